@@ -23,6 +23,10 @@ def test_get(benchmark: Any, count: int) -> None:
     }
     registry = ToolRegistry(tools.values())
 
+    class Lookup:
+        def get(self, name: str) -> Tool | None:
+            return tools.get(name)
+
     def names() -> list[str]:
         return [f"tool_{number * 7919 % count}" for number in range(LOOKUPS)]
 
@@ -42,7 +46,10 @@ def test_get(benchmark: Any, count: int) -> None:
     beside(
         benchmark,
         looking_up(registry.get),
-        {"dict.get": looking_up(tools.get)},
+        {
+            "dict.get behind a method": looking_up(Lookup().get),
+            "dict.get": looking_up(tools.get),
+        },
         group="get",
         rounds=300,
         per_round=LOOKUPS,

@@ -29,7 +29,7 @@ DELTAS = [ARGUMENTS[at : at + DELTA_CHARS] for at in range(0, len(ARGUMENTS), DE
 TEXT_EVENTS = 5_000
 
 
-def test_the_arguments_have_a_hundred_thousand_characters():
+def test_the_arguments_have_a_hundred_thousand_characters() -> None:
     assert 95_000 < len(ARGUMENTS) < 105_000
 
 

@@ -1,17 +1,18 @@
-"""Creating a turn, its first change, and merging, compared with plain dicts.
+"""Creating a turn, its first change, merging and calls in it, compared with plain dicts.
 
 `tests/turns_memory.py` measures the memory of 1,000 live turns over 10,000 tools.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from beside import beside
-from ethos_registry import Tool, ToolRegistry, ok
+from ethos_registry import DispatchContext, Tool, ToolContext, ToolOk, ToolRegistry, ok, tool
 
 COUNTS = (10, 1_000, 10_000)
 TURNS = 100
@@ -108,3 +109,46 @@ def test_merge(benchmark: Any) -> None:
         rounds=50,
         unit="merge",
     )
+
+
+async def direct(args: Any, context: ToolContext) -> ToolOk:
+    return args["answer"]
+
+
+@tool
+async def bound(text: str) -> str:
+    """A function with arguments to bind."""
+    return text
+
+
+@pytest.mark.parametrize("name", ["direct", "bound"])
+@pytest.mark.parametrize("chars", [100, 10_000], ids="{} characters".format)
+def test_calls_in_a_turn(benchmark: Any, name: str, chars: int) -> None:
+    registry = ToolRegistry([Tool("direct", "", {"type": "object"}, direct), bound])
+    turn = registry.turn(DispatchContext()).registry
+    frozen = registry.freeze()
+    context = ToolContext(result_budget_chars=1_000_000_000)
+    loop = asyncio.new_event_loop()
+
+    def calls() -> list[dict[str, Any]]:
+        text = "x" * chars
+        args = {"answer": ok(text)} if name == "direct" else {"text": text}
+        return [{"id": str(number), "name": name, "args": dict(args)} for number in range(64)]
+
+    def running(one: Any) -> Callable[[], Callable[[], object]]:
+        def prepare() -> Callable[[], object]:
+            fresh = calls()
+            return lambda: loop.run_until_complete(one.execute_parallel(fresh, context))
+
+        return prepare
+
+    assert [result.ok for result in running(turn)()()] == [True] * 64
+    beside(
+        benchmark,
+        running(turn),
+        {"in its base": running(registry), "in a frozen registry": running(frozen)},
+        group=f"a call in a turn, `{name}`",
+        rounds=200,
+        per_round=64,
+    )
+    loop.close()

@@ -794,6 +794,24 @@ OTHERS = [
         [Call("t1", "f", {"a": 1}, 5, 6), Call("t2", "g", {}, 8, 10)],
     ),
     Case(
+        "a tool that the server runs",
+        "bedrock",
+        [
+            {
+                "contentBlockStart": {
+                    "contentBlockIndex": 0,
+                    "start": {
+                        "toolUse": {"toolUseId": "s", "name": "search", "type": "server_tool_use"}
+                    },
+                }
+            },
+            {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": "{}"}}}},
+            {"contentBlockStop": {"contentBlockIndex": 0}},
+            {"messageStop": {"stopReason": "end_turn"}},
+        ],
+        [],
+    ),
+    Case(
         "cut off by the limit of tokens",
         "bedrock",
         [

@@ -111,10 +111,7 @@ BOTH: dict[str, list[tuple[Any, str]]] = {
     "duplicate key": [
         (
             '{"path": "a",\n "path": "b"}',
-            (
-                'arguments are not valid JSON: duplicate key "path" in one object '
-                "at line 2 column 2"
-            ),
+            ('arguments are not valid JSON: duplicate key "path" in one object at line 2 column 2'),
         ),
         (
             '{"path": "a", "edits": [{"line": 1, "l\\u0069ne": 2}]}',
@@ -296,9 +293,7 @@ def test_a_key_that_stands_twice_is_found_where_python_finds_it(text: str) -> No
     assert (fault is None) == (not twice)
     if fault is not None:
         reason, _, column = fault
-        key = json.loads(
-            reason.removeprefix("duplicate key ").removesuffix(" in one object")
-        )
+        key = json.loads(reason.removeprefix("duplicate key ").removesuffix(" in one object"))
         assert key in twice
         assert json.loads(text[column - 1 :].partition(":")[0]) == key
 

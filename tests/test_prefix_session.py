@@ -175,6 +175,25 @@ def test_results_stream_out_of_a_session() -> None:
     assert asyncio.run(collected()) == ["1", "2"]
 
 
+def test_streamed_calls_of_what_was_not_offered_do_not_run() -> None:
+    registry = ToolRegistry([made("a"), made("b")])
+    session = PrefixSession(registry.view(EVERYTHING), "openai")
+    registry.unregister("b")
+    session.update(registry.view(EVERYTHING))
+
+    async def texts() -> list[str]:
+        async with session.dispatch() as stream:
+            for index, name in enumerate(("a", "b")):
+                function = {"name": name, "arguments": "{}"}
+                entry = {"index": index, "id": f"c{index}", "function": function}
+                stream.feed({"choices": [{"index": 0, "delta": {"tool_calls": [entry]}}]})
+            end = {"index": 0, "delta": {}, "finish_reason": "tool_calls"}
+            stream.feed({"choices": [end]})
+        return [result.text for result in await stream.results()]
+
+    assert asyncio.run(texts()) == ["ran", unavailable("b")]
+
+
 class SessionMachine(RuleBasedStateMachine):
     """What the model was told, folded over the messages, is what runs."""
 

@@ -18,8 +18,7 @@ from streams import MANIFEST, events_of, in_chunks, name_of, needs_recordings, r
 
 
 def found(provider: str, raw: bytes, places: Any) -> list[Any]:
-    """The calls of a stream in chunks, by which events they were closed and proven, and the reply."""
-
+    """The calls of a stream in chunks, the events that closed and proved them, and the reply."""
     parser, decoder, facts, number = reply_parser(provider), EventDecoder(), [], 0
     for chunk in [*in_chunks(raw, places), None]:
         for payload in decoder.end() if chunk is None else decoder.feed(chunk):

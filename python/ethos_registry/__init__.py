@@ -30,7 +30,23 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.capabilities.files import ReachFiles
+    from ethos_registry.capabilities.key_values import (
+        KeyValueDatabase,
+        KeyValueError,
+        QuotaExceededError,
+    )
+    from ethos_registry.capabilities.protected import Protection
     from ethos_registry.capabilities.resolver import CapabilityBackends
+    from ethos_registry.capabilities.sandbox.command_sandbox import (
+        CommandSandbox,
+        UnconfinedError,
+        sandbox_support,
+    )
+    from ethos_registry.capabilities.sandbox.policy import SandboxPolicy
+    from ethos_registry.capabilities.scoped_process import ProgramRunner
+    from ethos_registry.capabilities.secrets import EnvironmentSecrets, FileSecrets, KeyringSecrets
+    from ethos_registry.capabilities.standard import StandardBackends, standard_backends
     from ethos_registry.config.personalities import load_personalities, load_personality
     from ethos_registry.contract.abort import AbortController, AbortSignal
     from ethos_registry.contract.artifact import ArtifactOrigin
@@ -49,8 +65,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.observer import CallObserver, FinishedCall, Observer, StartedCall
     from ethos_registry.contract.policy import (
-        FsReach,
         NO_TOOLS,
+        FsReach,
         NetworkPolicy,
         Personality,
         ToolFilterOpts,
@@ -94,7 +110,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         SupervisedProcess,
         SupervisorUnavailableError,
     )
-    from ethos_registry.processes.supervisor import start_supervised
+    from ethos_registry.processes.supervisor import containment, start_supervised
     from ethos_registry.providers.names import provider
     from ethos_registry.providers.portable_name import portable_name
     from ethos_registry.providers.prefix import Prefix
@@ -103,6 +119,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
     from ethos_registry.reduction.many import reduce_many, reduce_text
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
+    from ethos_registry.registry.capability_check import CapabilityFinding
     from ethos_registry.registry.dispatched_stream import DispatchedStream
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
@@ -156,8 +173,10 @@ __all__ = [
     "CallResult",
     "CallResults",
     "CapabilityBackends",
+    "CapabilityFinding",
     "CatalogView",
     "CollisionPolicy",
+    "CommandSandbox",
     "ConfigError",
     "ContentBlock",
     "DayUsage",
@@ -167,10 +186,12 @@ __all__ = [
     "DispatchMode",
     "DispatchedStream",
     "Document",
+    "EnvironmentSecrets",
     "ErrorCode",
     "ErrorReason",
     "EthosRegistryError",
     "Explanation",
+    "FileSecrets",
     "FinishedCall",
     "FrozenToolRegistry",
     "FsReach",
@@ -178,7 +199,10 @@ __all__ = [
     "Image",
     "Invocation",
     "InvocationFilter",
+    "KeyValueDatabase",
+    "KeyValueError",
     "KeyValueStore",
+    "KeyringSecrets",
     "Link",
     "MalformedCall",
     "MemoryArtifactStore",
@@ -189,8 +213,13 @@ __all__ = [
     "PrefixChange",
     "PrefixDiff",
     "PrefixSession",
+    "ProgramRunner",
+    "Protection",
+    "QuotaExceededError",
+    "ReachFiles",
     "ReadMtime",
     "Registration",
+    "SandboxPolicy",
     "ScopedAttachments",
     "ScopedFetch",
     "ScopedFs",
@@ -198,6 +227,7 @@ __all__ = [
     "ScopedSecretsResolver",
     "SpooledArtifact",
     "SpooledArtifactStore",
+    "StandardBackends",
     "StartedCall",
     "Storage",
     "StreamDispatcher",
@@ -227,6 +257,7 @@ __all__ = [
     "Turn",
     "TurnAlreadySignalledError",
     "TurnScope",
+    "UnconfinedError",
     "UsageLedger",
     "UsageRecorder",
     "UsageReport",
@@ -235,6 +266,7 @@ __all__ = [
     "__version__",
     "built_in_reducers",
     "call_checksum",
+    "containment",
     "create_tool_registry",
     "default_reducers",
     "err",
@@ -257,7 +289,9 @@ __all__ = [
     "reduce_text",
     "result_from_wire",
     "run_tests_tool",
+    "sandbox_support",
     "search_files_tool",
+    "standard_backends",
     "start_supervised",
     "terminal_tool",
     "tool",
@@ -272,7 +306,15 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
+    "capabilities.files": "ReachFiles",
+    "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
+    "capabilities.protected": "Protection",
     "capabilities.resolver": "CapabilityBackends",
+    "capabilities.sandbox.command_sandbox": "CommandSandbox UnconfinedError sandbox_support",
+    "capabilities.sandbox.policy": "SandboxPolicy",
+    "capabilities.scoped_process": "ProgramRunner",
+    "capabilities.secrets": "EnvironmentSecrets FileSecrets KeyringSecrets",
+    "capabilities.standard": "StandardBackends standard_backends",
     "config.personalities": "load_personalities load_personality",
     "contract.abort": "AbortController AbortSignal",
     "contract.artifact": "ArtifactOrigin",
@@ -302,7 +344,7 @@ _NAMES = {
     "execution.options": "BatchOptions StreamOptions",
     "execution.results": "CallResults",
     "processes.supervised_process": "SupervisedProcess SupervisorUnavailableError",
-    "processes.supervisor": "start_supervised",
+    "processes.supervisor": "containment start_supervised",
     "providers.names": "provider",
     "providers.portable_name": "portable_name",
     "providers.prefix": "Prefix",
@@ -311,6 +353,7 @@ _NAMES = {
     "reduction.built_in": "built_in_reducers default_reducers",
     "reduction.many": "reduce_many reduce_text",
     "reduction.registry": "DefaultToolResultReducerRegistry",
+    "registry.capability_check": "CapabilityFinding",
     "registry.dispatched_stream": "DispatchedStream",
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",

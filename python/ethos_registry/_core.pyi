@@ -227,6 +227,11 @@ class NativeReducer:
         read, everything else is ignored. `ok` states whether the call succeeded; `exit_code` is that of
         the command, `None` when no one said: then nothing is reported as success.
         """
+    @property
+    def whole_chars(self, /) -> int:
+        """
+        A text of at most this many characters stays as it is, whatever it says.
+        """
 
 @final
 class SchemaValidator:
@@ -305,7 +310,7 @@ class SealedTable:
         """
     def _selected(self, /, gate: "Gate | None") -> "tuple[tuple[object, ...], tuple[object, ...]]":
         """
-        The entries that `gate` permits and nobody hid, in order of registration, and of those that
+        The entries that `gate` permits and no one hid, in order of registration, and of those that
         have an `is_available` a pair of it and the entry's position.
 
         The entries are the first item of the sealed tuple, by slot. The answer is kept for each

@@ -12,8 +12,9 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.registry.batch_arguments import checked_batch
 from ethos_registry.registry.dispatcher import StreamDispatcher
-from ethos_registry.registry.view import View, checked_batch
+from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission
 
 __all__ = ["CatalogView"]
@@ -94,7 +95,9 @@ class CatalogView(View):
         task_context.run(current_scope.set, scope)
         return self._called._dispatcher(self._own(context), task_context, **options)
 
-    def _scope(self, context: ToolContext, deadline_seconds: Any, max_concurrency: Any) -> CallScope:
+    def _scope(
+        self, context: ToolContext, deadline_seconds: Any, max_concurrency: Any
+    ) -> CallScope:
         """What agents that are delegated to share with these calls."""
         scope = scope_of(context, self.agent_id)
         if max_concurrency is not None:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, NoReturn, Unpack
 
 from ethos_registry.artifacts.store import MemoryArtifactStore
-from ethos_registry.contract.tool_options import ToolChanges
 from ethos_registry.contract.tool import Tool
+from ethos_registry.contract.tool_options import ToolChanges
 
 __all__ = ["ArtifactTool"]
 

@@ -11,6 +11,7 @@ import typer
 from ethos_registry import DEFAULT_BUDGET_CHARS, __version__, provider, reduce_text
 from ethos_registry.cli.calls import read_calls, run_calls
 from ethos_registry.cli.demo import run_demo
+from ethos_registry.cli.doctor import doctor
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
 from ethos_registry.cli.numbers import any_whole_number, positive_number
@@ -42,13 +43,13 @@ from ethos_registry.cli.sources import (
     read_output,
     read_personality,
 )
-from ethos_registry.cli.usage_command import usage
 from ethos_registry.cli.tool_options import (
     AsJson,
     PersonalityFile,
     PersonalityId,
     ToolReferences,
 )
+from ethos_registry.cli.usage_command import usage
 
 __all__ = ["app"]
 
@@ -318,6 +319,7 @@ def run(
 
 
 app.command(short_help="Show who called which tools.")(usage)
+app.command(short_help="Show what this machine can enforce.")(doctor)
 
 
 @app.command(short_help="Print the whole output of such a run.", epilog=_SAVING)

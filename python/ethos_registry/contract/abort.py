@@ -104,7 +104,7 @@ class AbortSignal:
 
 
 def _call(listener: Callable[[], object]) -> None:
-    """Listeners are strangers to each other: one that raises must not keep the turn going."""
+    """A listener that raises must not keep others from being called."""
     try:
         listener()
     except KeyboardInterrupt:
@@ -114,7 +114,7 @@ def _call(listener: Callable[[], object]) -> None:
 
 
 class _NeverAborted(AbortSignal):
-    """The signal of turns that nobody can abort; one for all, so it keeps no listeners."""
+    """The shared signal of turns that cannot be aborted; it stores no listeners."""
 
     __slots__ = ()
 
@@ -126,11 +126,11 @@ class _NeverAborted(AbortSignal):
 
 
 def _do_nothing() -> None:
-    """There is no listener to remove."""
+    """Remove nothing."""
 
 
 NEVER_ABORTED: Final[AbortSignal] = _NeverAborted()
-"""The signal of a context that was made without one: it never fires."""
+"""The signal of a context that was created without one; it never fires."""
 
 
 class AbortController:

@@ -1,4 +1,4 @@
-"""What a model asks for, and what it gets back."""
+"""Calls of a model, and their results."""
 
 from __future__ import annotations
 
@@ -34,36 +34,36 @@ class ToolCall:
     def parse(cls, call: object) -> ToolCall:
         """A call in any known shape: plain, or a provider's, as a dict or as an object of its SDK.
 
-        `ConfigError` says what is missing.
+        Raises `ConfigError` that names what is missing.
         """
         if isinstance(call, ToolCall):
             return call
         return cls(*call_parts(call))
 
     def to_wire(self) -> dict[str, Any]:
-        """The plain shape of seed 000."""
+        """The call as a JSON object in the plain shape."""
         return {"toolCallId": self.tool_call_id, "name": self.name, "args": self.args}
 
 
 @dataclass(frozen=True, slots=True)
 class MalformedCall:
-    """A call that must not run, as one whose reply was cut off: it is answered `input_invalid`."""
+    """A call that must not run, such as one from a truncated reply; answered `input_invalid`."""
 
     tool_call_id: str
     name: str
     problem: str
-    """What the model reads about it."""
+    """The error text for the model."""
 
 
 @dataclass(slots=True)
 class CallResult:
-    """The answer to one call: the result for the model, and what became of its text."""
+    """The result of one call, and what happened to its text."""
 
     tool_call_id: str
     name: str
     result: ToolResult
     untrusted: bool = False
-    """Whether others than the tool's author write its output."""
+    """Whether the output comes from a tool with `output_is_untrusted`."""
     source: str | None = None
     """Where untrusted output came from, as `file:a.txt`."""
     raw_chars: int = 0
@@ -75,7 +75,7 @@ class CallResult:
     truncated_from: int | None = None
     """Characters before the cut, if the trim or the `read_file` reducer cut."""
     duration_seconds: float = 0.0
-    """From the start of the tool to its end; 0 for a call that did not run."""
+    """From the start of the tool to its end; 0 if the tool was not started."""
 
     @property
     def ok(self) -> bool:
@@ -93,12 +93,12 @@ class CallResult:
         return self.result.content
 
     def to_wire(self) -> dict[str, Any]:
-        """Exactly `toolCallId`, `name` and `result` (seed 000)."""
+        """The result as a JSON object: exactly `toolCallId`, `name` and `result`."""
         return {"toolCallId": self.tool_call_id, "name": self.name, "result": self.result.to_wire()}
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> CallResult:
-        """The answer that a JSON object of seed 000 describes."""
+        """The result that a JSON object describes."""
         values = python_names(payload, ("tool_call_id", "name", "result"), "call result")
         for field in ("tool_call_id", "name", "result"):
             if field not in values:
@@ -117,10 +117,10 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolExecuteRequest:
-    """All that a transport needs to run one call elsewhere.
+    """Everything that a transport needs to run one call elsewhere.
 
-    A context with every field set arrives equal on the other side: its data travels, and the live
-    objects (`emit`, `abort_signal`, `storage`, the scoped ones) are given anew by the receiver.
+    The data of the context travels; the receiver supplies the live objects (`emit`,
+    `abort_signal`, `storage`, the scoped ones).
     """
 
     tool_call_id: str

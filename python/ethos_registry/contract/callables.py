@@ -1,4 +1,4 @@
-"""What can be told of a function before it is called: a mistake is told when it is given."""
+"""Checks of a function before it is called, so that a mistake is reported when it is passed."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def is_async_callable(function: object) -> bool:
 def check_takes(function: object, what: str, *given: str) -> None:
     """Nothing, or `ConfigError` where `function` cannot be called with what it is given, in order.
 
-    `what` is the name of the parameter that it was passed as; functions that tell no signature, as
-    some built-in ones, pass.
+    `what` is the name of the parameter that it was passed as; functions without a readable
+    signature, such as some built-in ones, pass.
     """
     if not callable(function):
         raise ConfigError(f"`{what}` must be callable, got {type(function).__name__}")
     if _surely_takes(function, len(given)):
         return  # asked for every tool and turn that is made: the signature costs thirty times more
     try:
-        # What is called is the function itself, whatever it says that it wraps.
+        # The function itself is called, whatever it claims to wrap.
         signature = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):
         return
@@ -49,11 +49,11 @@ def check_takes(function: object, what: str, *given: str) -> None:
 
 
 def check_callback(function: object, what: str, *given: str) -> None:
-    """The same for a callback that nobody awaits: an `async def` would never run."""
+    """The same for a callback that is not awaited: an `async def` would never run."""
     if is_async_callable(function):
         raise ConfigError(
             f"`{what}` must be a plain function, since nobody awaits it, and it is an `async def`; "
-            "what takes long may be a task that it starts"
+            "it may start a task for long work"
         )
     check_takes(function, what, *given)
 

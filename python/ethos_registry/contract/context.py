@@ -1,4 +1,4 @@
-"""What a running tool knows of its session, turn and call (seed 001: `ToolContext`)."""
+"""What a running tool knows of its session, turn and call."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.callables import check_callback
-from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.context_options import ContextChanges
+from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import NetworkPolicy
 from ethos_registry.contract.ports import (
     ArtifactStore,
@@ -32,19 +32,19 @@ from ethos_registry.contract.wire import python_names, wire_name
 __all__ = ["DEFAULT_BUDGET_CHARS", "MemoryScope", "ReadMtime", "ToolContext"]
 
 DEFAULT_BUDGET_CHARS = 80_000
-"""How many characters the results of one batch may hold together (seed 000)."""
+"""How many characters the results of one batch may have together."""
 
 MemoryScope: TypeAlias = Literal["global", "per-personality"]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadMtime:
-    """When a file was read: its modification time then, and in which turn."""
+    """The modification time of a file when it was read, and the turn in which it was read."""
 
     mtime_ms: float
     read_at_turn: int
     stamp: str | None = field(default=None, compare=False, repr=False)
-    """What else the reader knows of the file; opaque, for writers, stays off the wire."""
+    """An opaque value of the reader for writers; not sent over the wire."""
 
     def __post_init__(self) -> None:
         checks.finite_number(self.mtime_ms, "mtime_ms", minimum=-math.inf)
@@ -52,12 +52,12 @@ class ReadMtime:
         checks.optional_text(self.stamp, "stamp")
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON object of seed 001."""
+        """The entry as a JSON object."""
         return {"mtimeMs": self.mtime_ms, "readAtTurn": self.read_at_turn}
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> ReadMtime:
-        """The entry that a JSON object of seed 001 describes; unknown fields are refused."""
+        """The entry that a JSON object describes; unknown fields are refused."""
         fields = ("mtime_ms", "read_at_turn")
         values = python_names(payload, fields, "entry of readMtimes")
         for name in fields:
@@ -67,16 +67,16 @@ class ReadMtime:
 
 
 def _drop(event: ToolProgressEvent) -> None:
-    """The `emit` of a context that nobody listens to."""
+    """The default `emit`: events are dropped."""
 
 
 class ToolContext:
     """Read-only facts of one session, turn and call; every field has a default.
 
-    The registry gives each call a light context of its own: the caller's facts, and the call's own
+    The registry passes each call a context of its own: the caller's facts, and the call's own
     `tool_call_id`, `result_budget_chars` (its cap), `abort_signal` (fires for the turn and when
-    this call is stopped), `emit` and scoped objects. Scoped objects that the caller set stay
-    behind: a tool gets what it declared and no more.
+    this call is stopped), `emit` and scoped objects. Scoped objects that the caller set are not
+    passed on: a tool receives only what it declared.
 
     >>> context = ToolContext(session_id="s1", current_turn=3)
     >>> context.session_id, context.platform, context.result_budget_chars
@@ -181,8 +181,10 @@ class ToolContext:
         doc="Path -> `ReadMtime`: filled by readers, checked by writers; `None` = no check.",
     )
     network_policy = property(attrgetter("_facts.network_policy"), doc="The network's reach.")
-    artifact_store = property(attrgetter("_facts.artifact_store"), doc="Keeps what is cut, if any.")
-    dry_run = property(attrgetter("_facts.dry_run"), doc="Whether nothing may really happen.")
+    artifact_store = property(
+        attrgetter("_facts.artifact_store"), doc="Stores the full text of cut results."
+    )
+    dry_run = property(attrgetter("_facts.dry_run"), doc="Whether tools must not run.")
     tool_call_id = property(attrgetter("_tool_call_id"), doc="The id of the running call.")
     abort_signal = property(attrgetter("_abort_signal"), doc="Fires when the turn is aborted.")
     emit = property(attrgetter("_emit"), doc="Takes a `ToolProgressEvent`; safe from threads.")
@@ -223,10 +225,7 @@ class ToolContext:
 
     @property
     def turn_attachments(self) -> tuple[Attachment, ...]:
-        """The files that came with the turn: in the context that a backend gets, else empty.
-
-        Of a tool's files a backend makes `attachments`, by the kinds that the tool declared.
-        """
+        """The files of the turn, in the context that a backend receives; elsewhere empty."""
         return ()
 
     def report(
@@ -262,7 +261,7 @@ class ToolContext:
         return f"ToolContext({', '.join(differs)})"
 
     def to_wire(self) -> dict[str, Any]:
-        """The data fields in the seed's spelling; what is not set is left out.
+        """The data fields as a JSON object with camelCase names, without fields that are not set.
 
         Live objects (`emit`, `abort_signal`, `storage`, the scoped ones) cannot travel.
         """
@@ -280,7 +279,7 @@ class ToolContext:
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any], **live: Any) -> ToolContext:
-        """The context that a JSON object of seed 001 describes, with the live objects given."""
+        """The context that a JSON object describes, with the given live objects."""
         values = python_names(payload, WIRE_FIELDS, "tool context")
         if (policy := values.get("network_policy")) is not None:
             values["network_policy"] = NetworkPolicy.from_wire(policy)
@@ -300,7 +299,7 @@ class ToolContext:
 
 
 def _folder(path: str | os.PathLike[str] | None) -> Any:
-    """The path as text; anything that is none is left to the check of the field."""
+    """The path as a string; values of another kind are left to the check of the field."""
     if path is None:
         return os.getcwd()
     return os.fspath(path) if isinstance(path, os.PathLike) else path
@@ -369,7 +368,7 @@ WIRE_FIELDS: tuple[str, ...] = (
     "dry_run",
     "tool_call_id",
 )
-"""The fields that are data, in the seed's order."""
+"""The fields that are data, in their order on the wire."""
 
 LIVE_FIELDS: tuple[str, ...] = (
     "abort_signal",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -96,7 +96,7 @@ class DispatchContext:
         self._start_hooks: dict[object, Callable[[ToolExecution], object]] = {}
         self._end_hooks: dict[object, Callable[[ToolExecution], object]] = {}
         self._counts: Counter[str] = Counter()
-        self._uncounted: list[tuple[str, Any]] = []
+        self._uncounted: deque[tuple[str, Any]] = deque()
         self.artifact_store = None
         self._is_acked = False
         self._nack_error: BaseException | None = None
@@ -163,8 +163,8 @@ class DispatchContext:
     def nack(self, error: BaseException | None = None) -> None:
         """End the turn with an error; no `on_ack` handler is called.
 
-        Without an error `nack_error` is one that says so. `TurnAlreadySignalledError` when the turn
-        has ended.
+        Without `error`, `nack_error` is a generic one. `TurnAlreadySignalledError` if the turn has
+        ended.
         """
         if error is not None and not isinstance(error, BaseException):
             raise ConfigError(f"`error` must be an exception, got {checks.brief(error)}")
@@ -228,8 +228,8 @@ class DispatchContext:
             return self._counts[checksum]
 
     def _count_started(self) -> None:
-        uncounted, self._uncounted = self._uncounted, []
-        for tool_name, args in uncounted:
+        while self._uncounted:
+            tool_name, args = self._uncounted.popleft()
             found = _checksum(tool_name, args)
             if found is not None:
                 self._counts[found] += 1
@@ -246,11 +246,11 @@ class DispatchContext:
 
         Returns what `call_ended` takes, `None` if the turn has no hooks.
         """
-        with self._lock:
-            self._uncounted.append((tool_name, sent_args))
-            if len(self._uncounted) > _MOST_UNCOUNTED:  # arguments must not be kept without bound
+        self._uncounted.append((tool_name, sent_args))
+        if len(self._uncounted) > _MOST_UNCOUNTED:  # bounds the arguments that are held
+            with self._lock:
                 self._count_started()
-        if not self.has_hooks:
+        if not self._start_hooks and not self._end_hooks:
             return None
         execution = ToolExecution(tool_name, tool_call_id, sent_args, args)
         self._notify(self._start_hooks, "an `on_tool_start` hook", execution)

@@ -1,4 +1,4 @@
-"""What a running tool tells: progress events and who may see them (seed 001)."""
+"""Progress events of running tools, and who may see them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ToolProgressEvent:
     """One step of a running tool.
 
     The registry sets `tool_name` to the tool that really runs and keeps `percent` in 0-100
-    (`None` for anything that is no number).
+    (`None` for values that are not numbers).
 
     >>> ToolProgressEvent("indexing", percent=140, audience="user").percent
     100.0
@@ -58,7 +58,7 @@ class ToolProgressEvent:
         return self.audience in _SEEN_BY[audience]
 
     def to_wire(self) -> dict[str, Any]:
-        """The JSON object of seed 001; `audience` is left out when it is `internal`."""
+        """The event as a JSON object, without `audience` if it is `internal`."""
         wire: dict[str, Any] = {
             "type": "progress",
             "toolName": self.tool_name,
@@ -72,7 +72,7 @@ class ToolProgressEvent:
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> ToolProgressEvent:
-        """The event that a JSON object of seed 001 describes."""
+        """The event that a JSON object describes."""
         fields = ("type", "tool_name", "message", "percent", "audience")
         values = python_names(payload, fields, "progress event")
         if values.pop("type", "progress") != "progress":

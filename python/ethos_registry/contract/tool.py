@@ -1,4 +1,4 @@
-"""The tool: what a model is told about it, and what runs (seeds 001 and 003)."""
+"""The tool: its definition for the model, and the function that runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["REGISTRY_DEFAULT", "CollisionPolicy", "DispatchMode", "Execute", "To
 
 
 class _Default:
-    """Tells a timeout that was not given from `None`, which means none."""
+    """Distinguishes a timeout that was not given from `None`, which means no timeout."""
 
     def __repr__(self) -> str:
         return "the registry's default"
@@ -45,7 +45,7 @@ class Tool:
     ...     return {"ok": True, "value": f"hello {args['name']}"}
     >>> hello = Tool(
     ...     name="hello",
-    ...     description="Greet somebody.",
+    ...     description="Greet a person.",
     ...     schema={"type": "object", "properties": {"name": {"type": "string"}}},
     ...     execute=execute,
     ... )
@@ -102,7 +102,7 @@ class Tool:
     """JSON Schema of the arguments, read-only, its keys in one order; its root is an object."""
     execute: Execute
     toolset: str | None
-    """Group label, as `file` or `web`."""
+    """The group that the tool belongs to, such as `file` or `web`."""
     max_result_chars: int | None
     """Cap of one result in characters, beside the budget's share."""
     capabilities: ToolCapabilities
@@ -111,21 +111,21 @@ class Tool:
     always_include: bool
     """Passes the toolset gate, and that one alone."""
     output_is_untrusted: bool
-    """Set it where others write the output: files, web pages, mail, subprocesses."""
+    """Set it if the output is written by others: files, web pages, mail, subprocesses."""
     ephemeral: bool
-    """Dropped when the turn is acknowledged (seed 003)."""
+    """Dropped when the turn is acknowledged."""
     on_collision: CollisionPolicy
     timeout_seconds: float | None
-    """Seconds from the start of a call; `None` for none; by default the registry's."""
+    """Seconds from the start of a call; `None` for no timeout. Default: the registry's."""
     idempotent: bool
-    """Calling it twice does no harm: a stream may start it early."""
+    """Whether calling it twice is harmless: a stream may then start it early."""
     strict: bool
     """Arguments are validated against the schema, without coercion."""
     dispatch: DispatchMode
     """When a call of a streamed reply may start; by default `eager` for `idempotent` tools."""
     _has_default_dispatch: bool
     definition: Mapping[str, Any]
-    """`{name, description, parameters}`, read-only: what a model is shown."""
+    """`{name, description, parameters}`, read-only, as the model sees it."""
     is_coroutine: bool
     """Whether `execute` is `async def`; a plain one runs on a thread."""
 
@@ -225,7 +225,7 @@ class Tool:
         return fields
 
     def describe(self) -> dict[str, Any]:
-        """Name, description and schema as plain values (seed 003)."""
+        """Name, description and schema as plain values."""
         return {
             "name": self.name,
             "description": self.description,

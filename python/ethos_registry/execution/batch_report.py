@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ethos_registry.contract.call import CallResult
+from collections.abc import Callable
+
 from ethos_registry.contract.observer import FinishedCalls, FinishedRow
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.observers import Observers
-from ethos_registry.table.entry import Entry
 
 __all__ = ["BatchReport"]
 
@@ -17,34 +17,28 @@ class BatchReport:
     A call costs one tuple. Objects for observers are created when an observer reads them.
     """
 
-    __slots__ = ("_batch", "_calls", "_observers", "_rows")
+    __slots__ = ("_batch", "_calls", "_observers", "add")
+
+    add: Callable[[FinishedRow], object]
+    """Take the row of a call that has its result, from its tool or without starting it."""
 
     def __init__(self, batch: Batch, observers: Observers) -> None:
         self._batch = batch
         self._observers = observers
         context = batch.context
         personality_id = context.personality_id
-        self._rows: list[FinishedRow] = []
         self._calls = FinishedCalls(
-            self._rows,
+            [],
             context,
             batch.personality_id if personality_id is None else personality_id,
             batch.started_at_seconds - batch.started_at_monotonic,
         )
+        has_call_observers = observers.call_finished or observers.call_refused
+        # Bound once: without observers of single calls nothing runs between call and list.
+        self.add = self._add_and_notify if has_call_observers else self._calls.rows.append
 
-    def refused(self, index: int, answer: CallResult, entry: Entry | None) -> None:
-        """A call was answered without starting its tool; no entry for a name without a tool."""
-        self.finished(index, answer, entry, None)
-
-    def finished(
-        self, index: int, answer: CallResult, entry: Entry | None, started: float | None
-    ) -> None:
-        """A call has its result; `started` is a moment of the monotonic clock."""
-        self._rows.append((index, answer, entry, started))
-        if self._observers.call_finished or (started is None and self._observers.call_refused):
-            self._notify(self._rows[-1])
-
-    def _notify(self, row: FinishedRow) -> None:
+    def _add_and_notify(self, row: FinishedRow) -> None:
+        self._calls.rows.append(row)
         observers = self._observers
         name, callbacks = (
             ("call_refused", observers.call_refused)

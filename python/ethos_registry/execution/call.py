@@ -12,6 +12,7 @@ from typing import Any
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import ToolExecution
+from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.full_text import FullText
@@ -85,6 +86,11 @@ class Call(ToolContext):
         """The personality that the caller named, else that of the view which runs the call."""
         named: str | None = self._facts.personality_id
         return self.batch.personality_id if named is None else named
+
+    @property
+    def personality(self) -> Personality | None:
+        """The personality of the view that runs the call."""
+        return self.batch.personality
 
     @property
     def emit(self) -> Callable[[ToolProgressEvent], object]:

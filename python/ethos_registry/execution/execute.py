@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -13,33 +13,32 @@ from ethos_registry.contract.observer import StartedCall
 from ethos_registry.contract.result import ToolError
 from ethos_registry.execution.call import Call
 from ethos_registry.execution.filter_chain import run_filtered
-from ethos_registry.execution.turn_calls import start_call
+from ethos_registry.execution.turn_calls import start_function
 
 __all__ = ["execute"]
 
 
-async def execute(call: Call) -> Any:
+def execute(call: Call) -> Awaitable[Any]:
     """What the tool returns, inside the filters that apply to it. Its exception passes."""
     if call.plan.filters:
         call.clock_started = monotonic()
-        return await run_filtered(call.plan.filters, call, _run_tool)
-    return await _run_tool(call)
+        return run_filtered(call.plan.filters, call, _run_tool)
+    return _run_tool(call)
 
 
 async def _run_tool(call: Call) -> Any:
-    batch, entry = call.batch, call.plan.entry
-    run: Callable[[], Any]
-    if batch.turn is None:
-        run = partial(entry.execute, call.tool_args, call)
-    else:
-        started = start_call(batch.turn, entry, call.args, call.tool_args, call)
-        if isinstance(started, ToolError):
-            return started
-        run, call.execution = started
-    if entry.is_coroutine:
+    plan = call.plan
+    if plan.entry.is_coroutine:
         call.started = monotonic()
         _report_start(call, call.started)
-        return await run()
+        return await plan.execute(call.tool_args, call)
+    run: ToolError | Callable[[], Any]
+    if call.batch.turn is None:
+        run = partial(plan.execute, call.tool_args, call)
+    else:
+        run = start_function(call.batch.turn, call)
+        if isinstance(run, ToolError):
+            return run
     value = await _run_on_thread(call, run)
     if not inspect.isawaitable(value):
         return value

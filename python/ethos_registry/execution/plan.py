@@ -25,10 +25,10 @@ class CallPlan:
         "execute",
         "filters",
         "finish",
-        "finishes_plainly",
         "is_direct",
         "name",
         "parsed_checks",
+        "plain_chars",
         "redact",
         "reducer",
         "run",
@@ -58,8 +58,9 @@ class CallPlan:
     redact: Redact | None
     """Takes credentials out of results; `None` if they stay."""
     is_direct: bool
-    """An `async def` without filters, turn hooks or observers of its start."""
-    finishes_plainly: bool
-    """A short success needs neither a reducer nor a fence."""
+    """An `async def` without filters or observers of its start."""
+    plain_chars: int
+    """A success of ASCII text with at most this many characters needs no finish step: no reducer
+    can change it and nothing trims or fences it. -1 if every result needs one."""
     settles_plainly: bool
     """A result is only stored: nothing observes, trims, marks or waits for it."""

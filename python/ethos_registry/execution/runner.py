@@ -33,6 +33,7 @@ class Runner:
     __slots__ = (
         "_answers",
         "_batch",
+        "_interrupt",
         "_on_start",
         "_report",
         "_results",
@@ -60,6 +61,7 @@ class Runner:
         self._on_start = on_start
         most = batch.options.max_concurrency
         self._slots = None if most is None else Slots(most)
+        self._interrupt: KeyboardInterrupt | None = None
         self.pending = 0
         """How many calls have no result yet."""
         self.starting: list[Call] = []
@@ -69,9 +71,11 @@ class Runner:
         """Resolved when no call is pending."""
 
     def run(self, calls: list[Call]) -> None:
-        """Start these calls, or let them wait for a slot."""
+        """Start these calls, or let them wait for a slot; the list is empty after."""
         self.pending += len(calls)
-        for call in calls:
+        calls.reverse()
+        while calls:  # a call that has ended frees its memory for the next
+            call = calls.pop()
             if self._slots is None:
                 self._begin(call)
             else:
@@ -94,7 +98,7 @@ class Runner:
             self._batch.runtime.guard("`on_start`", self._on_start, started)
         coroutine = self._run(call)
         try:
-            call.task = task = self._start_task(coroutine, name=call.plan.name)
+            task = self._start_task(coroutine, name=call.plan.name)
         except BaseException as error:
             coroutine.close()
             if isinstance(error, KeyboardInterrupt):
@@ -103,6 +107,9 @@ class Runner:
             return
         if call.has_ended:  # in the first step of its task
             return
+        call.task = task
+        if self._interrupt is not None:
+            raise self._interrupt
         if task.done():  # without a result: the interpreter's limits, as of recursion
             self._settle(call, finish_failure(call, _outcome_of(task)))
         elif self.watch is None:
@@ -120,14 +127,20 @@ class Runner:
             self._settle_stopped(call)
             return
         try:
-            call.tool_args = isolated_arguments(call.args)
+            tool_args = isolated_arguments(call.args)
             if plan.is_direct:
                 call.started = monotonic()
-                value = await plan.execute(call.tool_args, call)
+                value = await plan.execute(tool_args, call)
             else:
+                call.tool_args = tool_args
                 value = await plan.run(call)
-        except KeyboardInterrupt:
-            raise
+        except KeyboardInterrupt as interrupt:
+            if call.task is not None:
+                raise
+            # In the first step of a task that starts at once: raised by `_begin`, because asyncio
+            # would log it as an exception that was never retrieved.
+            self._interrupt = interrupt
+            return
         except BaseException as error:  # SystemExit, CancelledError and others end one call
             self._settle(call, finish_failure(call, error))
             return
@@ -136,9 +149,8 @@ class Runner:
             return
         if (  # a short success, the usual result, needs no finish step
             type(value) is ToolOk
-            and plan.finishes_plainly
             and type(text := value.value) is str
-            and (chars := len(text)) <= plan.trim_cap
+            and (chars := len(text)) <= plan.plain_chars
             and value.structured is None
             and value.cost_usd is None
             and value.extra is NO_EXTRA
@@ -222,7 +234,7 @@ class Runner:
         answer.truncated_from = truncated_from
         answer.duration_seconds = 0.0 if started is None else monotonic() - started
         self._answers[index] = answer
-        if plan.settles_plainly:
+        if plan.settles_plainly and call.execution is None:
             if self.watch is not None:
                 self.watch.running.pop(index, None)
         else:
@@ -244,7 +256,7 @@ class Runner:
         if call.execution is not None and batch.turn is not None:
             batch.turn.call_ended(call.execution, is_error=not answer.result.ok)
         if self._report is not None:
-            self._report.finished(call.index, answer, plan.entry, call.started)
+            self._report.add((call.index, answer, plan.entry, call.started))
         if self.watch is not None:
             self.watch.running.pop(call.index, None)
         if self._slots is not None:

@@ -218,7 +218,7 @@ class Session:
         )
         self._results.put(index, answer)
         if self._report is not None:
-            self._report.refused(index, answer, None if plan is None else plan.entry)
+            self._report.add((index, answer, None if plan is None else plan.entry, None))
 
     # Finish
 
@@ -287,10 +287,11 @@ class Session:
         self._close()
 
     def _share_out(self) -> None:
-        self._results.share_out(
-            self._batch.context.result_budget_chars,
-            is_filled=self._batch.options.budget_policy == "fill",
-        )
+        if self._results.trims_at_end:
+            self._results.share_out(
+                self._batch.context.result_budget_chars,
+                is_filled=self._batch.options.budget_policy == "fill",
+            )
         if self._report is not None:
             self._report.batch_finished()
 

@@ -7,7 +7,7 @@ that cannot answer the calls of a tool is left out for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ethos_registry import _core
@@ -23,10 +23,12 @@ from ethos_registry.execution.filters import matching
 from ethos_registry.execution.finish import finish
 from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
 from ethos_registry.execution.plan import CallPlan
+from ethos_registry.execution.turn_calls import async_execute_in_turn
+from ethos_registry.reduction.finish import untouched_chars
 from ethos_registry.table.admission import is_available
 from ethos_registry.table.entry import Entry
 
-__all__ = ["STEPS", "Check", "Step", "call_plan", "share_budget", "verdict_answer"]
+__all__ = ["STEPS", "Check", "Step", "StepTable", "call_plan", "share_budget", "verdict_answer"]
 
 Scope: TypeAlias = Literal["batch", "verdict", "tool", "call", "run"]
 Check: TypeAlias = Callable[[Call], ToolResult | None]
@@ -152,7 +154,24 @@ def _declares(batch: Batch, entry: Entry) -> bool:
     return entry.declares_capabilities
 
 
-STEPS: tuple[Step, ...] = (
+class StepTable:
+    """The rows in their order, and the steps of each scope."""
+
+    __slots__ = ("call", "cap", "execute", "finish", "rows", "share", "verdict")
+
+    def __init__(self, *rows: Step) -> None:
+        self.rows = rows
+        [self.share] = self._functions("batch")
+        self.verdict = self._functions("verdict")
+        [self.cap] = self._functions("tool")
+        self.call = tuple(row for row in rows if row.scope == "call")
+        self.execute, self.finish = self._functions("run")
+
+    def _functions(self, scope: Scope) -> list[Callable[..., Any]]:
+        return [row.function for row in self.rows if row.scope == scope]
+
+
+STEPS = StepTable(
     Step("share", "batch", share),
     Step("unknown", "verdict", unknown),
     Step("permitted", "verdict", permitted),
@@ -169,20 +188,15 @@ STEPS: tuple[Step, ...] = (
 """The order of the steps; documented with a drawing in `docs/concepts/one-call.md`."""
 
 
-def _functions(scope: Scope) -> list[Callable[..., Any]]:
-    return [step.function for step in STEPS if step.scope == scope]
-
-
 def share_budget(batch: Batch) -> None:
-    """The steps that run once per batch."""
-    [share_step] = _functions("batch")
-    batch.share_chars = share_step(batch)
+    """The step that runs once per batch."""
+    batch.share_chars = STEPS.share(batch)
 
 
 def verdict_answer(name: str, verdict: int) -> ToolResult:
     """The answer to a call that the native verdict refuses."""
-    for verdict_step in _functions("verdict"):
-        answer: ToolResult | None = verdict_step(name, verdict)
+    for step in STEPS.verdict:
+        answer: ToolResult | None = step(name, verdict)
         if answer is not None:
             return answer
     raise AssertionError(f"verdict {verdict} has no answer")
@@ -193,34 +207,33 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     runtime = batch.runtime
     plan = CallPlan()
     plan.entry, plan.name, plan.execute = entry, entry.name, entry.execute
-    [cap_step] = _functions("tool")
-    plan.cap = cap_step(batch, entry)
-    plan.run, plan.finish = _functions("run")
+    plan.cap = STEPS.cap(batch, entry)
+    plan.run, plan.finish = STEPS.execute, STEPS.finish
     plan.trim_cap = _NO_TRIM if batch.trims_at_end else plan.cap
     timeout = entry.timeout_seconds
     plan.timeout_seconds = (
         runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
     )
-    plan.parsed_checks = tuple(_checks(batch, entry, is_parsed=True))
-    plan.checks = tuple(_checks(batch, entry, is_parsed=False))
-    plan.filters = matching(batch.options.filters, entry)
+    plan.checks, plan.parsed_checks = _checks(batch, entry)
+    filters = batch.options.filters
+    plan.filters = matching(filters, entry) if filters else ()
     plan.reducer = runtime.reducer_of(entry.name)
+    if batch.turn is not None and entry.is_coroutine:
+        plan.execute = async_execute_in_turn(entry, batch.turn)
     plan.redact = runtime.redact_of(entry.name)
     plan.is_direct = (
         entry.is_coroutine
         and not plan.filters
-        and batch.turn is None
         and (runtime.observers is None or not runtime.observers.call_started)
     )
-    plan.finishes_plainly = (
-        plan.reducer is None
-        and not (batch.wraps_untrusted and entry.output_is_untrusted)
-        and (batch.artifacts is None or not batch.trims_at_end)
+    is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
+    stores_any_text = batch.artifacts is not None and batch.trims_at_end
+    plan.plain_chars = (
+        -1 if is_fenced or stores_any_text else min(plan.trim_cap, untouched_chars(plan.reducer))
     )
     plan.settles_plainly = (
         not entry.output_is_untrusted
         and not batch.trims_at_end
-        and batch.turn is None
         and runtime.observers is None
         and batch.options.on_result is None
         and batch.options.max_concurrency is None
@@ -231,14 +244,14 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
 _NO_TRIM = 2**63 - 1
 
 
-def _checks(batch: Batch, entry: Entry, *, is_parsed: bool) -> Iterable[Check]:
-    """The functions of the steps that can answer a call of this tool.
-
-    With `is_parsed` for calls whose arguments are a dict already.
-    """
-    for step in STEPS:
-        if step.scope != "call":
-            continue
-        needs_parsing = step.function is arguments and not is_parsed
-        if needs_parsing or step.applies is None or step.applies(batch, entry):
-            yield step.function
+def _checks(batch: Batch, entry: Entry) -> tuple[tuple[Check, ...], tuple[Check, ...]]:
+    """The steps that can answer a call of this tool: with any arguments, and with a dict."""
+    all_checks: list[Check] = []
+    parsed_checks: list[Check] = []
+    for step in STEPS.call:
+        applies = step.applies is None or step.applies(batch, entry)
+        if applies:
+            parsed_checks.append(step.function)
+        if applies or step.function is arguments:
+            all_checks.append(step.function)
+    return tuple(all_checks), tuple(parsed_checks)

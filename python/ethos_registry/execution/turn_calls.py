@@ -2,35 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 
 from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
+from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.result import ToolError
+from ethos_registry.execution.call import Call
 from ethos_registry.table.entry import Entry
 
-__all__ = ["start_call"]
+__all__ = ["async_execute_in_turn", "start_function"]
 
 
-def start_call(
-    turn: DispatchContext, entry: Entry, sent_args: Any, args: Any, context: ToolContext
-) -> ToolError | tuple[Callable[[], Any], ToolExecution | None]:
-    """Report a call to the turn; what runs the tool, or why its arguments do not fit.
+def async_execute_in_turn(
+    entry: Entry, turn: DispatchContext
+) -> Callable[[Any, Call], Awaitable[Any]]:
+    """The `execute` of an async tool that also reports each call to the turn, before it runs."""
+    name, binding = entry.name, entry.binding
+    if binding is None:
+        execute = entry.execute
 
-    `sent_args` are the arguments as the model sent them, `args` the tool's own copy.
-    """
-    shown, run = sent_args, partial(entry.execute, args, context)
-    if entry.binding is not None:
-        values = entry.binding.bind(args, context)
+        def report_and_execute(args: Any, call: Call) -> Awaitable[Any]:
+            call.execution = turn.call_started(name, call._tool_call_id, call.args, call.args)
+            result: Awaitable[Any] = execute(args, call)
+            return result
+
+        return report_and_execute
+
+    bind, run = binding.bind, binding.call
+
+    async def bind_and_execute(args: Any, call: Call) -> Any:
+        values = bind(args, call)
         if isinstance(values, ToolError):
             return values
-        run = partial(entry.binding.call, values)
-        if turn.has_hooks:
-            shown = _without_context(values)
-    execution = turn.call_started(entry.name, context.tool_call_id, sent_args, shown)
-    return run, execution
+        shown = _without_context(values) if turn.has_hooks else None
+        call.execution = turn.call_started(name, call._tool_call_id, call.args, shown)
+        return await run(values)
+
+    return bind_and_execute
+
+
+def start_function(turn: DispatchContext, call: Call) -> ToolError | Callable[[], Any]:
+    """Report a plain function's call to the turn, on the loop's thread.
+
+    Returns what runs the function, or why its arguments do not fit.
+    """
+    entry, shown = call.plan.entry, call.args
+    run: Callable[[], Any]
+    if entry.binding is None:
+        run = partial(entry.execute, call.tool_args, call)
+    else:
+        values = entry.binding.bind(call.tool_args, call)
+        if isinstance(values, ToolError):
+            return values
+        run, shown = partial(entry.binding.call, values), _without_context(values)
+    call.execution = turn.call_started(entry.name, call._tool_call_id, call.args, shown)
+    return run
 
 
 def _without_context(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
@@ -23,6 +24,7 @@ __all__ = [
     "is_large_result",
     "sanitized",
     "trimmed_result",
+    "untouched_chars",
 ]
 
 LARGE_TEXT_CHARS = 256 * 1024
@@ -127,6 +129,13 @@ def finish_result(
     finished.sent_chars = len(sent)
     finished.add_line(note)
     return finished
+
+
+def untouched_chars(reducer: ToolResultReducer | None) -> int:
+    """A text of at most this many characters is not changed by the reducer, whatever it says."""
+    if reducer is None:
+        return sys.maxsize
+    return reducer.native.whole_chars if type(reducer) is BuiltInReducer else -1
 
 
 def _reads_displayed(reducer: ToolResultReducer | None) -> bool:

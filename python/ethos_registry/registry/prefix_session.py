@@ -14,6 +14,12 @@ from ethos_registry.execution.results import CallResults
 from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.rendered import request_text, request_values
 from ethos_registry.providers.shown_tool import DefinitionOrder, breakpoint_positions
+from ethos_registry.registry.dispatcher import (
+    BrokenStreamPolicy,
+    OnArguments,
+    OnStart,
+    StreamDispatcher,
+)
 from ethos_registry.registry.shown import in_order, shown_text, shown_value
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission, without
@@ -169,6 +175,27 @@ class PrefixSession:
     ) -> AsyncIterator[CallResult]:
         """The results one by one; the parameters are those of `View.stream`."""
         return self._view.stream(calls, context, turn_attachments, **options)
+
+    def dispatch(
+        self,
+        context: ToolContext | None = None,
+        *,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """Run the calls of a streamed reply; the parameters are those of `View.dispatch`."""
+        return self._view.dispatch(
+            context,
+            provider=self._format.name,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
 
     # The list
 

@@ -14,6 +14,7 @@ from ethos_registry.contract.tool import Tool
 from ethos_registry.execution.options import BatchOptions
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.registry.capability_check import CapabilityFinding, capability_findings
 from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
 from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.sync import run_sync
@@ -159,8 +160,8 @@ class RegistryReader:
 
         `allowed_tools` names the built-in tools that are permitted. It only applies if it is not
         empty: `[]` and `None` permit every built-in tool; `NO_TOOLS` permits none. MCP and plugin
-        tools are gated by `filter_opts` alone. A new list of read-only values, which other lists may
-        share, in registration order.
+        tools are gated by `filter_opts` alone. A new list of read-only values, which other lists
+        may share, in registration order.
         """
         admission = self._admission(allowed_tools, filter_opts)
         return plain_definitions(admission, admission.unavailable())[:]
@@ -180,6 +181,16 @@ class RegistryReader:
         return explain_tool(
             checks.text(name, "name"), personality, self._personality_admission(personality)
         )
+
+    def validate_for(self, personality: Personality) -> Sequence[CapabilityFinding]:
+        """What the tools of a personality declare and do not get here, before any call.
+
+        Names tools whose calls are refused for want of a backend, declarations wider than the
+        personality's `fs_reach` or `network`, and, if it states one of these, tools that declare
+        nothing, which no policy binds. Empty if there is nothing to know.
+        """
+        admission = self._personality_admission(personality)
+        return capability_findings(admission.visible(), personality, self._settings().backends)
 
     def check(self, personality: Personality) -> NamesByField:
         """The entries of a personality that match no registered tool, by field."""

@@ -1,4 +1,4 @@
-"""The results of a batch one by one, as they come."""
+"""The results of a batch one by one, as they are ready."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["stream_results"]
 async def stream_results(
     execute: Callable[[OnResult], Coroutine[Any, Any, CallResults]],
 ) -> AsyncIterator[CallResult]:
-    """Run `execute(on_result)` and yield each result when it is there.
+    """Run `execute(on_result)` and yield each result when it is ready.
 
     Leaving the iteration early cancels the calls that still run, with their grace.
     """

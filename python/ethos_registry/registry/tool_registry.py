@@ -289,9 +289,7 @@ class ToolRegistry(RegistryWriter):
         return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key))
 
     def to_definitions(
-        self,
-        allowed_tools: Iterable[str] | None = None,
-        filter_opts: ToolFilterOpts | None = None,
+        self, allowed_tools: Iterable[str] | None = None, filter_opts: ToolFilterOpts | None = None
     ) -> list[Mapping[str, Any]]:
         """See `RegistryReader.to_definitions`; the last policy is recognised at once."""
         recent = self._recent

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Mapping, Sequence
-from contextvars import Context
-from functools import partial
-from typing import Any, Final, Literal, TypeVar, Unpack, overload
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Final, Literal, Unpack, overload
 
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
-from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import Personality
-from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import (
     BatchOptions,
     StreamOptions,
@@ -20,11 +16,10 @@ from ethos_registry.execution.options import (
 )
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.session import Session, execute_batch
+from ethos_registry.execution.session import execute_batch
 from ethos_registry.providers.names import ChatName
 from ethos_registry.providers.prefix import Prefix
 from ethos_registry.providers.shown_tool import DefinitionOrder
-from ethos_registry.providers.stream.names import reply_parser
 from ethos_registry.providers.wire_types import (
     AnthropicTool,
     BedrockTool,
@@ -35,46 +30,19 @@ from ethos_registry.providers.wire_types import (
     PlainDefinition,
 )
 from ethos_registry.registry import shown
-from ethos_registry.registry.dispatched_stream import DispatchedStream
-from ethos_registry.registry.dispatcher import (
-    BrokenStreamPolicy,
-    OnArguments,
-    OnStart,
-    StreamCallbacks,
-    StreamDispatcher,
-)
+from ethos_registry.registry.batch_arguments import checked_batch
 from ethos_registry.registry.stream import stream_results
+from ethos_registry.registry.streaming_view import StreamingView
 from ethos_registry.table.admission import Admission
 
-Event = TypeVar("Event")
-
-__all__ = ["View", "checked_batch"]
-
-
-def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContext]:
-    """The calls and the context of a batch; `ConfigError` before any tool starts."""
-    if type(calls) is not list and (
-        isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Sequence)
-    ):
-        raise ConfigError(
-            f"`calls` must be a list of calls, got {type(calls).__name__}; put one call in a list, "
-            "and read those of a whole reply by `provider(name).calls(reply)`"
-        )
-    if context is None:
-        context = ToolContext()
-    if not isinstance(context, ToolContext):
-        raise ConfigError(
-            f"`context` must be a ToolContext, got {type(context).__name__}; "
-            "`ToolContext(...)` makes one"
-        )
-    return list(calls), context  # of now: a sequence may change, and lie about its length
+__all__ = ["View"]
 
 
 _SEGMENTS: Final[DefinitionOrder] = "segments"
 _ONE: Final = 1
 
 
-class View:
+class View(StreamingView):
     """The tools that one policy permits, over the entries of the moment it was made.
 
     What `definitions` shows is what `execute` runs. Tools registered later are not in it;
@@ -249,15 +217,6 @@ class View:
             self._turn,
         )
 
-    def _report_idle_filters(self, filters: Sequence[InvocationFilter]) -> None:
-        """Log a filter for a tool that does not exist: an approval nobody would be asked for."""
-        for item in filters:
-            for name in item.tool_names or ():
-                if self._admission.snapshot.get(name) is None:
-                    self._runtime.warn_once(
-                        f"a filter names {name!r}, which is not a registered tool"
-                    )
-
     def stream(
         self,
         calls: Sequence[Any],
@@ -279,126 +238,6 @@ class View:
                 calls, context, turn_attachments, **options, on_result=on_result
             )
         )
-
-    def dispatch(
-        self,
-        context: ToolContext | None = None,
-        *,
-        provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
-    ) -> StreamDispatcher:
-        """Run the calls of a reply while it is streamed: use it with `async with` and `feed`.
-
-        Args:
-            context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
-                limit; the final results share it over the calls that there turned out to be.
-            provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
-                that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
-                `"cohere"`.
-            turn_attachments: As for `execute`.
-            on_start: Called with each `ToolCall` when its tool starts.
-            on_arguments: Called with a call's id and the longest valid partial value of its
-                arguments while they arrive.
-            on_broken_stream: What happens to running calls when the stream fails or is left:
-                `"await"` (default) or `"cancel"`.
-            **options: Those of `execute`. `on_result` is called when a call ends; its text is
-                trimmed to its share of the budget when the results are collected.
-
-        Raises:
-            ConfigError: An argument is of the wrong kind.
-
-        >>> async def run_turn(view, stream):
-        ...     async with view.dispatch(provider="anthropic") as turn:
-        ...         async for event in stream:
-        ...             turn.feed(event)
-        ...     return turn.messages()
-
-        """
-        return self._dispatcher(
-            context,
-            None,
-            provider=provider,
-            turn_attachments=turn_attachments,
-            on_start=on_start,
-            on_arguments=on_arguments,
-            on_broken_stream=on_broken_stream,
-            **options,
-        )
-
-    def _dispatcher(
-        self,
-        context: ToolContext | None,
-        task_context: Context | None,
-        *,
-        provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
-    ) -> StreamDispatcher:
-        """The same with context variables for the tasks of the calls."""
-        _, context = checked_batch([], context)
-        checked = checked_options(options, turn_attachments)
-        if checked.filters:
-            self._report_idle_filters(checked.filters)
-        callbacks = StreamCallbacks.checked(on_start, on_arguments)
-        new_session = partial(
-            Session,
-            self._admission,
-            self._runtime,
-            context,
-            checked,
-            personality=self._personality,
-            turn=self._turn,
-            on_start=callbacks.on_start,
-        )
-        return StreamDispatcher(
-            reply_parser(provider),
-            new_session,
-            self._admission.snapshot,
-            callbacks,
-            on_broken_stream,
-            task_context,
-        )
-
-    def dispatching(
-        self,
-        stream: AsyncIterable[Event],
-        context: ToolContext | None = None,
-        *,
-        provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
-    ) -> DispatchedStream[Event]:
-        """Pass a stream's events through unchanged, and run its calls meanwhile.
-
-        The parameters are those of `dispatch`. After the loop, `await turn.results()` and
-        `turn.messages()` are there.
-
-        >>> async def show(view, stream):
-        ...     turn = view.dispatching(stream, provider="openai")
-        ...     async for chunk in turn:
-        ...         print(chunk)
-        ...     return turn.messages()
-        """
-        dispatcher = self.dispatch(
-            context,
-            provider=provider,
-            turn_attachments=turn_attachments,
-            on_start=on_start,
-            on_arguments=on_arguments,
-            on_broken_stream=on_broken_stream,
-            **options,
-        )
-        return DispatchedStream(stream, dispatcher)
 
     @property
     def fingerprint(self) -> str:

@@ -11,13 +11,13 @@ from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.tool_options import ToolChanges, ToolOptions
 from ethos_registry.contract.tool import (
     REGISTRY_DEFAULT,
     CollisionPolicy,
     DispatchMode,
     Tool,
 )
+from ethos_registry.contract.tool_options import ToolChanges, ToolOptions
 from ethos_registry.schema.annotations import innermost
 from ethos_registry.schema.arguments import Arguments
 from ethos_registry.schema.binding import function_call

@@ -1,4 +1,4 @@
-"""What the registry keeps of a tool: a copy taken at registration that nothing can change."""
+"""What a registry stores of a tool: a copy taken at registration, which nothing can change."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Entry(NamedTuple):
     def forged_for(self, turn: TurnScope) -> Entry:
         """The entry of a tool that was made for one turn: not available once it is acknowledged.
 
-        Every kind of copy keeps that, because the entry itself knows it (contract 5, "Binding").
+        Every kind of copy keeps that, because it is part of the entry.
         """
         probe = self.is_available
 

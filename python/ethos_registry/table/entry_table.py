@@ -34,9 +34,11 @@ class EntryTable:
     `branch()` is a table over the same entries whose changes cost what they change.
     """
 
-    __slots__ = ("_entries", "_ephemeral", "_lock", "_native", "_snapshot")
+    __slots__ = ("_by_name", "_entries", "_ephemeral", "_lock", "_native", "_snapshot")
 
     def __init__(self) -> None:
+        self._by_name: dict[str, Entry] = {}
+        """The entries by name, for the fastest lookup; unused in a table that shares entries."""
         self._native = _core.ToolTable()
         self._entries: list[Entry | None] = []
         self._ephemeral: set[str] = set()
@@ -74,16 +76,11 @@ class EntryTable:
 
     def find(self, name: str) -> Entry | None:
         """The entry of exactly this name."""
-        slot = self._native.find(name)
-        if slot is None:
+        if type(name) is str:
+            return self._by_name.get(name)
+        if not isinstance(name, str):
             return None
-        entries = self._entries
-        entry = entries[slot] if slot < len(entries) else None
-        if entry is not None and entry.name == name:
-            return entry
-        with self._lock:  # another thread is between index and entries, which change in turn
-            slot = self._native.find(name)
-            return None if slot is None else self._entries[slot]
+        return self._by_name.get(str.__str__(name))  # a class of its own may hash as it likes
 
     def put(self, entries: Iterable[Entry], *, overwrite: bool) -> None:
         """Register all entries or, when one name is taken, none.
@@ -128,6 +125,7 @@ class EntryTable:
             slot = self._native.insert(entry.name, **tags)
             assert slot is not None
         self._keep(slot, entry)
+        self._by_name[entry.name] = entry
         if entry.ephemeral:
             self._ephemeral.add(entry.name)
 
@@ -155,6 +153,7 @@ class EntryTable:
             slot = self._native.remove(name)
             if slot is not None:
                 self._keep(slot, None)
+                self._by_name.pop(name, None)
                 self._snapshot = None
 
     def remove_ephemeral(self) -> None:

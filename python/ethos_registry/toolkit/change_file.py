@@ -19,6 +19,7 @@ from ethos_registry.toolkit.folder import (
 )
 from ethos_registry.toolkit.folder_lock import locked
 from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
+from ethos_registry.toolkit.reach_check import check_reach
 from ethos_registry.toolkit.stale import check_fresh, digest_of, note
 
 __all__ = ["Changed", "change_file"]
@@ -64,6 +65,7 @@ def change_file(
     """
     root = working_directory(context.working_dir)
     resolved = resolve_below(root, path)
+    check_reach(context, path, resolved, "write")
     if resolved == root:
         raise _not_a_file(path, "a directory")
     parent, name = os.path.split(resolved)

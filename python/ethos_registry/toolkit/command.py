@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ethos_registry.capabilities.sandbox.policy import PreparedCommand
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.processes.supervised_process import Containment
 from ethos_registry.processes.supervisor import containment
+from ethos_registry.toolkit.confined import Confinement, blocked_note
 from ethos_registry.toolkit.output import BoundedOutput, OutputProgress
 from ethos_registry.toolkit.process import run_process
 
@@ -47,10 +49,16 @@ class Ending:
     timeout_seconds: float
     is_all_ended: bool = True
     """After a timeout: whether certainly nothing that it started is running."""
+    note: str = ""
+    """What a sandbox blocked, if it is known."""
 
     @property
     def sentence(self) -> str:
         """How it ended, for a program that did not succeed."""
+        return f"{self._how} {self.note}".rstrip()
+
+    @property
+    def _how(self) -> str:
         if self.exit_code is None:
             text = f"Command was killed after {self.timeout_seconds:g} s: time was up."
             return text if self.is_all_ended else f"{text} {MAY_RUN_ON[containment()]}"
@@ -86,8 +94,12 @@ async def run_command(
     timeout_seconds: float,
     max_output_bytes: int,
     variables: Mapping[str, str] | None = None,
+    confinement: Confinement | None = None,
 ) -> Ending:
     """Run a program as `run_process` does, with this process's environment and `variables`.
+
+    Under a `confinement` whose policy restricts the call it runs confined, with the few variables
+    that pass. A refusal is raised if it must be confined and cannot be.
 
     Pagers, prompts and colours are switched off. At most `max_output_bytes` of the output are
     kept, from its start and its end; it is reported to the user while it is written.
@@ -105,19 +117,29 @@ async def run_command(
         progress.add(piece)
 
     inherited = {name: value for name, value in os.environ.items() if name not in _COLOUR_SWITCHES}
+    own = _ENVIRONMENT | dict(variables or {})
+    policy = None if confinement is None else confinement.policy(context)
+    prepared = PreparedCommand([*argv], inherited | own)
+    if confinement is not None and policy is not None:
+        prepared = confinement.prepared(
+            argv, policy, directory=directory, environment=inherited | own
+        )
+        prepared.environment.update(own)
     try:
         end = await run_process(
-            argv,
+            prepared.argv,
             directory=directory,
-            environment=inherited | _ENVIRONMENT | dict(variables or {}),
+            environment=prepared.environment,
             timeout_seconds=timeout_seconds,
             on_output=receive,
         )
     finally:
         progress.cancel()
+        prepared.clean_up()
     progress.finish()
     text, dropped = output.text()
-    return Ending(end.status, text, dropped, timeout_seconds, end.is_all_ended)
+    note = "" if policy is None or end.status == 0 else blocked_note(text, policy)
+    return Ending(end.status, text, dropped, timeout_seconds, end.is_all_ended, note)
 
 
 def _signal_name(number: int) -> str:

@@ -20,6 +20,7 @@ from ethos_registry.toolkit.arguments import (
 from ethos_registry.toolkit.folder import folder_below
 from ethos_registry.toolkit.glob_match import Glob
 from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
+from ethos_registry.toolkit.reach_check import check_reach
 from ethos_registry.toolkit.walk import MAX_DEPTH, NOT_ENTERED, Found, Walk, printable
 
 __all__ = ["DEFAULT_DEPTH", "DEFAULT_MAX_ENTRIES", "list_files_tool"]
@@ -86,6 +87,7 @@ def _list(args: Any, context: ToolContext, max_entries: int) -> ToolResult:
     depth = optional_whole_number(values, "depth", minimum=1)
     root = working_directory(context.working_dir)
     resolved = resolve_below(root, path)
+    check_reach(context, path, resolved, "read")
     if depth is None:
         depth = MAX_DEPTH if glob else DEFAULT_DEPTH
     walk = Walk(context.abort_signal, max_depth=depth)

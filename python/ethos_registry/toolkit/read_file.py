@@ -23,6 +23,7 @@ from ethos_registry.toolkit.arguments import (
 from ethos_registry.toolkit.folder import open_below
 from ethos_registry.toolkit.line_scan import BinaryContentError, LineScan, TooLargeError, scan_lines
 from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
+from ethos_registry.toolkit.reach_check import check_reach
 from ethos_registry.toolkit.stale import MAX_DIGEST_BYTES, forget, new_digest, note
 
 __all__ = ["DEFAULT_MAX_BYTES", "read_file_tool"]
@@ -114,6 +115,7 @@ def _read(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
     request = _request(args)
     root = working_directory(context.working_dir)
     resolved = resolve_below(root, request.path)
+    check_reach(context, request.path, resolved, "read")
     try:
         with _opened(root, resolved, request.path) as (descriptor, status):
             if not request.has_range and status.st_size > max_bytes:

@@ -20,6 +20,7 @@ from ethos_registry.toolkit.arguments import (
     shown,
 )
 from ethos_registry.toolkit.command import ended_at_timeout, run_command
+from ethos_registry.toolkit.confined import Confinement, SandboxChoice, checked_sandbox
 from ethos_registry.toolkit.paths import resolve_below, working_directory
 from ethos_registry.toolkit.runners import LOOKED_FOR, Runner, runners_in
 
@@ -32,7 +33,11 @@ _MAX_OUTPUT_BYTES = 1024 * 1024
 _MAX_NAMED_FOLDERS = 10
 
 
-def run_tests_tool(*, default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) -> Tool:
+def run_tests_tool(
+    *,
+    default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+    sandbox: SandboxChoice = "policy",
+) -> Tool:
     """The tool `run_tests(arguments?, cwd?, timeout_seconds?)`, in the toolset `terminal`.
 
     Finds the runner by the files of the context's `working_dir`, or of `cwd` below it, in the
@@ -43,15 +48,18 @@ def run_tests_tool(*, default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) 
     output, as from `terminal`: success with `structured={"exit_code": 0, ...}`, or an error
     `execution_failed` with the extra field `exit_code`. `structured` has `runner` and `command` in
     either case. Without a runner the error names what was looked for, and a subfolder that has
-    one. Timeout, abort and cancellation end what the tests started, as for `terminal`.
+    one. Timeout, abort and cancellation end what the tests started, and `sandbox` confines them, as
+    for `terminal`.
     """
     default_timeout = float(
         checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
     )
 
+    confinement = checked_sandbox(sandbox, "run_tests")
+
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         try:
-            return await _run(args, context, default_timeout)
+            return await _run(args, context, default_timeout, confinement)
         except RefusalError as refusal:
             return refusal.error
 
@@ -65,6 +73,7 @@ def run_tests_tool(*, default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS) 
         max_result_chars=20_000,
         output_is_untrusted=True,
         timeout_seconds=max(MAX_TIMEOUT_SECONDS, default_timeout) + _REGISTRY_MARGIN_SECONDS,
+        is_available=(lambda: confinement.is_available) if sandbox == "required" else None,
     )
 
 
@@ -93,7 +102,9 @@ def _schema(default_timeout: float) -> Mapping[str, Any]:
     }
 
 
-async def _run(args: Any, context: ToolContext, default_timeout: float) -> ToolResult:
+async def _run(
+    args: Any, context: ToolContext, default_timeout: float, confinement: Confinement
+) -> ToolResult:
     values = known_arguments(args, ("arguments", "cwd", "timeout_seconds"), "run_tests")
     timeout = optional_number(values, "timeout_seconds", maximum=MAX_TIMEOUT_SECONDS)
     root = working_directory(context.working_dir)
@@ -118,6 +129,7 @@ async def _run(args: Any, context: ToolContext, default_timeout: float) -> ToolR
             timeout_seconds=default_timeout if timeout is None else timeout,
             max_output_bytes=_MAX_OUTPUT_BYTES,
             variables=runner.variables,
+            confinement=confinement,
         )
     except (OSError, ValueError) as error:
         raise RefusalError(

@@ -26,6 +26,7 @@ from ethos_registry.toolkit.folder import Folder, folder_below
 from ethos_registry.toolkit.glob_match import Glob
 from ethos_registry.toolkit.match_lines import matching_lines, regex_lines
 from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
+from ethos_registry.toolkit.reach_check import check_reach
 from ethos_registry.toolkit.walk import Found, Walk, printable
 from ethos_registry.toolkit.write_file import encoded
 
@@ -183,6 +184,7 @@ def _search(args: Any, context: ToolContext, max_file_bytes: int) -> ToolResult:
     )
     root = working_directory(context.working_dir)
     resolved = resolve_below(root, path)
+    check_reach(context, path, resolved, "read")
     walk = Walk(context.abort_signal)
     try:
         with closing(_files(root, resolved, walk)) as files:

@@ -22,6 +22,7 @@ from ethos_registry.toolkit.arguments import (
     shown,
 )
 from ethos_registry.toolkit.command import ended_at_timeout, run_command
+from ethos_registry.toolkit.confined import Confinement, SandboxChoice, checked_sandbox
 from ethos_registry.toolkit.paths import resolve_below, working_directory
 
 __all__ = ["DEFAULT_MAX_OUTPUT_BYTES", "MAX_TIMEOUT_SECONDS", "terminal_tool"]
@@ -39,6 +40,7 @@ def terminal_tool(
     max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES,
     default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
     shell: str | None = None,
+    sandbox: SandboxChoice = "policy",
 ) -> Tool:
     """The tool `terminal(command, timeout_seconds?, cwd?)`, in the toolset `terminal`.
 
@@ -52,6 +54,11 @@ def terminal_tool(
     the extra field `exit_code`: the status, `-N` for signal N, `None` with `timed_out=True` after
     a timeout. If bytes were left out, `structured["dropped_bytes"]` is their number.
 
+    Under a personality that states `fs_reach` or `network` the command runs confined to them, or
+    not at all: see `CommandSandbox`. `sandbox="required"` confines every command, to the working
+    directory if there is no policy, and hides the tool where that is impossible;
+    `sandbox="off"` confines none.
+
     The tool has its own timeout (`timeout_seconds` of the call, at most an hour), so that the
     output until then is not lost; the registry's timeout is longer. Timeout, abort, cancellation
     and the end of this process, even by `kill -9`, end everything that the command started: on
@@ -64,11 +71,13 @@ def terminal_tool(
         checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
     )
     shell = None if shell is None else checks.path(shell, "shell")
+    confinement = checked_sandbox(sandbox, "terminal")
 
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         try:
             request = _request(args, context, default_timeout)
-            return await _run(request, context, _argv(shell, request.command), limit)
+            argv = _argv(shell, request.command)
+            return await _run(request, context, argv, limit, confinement)
         except RefusalError as refusal:
             return refusal.error
 
@@ -82,6 +91,7 @@ def terminal_tool(
         max_result_chars=20_000,
         output_is_untrusted=True,
         timeout_seconds=max(MAX_TIMEOUT_SECONDS, default_timeout) + _REGISTRY_MARGIN_SECONDS,
+        is_available=(lambda: confinement.is_available) if sandbox == "required" else None,
     )
 
 
@@ -136,7 +146,11 @@ def _argv(shell: str | None, command: str) -> tuple[str, ...]:
 
 
 async def _run(
-    request: _Request, context: ToolContext, argv: tuple[str, ...], max_output_bytes: int
+    request: _Request,
+    context: ToolContext,
+    argv: tuple[str, ...],
+    max_output_bytes: int,
+    confinement: Confinement,
 ) -> ToolResult:
     try:
         ending = await run_command(
@@ -145,6 +159,7 @@ async def _run(
             directory=request.directory,
             timeout_seconds=request.timeout_seconds,
             max_output_bytes=max_output_bytes,
+            confinement=confinement,
         )
     except (OSError, ValueError) as error:
         raise _not_started(error, argv[0]) from None

@@ -72,6 +72,15 @@ impl NativeReducer {
         }
     }
 
+    /// A text of at most this many characters stays as it is, whatever it says.
+    #[getter]
+    fn whole_chars(&self) -> usize {
+        match self.0 {
+            Behaviour::Reduces(kind) => kind.whole_chars(),
+            Behaviour::Panics => 0,
+        }
+    }
+
     /// The reduced text; the same object when it stays as it is.
     ///
     /// `args` are the arguments of the call: of a dict, `command` and the names of line ranges are

@@ -23,7 +23,7 @@ from ethos_registry.capabilities.sandbox.policy import (
 from ethos_registry.capabilities.sandbox.seatbelt import probe_seatbelt, wrap_in_seatbelt
 from ethos_registry.contract.errors import EthosRegistryError
 
-__all__ = ["CommandSandbox", "CommandSandboxPort", "UnconfinedError"]
+__all__ = ["CommandSandbox", "CommandSandboxPort", "UnconfinedError", "sandbox_support"]
 
 
 class UnconfinedError(EthosRegistryError, RuntimeError):
@@ -119,3 +119,15 @@ class CommandSandbox:
         if support.level == "seatbelt":
             return wrap_in_seatbelt(argv, policy, environment=environment)
         raise UnconfinedError(f"the command cannot be confined here: {support.reason}")
+
+
+_SHARED = CommandSandbox()
+
+
+def sandbox_support() -> Support:
+    """What this machine can enforce for commands; found out once.
+
+    >>> sandbox_support().level in ("namespaces", "landlock", "seatbelt", "none")
+    True
+    """
+    return _SHARED.probe()

@@ -27,7 +27,7 @@ class _Block:
 class BedrockStream(ReplyParser):
     """A call is closed by its `contentBlockStop` and proven by the next block or the stop reason.
 
-    Metadata may come before or after `messageStop`.
+    Metadata may come before or after `messageStop`. Tools that the server runs are not calls.
     """
 
     provider = "bedrock"
@@ -60,7 +60,8 @@ class BedrockStream(ReplyParser):
     def _start(self, index: Any, tool_use: Any) -> _Block:
         self._prove_closed()
         call = None
-        if tool_use is not None and self.end is None:
+        is_ours = field(tool_use, "type") != "server_tool_use"
+        if tool_use is not None and is_ours and self.end is None:
             call = self._open(field(tool_use, "toolUseId"), field(tool_use, "name"))
         block = self._blocks[index] = _Block(call)
         return block

@@ -1,0 +1,78 @@
+"""What tools declare and a personality does not cover, found before any call."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from ethos_registry.capabilities.network_coverage import covers_host
+from ethos_registry.capabilities.reach import uncovered_paths
+from ethos_registry.capabilities.resolver import CapabilityBackends
+from ethos_registry.contract.capability import ToolCapabilities
+from ethos_registry.contract.policy import Personality
+from ethos_registry.table.entry import Entry
+
+__all__ = ["CapabilityFinding", "capability_findings"]
+
+
+@dataclass(frozen=True, slots=True)
+class CapabilityFinding:
+    """One thing to know about a tool under a personality."""
+
+    tool: str
+    kind: Literal["no_backend", "not_covered", "undeclared"]
+    """`no_backend`: its calls are refused here. `not_covered`: it gets less than it declares.
+    `undeclared`: it declares nothing, so nothing of the policy binds it."""
+    capability: str
+    """As `fs_reach.read`; empty for `undeclared`."""
+    message: str
+
+
+def capability_findings(
+    entries: Iterable[Entry], personality: Personality, backends: CapabilityBackends | None
+) -> list[CapabilityFinding]:
+    """The findings of the tools that a personality may call, by tool in registration order."""
+    is_restricted = personality.fs_reach is not None or personality.network is not None
+    found: list[CapabilityFinding] = []
+    for entry in entries:
+        capabilities = entry.capabilities
+        if not capabilities.declared:
+            if is_restricted:
+                found.append(
+                    CapabilityFinding(
+                        entry.name,
+                        "undeclared",
+                        "",
+                        f"`{entry.name}` declares no capability: it runs, and the policy of "
+                        f"`{personality.id}` does not bind it",
+                    )
+                )
+            continue
+        found += _of_tool(entry.name, capabilities, personality, backends)
+    return found
+
+
+def _of_tool(
+    name: str,
+    capabilities: ToolCapabilities,
+    personality: Personality,
+    backends: CapabilityBackends | None,
+) -> Iterable[CapabilityFinding]:
+    for capability in capabilities.declared:
+        if backends is None or capability not in backends:
+            yield CapabilityFinding(
+                name, "no_backend", capability, f"`{name}` is refused: no backend for {capability}"
+            )
+    if capabilities.fs_reach is not None:
+        missing = uncovered_paths(capabilities.fs_reach, personality.fs_reach, os.getcwd())
+        for access, path in missing:
+            message = f'path "{path}" is not covered by personality fs_reach.{access}'
+            yield CapabilityFinding(name, "not_covered", f"fs_reach.{access}", message)
+    network = personality.network
+    if capabilities.network is not None and network is not None and network.allow is not None:
+        for host in capabilities.network.get("allowedHosts", ()):
+            if not covers_host(network.allow, host):
+                message = f'host "{host}" is not in personality network allow list'
+                yield CapabilityFinding(name, "not_covered", "network", message)

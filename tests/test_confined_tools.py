@@ -1,0 +1,217 @@
+"""Ready tools under a personality that states a reach or a network policy."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ethos_registry import (
+    CommandSandbox,
+    FsReach,
+    NetworkPolicy,
+    Personality,
+    ToolCapabilities,
+    ToolContext,
+    ToolRegistry,
+    ready_tools,
+    run_tests_tool,
+    sandbox_support,
+    standard_backends,
+    terminal_tool,
+    tool,
+)
+
+needs_sandbox = pytest.mark.skipif(
+    sandbox_support().level == "none" and not os.environ.get("CI"), reason="no sandbox here"
+)
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    # Not below /tmp: that is private to a confined command anyway.
+    base = Path(tempfile.mkdtemp(dir="/var/tmp" if os.path.isdir("/var/tmp") else None)).resolve()
+    for name in ("work/src", "work/secret", "other"):
+        (base / name).mkdir(parents=True)
+        (base / name / "f.txt").write_text(f"text of {name}")
+    yield base
+    shutil.rmtree(base)
+
+
+async def call(folder, name, args, personality, *tools):
+    registry = ToolRegistry(tools or ready_tools())
+    context = ToolContext(working_dir=folder / "work")
+    [result] = await registry.view(personality).execute(
+        [{"id": "1", "name": name, "args": args}], context
+    )
+    return result
+
+
+def reach(folder, read=(), write=()) -> Personality:
+    return Personality(
+        "p",
+        fs_reach=FsReach(
+            [str(folder / path) for path in read], [str(folder / path) for path in write]
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("write_file", {"path": "src/new.txt", "content": "x"}),
+        ("write_file", {"path": "src/f.txt", "content": "x"}),
+        ("patch_file", {"path": "src/f.txt", "old": "text", "new": "x"}),
+        ("read_file", {"path": "src/f.txt"}),
+        ("list_files", {"path": "src"}),
+        ("search_files", {"pattern": "text", "path": "src"}),
+    ],
+)
+async def test_no_file_tool_goes_beyond_the_reach(folder, name, args):
+    before = (
+        sorted(path.name for path in folder.rglob("*")),
+        (folder / "work/src/f.txt").read_text(),
+    )
+    result = await call(folder, name, args, reach(folder, read=["/nowhere"]))
+    assert "PATH_NOT_REACHABLE" in result.text
+    assert "text of" not in result.text
+    after = sorted(path.name for path in folder.rglob("*")), (folder / "work/src/f.txt").read_text()
+    assert before == after
+
+
+async def test_file_tools_work_within_the_reach(folder):
+    personality = reach(folder, read=["work/src"], write=["work/src"])
+    assert (await call(folder, "read_file", {"path": "src/f.txt"}, personality)).ok
+    assert (
+        await call(folder, "write_file", {"path": "src/new.txt", "content": "x"}, personality)
+    ).ok
+    refused = await call(folder, "read_file", {"path": "secret/f.txt"}, personality)
+    assert "permitted: " in refused.text
+
+
+async def test_a_link_does_not_lead_a_file_tool_out_of_the_reach(folder):
+    (folder / "work/src/l").symlink_to("../secret/f.txt")
+    result = await call(folder, "read_file", {"path": "src/l"}, reach(folder, read=["work/src"]))
+    assert "PATH_NOT_REACHABLE" in result.text
+
+
+@needs_sandbox
+async def test_a_command_is_confined_to_the_reach_and_the_blocked_path_is_named(folder):
+    personality = reach(folder, read=["work"], write=["work/src"])
+    command = (
+        f"cat src/f.txt; echo; echo new > src/n.txt; cat {folder}/other/f.txt; "
+        f"echo x > {folder}/work/secret/n.txt"
+    )
+    result = await call(folder, "terminal", {"command": command}, personality)
+    assert "text of work/src" in result.text
+    assert "text of other" not in result.text
+    assert (folder / "work/src/n.txt").read_text() == "new\n"
+    assert not (folder / "work/secret/n.txt").exists()
+    assert f"The sandbox blocked {folder}/work/secret/n.txt." in result.text
+
+
+@needs_sandbox
+async def test_a_command_has_no_network_unless_the_policy_allows_everything(folder):
+    import socket
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    listener.settimeout(0.3)
+    port = listener.getsockname()[1]
+    connect = f"exec 3<>/dev/tcp/127.0.0.1/{port} && echo reached"
+    for network, is_open in (
+        (NetworkPolicy(allow=["example.com"]), False),
+        (NetworkPolicy(allow=[]), False),
+        (NetworkPolicy(deny=["example.com"]), False),
+        (NetworkPolicy(allow=["*"], allow_private_urls=True), True),
+        (None, True),
+    ):
+        personality = Personality("p", network=network)
+        result = await call(folder, "terminal", {"command": connect}, personality)
+        assert ("reached" in result.text) == is_open, (network, result.text)
+    listener.close()
+
+
+async def test_a_command_that_cannot_be_confined_is_refused_with_the_way_out(folder):
+    nothing = CommandSandbox(())
+    terminal = terminal_tool(sandbox=nothing)
+    personality = reach(folder, read=["work"], write=["work"])
+    result = await call(folder, "terminal", {"command": "touch ran"}, personality, terminal)
+    assert "terminal cannot be confined here" in result.text
+    assert result.result.code == "not_available"
+    assert not (folder / "work/ran").exists()
+
+
+async def test_off_confines_no_command(folder):
+    terminal = terminal_tool(sandbox="off")
+    result = await call(
+        folder,
+        "terminal",
+        {"command": f"cat {folder}/other/f.txt"},
+        reach(folder, read=["work"]),
+        terminal,
+    )
+    assert "text of other" in result.text
+
+
+@needs_sandbox
+async def test_required_confines_to_the_working_directory_without_a_policy(folder):
+    terminal = terminal_tool(sandbox="required")
+    command = {"command": f"echo x > new.txt; cat {folder}/other/f.txt"}
+    result = await call(folder, "terminal", command, Personality("p"), terminal)
+    assert (folder / "work/new.txt").exists()
+    assert "text of other" not in result.text
+
+
+@needs_sandbox
+async def test_the_tests_of_a_project_run_confined(folder):
+    (folder / "work/Makefile").write_text(f"test:\n\tcat {folder}/other/f.txt\n")
+    personality = reach(folder, read=["work"], write=["work"])
+    result = await call(folder, "run_tests", {}, personality, run_tests_tool())
+    assert "text of other" not in result.text
+    assert "make" in result.text
+
+
+@pytest.mark.parametrize("choice", ["on", None, 1, True])
+def test_an_unknown_sandbox_is_refused(choice):
+    with pytest.raises(ValueError, match="`sandbox` must be"):
+        terminal_tool(sandbox=choice)
+
+
+def test_what_a_personality_does_not_cover_is_found_before_any_call(folder):
+    @tool(capabilities=ToolCapabilities(fs_reach={"read": [str(folder / "other")]}))
+    def wide() -> str:
+        """Read."""
+        return ""
+
+    @tool(capabilities=ToolCapabilities(network={"allowedHosts": ["a.com", "*.b.com"]}))
+    def web() -> str:
+        """Fetch."""
+        return ""
+
+    @tool(capabilities=ToolCapabilities(secrets=["x"]))
+    def secret() -> str:
+        """Use a secret."""
+        return ""
+
+    @tool
+    def plain() -> str:
+        """Touch nothing."""
+        return ""
+
+    registry = ToolRegistry([wide, web, secret, plain], capability_backends=standard_backends())
+    personality = Personality(
+        "p", fs_reach=FsReach([str(folder / "work")]), network=NetworkPolicy(allow=["x.b.com"])
+    )
+    found = {(item.tool, item.kind, item.capability) for item in registry.validate_for(personality)}
+    assert found == {
+        ("wide", "not_covered", "fs_reach.read"),
+        ("web", "not_covered", "network"),
+        ("secret", "no_backend", "secrets"),
+        ("plain", "undeclared", ""),
+    }
+    free = {(item.tool, item.kind) for item in registry.validate_for(Personality("free"))}
+    assert free == {("secret", "no_backend")}
