@@ -169,6 +169,8 @@ fn isatap(address: Ipv6Addr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
     use super::judge;
 
     fn kind(text: &str) -> Option<&'static str> {

@@ -152,6 +152,8 @@ fn finish(mut out: String, text: &str, copied: usize) -> Result<Option<String>, 
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
     use super::{Known, redact};
 
     /// Invented, with the right form; joined so that no scanner reports this file as a leak.

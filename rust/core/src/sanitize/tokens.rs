@@ -253,7 +253,7 @@ impl Reader {
     }
 }
 
-/// The length of the role name that follows a token of the ChatML family and is removed with it.
+/// The length of the role name that follows a token of the `ChatML` family and is removed with it.
 fn role(text: &str, end: usize, inside: &Inside) -> usize {
     if !inside.name().eq_ignore_ascii_case(b"|im_start|") {
         return 0;
