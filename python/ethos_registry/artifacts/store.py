@@ -79,7 +79,7 @@ class MemoryArtifactStore:
             return artifact_id
 
     def spool(self, artifact_id: str, text: str, origin: ArtifactOrigin) -> None:
-        """Store a text under a reserved id.
+        """Store text under a reserved id.
 
         A lone surrogate becomes U+FFFD. Raises `ArtifactStoreError`, and stores nothing, if the
         store is closed, would exceed `max_bytes`, or cannot write the text.
@@ -123,8 +123,8 @@ class MemoryArtifactStore:
         """The artifact of this id, or `None`."""
         with self._lock:
             self._drop_old()
-            kept = self._kept.get(artifact_id)
-        return None if kept is None else kept[0]
+            stored = self._kept.get(artifact_id)
+        return None if stored is None else stored[0]
 
     def artifacts(self) -> list[SpooledArtifact]:
         """All artifacts, the oldest first."""
@@ -160,13 +160,13 @@ class MemoryArtifactStore:
     def close(self) -> None:
         """Remove every artifact and accept no more; closing again has no effect.
 
-        A read that has begun may still end; a later one raises `ArtifactGoneError`.
+        A read that has started may still end; a later one raises `ArtifactGoneError`.
         """
         with self._lock:
             self._is_closed = True
-            kept, self._kept = self._kept, {}
+            stored, self._kept = self._kept, {}
             self._bytes = 0
-        for _, content, _ in kept.values():
+        for _, content, _ in stored.values():
             content.remove()
 
     def __enter__(self) -> Self:
