@@ -12,7 +12,7 @@ from ethos_registry import _core
 from ethos_registry.capabilities.protected import DEFAULT_PROTECTION, Protection
 from ethos_registry.contract.errors import ConfigError
 
-__all__ = ["FileEntry", "ReachFiles", "SyncReachFiles"]
+__all__ = ["FileEntry", "ReachFiles", "SyncReachFiles", "folder_storage"]
 
 READ_LIMIT_BYTES = 64 * 1024 * 1024
 """The largest file that is read unless the caller sets another limit."""
@@ -160,6 +160,25 @@ class ReachFiles:
     async def mkdir(self, path: str) -> None:
         """Create a directory and its parents; one that exists is not changed."""
         await asyncio.to_thread(self.sync.mkdir, path)
+
+
+def folder_storage(
+    folder: str | os.PathLike[str], *, protection: Protection = DEFAULT_PROTECTION
+) -> ReachFiles:
+    """A `Storage` of one directory, which must exist: `ToolContext(storage=folder_storage(...))`.
+
+    Relative paths start there, and nothing outside it is reached.
+
+    >>> import tempfile
+    >>> storage = folder_storage(tempfile.mkdtemp())
+    >>> storage.sync.write("today.txt", "tea")
+    >>> storage.sync.read("today.txt")
+    'tea'
+    """
+    path = os.path.realpath(os.fspath(folder))
+    if not os.path.isdir(path):
+        raise ConfigError(f"the storage directory {path!r} does not exist; create it first")
+    return ReachFiles(write=[path], working_dir=path, protection=protection)
 
 
 def _absolute(path: Any, folder: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from ethos_registry.capabilities.attachments import TurnAttachments
 from ethos_registry.capabilities.files import ReachFiles
@@ -22,7 +22,7 @@ from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox, 
 from ethos_registry.capabilities.sandbox.policy import SandboxPolicy
 from ethos_registry.capabilities.scoped_process import ProgramRunner
 from ethos_registry.capabilities.secrets import DeclaredSecrets, HandedOutSecrets, SecretSource
-from ethos_registry.contract.capability import CapabilityName
+from ethos_registry.contract.capability import CAPABILITY_ALIASES, CapabilityName
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 
@@ -35,15 +35,15 @@ class StandardBackends(Mapping[CapabilityName, Factory]):
     """A mapping from capability to factory, as `ToolRegistry(capability_backends=…)` takes it.
 
     `redact` replaces every secret that was handed out, in whatever form; the registry applies it to
-    each result.
+    each result. `fs` and `kv` are read as `fs_reach` and `storage`.
     """
 
     def __init__(self, factories: Mapping[CapabilityName, Factory], handed_out: HandedOutSecrets):
         self._factories = dict(factories)
         self._handed_out = handed_out
 
-    def __getitem__(self, name: CapabilityName) -> Factory:
-        return self._factories[name]
+    def __getitem__(self, name: str) -> Factory:
+        return self._factories[CAPABILITY_ALIASES.get(name, cast("CapabilityName", name))]
 
     def __iter__(self) -> Iterator[CapabilityName]:
         return iter(self._factories)
