@@ -74,7 +74,7 @@ def _default() -> Protection:
         ".codex",
         ".gemini",
     )
-    system = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/root/.ssh")
+    system = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d")
     return Protection(
         closed_names=(".ssh", ".gnupg", ".aws/credentials", ".git-credentials", ".netrc"),
         read_only_names=(
