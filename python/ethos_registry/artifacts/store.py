@@ -104,8 +104,8 @@ class MemoryArtifactStore:
         """Store text under a reserved id, and the content blocks beside it.
 
         A lone surrogate becomes U+FFFD. Where `max_bytes` has room for the text only, the blocks
-        are not stored. Raises `ArtifactStoreError`, and stores nothing, if the store is closed, would
-        exceed `max_bytes`, or cannot write the text.
+        are not stored. Raises `ArtifactStoreError`, and stores nothing, if the store is closed,
+        would exceed `max_bytes`, or cannot write the text.
         """
         checks.text(artifact_id, "artifact_id")
         if not isinstance(origin, ArtifactOrigin):
