@@ -491,9 +491,9 @@ SECRETS = {
     "a password of mysql": ["mysql", "-ps3cr3t"],
     "a shell line": ["sh", "-c", "DB_PASSWORD='s3cr3t' ./run --token s3cr3t | cat"],
     "a quoted shell line": ["sh", "-c", "curl -H 'Authorization: token s3cr3t' x"],
-    "a token by its shape": ["echo", "ghp_s3cr3ts3cr3ts3cr3ts3cr3t"],
+    "a token by its shape": ["echo", "ghp_" + "s3cr3t" * 6],
     "a cloud key": ["echo", "x", "AKIAS3CR3TS3CR3TS3CR"],
-    "a web token": ["echo", "eyJhbGciOiJI.s3cr3t.s3cr3t"],
+    "a web token": ["echo", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.s3cr3ts3cr3ts3cr3ts3cr3t"],
 }
 
 
@@ -501,7 +501,7 @@ SECRETS = {
 def test_secrets_on_command_lines_are_redacted(kind: str) -> None:
     text = redacted_command(SECRETS[kind])
     assert "s3cr3t" not in text.lower(), text
-    assert "[redacted]" in text
+    assert "[redacted" in text
     assert text.startswith(SECRETS[kind][0])
 
 
@@ -524,6 +524,15 @@ def test_the_saved_json_holds_no_secret(tmp_path: Path) -> None:
     [facts] = (tmp_path / "outputs").glob("*.json")
     assert "s3cr3t" not in facts.read_text()
     assert json.loads(facts.read_text())["command"] == "echo --password '[redacted]'"
+
+
+def test_the_saved_output_holds_no_credential_and_keeps_every_other_byte(tmp_path: Path) -> None:
+    line = "printf '\\377\\000 https://ada:s3cr3t-word@example.org ghp_%s end'"
+    run_kept(tmp_path, "run", "--", "sh", "-c", f"{line} {'a1B2' * 9}")
+    [saved] = (tmp_path / "outputs").glob("*.out")
+    assert saved.read_bytes() == (
+        b"\xff\0 https://ada:[redacted: password]@example.org [redacted: github token] end"
+    )
 
 
 def test_recall_follows_no_link_out_of_the_store(tmp_path: Path) -> None:

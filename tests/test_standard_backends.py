@@ -17,6 +17,7 @@ from ethos_registry import (
     ToolContext,
     ToolRegistry,
     err,
+    folder_storage,
     ok,
     tool,
 )
@@ -366,3 +367,68 @@ def test_a_capability_without_a_backend_fails_closed():
     assert "storage" not in backends
     with pytest.raises(ConfigError, match="must be a list"):
         narrowed_reach({"read": "/a"}, None, "/")
+
+
+@pytest.mark.parametrize(("alias", "name"), [("fs", "fs_reach"), ("kv", "storage")])
+def test_short_names_are_read_as_the_capabilities_they_mean(alias, name):
+    declared = ToolCapabilities.from_wire({alias: {}})
+    assert declared.declared == (name,)
+    assert list(declared.to_wire()) == list(ToolCapabilities(**{name: {}}).to_wire())
+    with pytest.raises(ConfigError, match="twice"):
+        ToolCapabilities.from_wire({alias: {}, name: {}})
+    made = standard_backends(key_values=KeyValueDatabase(":memory:"))
+    assert made[alias] is made[name]
+
+    def factory(tool_name, declaration, context):
+        return object()
+
+    @tool(capabilities={alias: {}})
+    def touch() -> str:
+        """Touch."""
+        return "touched"
+
+    calls = [{"id": "1", "name": "touch"}]
+    registry = ToolRegistry([touch], capability_backends={alias: factory})
+    assert registry.execute_parallel_sync(calls)[0].text == "touched"
+    with pytest.raises(ConfigError, match="twice"):
+        ToolRegistry(capability_backends={alias: factory, name: factory})
+
+
+async def test_a_storage_is_one_directory(folder):
+    storage = folder_storage(folder / "data")
+    await storage.mkdir("new")
+    await storage.write("new/a.txt", "mine")
+    assert await storage.read("new/a.txt") == "mine"
+    assert (folder / "data/new/a.txt").read_text() == "mine"
+    assert storage.sync.list(".") == ["f.txt", "new", "public"]
+    for path in ("../other/f.txt", f"{folder}/other/f.txt"):
+        with pytest.raises(PermissionError, match="PATH_NOT_REACHABLE"):
+            await storage.read(path)
+    with pytest.raises(ConfigError, match="does not exist"):
+        folder_storage(folder / "missing")
+
+
+async def test_the_log_of_a_raised_exception_holds_no_secret(caplog):
+    @tool(capabilities=ToolCapabilities(secrets=["exa/key"]))
+    async def fail(context: ToolContext) -> str:
+        """Fail."""
+        key = await context.secrets_resolver.get("exa/key")
+        try:
+            raise KeyError(key)
+        except KeyError as error:
+            raise ValueError(f"GET /?key={key} failed") from error
+
+    @tool
+    def fail_plainly() -> str:
+        """Fail."""
+        raise ValueError("nothing to hide")
+
+    caplog.set_level("DEBUG", logger="ethos_registry")
+    registry = registry_of(fail, fail_plainly)
+    await answer(registry, "fail", {})
+    assert "a call of tool `fail` raised" in caplog.text
+    assert "GET /?key=[redacted: secret] failed" in caplog.text
+    assert SECRET not in caplog.text
+    await answer(registry, "fail_plainly", {})
+    [record] = [record for record in caplog.records if record.exc_info]
+    assert str(record.exc_info[1]) == "nothing to hide"

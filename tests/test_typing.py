@@ -31,6 +31,7 @@ def test_there_is_a_program_for_each_part_of_a_first_day() -> None:
         "async_and_plain",
         "models",
         "plain",
+        "scoped_objects",
         "streamed_ui",
         "turn_with_artifacts",
     ]

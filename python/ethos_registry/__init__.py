@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
-    from ethos_registry.capabilities.files import ReachFiles
+    from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
         KeyValueError,
@@ -73,13 +73,6 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.ports import (
         ArtifactStore,
-        KeyValueStore,
-        ScopedAttachments,
-        ScopedFetch,
-        ScopedFs,
-        ScopedProcess,
-        ScopedSecretsResolver,
-        Storage,
         ToolView,
         TurnScope,
         UsageRecorder,
@@ -102,6 +95,15 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ok,
         result_from_wire,
     )
+    from ethos_registry.contract.scoped_ports import (
+        KeyValueStore,
+        ScopedAttachments,
+        ScopedFetch,
+        ScopedFs,
+        ScopedProcess,
+        ScopedSecretsResolver,
+        Storage,
+    )
     from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
@@ -120,13 +122,13 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.reduction.many import reduce_many, reduce_text
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
     from ethos_registry.registry.capability_check import CapabilityFinding
+    from ethos_registry.registry.default_tool_registry import DefaultToolRegistry
     from ethos_registry.registry.dispatched_stream import DispatchedStream
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
     from ethos_registry.registry.prefix_session import PrefixSession
     from ethos_registry.registry.tool_registry import (
-        DefaultToolRegistry,
         ToolRegistry,
         Turn,
         is_tool_registry,
@@ -270,6 +272,7 @@ __all__ = [
     "create_tool_registry",
     "default_reducers",
     "err",
+    "folder_storage",
     "function_schema",
     "is_tool_registry",
     "kanban_tools",
@@ -306,7 +309,7 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
-    "capabilities.files": "ReachFiles",
+    "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
     "capabilities.protected": "Protection",
     "capabilities.resolver": "CapabilityBackends",
@@ -330,15 +333,16 @@ _NAMES = {
     ),
     "contract.observer": "CallObserver FinishedCall Observer StartedCall",
     "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
-    "contract.ports": (
-        "ArtifactStore KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
-        "ScopedSecretsResolver Storage ToolView TurnScope UsageRecorder"
-    ),
+    "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
     "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
+    "contract.scoped_ports": (
+        "KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
+        "ScopedSecretsResolver Storage"
+    ),
     "contract.tool": "CollisionPolicy DispatchMode Tool",
     "execution.filters": "Invocation InvocationFilter",
     "execution.options": "BatchOptions StreamOptions",
@@ -359,7 +363,8 @@ _NAMES = {
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",
     "registry.prefix_session": "PrefixSession",
-    "registry.tool_registry": "DefaultToolRegistry ToolRegistry Turn is_tool_registry",
+    "registry.default_tool_registry": "DefaultToolRegistry",
+    "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
     "toolkit": (

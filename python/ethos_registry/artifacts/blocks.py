@@ -48,20 +48,20 @@ KeptBlock: TypeAlias = KeptData | KeptLink
 def kept_blocks(
     blocks: Iterable[ContentBlock], keep: Callable[[bytes], Content]
 ) -> tuple[KeptBlock, ...]:
-    """The blocks, their data kept by `keep`; nothing is kept if that raises."""
-    kept: list[KeptBlock] = []
+    """The blocks, their data stored by `keep`; nothing is stored if that raises."""
+    stored: list[KeptBlock] = []
     try:
         for block in blocks:
             if isinstance(block, Link):
-                kept.append(KeptLink(block))
+                stored.append(KeptLink(block))
             else:
                 content = keep(block.data_bytes)
-                kept.append(KeptData(type(block), block.media_type, block.name, content))
+                stored.append(KeptData(type(block), block.media_type, block.name, content))
     except BaseException:
-        for each in kept:
+        for each in stored:
             each.remove()
         raise
-    return tuple(kept)
+    return tuple(stored)
 
 
 def block_bytes(blocks: Iterable[ContentBlock]) -> int:

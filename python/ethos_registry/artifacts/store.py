@@ -101,11 +101,11 @@ class MemoryArtifactStore:
         origin: ArtifactOrigin,
         content: Iterable[ContentBlock] = NO_CONTENT,
     ) -> None:
-        """Store a text under a reserved id, and the content blocks beside it.
+        """Store text under a reserved id, and the content blocks beside it.
 
         A lone surrogate becomes U+FFFD. Where `max_bytes` has room for the text only, the blocks
-        are not kept. Raises `ArtifactStoreError`, and stores nothing, if the
-        store is closed, would exceed `max_bytes`, or cannot write the text.
+        are not stored. Raises `ArtifactStoreError`, and stores nothing, if the store is closed, would
+        exceed `max_bytes`, or cannot write the text.
         """
         checks.text(artifact_id, "artifact_id")
         if not isinstance(origin, ArtifactOrigin):
@@ -141,12 +141,12 @@ class MemoryArtifactStore:
         artifact = SpooledArtifact(
             artifact_id, origin, text_content, lines, is_ascii=data.isascii(), blocks=blocks
         )
-        kept = _Kept(artifact, text_content, blocks, size_bytes, monotonic())
+        stored = _Kept(artifact, text_content, blocks, size_bytes, monotonic())
         with self._lock:
             if not self._is_closed:
-                self._kept[artifact_id] = kept
+                self._kept[artifact_id] = stored
                 return
-        kept.remove()
+        stored.remove()
         self._check_open()
 
     def _content(self, artifact_id: str, data: bytes) -> Content:
@@ -158,14 +158,14 @@ class MemoryArtifactStore:
         """The artifact of this id, or `None`."""
         with self._lock:
             self._drop_old()
-            kept = self._kept.get(artifact_id)
-        return None if kept is None else kept.artifact
+            stored = self._kept.get(artifact_id)
+        return None if stored is None else stored.artifact
 
     def artifacts(self) -> list[SpooledArtifact]:
         """All artifacts, the oldest first."""
         with self._lock:
             self._drop_old()
-            return [kept.artifact for kept in self._kept.values()]
+            return [stored.artifact for stored in self._kept.values()]
 
     # Reader tools
 
@@ -195,13 +195,13 @@ class MemoryArtifactStore:
     def close(self) -> None:
         """Remove every artifact and accept no more; closing again has no effect.
 
-        A read that has begun may still end; a later one raises `ArtifactGoneError`.
+        A read that has started may still end; a later one raises `ArtifactGoneError`.
         """
         with self._lock:
             self._is_closed = True
-            kept, self._kept = self._kept, {}
+            stored, self._kept = self._kept, {}
             self._bytes = 0
-        for each in kept.values():
+        for each in stored.values():
             each.remove()
 
     def __enter__(self) -> Self:
@@ -222,12 +222,12 @@ class MemoryArtifactStore:
     def _drop_old(self) -> None:
         oldest = monotonic() - self._time_to_live_seconds
         while self._kept:
-            artifact_id, kept = next(iter(self._kept.items()))
-            if kept.kept_at > oldest:
+            artifact_id, stored = next(iter(self._kept.items()))
+            if stored.kept_at > oldest:
                 return
             del self._kept[artifact_id]
-            self._bytes -= kept.size_bytes
-            kept.remove()
+            self._bytes -= stored.size_bytes
+            stored.remove()
 
     def __reduce__(self) -> Any:
         raise TypeError(

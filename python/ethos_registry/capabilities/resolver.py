@@ -7,7 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from ethos_registry.contract.callables import check_callback
-from ethos_registry.contract.capability import CAPABILITY_NAMES, CapabilityName, ToolCapabilities
+from ethos_registry.contract.capability import (
+    CAPABILITY_ALIASES,
+    CAPABILITY_NAMES,
+    CapabilityName,
+    ToolCapabilities,
+)
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 
@@ -38,6 +43,11 @@ def checked_backends(backends: object) -> CapabilityBackends | None:
             "`capability_backends` must map capabilities to factories, "
             f"got {type(backends).__name__}"
         )
+    if CAPABILITY_ALIASES.keys() & backends.keys():
+        given = backends
+        backends = {CAPABILITY_ALIASES.get(name, name): given[name] for name in given}
+        if len(backends) < len(given):
+            raise ConfigError("`capability_backends` names a capability twice, by two names")
     for name, factory in backends.items():
         if name not in CAPABILITY_NAMES:
             raise ConfigError(

@@ -82,8 +82,8 @@ _SAVING = (
     f"The whole output is saved on this machine for {MAX_AGE_DAYS} days (the last {MAX_OUTPUTS}, "
     f"at most 1 GiB), readable by you only, in the folder {FOLDER_VARIABLE}, by default "
     "ethos-registry/outputs where programs keep their state (Linux: ~/.local/state). Secrets that "
-    f"are recognised in the command line are not saved. --no-save or {SAVE_VARIABLE}=0 saves "
-    "nothing."
+    "are recognised in the command line or the output are not saved. --no-save or "
+    f"{SAVE_VARIABLE}=0 saves nothing."
 )
 
 

@@ -1,4 +1,4 @@
-"""Secrets in command lines, replaced before the command line is saved."""
+"""Secrets in command lines and outputs, replaced before they are saved."""
 
 from __future__ import annotations
 
@@ -6,38 +6,21 @@ import re
 import shlex
 from collections.abc import Sequence
 
-__all__ = ["redacted_command"]
+from ethos_registry import _core
+from ethos_registry.contract.secret_names import is_secret_name
+
+__all__ = ["redacted_command", "redacted_output"]
 
 REDACTED = "[redacted]"
 
-_SECRET_WORD = (
-    r"(?:pass(?:wd|word|phrase|code)?|pwd|secret|token|credential|cred|auth|authorization|cookie|"
-    r"bearer|jwt|session|signature|api[_-]?key|apikey|access[_-]?key|private[_-]?key|"
-    r"encryption[_-]?key|account[_-]?key|oauth)"
-)
-_SECRET_NAME = re.compile(
-    rf"(?:^|[^a-z]){_SECRET_WORD}s?(?:$|[^a-z])|(?:password|passwd|secret|token|apikey)",
-    re.IGNORECASE,
-)
-_NOT_SECRET_NAME = re.compile(
-    r"(?i)(?:file|path|dir|stdin|url|type|name|length|count|max|ttl|env|tokens)$"
-)
+_ABOUT_A_SECRET = re.compile(r"(?i)(?:file|path|dir|stdin|env|ttl|url|type|name|tokens)$")
+"""Options with such a name hold no secret, but say where one is: `--token-file`."""
 _ASSIGNMENT = re.compile(r"(--?[A-Za-z][\w.-]*|[A-Za-z_][\w.-]*)([=:])(?=\S)")
 _OPTION = re.compile(r"--?[A-Za-z][\w.-]*")
-_SHAPES = re.compile(
-    r"""
-    \b(?:gh[pousr]_|github_pat_|glpat-|gldt-|npm_|pypi-|hf_|sk-|sk_(?:live|test)_|rk_(?:live|test)_|
-        xox[abeoprs]-|xapp-|dop_v1_|shp(?:at|ca|pa|ss)_|SG\.|AIza|ya29\.|AGE-SECRET-KEY-|lin_api_|
-        figd_|tfp_|dapi)[A-Za-z0-9_.\-]{8,}
-    | \b(?:AKIA|ASIA|AROA)[A-Z0-9]{12,}
-    | \beyJ[A-Za-z0-9_-]{6,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*)?
-    | -----BEGIN[ A-Z]*PRIVATE\ KEY-----[\s\S]*?(?:-----END[ A-Z]*PRIVATE\ KEY-----|\Z)
-    """,
-    re.VERBOSE,
-)
 _URL_LOGIN = re.compile(r"(?P<scheme>\b[a-zA-Z][a-zA-Z0-9+.-]*://)(?P<login>[^\s/@'\"]+)@")
 _HEADER = re.compile(
-    rf"(?i)(\b[\w-]*{_SECRET_WORD}[\w-]*\s*:\s*)(?:(basic|bearer|token|digest)\s+)?[^\s'\"]+"
+    r"(?i)(?P<name>\b[A-Z][\w-]*)(?P<colon>\s*:\s*)(?:(?P<scheme>basic|bearer|token|digest)\s+)?"
+    r"[^\s'\"/][^\s'\"]*"
 )
 _SCHEME = re.compile(r"(?i)\b(bearer|basic)(\s+)[A-Za-z0-9+/=_.~-]{8,}")
 _IN_SHELL_LINE = re.compile(
@@ -67,8 +50,7 @@ def redacted_command(argv: Sequence[str]) -> str:
 
     A secret is the value of an option, a variable or a header with a secret-looking name
     (`--token`, `DB_PASSWORD=`, `Authorization:`), the login in a URL, or a credential of a known
-    shape (tokens of GitHub, GitLab, Slack, cloud providers, JSON web tokens, private keys). A
-    password without a name and a known shape is not recognised.
+    shape, as in results of tools. A password without a name and a known shape is not recognised.
 
     >>> redacted_command(["curl", "-H", "Authorization: Bearer abcdefghij", "https://example.org"])
     "curl -H 'Authorization: Bearer [redacted]' https://example.org"
@@ -91,6 +73,18 @@ def redacted_command(argv: Sequence[str]) -> str:
     return shlex.join(parts)
 
 
+def redacted_output(output: bytes) -> bytes:
+    r"""The output with each credential of a known shape as `[redacted: KIND]`; else unchanged.
+
+    >>> redacted_output(b"\xff https://ada:correct-horse@example.org")
+    b'\xff https://ada:[redacted: password]@example.org'
+    """
+    # Credentials and labels are ASCII; Latin-1 keeps every other byte as it is.
+    text = output.decode("latin-1")
+    redacted = _core.redact(text)
+    return output if redacted is text else redacted.encode("latin-1")
+
+
 def _is_secret_option(option: str, program: str) -> bool:
     return (
         _is_secret_name(option)
@@ -105,8 +99,7 @@ def _is_attached_password(part: str, program: str) -> bool:
 
 
 def _is_secret_name(name: str) -> bool:
-    words = re.sub(r"([a-z])([A-Z])", r"\1_\2", name).strip("-")
-    return _SECRET_NAME.search(words) is not None and _NOT_SECRET_NAME.search(words) is None
+    return is_secret_name(name) and _ABOUT_A_SECRET.search(name) is None
 
 
 def _redacted_part(part: str, program: str) -> str:
@@ -117,7 +110,7 @@ def _redacted_part(part: str, program: str) -> str:
         name, sign = assignment.groups()
         if _is_secret_name(name):
             return f"{name}{sign}{REDACTED}"
-    text = _SHAPES.sub(REDACTED, part)
+    text = _core.redact(part)
     text = _URL_LOGIN.sub(_redacted_login, text)
     text = _HEADER.sub(_redacted_header, text)
     text = _SCHEME.sub(rf"\1\2{REDACTED}", text)
@@ -132,8 +125,10 @@ def _redacted_login(match: re.Match[str]) -> str:
 
 
 def _redacted_header(match: re.Match[str]) -> str:
-    scheme = f"{match[2]} " if match[2] else ""
-    return f"{match[1]}{scheme}{REDACTED}"
+    if not _is_secret_name(match["name"]):
+        return match[0]
+    scheme = f"{match['scheme']} " if match["scheme"] else ""
+    return f"{match['name']}{match['colon']}{scheme}{REDACTED}"
 
 
 def _redacted_assignment(match: re.Match[str]) -> str:

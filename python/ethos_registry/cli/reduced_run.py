@@ -13,7 +13,7 @@ from ethos_registry import reduce_text
 from ethos_registry.cli.child import ProgramEnd, run_program
 from ethos_registry.cli.errors import CommandError, print_line
 from ethos_registry.cli.live_output import live_output
-from ethos_registry.cli.redaction import redacted_command
+from ethos_registry.cli.redaction import redacted_command, redacted_output
 from ethos_registry.cli.saved_outputs import OTHER_FOLDER, SavedOutputs
 
 __all__ = ["SAVE_VARIABLE", "ReducedRun", "run_reduced", "saves_by_default"]
@@ -45,7 +45,7 @@ def run_reduced(argv: Sequence[str], *, save: bool = True) -> ReducedRun:
     """Run a program with this process's input and environment; both its outputs count as one.
 
     Returns when the program has ended; see `run_program` for signals. The command line is
-    saved without the secrets in it.
+    saved without the secrets in it, the output without credentials of known shapes.
 
     Raises:
         CommandError: The program cannot be started; with the exit code that a shell gives.
@@ -68,7 +68,7 @@ def run_reduced(argv: Sequence[str], *, save: bool = True) -> ReducedRun:
 def _save(command: str, exit_code: int, started: float, end: ProgramEnd) -> str:
     """The part of the summary about the saved output; empty if it could not be saved."""
     try:
-        saved = SavedOutputs().save(command, exit_code, started, end.output)
+        saved = SavedOutputs().save(command, exit_code, started, redacted_output(end.output))
     except OSError as error:
         place = "" if error.filename is None else f": {error.filename}"
         reason = f"{error.strerror}{place}"

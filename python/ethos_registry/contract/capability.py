@@ -11,7 +11,7 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.read_only import freeze, thaw
 from ethos_registry.contract.wire import python_names, wire_name
 
-__all__ = ["CAPABILITY_NAMES", "CapabilityName", "ToolCapabilities"]
+__all__ = ["CAPABILITY_ALIASES", "CAPABILITY_NAMES", "CapabilityName", "ToolCapabilities"]
 
 CapabilityName: TypeAlias = Literal[
     "network", "secrets", "storage", "fs_reach", "process", "attachments"
@@ -24,6 +24,9 @@ CAPABILITY_NAMES: tuple[CapabilityName, ...] = (
     "process",
     "attachments",
 )
+
+CAPABILITY_ALIASES: Mapping[str, CapabilityName] = {"fs": "fs_reach", "kv": "storage"}
+"""Other names of capabilities in JSON and in mappings of backends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,5 +84,13 @@ class ToolCapabilities:
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> ToolCapabilities:
-        """The capabilities that a JSON object describes; raises `ConfigError` for unknown ones."""
-        return cls(**python_names(payload, CAPABILITY_NAMES, "tool capabilities"))
+        """The capabilities that a JSON object describes; raises `ConfigError` for unknown ones.
+
+        `fs` is read as `fs_reach` and `kv` as `storage`.
+
+        >>> ToolCapabilities.from_wire({"fs": {"read": ["/data"]}}).declared
+        ('fs_reach',)
+        """
+        return cls(
+            **python_names(payload, CAPABILITY_NAMES, "tool capabilities", CAPABILITY_ALIASES)
+        )

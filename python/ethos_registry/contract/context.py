@@ -9,23 +9,14 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, Literal, TypeAlias, Unpack, get_args
 
-from ethos_registry.contract import checks
+from ethos_registry.contract import checks, scoped_ports
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.context_options import ContextChanges
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import NetworkPolicy
-from ethos_registry.contract.ports import (
-    ArtifactStore,
-    KeyValueStore,
-    ScopedAttachments,
-    ScopedFetch,
-    ScopedFs,
-    ScopedProcess,
-    ScopedSecretsResolver,
-    Storage,
-)
+from ethos_registry.contract.ports import ArtifactStore
 from ethos_registry.contract.progress import Audience, ToolProgressEvent
 from ethos_registry.contract.wire import python_names, wire_name
 
@@ -110,16 +101,16 @@ class ToolContext:
         abort_signal: AbortSignal | None = None,
         emit: Callable[[ToolProgressEvent], object] | None = None,
         result_budget_chars: float = DEFAULT_BUDGET_CHARS,
-        storage: Storage | None = None,
+        storage: scoped_ports.Storage | None = None,
         read_mtimes: MutableMapping[str, ReadMtime] | None = None,
         network_policy: NetworkPolicy | None = None,
         artifact_store: ArtifactStore | None = None,
-        kv_store: KeyValueStore | None = None,
-        secrets_resolver: ScopedSecretsResolver | None = None,
-        scoped_fetch: ScopedFetch | None = None,
-        scoped_fs: ScopedFs | None = None,
-        scoped_process: ScopedProcess | None = None,
-        attachments: ScopedAttachments | None = None,
+        kv_store: scoped_ports.KeyValueStore | None = None,
+        secrets_resolver: scoped_ports.ScopedSecretsResolver | None = None,
+        scoped_fetch: scoped_ports.ScopedFetch | None = None,
+        scoped_fs: scoped_ports.ScopedFs | None = None,
+        scoped_process: scoped_ports.ScopedProcess | None = None,
+        attachments: scoped_ports.ScopedAttachments | None = None,
         dry_run: bool = False,
         tool_call_id: str = "",
     ) -> None:
@@ -175,7 +166,6 @@ class ToolContext:
     team_id = property(attrgetter("_facts.team_id"), doc="The active team, `None` when solo.")
     current_turn = property(attrgetter("_facts.current_turn"), doc="The turn, counted from 1.")
     message_count = property(attrgetter("_facts.message_count"), doc="Messages so far.")
-    storage = property(attrgetter("_facts.storage"), doc="The turn's storage, if any.")
     read_mtimes = property(
         attrgetter("_facts.read_mtimes"),
         doc="Path -> `ReadMtime`: filled by readers, checked by writers; `None` = no check.",
@@ -194,32 +184,37 @@ class ToolContext:
     )
 
     @property
-    def kv_store(self) -> KeyValueStore | None:
+    def storage(self) -> scoped_ports.Storage | None:
+        """The turn's file storage, or `None`; see `folder_storage`."""
+        return self._facts.storage
+
+    @property
+    def kv_store(self) -> scoped_ports.KeyValueStore | None:
         """The declared key-value store, or `None`."""
         return self._scoped.get("kv_store")
 
     @property
-    def secrets_resolver(self) -> ScopedSecretsResolver | None:
+    def secrets_resolver(self) -> scoped_ports.ScopedSecretsResolver | None:
         """The resolver of the declared secrets, or `None`."""
         return self._scoped.get("secrets_resolver")
 
     @property
-    def scoped_fetch(self) -> ScopedFetch | None:
+    def scoped_fetch(self) -> scoped_ports.ScopedFetch | None:
         """HTTP to the declared hosts, or `None`."""
         return self._scoped.get("scoped_fetch")
 
     @property
-    def scoped_fs(self) -> ScopedFs | None:
+    def scoped_fs(self) -> scoped_ports.ScopedFs | None:
         """Files in the declared reach, or `None`."""
         return self._scoped.get("scoped_fs")
 
     @property
-    def scoped_process(self) -> ScopedProcess | None:
+    def scoped_process(self) -> scoped_ports.ScopedProcess | None:
         """The declared programs, or `None`."""
         return self._scoped.get("scoped_process")
 
     @property
-    def attachments(self) -> ScopedAttachments | None:
+    def attachments(self) -> scoped_ports.ScopedAttachments | None:
         """The attachments of the declared kinds, or `None`."""
         return self._scoped.get("attachments")
 
@@ -320,7 +315,7 @@ class _Facts:
     team_id: str | None
     current_turn: int
     message_count: int
-    storage: Storage | None
+    storage: scoped_ports.Storage | None
     read_mtimes: MutableMapping[str, ReadMtime] | None
     network_policy: NetworkPolicy | None
     artifact_store: ArtifactStore | None

@@ -10,6 +10,9 @@ from ethos_registry.contract.abort import AbortSignal
 from ethos_registry.contract.policy import NetworkPolicy
 from ethos_registry.contract.ports import (
     ArtifactStore,
+)
+from ethos_registry.contract.progress import ToolProgressEvent
+from ethos_registry.contract.scoped_ports import (
     KeyValueStore,
     ScopedAttachments,
     ScopedFetch,
@@ -18,7 +21,6 @@ from ethos_registry.contract.ports import (
     ScopedSecretsResolver,
     Storage,
 )
-from ethos_registry.contract.progress import ToolProgressEvent
 
 __all__ = ["ContextChanges"]
 

@@ -10,81 +10,10 @@ from ethos_registry.contract.content import ContentBlock
 
 __all__ = [
     "ArtifactStore",
-    "KeyValueStore",
-    "ScopedAttachments",
-    "ScopedFetch",
-    "ScopedFs",
-    "ScopedProcess",
-    "ScopedSecretsResolver",
-    "Storage",
     "ToolView",
     "TurnScope",
     "UsageRecorder",
 ]
-
-
-class Storage(Protocol):
-    """A turn's file storage, already confined to the personality's reach."""
-
-    async def read(self, path: str) -> bytes:
-        """The bytes of a file."""
-
-    async def write(self, path: str, data: bytes) -> None:
-        """Replace a file."""
-
-
-class KeyValueStore(Protocol):
-    """Values of one tool, session or personality."""
-
-    async def get(self, key: str) -> str | None:
-        """The value, or `None`."""
-
-    async def set(self, key: str, value: str, *, ttl_seconds: float | None = None) -> None:
-        """Store a value; with `ttl_seconds` it expires."""
-
-    async def delete(self, key: str) -> None:
-        """Delete a value."""
-
-
-class ScopedSecretsResolver(Protocol):
-    """Secrets that the tool declared, and no others."""
-
-    async def resolve(self, reference: str) -> str:
-        """The secret behind a reference."""
-
-
-class ScopedFetch(Protocol):
-    """HTTP to the hosts that the tool declared and the personality permits."""
-
-    async def fetch(self, url: str, *, method: str = "GET", **options: Any) -> Any:
-        """The response to one request."""
-
-
-class ScopedFs(Protocol):
-    """Files below the folders that the tool declared and the personality permits."""
-
-    async def read(self, path: str) -> bytes:
-        """The bytes of a file."""
-
-    async def write(self, path: str, data: bytes) -> None:
-        """Replace a file."""
-
-
-class ScopedProcess(Protocol):
-    """Programs that the tool declared, without a shell."""
-
-    async def run(self, binary: str, arguments: Sequence[str], **options: Any) -> Any:
-        """The outcome of one program."""
-
-
-class ScopedAttachments(Protocol):
-    """The turn's attachments of the kinds that the tool declared."""
-
-    def list(self) -> Sequence[Any]:
-        """The attachments that this tool may open."""
-
-    async def open(self, ref: str) -> bytes:
-        """The bytes of one of them."""
 
 
 class ArtifactStore(Protocol):

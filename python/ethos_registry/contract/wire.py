@@ -26,15 +26,18 @@ def wire_name(field: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def python_names(payload: object, fields: tuple[str, ...], kind: str) -> dict[str, Any]:
+def python_names(
+    payload: object, fields: tuple[str, ...], kind: str, aliases: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """The fields of a JSON object under their Python names.
 
-    Both spellings are accepted, so a policy file may use either. Raises `ConfigError` for unknown
-    fields.
+    Both spellings are accepted, so a policy file may use either, and so are `aliases`. Raises
+    `ConfigError` for unknown fields.
     """
     if not isinstance(payload, Mapping):
         raise ConfigError(f"a {kind} is a JSON object, got {type(payload).__name__}")
     known = {wire_name(field): field for field in fields} | {field: field for field in fields}
+    known.update(aliases or {})
     values: dict[str, Any] = {}
     for name, value in payload.items():
         field = known.get(name)

@@ -59,7 +59,7 @@ def finish_failure(call: Call, error: BaseException) -> Finished:
     if type(error) is BadResultError:
         return _bad_result(call, str(error))
     if call.stop_reason is None:
-        refusals.log_raised(call.plan.name, error)
+        refusals.log_raised(call.plan.name, error, call.plan.redact)
     text = refusals.exception_text(error)
     return _finish(call, ToolError(text, "execution_failed", "raised"), None)
 

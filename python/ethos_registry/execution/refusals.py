@@ -11,6 +11,8 @@ from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.contract.result import ErrorReason, ToolError
+from ethos_registry.execution.logged import log_exception
+from ethos_registry.reduction.redaction import Redact
 
 __all__ = [
     "MAX_NAME_CHARS",
@@ -181,12 +183,15 @@ def exception_text(error: BaseException) -> str:
     return message
 
 
-def log_raised(name: str, error: BaseException) -> None:
-    """Log the traceback for the tool's author at level DEBUG; the model gets the message."""
+def log_raised(name: str, error: BaseException, redact: Redact | None) -> None:
+    """Log the traceback for the tool's author at level DEBUG; the model gets the message.
+
+    A traceback that holds a credential is logged as text without it.
+    """
     if not _logger.isEnabledFor(logging.DEBUG):
         return
     try:
-        _logger.debug("a call of tool `%s` raised", name, exc_info=error)
+        log_exception(_logger, logging.DEBUG, f"a call of tool `{name}` raised", error, redact)
     except KeyboardInterrupt:
         raise
     except BaseException:  # a handler asks the exception for its text, which is the tool's code

@@ -122,7 +122,7 @@ class Runner:
     async def _run(self, call: Call) -> None:
         """The execute and finish steps; whatever the tool does, the call has its result after."""
         batch, plan = call.batch, call.plan
-        if batch.can_abort and batch.abort_signal.aborted:  # since the task was created
+        if batch.can_abort and batch.abort_signal._aborted:  # since the task was created
             call.stop_reason = "cancelled"
             self._settle_stopped(call)
             return

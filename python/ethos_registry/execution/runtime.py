@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
+from ethos_registry.execution.logged import log_exception
 from ethos_registry.execution.observers import Observers
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
 from ethos_registry.reduction.redaction import Redact
@@ -155,7 +156,8 @@ class Runtime:
             return
         self._logged.add(what)
         try:
-            _logger.warning("%s raised; later exceptions are not logged", what, exc_info=error)
+            message = f"{what} raised; later exceptions are not logged"
+            log_exception(_logger, logging.WARNING, message, error, self.redact)
         except KeyboardInterrupt:
             raise
         except BaseException:  # a handler asks the exception for its text, which is foreign code

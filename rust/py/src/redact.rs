@@ -105,5 +105,5 @@ fn has_none(
 }
 
 fn no_memory() -> PyErr {
-    PyMemoryError::new_err("no memory to redact a text")
+    PyMemoryError::new_err("not enough memory to redact the text")
 }

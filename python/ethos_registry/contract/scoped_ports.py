@@ -1,0 +1,317 @@
+"""What tools receive for the capabilities that they declare: protocols only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import IO, Any, Literal, Protocol
+
+__all__ = [
+    "KeyValueStore",
+    "ScopedAttachments",
+    "ScopedFetch",
+    "ScopedFileEntry",
+    "ScopedFs",
+    "ScopedProcess",
+    "ScopedProgram",
+    "ScopedProgramResult",
+    "ScopedResponse",
+    "ScopedSecretsResolver",
+    "Storage",
+    "SyncKeyValueStore",
+    "SyncScopedFetch",
+    "SyncScopedFs",
+]
+
+
+class ScopedFileEntry(Protocol):
+    """One entry of a directory."""
+
+    @property
+    def name(self) -> str:
+        """Its name, without the directory."""
+
+    @property
+    def kind(self) -> Literal["file", "directory", "symlink", "other"]:
+        """What it is; symbolic links are not followed."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Its size."""
+
+    @property
+    def modified_seconds(self) -> float:
+        """When it was modified, in seconds since the epoch."""
+
+
+class SyncScopedFs(Protocol):
+    """Files below the permitted directories, for plain functions; see `ScopedFs`."""
+
+    def read(self, path: str) -> str:
+        """The content of a file as UTF-8."""
+
+    def read_bytes(self, path: str) -> bytes:
+        """The content of a file."""
+
+    def write(self, path: str, content: str | bytes) -> None:
+        """Create a file or replace its content."""
+
+    def exists(self, path: str) -> bool:
+        """Whether a file or directory is there."""
+
+    def mtime(self, path: str) -> float | None:
+        """When it was modified, in seconds since the epoch; `None` if nothing is there."""
+
+    def list(self, path: str = ".") -> Sequence[str]:
+        """The names in a directory."""
+
+    def list_entries(self, path: str = ".") -> Sequence[ScopedFileEntry]:
+        """The entries of a directory."""
+
+    def mkdir(self, path: str) -> None:
+        """Create a directory and those above it."""
+
+
+class ScopedFs(Protocol):
+    """Files below the directories that the tool declared and the personality permits."""
+
+    @property
+    def sync(self) -> SyncScopedFs:
+        """The same files for plain functions."""
+
+    async def read(self, path: str) -> str:
+        """The content of a file as UTF-8."""
+
+    async def read_bytes(self, path: str) -> bytes:
+        """The content of a file."""
+
+    async def write(self, path: str, content: str | bytes) -> None:
+        """Create a file or replace its content."""
+
+    async def exists(self, path: str) -> bool:
+        """Whether a file or directory is there."""
+
+    async def mtime(self, path: str) -> float | None:
+        """When it was modified, in seconds since the epoch; `None` if nothing is there."""
+
+    async def list(self, path: str = ".") -> Sequence[str]:
+        """The names in a directory."""
+
+    async def list_entries(self, path: str = ".") -> Sequence[ScopedFileEntry]:
+        """The entries of a directory."""
+
+    async def mkdir(self, path: str) -> None:
+        """Create a directory and those above it."""
+
+
+class Storage(ScopedFs, Protocol):
+    """A turn's file storage, confined to the caller's own directory; see `folder_storage`."""
+
+
+class SyncKeyValueStore(Protocol):
+    """The values of one scope, for plain functions; see `KeyValueStore`."""
+
+    def get(self, key: str) -> Any:
+        """The value, or `None`."""
+
+    def set(self, key: str, value: Any, *, ttl_seconds: float | None = None) -> None:
+        """Store text or a JSON value; with `ttl_seconds` it expires."""
+
+    def delete(self, key: str) -> bool:
+        """Delete a value; whether there was one."""
+
+    def list(self, prefix: str = "") -> Sequence[str]:
+        """The keys that start with `prefix`."""
+
+
+class KeyValueStore(Protocol):
+    """Values of one tool, session or personality."""
+
+    @property
+    def sync(self) -> SyncKeyValueStore:
+        """The same values for plain functions."""
+
+    async def get(self, key: str) -> Any:
+        """The value, or `None`."""
+
+    async def set(self, key: str, value: Any, *, ttl_seconds: float | None = None) -> None:
+        """Store text or a JSON value; with `ttl_seconds` it expires."""
+
+    async def delete(self, key: str) -> bool:
+        """Delete a value; whether there was one."""
+
+    async def list(self, prefix: str = "") -> Sequence[str]:
+        """The keys that start with `prefix`."""
+
+
+class ScopedSecretsResolver(Protocol):
+    """Secrets that the tool declared, and no others."""
+
+    async def get(self, reference: str) -> str:
+        """The secret behind a reference."""
+
+    def get_sync(self, reference: str) -> str:
+        """`get` for plain functions."""
+
+
+class ScopedResponse(Protocol):
+    """The reply to a request."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is 200 to 299."""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers; names in lower case."""
+
+    @property
+    def url(self) -> str:
+        """Where it came from, after redirects."""
+
+    @property
+    def content(self) -> bytes:
+        """The body."""
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+
+    def json(self) -> Any:
+        """The body as JSON; `ValueError` if it is not."""
+
+
+class SyncScopedFetch(Protocol):
+    """HTTP for plain functions; see `ScopedFetch`."""
+
+    def fetch(
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        content: bytes | str | None = None,
+        json: Any = None,
+    ) -> ScopedResponse:
+        """The reply to a request, whatever its status."""
+
+
+class ScopedFetch(Protocol):
+    """HTTP to the hosts that the tool declared and the personality permits."""
+
+    @property
+    def sync(self) -> SyncScopedFetch:
+        """The same for plain functions."""
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        content: bytes | str | None = None,
+        json: Any = None,
+    ) -> ScopedResponse:
+        """The reply to a request, whatever its status."""
+
+
+class ScopedProgramResult(Protocol):
+    """How a program ended."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it exited with 0."""
+
+    @property
+    def exit_code(self) -> int | None:
+        """`None` if it was ended by a signal or at the timeout."""
+
+    @property
+    def stdout(self) -> str:
+        """What it wrote to standard output."""
+
+    @property
+    def stderr(self) -> str:
+        """What it wrote to standard error."""
+
+    @property
+    def signal(self) -> str | None:
+        """The signal that ended it, as `SIGKILL`."""
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it was ended at the timeout."""
+
+    @property
+    def is_truncated(self) -> bool:
+        """Whether output beyond the limit was dropped."""
+
+
+class ScopedProgram(Protocol):
+    """A program that runs."""
+
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+    stderr: IO[bytes] | None
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for its end: the exit code, or minus the number of a signal."""
+
+    def terminate(self, grace_seconds: float = ...) -> None:
+        """End it and everything that it started."""
+
+
+class ScopedProcess(Protocol):
+    """Programs that the tool declared, without a shell."""
+
+    async def run(
+        self,
+        binary: str,
+        args: Sequence[str] = (),
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: str | bytes | None = None,
+        timeout_seconds: float = ...,
+        output_limit_bytes: int = ...,
+    ) -> ScopedProgramResult:
+        """Run a program to its end."""
+
+    def run_sync(
+        self,
+        binary: str,
+        args: Sequence[str] = (),
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: str | bytes | None = None,
+        timeout_seconds: float = ...,
+        output_limit_bytes: int = ...,
+    ) -> ScopedProgramResult:
+        """`run` for plain functions."""
+
+    def spawn(
+        self,
+        binary: str,
+        args: Sequence[str] = (),
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> ScopedProgram:
+        """Start a program and return at once."""
+
+
+class ScopedAttachments(Protocol):
+    """The turn's attachments of the kinds that the tool declared."""
+
+    def list(self) -> Sequence[Any]:
+        """The attachments that this tool may open."""
+
+    async def open(self, ref: str) -> bytes:
+        """The bytes of one of them."""
+
+    def open_sync(self, ref: str) -> bytes:
+        """`open` for plain functions."""
