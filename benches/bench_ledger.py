@@ -51,7 +51,7 @@ def test_ledger(benchmark: Any, place: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A history that takes about a minute to write; `ETHOS_REGISTRY_BENCH_CALLS` makes it shorter."""
+    """A history that takes a minute to write; `ETHOS_REGISTRY_BENCH_CALLS` makes it shorter."""
     path = tmp_path_factory.mktemp("history") / "usage.sqlite3"
     make_history(path, int(os.environ.get("ETHOS_REGISTRY_BENCH_CALLS", CALLS)))
     yield path

@@ -237,7 +237,6 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.settles_plainly = (
         not entry.output_is_untrusted
         and not batch.trims_at_end
-        and runtime.observers is None
         and batch.options.on_result is None
         and batch.options.max_concurrency is None
     )
