@@ -317,3 +317,71 @@ def test_the_installed_program_starts_without_the_package():
     code = "import sys, ethos_registry_cli; print('ethos_registry' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "False\n"
+
+
+CHECKED_MODULE = """
+from ethos_registry import ToolCapabilities, ToolRegistry, standard_backends, terminal_tool, tool
+
+
+@tool(capabilities=ToolCapabilities(fs_reach={"read": ["/srv", "/data/x"]}))
+def wide() -> str:
+    \"\"\"Read.\"\"\"
+    return ""
+
+
+@tool(capabilities=ToolCapabilities(secrets=["search/key"]))
+def secret() -> str:
+    \"\"\"Use a secret.\"\"\"
+    return ""
+
+
+@tool
+def plain() -> str:
+    \"\"\"Touch nothing.\"\"\"
+    return ""
+
+
+unconfined = terminal_tool(sandbox="off")
+bare = ToolRegistry([wide])
+full = ToolRegistry([secret], capability_backends=standard_backends(secrets=lambda name: "x"))
+"""
+
+
+@pytest.fixture
+def checked(tmp_path):
+    (tmp_path / "checked.py").write_text(CHECKED_MODULE)
+    (tmp_path / "p.yaml").write_text("id: p\nfs_reach: {read: [/data], write: []}\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("names", "exit_code", "expected"),
+    [
+        (["wide"], 0, {("wide", "not_covered", "fs_reach.read")}),
+        (["secret"], 1, {("secret", "no_backend", "secrets")}),
+        (["plain", "unconfined"], 0, {("plain", "undeclared", ""), ("terminal", "undeclared", "")}),
+        (
+            ["bare"],
+            1,
+            {("wide", "no_backend", "fs_reach"), ("wide", "not_covered", "fs_reach.read")},
+        ),
+        (["full"], 0, set()),
+    ],
+)
+def test_a_check_names_what_a_personality_does_not_get(checked, names, exit_code, expected):
+    references = [part for name in names for part in ("--tools", f"checked:{name}")]
+    command = ("tools", "--check", "--personality", "p.yaml", *references)
+    report = run_json(*command, "--json", cwd=checked, exit_code=exit_code)
+    found = {(item["tool"], item["kind"], item["capability"]) for item in report["findings"]}
+    assert found == expected
+    assert report["sandbox"] in ("namespaces", "landlock", "seatbelt", "none")
+    done = run(*command, cwd=checked)
+    assert done.returncode == exit_code
+    lines = done.stdout.decode() if isinstance(done.stdout, bytes) else done.stdout
+    for tool, kind, _ in expected:
+        assert f"{kind}: {tool}: " in lines
+    assert f"sandbox: {report['sandbox']}" in lines
+
+
+def test_a_check_needs_a_personality(checked):
+    assert_one_error_line(run("tools", "--check", cwd=checked), "`--personality FILE`")

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from ethos_registry.capabilities.protected import Protection
+from ethos_registry.capabilities.sandbox.bubblewrap import find_bubblewrap
 from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox, UnconfinedError
 from ethos_registry.capabilities.sandbox.policy import SandboxPolicy, system_paths
 from ethos_registry.capabilities.sandbox.seatbelt import seatbelt_profile
@@ -404,6 +405,12 @@ def test_bubblewrap_below_the_working_directory_is_not_used(place, monkeypatch):
     monkeypatch.chdir(place.inside)
     monkeypatch.setenv("PATH", str(place.inside))
     assert CommandSandbox(("namespaces",)).probe().level == "none"
+
+
+def test_a_program_that_runs_in_the_root_directory_finds_bubblewrap(monkeypatch):
+    found = find_bubblewrap()
+    monkeypatch.chdir("/")
+    assert find_bubblewrap() == found
 
 
 def test_the_home_directory_is_no_system_path():

@@ -215,3 +215,33 @@ def test_what_a_personality_does_not_cover_is_found_before_any_call(folder):
     }
     free = {(item.tool, item.kind) for item in registry.validate_for(Personality("free"))}
     assert free == {("secret", "no_backend")}
+
+
+def test_ready_tools_follow_the_policy_and_off_is_named(folder):
+    policy = Personality("p", fs_reach=FsReach([str(folder / "work")]))
+    registry = ToolRegistry([*ready_tools()], capability_backends=standard_backends())
+    bound = {"terminal", "read_file", "write_file", "patch_file", "list_files", "search_files"}
+    assert not bound & {finding.tool for finding in registry.validate_for(policy)}
+    assert registry.explain("terminal", policy).text == "`terminal` is visible to `p`"
+
+    unconfined = ToolRegistry([terminal_tool(sandbox="off")])
+    note = 'runs commands unconfined (sandbox="off"): the policy of `p` does not bind them'
+    assert unconfined.explain("terminal", policy).text == f"`terminal` is visible to `p`; it {note}"
+    [finding] = unconfined.validate_for(policy)
+    assert (finding.kind, finding.message) == ("undeclared", f"`terminal` {note}")
+    assert unconfined.validate_for(Personality("free")) == []
+
+
+def test_a_tool_that_declares_nothing_is_named_by_explain(folder):
+    @tool
+    def plain() -> str:
+        """Touch nothing."""
+        return ""
+
+    registry = ToolRegistry([plain])
+    restricted = Personality("p", network=NetworkPolicy(allow=[]))
+    assert registry.explain("plain", restricted).text == (
+        "`plain` is visible to `p`; it declares no capability: it runs, and the policy of `p` "
+        "does not bind it"
+    )
+    assert registry.explain("plain", Personality("q")).text == "`plain` is visible to `q`"

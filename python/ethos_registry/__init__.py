@@ -104,6 +104,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ScopedSecretsResolver,
         Storage,
     )
+    from ethos_registry.contract.secret_names import is_secret_name
     from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
@@ -120,6 +121,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.reduction.arrow import reduce_arrow
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
     from ethos_registry.reduction.many import reduce_many, reduce_text
+    from ethos_registry.reduction.redacted_text import redact_text
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
     from ethos_registry.registry.capability_check import CapabilityFinding
     from ethos_registry.registry.default_tool_registry import DefaultToolRegistry
@@ -274,6 +276,7 @@ __all__ = [
     "err",
     "folder_storage",
     "function_schema",
+    "is_secret_name",
     "is_tool_registry",
     "kanban_tools",
     "list_files_tool",
@@ -287,6 +290,7 @@ __all__ = [
     "read_file_tool",
     "read_usage",
     "ready_tools",
+    "redact_text",
     "reduce_arrow",
     "reduce_many",
     "reduce_text",
@@ -339,6 +343,7 @@ _NAMES = {
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
+    "contract.secret_names": "is_secret_name",
     "contract.scoped_ports": (
         "KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
         "ScopedSecretsResolver Storage"
@@ -353,6 +358,7 @@ _NAMES = {
     "providers.portable_name": "portable_name",
     "providers.prefix": "Prefix",
     "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
+    "reduction.redacted_text": "redact_text",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",
     "reduction.many": "reduce_many reduce_text",

@@ -10,6 +10,10 @@ import typer
 
 from ethos_registry import DEFAULT_BUDGET_CHARS, __version__, provider, reduce_text
 from ethos_registry.cli.calls import read_calls, run_calls
+from ethos_registry.cli.capability_report import (
+    RenderedCapabilities,
+    capability_report,
+)
 from ethos_registry.cli.demo import run_demo
 from ethos_registry.cli.doctor import doctor
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
@@ -42,6 +46,7 @@ from ethos_registry.cli.sources import (
     read_json,
     read_output,
     read_personality,
+    registry_to_check,
 )
 from ethos_registry.cli.tool_options import (
     AsJson,
@@ -61,6 +66,7 @@ app = typer.Typer(
 app.add_typer(prefix_app, name="prefix")
 
 SOME_CALL_FAILED = 1
+SOME_CALL_REFUSED = 1
 
 Budget = Annotated[
     int,
@@ -173,6 +179,12 @@ def tools(
     personality: PersonalityFile = None,
     personality_id: PersonalityId = None,
     tools: ToolReferences = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check", help="Print what the personality's tools declare and do not get instead."
+        ),
+    ] = False,
     json: AsJson = False,
     definitions_for: Annotated[
         str | None,
@@ -195,9 +207,23 @@ def tools(
 ) -> None:
     """List what is registered and, for a personality, why a tool is hidden.
 
-    Exit code 2 if the personality names something that is not registered.
+    Exit code 2 if the personality names something that is not registered; with --check, 1 if
+    calls of a tool would be refused for want of a backend.
     """
     may = read_personality(personality, personality_id)
+    if check:
+        if may is None:
+            raise CommandError("`--check` needs `--personality FILE`: whose tools to check")
+        checked = registry_to_check(tools or ())
+        check_personality(checked, may)
+        report = capability_report(checked, may)
+        if json:
+            write_json(report)
+        else:
+            write_rendered(RenderedCapabilities(report))
+        if any(finding["kind"] == "no_backend" for finding in report["findings"]):
+            raise typer.Exit(SOME_CALL_REFUSED)
+        return
     registry, registrations = make_registry(tools or ())
     if cost_for is not None:
         check_personality(registry, may)

@@ -6,8 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from ethos_registry import _core
-from ethos_registry.contract.secret_names import is_secret_name
+from ethos_registry import is_secret_name, redact_text
 
 __all__ = ["redacted_command", "redacted_output"]
 
@@ -81,7 +80,7 @@ def redacted_output(output: bytes) -> bytes:
     """
     # Credentials and labels are ASCII; Latin-1 keeps every other byte as it is.
     text = output.decode("latin-1")
-    redacted = _core.redact(text)
+    redacted = redact_text(text)
     return output if redacted is text else redacted.encode("latin-1")
 
 
@@ -110,7 +109,7 @@ def _redacted_part(part: str, program: str) -> str:
         name, sign = assignment.groups()
         if _is_secret_name(name):
             return f"{name}{sign}{REDACTED}"
-    text = _core.redact(part)
+    text = redact_text(part)
     text = _URL_LOGIN.sub(_redacted_login, text)
     text = _HEADER.sub(_redacted_header, text)
     text = _SCHEME.sub(rf"\1\2{REDACTED}", text)

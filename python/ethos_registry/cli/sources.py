@@ -10,11 +10,12 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from ethos_registry import (
+    CapabilityBackends,
     FrozenToolRegistry,
     Personality,
     Registration,
@@ -23,12 +24,20 @@ from ethos_registry import (
     default_reducers,
     load_personalities,
     ready_tools,
+    standard_backends,
 )
 from ethos_registry.cli.captured_output import READ_BYTES, CapturedOutput
 from ethos_registry.cli.errors import CommandError
 from ethos_registry.cli.visible import visible
 
-__all__ = ["check_personality", "make_registry", "read_json", "read_output", "read_personality"]
+__all__ = [
+    "check_personality",
+    "make_registry",
+    "read_json",
+    "read_output",
+    "read_personality",
+    "registry_to_check",
+]
 
 MAX_INPUT_BYTES = 256 * 1024 * 1024
 
@@ -161,14 +170,16 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
     return f" (did you mean `{near[0]}`?)" if near else ""
 
 
-def make_registry(references: Iterable[str]) -> tuple[ToolRegistry, list[Registration]]:
+def make_registry(
+    references: Iterable[str], backends: CapabilityBackends | None = None
+) -> tuple[ToolRegistry, list[Registration]]:
     """A registry of the referenced tools, or of the ready tools, and its registrations.
 
     A reference is `module:attribute`: a `Tool`, a registry, frozen or not (its tools, with their
     tags), an iterable of tools, or a function without parameters that returns one of these.
     The modules' output goes to standard error.
     """
-    registry = ToolRegistry(reducer_registry=default_reducers())
+    registry = ToolRegistry(reducer_registry=default_reducers(), capability_backends=backends)
     named = list(references)
     given = [item for reference in named for item in _registrations(reference)]
     if not named:
@@ -183,15 +194,41 @@ def make_registry(references: Iterable[str]) -> tuple[ToolRegistry, list[Registr
     return registry, [registration for registration in held if registration is not None]
 
 
+def registry_to_check(references: Iterable[str]) -> ToolRegistry:
+    """A registry of the referenced tools, with the backends that they will run with.
+
+    They are those of the first referenced registry; tools by themselves get `standard_backends()`,
+    which has no secrets and no stored values until an application says where they are.
+    """
+    named = list(references)
+    values = [_loaded(reference) for reference in named]
+    registries = [value for value in values if isinstance(value, ToolRegistry | FrozenToolRegistry)]
+    backends = registries[0].capability_backends if registries else standard_backends()
+    return make_registry(named, backends)[0]
+
+
+def _loaded(reference: str) -> Any:
+    with _loading(reference):
+        value = _named(reference)
+        if not isinstance(value, Tool | ToolRegistry) and callable(value):
+            value = value()
+        if inspect.iscoroutine(value):
+            value.close()  # otherwise Python warns that it was never awaited
+        return value
+
+
 def _registrations(reference: str) -> list[Registration]:
+    value = _loaded(reference)
+    with _loading(reference):
+        return _listed(value, reference)
+
+
+@contextlib.contextmanager
+def _loading(reference: str) -> Iterator[None]:
+    """Turns what foreign code raises into one line, and its output to standard error."""
     with contextlib.redirect_stdout(sys.stderr):
         try:
-            value = _named(reference)
-            if not isinstance(value, Tool | ToolRegistry) and callable(value):
-                value = value()
-            if inspect.iscoroutine(value):
-                value.close()  # otherwise Python warns that it was never awaited
-            return _listed(value, reference)
+            yield
         except CommandError:
             raise
         except (Exception, SystemExit) as error:

@@ -12,6 +12,7 @@ from ethos_registry.capabilities.reach import uncovered_paths
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.policy import Personality
+from ethos_registry.contract.policy_binding import policy_note
 from ethos_registry.table.entry import Entry
 
 __all__ = ["CapabilityFinding", "capability_findings"]
@@ -24,7 +25,7 @@ class CapabilityFinding:
     tool: str
     kind: Literal["no_backend", "not_covered", "undeclared"]
     """`no_backend`: its calls are refused here. `not_covered`: it gets less than it declares.
-    `undeclared`: it declares nothing, so nothing of the policy binds it."""
+    `undeclared`: it declares nothing, or runs commands unconfined: the policy does not bind it."""
     capability: str
     """As `fs_reach.read`; empty for `undeclared`."""
     message: str
@@ -34,22 +35,14 @@ def capability_findings(
     entries: Iterable[Entry], personality: Personality, backends: CapabilityBackends | None
 ) -> list[CapabilityFinding]:
     """The findings of the tools that a personality may call, by tool in registration order."""
-    is_restricted = personality.fs_reach is not None or personality.network is not None
     found: list[CapabilityFinding] = []
     for entry in entries:
         capabilities = entry.capabilities
-        if not capabilities.declared:
-            if is_restricted:
-                found.append(
-                    CapabilityFinding(
-                        entry.name,
-                        "undeclared",
-                        "",
-                        f"`{entry.name}` declares no capability: it runs, and the policy of "
-                        f"`{personality.id}` does not bind it",
-                    )
-                )
-            continue
+        is_declared = bool(capabilities.declared)
+        note = policy_note(entry.execute, is_declared=is_declared, personality=personality)
+        if note:
+            message = f"`{entry.name}` {note}"
+            found.append(CapabilityFinding(entry.name, "undeclared", "", message))
         found += _of_tool(entry.name, capabilities, personality, backends)
     return found
 

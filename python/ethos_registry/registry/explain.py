@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from ethos_registry import _core
 from ethos_registry.contract.checks import brief
 from ethos_registry.contract.policy import Personality
+from ethos_registry.contract.policy_binding import policy_note
 from ethos_registry.table.admission import Admission, is_available
 
 __all__ = ["Explanation", "Outcome", "explain_tool", "unmatched_entries"]
@@ -82,7 +83,11 @@ def explain_tool(name: str, personality: Personality, admission: Admission) -> E
             "hidden",
             f"`{name}` is hidden: it is left out of definitions, but runs when called",
         )
-    return Explanation(name, "visible", f"`{name}` is visible to `{personality.id}`")
+    note = policy_note(
+        verdict.execute, is_declared=verdict.declares_capabilities, personality=personality
+    )
+    unbound = f"; it {note}" if note else ""
+    return Explanation(name, "visible", f"`{name}` is visible to `{personality.id}`{unbound}")
 
 
 def _refusal(name: str, personality: Personality, outcome: Outcome, admission: Admission) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, Unpack
 
+from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract import checks
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
@@ -182,6 +183,11 @@ class RegistryReader:
         return explain_tool(
             checks.text(name, "name"), personality, self._personality_admission(personality)
         )
+
+    @property
+    def capability_backends(self) -> CapabilityBackends | None:
+        """The backends of declared capabilities; `None` if there are none."""
+        return self._settings().backends
 
     def validate_for(self, personality: Personality) -> Sequence[CapabilityFinding]:
         """What the tools of a personality declare and do not get here, before any call.

@@ -8,6 +8,7 @@ from typing import Any
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.policy_binding import binds_itself
 from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
@@ -62,6 +63,7 @@ def list_files_tool(*, max_entries: int = DEFAULT_MAX_ENTRIES) -> Tool:
     """
     limit = int(checks.finite_number(max_entries, "max_entries", minimum=1, whole=True))
 
+    @binds_itself
     def execute(args: Any, context: ToolContext) -> ToolResult:
         try:
             return _list(args, context, limit)

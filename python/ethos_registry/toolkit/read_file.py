@@ -11,6 +11,7 @@ from typing import Any
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.policy_binding import binds_itself
 from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
@@ -71,6 +72,7 @@ def read_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     """
     limit = int(checks.finite_number(max_bytes, "max_bytes", minimum=1, whole=True))
 
+    @binds_itself
     def execute(args: Any, context: ToolContext) -> ToolResult:
         try:
             return _read(args, context, limit)

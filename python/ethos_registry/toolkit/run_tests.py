@@ -10,6 +10,7 @@ from typing import Any
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.policy_binding import binds_itself, without_confinement
 from ethos_registry.contract.result import ToolResult, err, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
@@ -63,6 +64,7 @@ def run_tests_tool(
         except RefusalError as refusal:
             return refusal.error
 
+    (without_confinement if sandbox == "off" else binds_itself)(execute)
     return Tool(
         "run_tests",
         "Run the tests of the project in the working directory, by the runner that the project "

@@ -12,6 +12,7 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.policy_binding import binds_itself
 from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
@@ -92,6 +93,7 @@ def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
     """
     limit = int(checks.finite_number(max_file_bytes, "max_file_bytes", minimum=1, whole=True))
 
+    @binds_itself
     def execute(args: Any, context: ToolContext) -> ToolResult:
         try:
             return _search(args, context, limit)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.policy_binding import binds_itself, without_confinement
 from ethos_registry.contract.result import ToolResult, err, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import (
@@ -81,6 +82,7 @@ def terminal_tool(
         except RefusalError as refusal:
             return refusal.error
 
+    (without_confinement if sandbox == "off" else binds_itself)(execute)
     return Tool(
         "terminal",
         "Run a shell command in the working directory and return its output. There is no input "

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.policy_binding import binds_itself
 from ethos_registry.contract.result import ToolResult, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.toolkit.arguments import RefusalError, known_arguments, required_text, shown
@@ -42,6 +43,7 @@ def write_file_tool() -> Tool:
     Without a map or an entry nothing is checked.
     """
 
+    @binds_itself
     def execute(args: Any, context: ToolContext) -> ToolResult:
         try:
             return _write(args, context)

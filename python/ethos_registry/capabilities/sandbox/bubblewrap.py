@@ -21,13 +21,13 @@ _PRIVATE = "/tmp"
 
 
 def find_bubblewrap() -> str | None:
-    """The path of `bwrap` on `PATH`; one below the working directory is never used."""
-    here = os.path.realpath(os.getcwd())
+    """The path of `bwrap` on `PATH`; one below the working directory is not used, unless that is `/`."""
+    here = os.path.realpath(os.getcwd()).rstrip(os.sep) + os.sep
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         if not os.path.isabs(folder):
             continue
         found = shutil.which("bwrap", path=folder)
-        if found is not None and not os.path.realpath(found).startswith(here.rstrip("/") + "/"):
+        if found is not None and (here == os.sep or not os.path.realpath(found).startswith(here)):
             return found
     return None
 

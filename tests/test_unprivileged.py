@@ -1,0 +1,65 @@
+"""The attacks on files and from inside commands, tried by a user without privileges.
+
+The other tests run them as the present user; as root these run them as `nobody` too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
+
+PROGRAM = Path(__file__).with_name("unprivileged_attacks.py")
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, PROGRAM], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_attacks_ran_without_privileges(report, capsys):
+    assert report["user"] != 0
+    if os.geteuid() != 0:
+        with capsys.disabled():
+            print(f"\nnot run: the attacks as root (this user is {os.geteuid()})")
+
+
+def test_no_read_leaves_the_reach(report):
+    assert len(report["reads"]) > 30
+    assert [name for name, (_, guarded) in report["reads"].items() if guarded] == []
+
+
+def test_the_reads_succeed_without_the_guard(report):
+    assert [name for name, (unguarded, _) in report["reads"].items() if not unguarded] == []
+
+
+def test_no_write_leaves_the_reach(report):
+    assert len(report["writes"]) > 10
+    assert [name for name, changed in report["writes"].items() if changed] == []
+
+
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+def test_no_command_gets_out(report, level, capsys):
+    found = report["commands"][level]
+    if "missing" in found:
+        reason = f"commands at level {level} as user {report['user']}: {found['missing']}"
+        with capsys.disabled():
+            print(f"\nnot run: {reason}")
+        others = [one for one in report["commands"].values() if "missing" not in one]
+        if os.environ.get("CI") and (level == "landlock" or not others):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    assert found["works"] == [0, "one\n"]
+    assert found["succeeded"] == []
