@@ -160,6 +160,33 @@ def test_reducers(benchmark: Any, loop: asyncio.AbstractEventLoop, count: int) -
     compare(benchmark, loop, count, "default reducers", reducers=True)
 
 
+WORDS = "the compiled river, an oak house; morning (paper) window: garden engine = letter 42\n"
+
+
+@by_some_counts
+def test_redaction(benchmark: Any, loop: asyncio.AbstractEventLoop, count: int) -> None:
+    """What looking for credentials adds to a batch whose results are 200 characters of prose."""
+    tool = Tool("terminal", "Runs a command", {"type": "object"}, answer_at_once)
+    context = ToolContext(result_budget_chars=NO_TRIM)
+
+    def prepare(registry: ToolRegistry) -> Callable[[], object]:
+        batch = calls(0, count)
+        for number, call in enumerate(batch):
+            call["args"]["answer"] = ok(f"{number:08d} {WORDS * 3}"[:VALUE_CHARS])
+        return lambda: loop.run_until_complete(registry.execute_parallel(batch, context))
+
+    redacting, keeping = ToolRegistry([tool]), ToolRegistry([tool], redact=False)
+    assert [answer.ok for answer in prepare(redacting)()] == [True] * count
+    beside(
+        benchmark,
+        lambda: prepare(redacting),
+        {"redact=False": lambda: prepare(keeping)},
+        group="execute_parallel, credentials redacted",
+        rounds=200,
+        per_round=count,
+    )
+
+
 async def on_thread(execute: Execute, args: Any, context: ToolContext) -> Any:
     return await asyncio.to_thread(execute, args, context)
 

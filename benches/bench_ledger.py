@@ -51,14 +51,16 @@ def test_ledger(benchmark: Any, place: str, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A history that takes minutes to write; `ETHOS_REGISTRY_BENCH_CALLS` makes it shorter."""
+    """A history that takes a minute to write; `ETHOS_REGISTRY_BENCH_CALLS` makes it shorter."""
     path = tmp_path_factory.mktemp("history") / "usage.sqlite3"
     make_history(path, int(os.environ.get("ETHOS_REGISTRY_BENCH_CALLS", CALLS)))
     yield path
     path.unlink()
 
 
-@pytest.mark.parametrize("options", [{}, {"agent": "agent_3"}, {"tool": "tool_7"}, {"days": 7}])
+@pytest.mark.parametrize(
+    "options", [{}, {"agent": "agent_3"}, {"tool": "tool_7"}, {"days": 7}, {"days": 30}]
+)
 def test_report(benchmark: Any, history: Path, options: dict[str, Any]) -> None:
     """A report over the history; the baseline sums up its calls in one query."""
     import sqlite3

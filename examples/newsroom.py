@@ -113,7 +113,7 @@ class Writer(Agent):
 
         @catalog.tool
         def count_words(text: str) -> int:
-            """Count the words of a text."""
+            """Count the words of the text."""
             return len(text.split())
 
     def script(self, messages: list[Any]) -> Reply:

@@ -30,6 +30,7 @@ SETTLED = {
     "filter-mcp-triple-underscore-2": "a name with two readings needs `mcp_server`",
     "filter-mcp-tools-bare-with-double-underscore": "a name with two readings needs `mcp_server`",
     "exec-aborted-signal-not-checked": "after an abort no tool starts",
+    "ifilter-short-circuit": "filters nest: `after` runs in reverse order",
 }
 """Cases without a deciding flag that the specification rules out."""
 

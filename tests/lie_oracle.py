@@ -13,6 +13,7 @@ A statement of a reduced text is a row, a mark (`[3 lines left out]`), a count (
 from __future__ import annotations
 
 import bisect
+import contextlib
 import json
 import re
 from collections import Counter, defaultdict
@@ -38,8 +39,8 @@ ESCAPE = re.compile(
 )
 WORD = re.compile(r"(?!_+\b)\w+")
 OWN_WORDS = frozenset(
-    "also similar hit hits more times like it without unless each told of id here there lines chars "  # noqa: SIM905
-    "rows phase errors in x and the a as e others says same alike this cell line".split()
+    "also similar hit hits more times like it without unless each told of id here there lines "  # noqa: SIM905
+    "chars rows phase errors in x and the a as e others says same alike this cell line".split()
 )
 """Words that join what a row says of several lines."""
 VERDICTS = frozenset(
@@ -124,12 +125,15 @@ def squeezed(text: str) -> str:
 
 TIMESTAMP = r"\d{4}[-/]\d\d[-/]\d\d(?:[T :_]\d\d?:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?"
 MASKS = re.compile(
-    rf"(?P<time>{TIMESTAMP}|\d\d/[A-Z][a-z]{{2}}/\d{{4}}(?::\d\d:\d\d:\d\d)?|\b\d\d?:\d\d:\d\d(?:[.,]\d+)?"
-    r"(?:Z|[+-]\d\d:?\d\d)?|(?<=\[)[ ]*\d+\.\d{6}(?=\])|\b[A-Z][a-z]{2} +\d{1,2}(?= \d\d:\d\d:\d\d))"
+    rf"(?P<time>{TIMESTAMP}|\d\d/[A-Z][a-z]{{2}}/\d{{4}}(?::\d\d:\d\d:\d\d)?|\b\d\d?:\d\d:\d\d"
+    r"(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|(?<=\[)[ ]*\d+\.\d{6}(?=\])"
+    r"|\b[A-Z][a-z]{2} +\d{1,2}(?= \d\d:\d\d:\d\d))"
     r"|(?P<host>\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?)"
     r"|(?P<pointer>(?<= at )0x[0-9a-fA-F]+|(?<=@)0x[0-9a-fA-F]+)"
-    r"|(?P<id>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b|\b(?=\w*\d)(?=\w*[a-fA-F])[0-9a-fA-F]{12,}\b)"
-    r"|(?P<span>\b(?:\d+[mh])?\d+(?:\.\d+)? ?(?:ns|us|µs|μs|ms|seconds|second|secs|sec|s|minutes|min)\b)"
+    r"|(?P<id>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
+    r"|\b(?=\w*\d)(?=\w*[a-fA-F])[0-9a-fA-F]{12,}\b)"
+    r"|(?P<span>\b(?:\d+[mh])?\d+(?:\.\d+)? ?(?:ns|us|µs|μs|ms|seconds|second|secs|sec|s"
+    r"|minutes|min)\b)"
 )
 
 
@@ -161,11 +165,9 @@ class Source:
         source = cls(lines, count=len(lines))
         said = lines
         if len(lines) <= 3:
-            try:
+            with contextlib.suppress(ValueError):
                 # Records of JSON on one line are records.
                 said = json.dumps(json.loads(text), indent=1, ensure_ascii=False).split("\n")
-            except ValueError:
-                pass
         for number, line in enumerate(said):
             for word in set(WORD.findall(line.lower())):
                 source.words[word].append(number)
@@ -313,7 +315,7 @@ def _account(
     marked = sum(count for _, count in marks_of(rows))
     if not marked <= left_out <= lines:
         yield Lie("account", account[0], f"{marked} lines are marked")
-    # Lines of which a row shows the text are not left out, and all others are, but for those that rows
+    # Lines whose text a row shows are not left out, and all others are, except those that rows
     # show in other words.
     located = {number for row in read_rows if row for number in row.lines[:1]}
     others = sum(1 for row in read_rows if row and not row.lines)
@@ -383,7 +385,8 @@ def _records(rows: list[Row | None], source: Source) -> Iterator[Lie]:
         text = HITS.sub(r"\1", text)
         # Counts of our own, and places in lists.
         text = re.sub(
-            r" ×\d+|\d+(?:-\d+)? × |\(\d+ of \d+|\(×?\d+\)|\[\d+\]| \+\d+\b|… \d+ more|\.\.\. \d+ more|\.\.\. \d+ like it",
+            r" ×\d+|\d+(?:-\d+)? × |\(\d+ of \d+|\(×?\d+\)|\[\d+\]| \+\d+\b"
+            r"|… \d+ more|\.\.\. \d+ more|\.\.\. \d+ like it",
             " | ",
             text,
         )
@@ -401,7 +404,7 @@ def _records(rows: list[Row | None], source: Source) -> Iterator[Lie]:
 
 
 def _pairs(part: str) -> Iterator[tuple[str, str]]:
-    """Words of one part of a row that must stand in one record: a place in a list is one by itself."""
+    """Words of one part of a row that must be in one record: a place in a list is one itself."""
     before = ""
     for token in part.lower().split():
         words = [word for word in WORD.findall(token) if word not in OWN_WORDS]

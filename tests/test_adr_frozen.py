@@ -91,6 +91,7 @@ def test_adr_5_what_is_public_only_reads() -> None:
         "execute_parallel",
         "execute_parallel_sync",
         "explain",
+        "validate_for",
         "get",
         "get_available",
         "get_for_toolset",

@@ -280,7 +280,7 @@ def test_a_shell_completes_commands_options_and_providers(folder):
         return done.stdout.split()
 
     assert completed("ethos-registry re") == ["reduce", "recall"]
-    assert completed("ethos-registry call --messages o") == ["openai"]
+    assert completed("ethos-registry call --messages o") == ["openai", "openai_responses", "ollama"]
     assert "--personality" in completed("ethos-registry tools --")
     assert "--install-completion" in run("--help", cwd=folder).stdout
 

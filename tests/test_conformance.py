@@ -55,7 +55,7 @@ def test_no_case_is_silently_left_out() -> None:
     assert counts == {
         "registry": {"match": 4, "settled": 3, "defect": 1},
         "filter": {"match": 21, "settled": 3, "defect": 1, "js_quirk": 1},
-        "execute": {"match": 21, "settled": 1, "defect": 3, "js_quirk": 6, "absent": 7},
+        "execute": {"match": 20, "settled": 2, "defect": 3, "js_quirk": 6, "absent": 7},
         "trim": {"match": 12, "defect": 1, "js_quirk": 2, "absent": 8},
         "reducer_registry": {"match": 4},
     }
@@ -209,6 +209,14 @@ def a_returned_string_is_no_result(case: dict[str, Any]) -> None:
 @ours("red-undefined", "red-promise", "red-mutation-leaks")
 def a_reducer_that_fails_leaves_the_result(case: dict[str, Any]) -> None:
     assert one_result(case) == {"ok": True, "value": "original"}
+
+
+@ours("ifilter-short-circuit")
+def after_a_short_circuit_every_after_still_runs_the_innermost_first(case: dict[str, Any]) -> None:
+    # The case runs `after` in the order given; the contract nests filters and has the last word.
+    actual = RUNNERS[case["op"]](case)
+    assert actual["log"] == ["before0", "before1", "after2", "after1", "after0"]
+    assert actual["result"] == {"ok": True, "value": "short1+a2+a1+a0"}
 
 
 @ours("exec-aborted-signal-not-checked")

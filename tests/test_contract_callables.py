@@ -44,7 +44,9 @@ class Called:
 def test_a_callback_that_nobody_awaits_is_no_async_function(
     what: str, give: Callable[[Any], object], callback: Any
 ) -> None:
-    with pytest.raises(ConfigError, match=f"^`{what}` must be a plain function, since nobody"):
+    with pytest.raises(
+        ConfigError, match=f"^`{what}` must be a plain function, as it is not awaited"
+    ):
         give(callback)
 
 
@@ -67,7 +69,9 @@ def test_any_plain_callable_that_fits_is_a_callback(
 
 def test_a_handler_of_the_end_of_a_turn_takes_nothing_and_is_plain() -> None:
     turn = DispatchContext()
-    with pytest.raises(ConfigError, match=r"^`on_ack` must be a plain function, since nobody"):
+    with pytest.raises(
+        ConfigError, match=r"^`on_ack` must be a plain function, as it is not awaited"
+    ):
         turn.on_ack(asynchronous)
     with pytest.raises(ConfigError, match=r"^`on_ack` must take no arguments, it is on_ack"):
         turn.on_ack(lambda context: None)  # type: ignore[misc, arg-type]
@@ -84,7 +88,7 @@ class Forge:
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (asynchronous, "must be a plain function, since nobody"),
+        (asynchronous, "must be a plain function, as it is not awaited"),
         (lambda: ["x"], "must take context"),
     ],
 )

@@ -28,7 +28,7 @@ def reduced_of(output: Recorded) -> str:
 
 @cache
 def cases() -> tuple[tuple[Recorded, str, Source], ...]:
-    """Recorded outputs that are reduced to rows with an account, and of which nothing false is said."""
+    """Recorded outputs that are reduced to rows with an account, none of it false."""
     found = []
     for part in PARTS:
         for output in recorded(part):
@@ -86,19 +86,17 @@ def share_of_false(seconds: float, seed: int) -> tuple[int, dict[str, list[Lie]]
     """How many mutated outputs were reduced in that time, and what is false of which."""
     end = time.monotonic() + seconds
     found: dict[str, list[Lie]] = {}
-    count = 0
-    for output in mutants(random.Random(seed)):
+    for count, output in enumerate(mutants(random.Random(seed))):
         if time.monotonic() > end:
             return count, found
-        count += 1
         if told := lies(output.text, reduced_of(output)):
-            found[f"{count} {output.file}"] = told
+            found[f"{count + 1} {output.file}"] = told
     raise AssertionError
 
 
 LEAST_TRUE_SHARE = 0.95
-"""Of mutated outputs. Where a mutation repeats whole parts of an output, a row may be any of several
-lines, and the oracle and the reducer may take it for different ones."""
+"""Of mutated outputs. Where a mutation repeats whole parts of an output, a row may be any of
+several lines, and the oracle and the reducer may take it for different ones."""
 
 
 def test_hardly_anything_false_is_said_of_mutated_outputs() -> None:
@@ -368,7 +366,8 @@ def test_planted_lies_are_found(kind: str) -> None:
 
 
 if __name__ == "__main__":
-    # python tests/test_lie_oracle.py SECONDS [SEED]: mutated outputs for so long; exit 1 if too much is false.
+    # python tests/test_lie_oracle.py SECONDS [SEED]: mutated outputs for that time; exit 1 if too
+    # much is false.
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
     reduced_count, false = share_of_false(float(sys.argv[1]), seed)
     for name, told in false.items():

@@ -427,7 +427,7 @@ async def test_a_long_reply_is_stopped_at_the_limit():
 async def test_an_encoding_that_was_not_asked_for_is_refused(encoding):
     with (
         serving(lambda target, head: response(body=b"x", Content_Encoding=encoding)) as server,
-        pytest.raises(HostNotAllowedError, match="was not asked for"),
+        pytest.raises(HostNotAllowedError, match="was not requested"),
     ):
         await fetcher().fetch(f"http://a.test:{server.port}/")
 

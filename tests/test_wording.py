@@ -9,28 +9,6 @@ import pytest
 import wording
 from wording import hits, public_files, retired_words
 
-PENDING = (
-    *(
-        f"python/ethos_registry/{name}/"
-        for name in (
-            "agents",
-            "artifacts",
-            "capabilities",
-            "config",
-            "contract",
-            "execution",
-            "providers",
-            "reduction",
-            "registry",
-            "schema",
-            "table",
-            "usage",
-        )
-    ),
-    "python/ethos_registry/toolkit/artifact_",
-)
-"""Prefixes of paths that are not rewritten yet. Remove a prefix when its files are clean."""
-
 SOURCE = '''\
 """It tells."""
 
@@ -38,7 +16,7 @@ told = f"{1} stands here"  # of which
 '''
 
 
-@pytest.mark.parametrize("path", [path for path in public_files() if not path.startswith(PENDING)])
+@pytest.mark.parametrize("path", public_files())
 def test_public_text_uses_plain_words(path: str) -> None:
     assert [str(hit) for hit in hits(path)] == []
 

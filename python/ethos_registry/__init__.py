@@ -124,13 +124,13 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.reduction.redacted_text import redact_text
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
     from ethos_registry.registry.capability_check import CapabilityFinding
+    from ethos_registry.registry.default_tool_registry import DefaultToolRegistry
     from ethos_registry.registry.dispatched_stream import DispatchedStream
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
     from ethos_registry.registry.prefix_session import PrefixSession
     from ethos_registry.registry.tool_registry import (
-        DefaultToolRegistry,
         ToolRegistry,
         Turn,
         is_tool_registry,
@@ -369,7 +369,8 @@ _NAMES = {
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",
     "registry.prefix_session": "PrefixSession",
-    "registry.tool_registry": "DefaultToolRegistry ToolRegistry Turn is_tool_registry",
+    "registry.default_tool_registry": "DefaultToolRegistry",
+    "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
     "toolkit": (

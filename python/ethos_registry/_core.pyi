@@ -230,7 +230,7 @@ class NativeReducer:
     @property
     def whole_chars(self, /) -> int:
         """
-        A text of at most this many characters stays as it is, whatever it says.
+        Text of at most this many characters is not changed, whatever its content.
         """
 
 @final

@@ -278,7 +278,7 @@ def _read_item(task: Any) -> Item | ItemResult:
     if not isinstance(agent, str) or not agent:
         return ItemResult(None, err("agent: the id of an agent is expected", "input_invalid"))
     if not isinstance(text, str) or not text.strip():
-        return ItemResult(agent, err("task: a text that is not empty is expected", "input_invalid"))
+        return ItemResult(agent, err("task: text that is not empty is expected", "input_invalid"))
     return Item(agent, text, task.get("context"))
 
 

@@ -1,1 +1,1 @@
-"""Whole texts of results that were cut: what keeps them, and how they are read."""
+"""The complete text of results that were cut: how it is stored and read."""

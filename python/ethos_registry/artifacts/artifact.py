@@ -7,10 +7,12 @@ from typing import Any
 import pydantic_core
 
 from ethos_registry import _core
+from ethos_registry.artifacts.blocks import KeptBlock
 from ethos_registry.artifacts.content import PIECE_BYTES, Content
 from ethos_registry.artifacts.lines import LineIndex
 from ethos_registry.contract import checks
 from ethos_registry.contract.artifact import ArtifactOrigin
+from ethos_registry.contract.content import ContentBlock
 
 __all__ = ["MAX_JSON_BYTES", "SpooledArtifact"]
 
@@ -37,7 +39,16 @@ class SpooledArtifact:
     (3, 'b', 'b\nc', '0:a\n2:c')
     """
 
-    __slots__ = ("__weakref__", "_content", "_is_ascii", "_json", "_lines", "id", "origin")
+    __slots__ = (
+        "__weakref__",
+        "_blocks",
+        "_content",
+        "_is_ascii",
+        "_json",
+        "_lines",
+        "id",
+        "origin",
+    )
 
     id: str
     """Its id, as `a7k2m9qx4t`."""
@@ -52,10 +63,12 @@ class SpooledArtifact:
         lines: LineIndex,
         *,
         is_ascii: bool,
+        blocks: tuple[KeptBlock, ...] = (),
     ) -> None:
         self.id = artifact_id
         self.origin = origin
         self._content = content
+        self._blocks = blocks
         self._lines = lines
         self._is_ascii = is_ascii
         self._json = _NOT_ASKED
@@ -68,8 +81,18 @@ class SpooledArtifact:
         """The call whose result it was."""
         return self.origin.tool_call_id
 
+    @property
+    def content_count(self) -> int:
+        """How many content blocks are kept."""
+        return len(self._blocks)
+
+    @property
+    def content(self) -> tuple[ContentBlock, ...]:
+        """The images, documents, audio and links that the result carried beside its text."""
+        return tuple(block.read() for block in self._blocks)
+
     def byte_length(self) -> int:
-        """Its size in bytes, as UTF-8."""
+        """The size of its text in bytes, as UTF-8."""
         return self._content.size_bytes
 
     def line_count(self) -> int:

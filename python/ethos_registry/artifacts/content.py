@@ -65,7 +65,7 @@ class MemoryContent:
 class FileContent:
     """Bytes in a file, opened for each use: a turn may have more artifacts than files may be open.
 
-    A read that has begun ends normally even if the file is removed meanwhile. The file is removed
+    A read that has started ends normally even if the file is removed meanwhile. The file is removed
     with this object, and at the exit of the interpreter.
     """
 

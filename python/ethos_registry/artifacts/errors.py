@@ -8,7 +8,7 @@ __all__ = ["ArtifactGoneError", "ArtifactStoreError"]
 
 
 class ArtifactStoreError(EthosRegistryError):
-    """A store cannot store a text: it is closed or full, or its directory is not writable."""
+    """A store cannot store the text: it is closed or full, or its directory is not writable."""
 
 
 class ArtifactGoneError(EthosRegistryError):

@@ -20,15 +20,15 @@ _PREFIX, _SUFFIX = "ethos-artifact-", ".txt"
 
 
 class SpooledArtifactStore(MemoryArtifactStore):
-    """A `MemoryArtifactStore` that writes each text of more than `memory_bytes` to a file.
+    """A `MemoryArtifactStore` that writes content of more than `memory_bytes` to a file.
 
     Files in `directory` have mode 0600; the directory is created with mode 0700 when the first file
     is written. Files are removed with their artifacts, and at the exit of the interpreter. Files of
     a process that was killed are removed by the next store in the same directory once they are
     older than `time_to_live_seconds`, so use one time to live per directory.
 
-    With a `memory_bytes` of less than 1 MiB, files of short texts are written on the event loop's
-    thread; files of texts over 256 Ki characters never are.
+    With a `memory_bytes` of less than 1 MiB, short files are written on the event loop's
+    thread; files of over 256 Ki characters never are.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as directory:

@@ -6,16 +6,18 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from ethos_registry import _core
 from ethos_registry.artifacts.artifact import SpooledArtifact
+from ethos_registry.artifacts.blocks import KeptBlock, block_bytes, kept_blocks
 from ethos_registry.artifacts.content import Content, MemoryContent
 from ethos_registry.artifacts.errors import ArtifactStoreError
 from ethos_registry.artifacts.ids import new_artifact_id
 from ethos_registry.artifacts.lines import LineIndex
 from ethos_registry.contract import checks
 from ethos_registry.contract.artifact import ArtifactOrigin
+from ethos_registry.contract.content import NO_CONTENT, ContentBlock, content_blocks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.ports import TurnScope
 
@@ -25,12 +27,26 @@ DEFAULT_TIME_TO_LIVE_SECONDS = 3_600.0
 DEFAULT_MAX_BYTES = 64 << 20
 
 
+class _Kept(NamedTuple):
+    artifact: SpooledArtifact
+    text: Content
+    blocks: tuple[KeptBlock, ...]
+    size_bytes: int
+    kept_at: float
+
+    def remove(self) -> None:
+        self.text.remove()
+        for block in self.blocks:
+            block.remove()
+
+
 class MemoryArtifactStore:
     r"""The full output of a turn's shortened results, in memory; pass it to the `ToolContext`.
 
-    It stores at most `max_bytes` bytes of UTF-8. An artifact is dropped `time_to_live_seconds`
-    after it was stored, at the next use of the store; all artifacts are dropped when the store is
-    closed, which `bind_context` does when the turn is acknowledged. Thread-safe.
+    It stores at most `max_bytes` bytes of UTF-8 and of content blocks. An artifact is dropped
+    `time_to_live_seconds` after it was stored, at the next use of the store; all artifacts are
+    dropped when the store is closed, which `bind_context` does when the turn is acknowledged.
+    Thread-safe.
 
     >>> from ethos_registry import ToolContext, ToolRegistry
     >>> registry, store = ToolRegistry(), MemoryArtifactStore()
@@ -53,7 +69,7 @@ class MemoryArtifactStore:
         self._time_to_live_seconds = checks.finite_number(
             time_to_live_seconds, "time_to_live_seconds"
         )
-        self._kept: dict[str, tuple[SpooledArtifact, Content, float]] = {}
+        self._kept: dict[str, _Kept] = {}
         self._bytes = 0
         self._reserved: set[str] = set()
         self._is_closed = False
@@ -78,17 +94,26 @@ class MemoryArtifactStore:
             self._reserved.add(artifact_id)
             return artifact_id
 
-    def spool(self, artifact_id: str, text: str, origin: ArtifactOrigin) -> None:
-        """Store a text under a reserved id.
+    def spool(
+        self,
+        artifact_id: str,
+        text: str,
+        origin: ArtifactOrigin,
+        content: Iterable[ContentBlock] = NO_CONTENT,
+    ) -> None:
+        """Store text under a reserved id, and the content blocks beside it.
 
-        A lone surrogate becomes U+FFFD. Raises `ArtifactStoreError`, and stores nothing, if the
-        store is closed, would exceed `max_bytes`, or cannot write the text.
+        A lone surrogate becomes U+FFFD. Where `max_bytes` has room for the text only, the blocks
+        are not stored. Raises `ArtifactStoreError`, and stores nothing, if the store is closed,
+        would exceed `max_bytes`, or cannot write the text.
         """
         checks.text(artifact_id, "artifact_id")
         if not isinstance(origin, ArtifactOrigin):
             raise ConfigError(f"`origin` must be an ArtifactOrigin, got {type(origin).__name__}")
         data = _core.replace_surrogates(checks.text(text, "text")).encode()
         lines = LineIndex(data)
+        given = content_blocks(content)
+        size_bytes = len(data) + block_bytes(given)
         with self._lock:
             self._check_open()
             self._drop_old()
@@ -99,19 +124,29 @@ class MemoryArtifactStore:
                     f"artifact `{artifact_id}` of {len(data):,} bytes does not fit: the store has "
                     f"{self._bytes:,} of `max_bytes` {self._max_bytes:,} in use"
                 )
-            self._bytes += len(data)
+            if self._bytes + size_bytes > self._max_bytes:
+                given, size_bytes = (), len(data)
+            self._bytes += size_bytes
         try:
-            content = self._content(artifact_id, data)
+            text_content = self._content(artifact_id, data)
+            try:
+                blocks = kept_blocks(given, lambda data: self._content(artifact_id, data))
+            except BaseException:
+                text_content.remove()
+                raise
         except BaseException:
             with self._lock:
-                self._bytes -= len(data)
+                self._bytes -= size_bytes
             raise
-        artifact = SpooledArtifact(artifact_id, origin, content, lines, is_ascii=data.isascii())
+        artifact = SpooledArtifact(
+            artifact_id, origin, text_content, lines, is_ascii=data.isascii(), blocks=blocks
+        )
+        stored = _Kept(artifact, text_content, blocks, size_bytes, monotonic())
         with self._lock:
             if not self._is_closed:
-                self._kept[artifact_id] = artifact, content, monotonic()
+                self._kept[artifact_id] = stored
                 return
-        content.remove()
+        stored.remove()
         self._check_open()
 
     def _content(self, artifact_id: str, data: bytes) -> Content:
@@ -123,14 +158,14 @@ class MemoryArtifactStore:
         """The artifact of this id, or `None`."""
         with self._lock:
             self._drop_old()
-            kept = self._kept.get(artifact_id)
-        return None if kept is None else kept[0]
+            stored = self._kept.get(artifact_id)
+        return None if stored is None else stored.artifact
 
     def artifacts(self) -> list[SpooledArtifact]:
         """All artifacts, the oldest first."""
         with self._lock:
             self._drop_old()
-            return [artifact for artifact, _, _ in self._kept.values()]
+            return [stored.artifact for stored in self._kept.values()]
 
     # Reader tools
 
@@ -160,14 +195,14 @@ class MemoryArtifactStore:
     def close(self) -> None:
         """Remove every artifact and accept no more; closing again has no effect.
 
-        A read that has begun may still end; a later one raises `ArtifactGoneError`.
+        A read that has started may still end; a later one raises `ArtifactGoneError`.
         """
         with self._lock:
             self._is_closed = True
-            kept, self._kept = self._kept, {}
+            stored, self._kept = self._kept, {}
             self._bytes = 0
-        for _, content, _ in kept.values():
-            content.remove()
+        for each in stored.values():
+            each.remove()
 
     def __enter__(self) -> Self:
         return self
@@ -187,12 +222,12 @@ class MemoryArtifactStore:
     def _drop_old(self) -> None:
         oldest = monotonic() - self._time_to_live_seconds
         while self._kept:
-            artifact_id, (artifact, content, kept_at) = next(iter(self._kept.items()))
-            if kept_at > oldest:
+            artifact_id, stored = next(iter(self._kept.items()))
+            if stored.kept_at > oldest:
                 return
             del self._kept[artifact_id]
-            self._bytes -= artifact.byte_length()
-            content.remove()
+            self._bytes -= stored.size_bytes
+            stored.remove()
 
     def __reduce__(self) -> Any:
         raise TypeError(

@@ -56,7 +56,7 @@ class TurnAttachments:
         path = unquote(parts.path)
         if not os.path.isabs(path):
             raise AttachmentNotFoundError(f"attachment {ref!r} has no absolute path")
-        # The very file is the whole reach: nothing beside it can be opened.
+        # The reach is this one file: nothing next to it can be opened.
         return SyncReachFiles(read=[path]).read_bytes(path, limit_bytes=limit_bytes)
 
     async def open(self, ref: str, *, limit_bytes: int = READ_LIMIT_BYTES) -> bytes:

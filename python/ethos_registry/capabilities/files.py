@@ -1,4 +1,4 @@
-"""Files within a reach, for tools: `context.scoped_fs`."""
+"""Files below permitted directories, for tools: `context.scoped_fs`."""
 
 from __future__ import annotations
 
@@ -79,16 +79,16 @@ class SyncReachFiles:
         return self.read_bytes(path, limit_bytes=limit_bytes).decode("utf-8", "replace")
 
     def write(self, path: str, content: str | bytes) -> None:
-        """Create a file or replace its content in one step; its permissions stay."""
+        """Create a file or replace its content in one step; its permissions are preserved."""
         data = content.encode() if isinstance(content, str) else content
         self._native.write(path, data)
 
     def exists(self, path: str) -> bool:
-        """Whether a file or directory is there; `PermissionError` outside the reach."""
+        """Whether a file or directory exists; `PermissionError` outside the reach."""
         return self._native.look(path) is not None
 
     def mtime(self, path: str) -> float | None:
-        """When it was modified, in seconds since the epoch; `None` if nothing is there."""
+        """When it was modified, in seconds since the epoch; `None` if it does not exist."""
         found = self._native.look(path)
         return None if found is None else found[2]
 
@@ -101,7 +101,7 @@ class SyncReachFiles:
         return [FileEntry(*entry) for entry in self._native.list(path)]
 
     def mkdir(self, path: str) -> None:
-        """Create a directory and those above it; one that exists stays as it is."""
+        """Create a directory and its parents; one that exists is not changed."""
         self._native.make_folder(path)
 
 
@@ -109,9 +109,9 @@ class ReachFiles:
     """Files below permitted directories, for `async` tools.
 
     `read` and `write` are directories or single files; what may be written may be read. Relative
-    paths start at `working_dir`. No `..`, symbolic link or race leaves the reach, and what
-    `protection` names stays closed inside it. Refusals are `PermissionError`s that start with
-    `PATH_NOT_REACHABLE`. Every member of `sync` is the same for plain functions.
+    paths start at `working_dir`. No `..`, symbolic link or race leads out of the reach, and what
+    `protection` names remains closed inside it. Refusals are `PermissionError`s that start with
+    `PATH_NOT_REACHABLE`. `sync` has the same methods for plain functions.
     """
 
     __slots__ = ("sync",)
@@ -138,15 +138,15 @@ class ReachFiles:
         return await asyncio.to_thread(self.sync.read, path, limit_bytes=limit_bytes)
 
     async def write(self, path: str, content: str | bytes) -> None:
-        """Create a file or replace its content in one step; its permissions stay."""
+        """Create a file or replace its content in one step; its permissions are preserved."""
         await asyncio.to_thread(self.sync.write, path, content)
 
     async def exists(self, path: str) -> bool:
-        """Whether a file or directory is there; `PermissionError` outside the reach."""
+        """Whether a file or directory exists; `PermissionError` outside the reach."""
         return await asyncio.to_thread(self.sync.exists, path)
 
     async def mtime(self, path: str) -> float | None:
-        """When it was modified, in seconds since the epoch; `None` if nothing is there."""
+        """When it was modified, in seconds since the epoch; `None` if it does not exist."""
         return await asyncio.to_thread(self.sync.mtime, path)
 
     async def list(self, path: str = ".") -> list[str]:
@@ -158,7 +158,7 @@ class ReachFiles:
         return await asyncio.to_thread(self.sync.list_entries, path)
 
     async def mkdir(self, path: str) -> None:
-        """Create a directory and those above it; one that exists stays as it is."""
+        """Create a directory and its parents; one that exists is not changed."""
         await asyncio.to_thread(self.sync.mkdir, path)
 
 

@@ -43,7 +43,7 @@ _FOREVER = None
 
 
 class KeyValueError(EthosRegistryError, OSError):
-    """The store could not do it: a full disk, a damaged file, a key or value it cannot hold."""
+    """The store failed: a full disk, a damaged file, a key or value that cannot be stored."""
 
 
 class QuotaExceededError(KeyValueError):
@@ -54,8 +54,8 @@ class KeyValueDatabase:
     """One SQLite file for the values of all scopes; safe under many threads and processes.
 
     `path=":memory:"` keeps them in this process. Each scope holds at most `max_keys` live keys and
-    `max_bytes` of keys and values. Expired values count for nothing and are deleted at the next
-    write of any scope. What a `set` returned from is on the disk.
+    `max_bytes` of keys and values. Expired values do not count and are deleted at the next write of
+    any scope. When `set` returns, the value is on the disk.
 
     >>> database = KeyValueDatabase(":memory:")
     >>> notes = database.scope("session:1").sync
@@ -82,7 +82,7 @@ class KeyValueDatabase:
         self._owner_pid = 0
 
     def scope(self, scope: str) -> KeyValues:
-        """The values of one scope, as `tool:notes` or `session:42`."""
+        """The values of one scope, for example `tool:notes` or `session:42`."""
         return KeyValues(self, scope)
 
     def close(self) -> None:
@@ -120,7 +120,7 @@ class KeyValueDatabase:
             raise KeyValueError(f"the key-value store {self._path} failed: {error}") from error
 
     def _opened(self) -> sqlite3.Connection:
-        """A connection of this process: one that a fork copied must not be used."""
+        """A connection of this process; one that a fork copied must not be used."""
         if self._connection is None or self._owner_pid != os.getpid():
             if self._path != ":memory:":
                 # SQLite makes the file with the umask's mode; values belong to the owner only.
@@ -197,11 +197,11 @@ class SyncKeyValues:
         ).fetchone()
         if count + 1 > database.max_keys:
             raise QuotaExceededError(
-                f"{self._scope} holds {count} keys, the most there may be; delete some first"
+                f"{self._scope} has {count} keys, its limit; delete some first"
             )
         if used + size > database.max_bytes:
             raise QuotaExceededError(
-                f"{self._scope} holds {used} bytes; {size} more are over its limit of "
+                f"{self._scope} has {used} bytes; {size} more exceed its limit of "
                 f"{database.max_bytes}; delete something first"
             )
         connection.execute(
@@ -219,7 +219,7 @@ class SyncKeyValues:
         )
 
     def delete(self, key: str) -> bool:
-        """Forget a value; whether there was one."""
+        """Delete a value; returns whether there was one."""
 
         def work(connection: sqlite3.Connection, now: float) -> bool:
             found = connection.execute(
@@ -246,7 +246,7 @@ class SyncKeyValues:
 
 
 class KeyValues:
-    """The values of one scope, for `async` tools; `sync` is the same for plain functions."""
+    """The values of one scope, for `async` tools; `sync` has the methods for plain functions."""
 
     __slots__ = ("sync",)
 
@@ -264,7 +264,7 @@ class KeyValues:
         await asyncio.to_thread(self.sync.set, key, value, ttl_seconds=ttl_seconds)
 
     async def delete(self, key: str) -> bool:
-        """Forget a value; whether there was one."""
+        """Delete a value; returns whether there was one."""
         return await asyncio.to_thread(self.sync.delete, key)
 
     async def list(self, prefix: str = "") -> list[str]:

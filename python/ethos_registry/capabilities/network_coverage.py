@@ -8,7 +8,7 @@ __all__ = ["covers_host"]
 
 
 def covers_host(allowed: Iterable[str], declared: str) -> bool:
-    """Whether `declared` asks for nothing beyond the allow list; `*` takes what is allowed.
+    """Whether the allow list covers `declared`; `*` means all that is allowed.
 
     >>> covers_host(["*.github.com"], "api.github.com"), covers_host(["*.github.com"], "github.com")
     (True, False)

@@ -1,4 +1,4 @@
-"""The policy that a call runs under, asked anew at each call."""
+"""The policy that a call runs under, looked up at each call."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ethos_registry.contract.policy import FsReach, NetworkPolicy, Personality
 __all__ = ["PolicySource", "fs_policy", "network_policy", "personality_of"]
 
 PolicySource: TypeAlias = Callable[[str], Personality | None]
-"""The present personality of an id; `None` if it has none."""
+"""The current personality of an id; `None` if there is none."""
 
 
 def personality_of(context: ToolContext, policies: PolicySource | None) -> Personality | None:
-    """The personality of a call: what `policies` says now, else that of the view."""
+    """The personality of a call: what `policies` returns now, else that of the view."""
     if policies is not None and context.personality_id is not None:
         current = policies(context.personality_id)
         if current is not None:
@@ -25,12 +25,12 @@ def personality_of(context: ToolContext, policies: PolicySource | None) -> Perso
 
 
 def fs_policy(personality: Personality | None) -> FsReach | None:
-    """The file reach that binds the call; `None` if the personality states none."""
+    """The file reach of the call; `None` if the personality states none."""
     return None if personality is None else personality.fs_reach
 
 
 def network_policy(context: ToolContext, personality: Personality | None) -> NetworkPolicy | None:
-    """The network policy that binds the call: both of them, if the context has one of its own."""
+    """The policy of the call: a request must satisfy the personality's and the context's."""
     stated = None if personality is None else personality.network
     given = context.network_policy
     if stated is None or given is None:

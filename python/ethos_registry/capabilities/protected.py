@@ -1,4 +1,4 @@
-"""Files that stay closed even inside a permitted folder."""
+"""Files that remain closed even inside a permitted directory."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["DEFAULT_PROTECTION", "Protection"]
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """Names and paths that no permission opens.
+    """Files that no permission opens, by name or path.
 
-    Names are rows of path components that are matched anywhere, in any case; paths are absolute
-    and cover what is below them and hard links to them.
+    A name is one or more path components (`.git/hooks`), matched anywhere and in any case. A path
+    is absolute, and covers everything below it and hard links to it.
 
     >>> Protection(closed_names=(".ssh",)).closed_names
     ('.ssh',)
@@ -31,7 +31,7 @@ class Protection:
 def _in_home(*names: str) -> tuple[str, ...]:
     try:
         home = Path.home()
-    except RuntimeError:  # no home folder is known
+    except RuntimeError:  # no home directory is known
         return ()
     return tuple(str(home / name) for name in names)
 
@@ -74,7 +74,7 @@ def _default() -> Protection:
         ".codex",
         ".gemini",
     )
-    system = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/root/.ssh")
+    system = ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d")
     return Protection(
         closed_names=(".ssh", ".gnupg", ".aws/credentials", ".git-credentials", ".netrc"),
         read_only_names=(
@@ -95,4 +95,4 @@ def _default() -> Protection:
 
 
 DEFAULT_PROTECTION = _default()
-"""Keys, credentials, Git hooks, start files of shells, configuration of editors and agents."""
+"""Keys, credentials, Git hooks, startup files of shells, configuration of editors and agents."""

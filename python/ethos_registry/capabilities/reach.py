@@ -1,4 +1,4 @@
-"""Which directories a tool may touch: what it declared, narrowed to its personality's reach."""
+"""The directories that a tool may use: those it declared, within its personality's reach."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ethos_registry.contract.policy import FsReach
 __all__ = ["FROM_PERSONALITY", "Reach", "narrowed_reach", "uncovered_paths"]
 
 FROM_PERSONALITY = "from-personality"
-"""A declaration that takes the roots of the personality."""
+"""A declaration that uses the paths of the personality."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,8 @@ def narrowed_reach(
 ) -> Reach:
     """The reach of a tool: its declaration within what the personality allows.
 
-    Without a policy the declaration holds as it is. With one, a declared path inside an allowed
-    one stays, a declared path around an allowed one shrinks to it, and the rest is dropped. What
+    Without a policy, the declaration applies unchanged. With one, a declared path inside an allowed
+    one is kept, one that contains an allowed path is narrowed to it, and the rest is dropped. What
     may be written may be read. `ConfigError` if the tool takes its reach from a personality that
     states none.
 
@@ -60,7 +60,7 @@ def narrowed_reach(
 def uncovered_paths(
     declaration: Mapping[str, Any], allowed: FsReach | None, working_dir: str
 ) -> list[tuple[str, str]]:
-    """`(access, path)` of what a tool declares and the personality does not cover whole."""
+    """`(access, path)` of what a tool declares and the personality does not fully cover."""
     missing = []
     for access in ("read", "write"):
         declared = declaration.get(access, ())
@@ -78,7 +78,7 @@ def uncovered_paths(
 
 
 def _absolute(paths: object, what: str, working_dir: str) -> list[str]:
-    """Paths without links, so that two spellings of one directory are one."""
+    """Paths without links, so that two spellings of one directory compare equal."""
     if isinstance(paths, str) or not isinstance(paths, Sequence):
         raise ConfigError(f"`{what}` must be a list of paths, got {paths!r}")
     return [os.path.realpath(os.path.join(working_dir, os.path.expanduser(path))) for path in paths]

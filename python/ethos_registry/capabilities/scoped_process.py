@@ -1,4 +1,4 @@
-"""Programs that a tool declared, for tools: `context.scoped_process`."""
+"""Declared programs, for tools: `context.scoped_process`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEFAULT_TIMEOUT_SECONDS = 60.0
 DEFAULT_OUTPUT_BYTES = 1024 * 1024
 _GRACE_SECONDS = 0.5
 _PIPE_GRACE_SECONDS = 0.5
-"""How long output is awaited after the exit, if other processes hold the pipe."""
+"""How long to wait for more output after the exit, if other processes hold the pipe open."""
 _FIXED_PATHS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _PASSED = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "HOME", "USER", "TMPDIR", "SYSTEMROOT")
 
@@ -44,11 +44,11 @@ class ProgramResult:
     """How a program ended."""
 
     exit_code: int | None
-    """`None` if it was ended by a signal or at the timeout."""
+    """`None` if a signal or the timeout ended it."""
     stdout: str
     stderr: str
     signal: str | None = None
-    """The signal that ended it, as `SIGKILL`."""
+    """The signal that ended it, for example `SIGKILL`."""
     timed_out: bool = False
     is_truncated: bool = False
     """Whether output beyond the limit was dropped."""
@@ -62,10 +62,9 @@ class ProgramResult:
 class ProgramRunner:
     r"""Runs the declared programs: no shell, a clean environment, bounded output and time.
 
-    A program is a name, looked up once in a fixed list of system directories, or an absolute path
-    that was declared as it is. Everything that it starts is ended on timeout, abort and
-    cancellation. Under a personality that states a reach or a network policy it runs confined, or
-    not at all.
+    A program is a name, looked up in a fixed list of system directories, or an absolute path that
+    was declared. Timeout, abort and cancellation end everything that it
+    started. Under a personality with a reach or a network policy it runs confined, or not at all.
 
     >>> runner = ProgramRunner(["echo"], working_dir="/")
     >>> runner.run_sync("echo", ["a; b", "$(id)"]).stdout
@@ -108,12 +107,12 @@ class ProgramRunner:
 
         Args:
             binary: A declared name, or a declared absolute path.
-            args: Its arguments; no shell reads them.
+            args: Its arguments; they do not pass through a shell.
             cwd: The working directory. Default: that of the context.
-            env: Variables beside a few harmless ones; `PATH` is fixed.
+            env: Variables to add to a few harmless ones; `PATH` is fixed.
             stdin: Its input. Default: empty.
-            timeout_seconds: After this time it is ended, with everything that it started.
-            output_limit_bytes: What is kept of each of `stdout` and `stderr`.
+            timeout_seconds: After this time the program and everything it started are ended.
+            output_limit_bytes: The most that is kept of `stdout`, and of `stderr`.
 
         Raises:
             BinaryNotAllowedError: The program was not declared.
@@ -160,7 +159,7 @@ class ProgramRunner:
     ) -> SupervisedProcess:
         """Start a program and return at once; `stdin`, `stdout` and `stderr` are pipes.
 
-        The caller ends it with `terminate`; it ends at the latest with this process.
+        The caller ends it with `terminate`; it never outlives this process.
         """
         prepared = self._prepared(binary, args, cwd, env)
         return self._started(prepared, cwd, subprocess.PIPE)
@@ -231,7 +230,7 @@ class ProgramRunner:
         if os.path.dirname(binary):
             if binary not in self._allowed or not os.path.isabs(binary):
                 raise BinaryNotAllowedError(
-                    f"BINARY_NOT_ALLOWED: {binary} is a path; declare it as it is, or use its name"
+                    f"BINARY_NOT_ALLOWED: {binary} is a path; declare this path, or use its name"
                 )
             return binary
         folders = os.pathsep.join((os.path.dirname(sys.executable), *_FIXED_PATHS))
@@ -246,7 +245,7 @@ class ProgramRunner:
 
 
 class _Run:
-    """One program on its way to its end."""
+    """One run of a program."""
 
     def __init__(self, output_limit_bytes: int) -> None:
         self._limit = output_limit_bytes
@@ -256,7 +255,7 @@ class _Run:
         self._is_truncated = False
 
     def end(self) -> None:
-        """End the program and everything that it started; from any thread."""
+        """End the program and everything that it started. Thread-safe."""
         with self._lock:
             self._is_ended = True
             process = self._process
@@ -266,7 +265,7 @@ class _Run:
     def to_end(
         self, process: SupervisedProcess, stdin: bytes | None, timeout_seconds: float
     ) -> ProgramResult:
-        """Feed the program, keep its output, wait for its end."""
+        """Send the input, collect the output, wait for the exit."""
         with self._lock:
             self._process = process
             if self._is_ended:
@@ -304,14 +303,14 @@ class _Run:
         chunks: list[bytes] = []
 
         def read() -> None:
-            kept = 0
+            stored_bytes = 0
             with contextlib.suppress(OSError, ValueError), pipe:
                 while chunk := pipe.read(65_536):
-                    room = self._limit - kept
+                    room = self._limit - stored_bytes
                     if len(chunk) > room:
                         self._is_truncated = True
                         chunk = chunk[:room]
-                    kept += len(chunk)
+                    stored_bytes += len(chunk)
                     if chunk:
                         chunks.append(chunk)
 

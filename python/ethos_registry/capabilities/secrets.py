@@ -49,7 +49,7 @@ class SecretSource(Protocol):
 class EnvironmentSecrets:
     """Secrets in environment variables: `providers/exa/key` is `PROVIDERS_EXA_KEY`.
 
-    `prefix` is put before the name, so that a tool reaches only the variables meant for tools.
+    `prefix` comes before the name, so that tools reach only the variables meant for them.
 
     >>> source = EnvironmentSecrets(prefix="TOOL_", environ={"TOOL_EXA_KEY": "s3cret-value"})
     >>> source("exa/key")
@@ -75,7 +75,7 @@ class EnvironmentSecrets:
 class FileSecrets:
     """Secrets in a file of `reference=value` lines that only its owner may read.
 
-    The file is read at each request, so that an edit takes effect at the next. `ConfigError` if
+    The file is read at each request, so an edit takes effect at once. `ConfigError` if
     others may read it.
     """
 
@@ -112,7 +112,7 @@ class KeyringSecrets:
         self._service = service
 
     def __call__(self, reference: str, /) -> str | None:
-        """The password that the keyring has under this name."""
+        """The password stored in the keyring under this name."""
         try:
             import keyring
         except ImportError as error:
@@ -155,9 +155,10 @@ def _is_plain(reference: str) -> bool:
 
 
 class HandedOutSecrets:
-    """The values that tools of one turn were given, so that they can be taken out of its output.
+    """The values that tools were given, so that they can be redacted from output.
 
-    Each value is found as it is, URL-encoded, and in base64. Safe from threads.
+    Each value is found in plain form and URL-encoded, in base64, in hex, and as JSON escapes it.
+    Thread-safe.
 
     >>> handed_out = HandedOutSecrets()
     >>> handed_out.add("correct-horse")
@@ -173,7 +174,7 @@ class HandedOutSecrets:
         self._known: _core.KnownSecrets | None = None
 
     def add(self, value: str) -> None:
-        """Remember a value; short ones (under 8 bytes) cannot be searched for."""
+        """Remember a value; values of under 8 bytes are not searched for."""
         with self._lock:
             if value not in self._values:
                 self._values.add(value)
@@ -190,7 +191,7 @@ class HandedOutSecrets:
 
     @property
     def longest_bytes(self) -> int:
-        """What a stream must hold back so that no value is split over two chunks."""
+        """How much a stream must hold back so that no value is split over two chunks."""
         return 0 if self._known is None else self._known.longest_bytes
 
     def __repr__(self) -> str:
@@ -205,8 +206,8 @@ def _forms(value: str) -> Iterable[str]:
     yield raw.decode("utf-8", "replace")
     yield from (quote(value, safe="", errors="replace"), quote_plus(value, errors="replace"))
     yield quote(value, errors="replace")
-    # Base64 of a longer text holds the value at one of three alignments: what depends on the value
-    # alone is searched for.
+    # Base64 of longer text has the value at one of three alignments: the characters that depend on
+    # the value alone are searched for.
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         for shift in range(3):
             encoded = encode(b"\0" * shift + raw).decode().rstrip("=")
@@ -221,7 +222,7 @@ def _forms(value: str) -> Iterable[str]:
 class DeclaredSecrets:
     """The secrets that one tool declared: `await resolver.get("providers/exa/key")`.
 
-    Every value that is handed out is reported to `handed_out`, which redacts it from the turn.
+    Every value that is handed out is added to `handed_out`, which redacts it from output.
     """
 
     __slots__ = ("_declared", "_handed_out", "_source")
@@ -249,8 +250,8 @@ class DeclaredSecrets:
     async def get(self, reference: str) -> str:
         """The secret behind a declared reference.
 
-        Raises `SecretNotDeclaredError` for one that the tool did not declare, `LookupError` for
-        one without a value. No message holds the reference or the value.
+        Raises `SecretNotDeclaredError` for a reference that the tool did not declare, `LookupError`
+        for one without a value. No message contains the reference or the value.
         """
         return self.get_sync(reference)
 

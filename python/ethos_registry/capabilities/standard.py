@@ -1,4 +1,4 @@
-"""Real backends for every capability, in one call."""
+"""Ready-made backends for every capability."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ Factory = Callable[[str, Any, ToolContext], Any]
 class StandardBackends(Mapping[CapabilityName, Factory]):
     """A mapping from capability to factory, as `ToolRegistry(capability_backends=…)` takes it.
 
-    `redact` takes every secret that was handed out, in whatever form, out of a text; the registry
-    does so with each result. `fs` and `kv` are read as `fs_reach` and `storage`.
+    `redact` replaces every secret that was handed out, in whatever form; the registry applies it to
+    each result. `fs` and `kv` are read as `fs_reach` and `storage`.
     """
 
     def __init__(self, factories: Mapping[CapabilityName, Factory], handed_out: HandedOutSecrets):
@@ -68,19 +68,19 @@ def standard_backends(
     sandbox: CommandSandboxPort | None = None,
     pools: Any = None,
 ) -> StandardBackends:
-    """Backends for files, programs, attachments, and what else is given.
+    """Backends for files, programs and attachments, and for what the arguments add.
 
     Args:
-        secrets: Where secrets come from, as `EnvironmentSecrets("TOOL_")`. Without it tools that
-            declare secrets are refused.
+        secrets: Where secrets come from, for example `EnvironmentSecrets("TOOL_")`. Without it,
+            calls of tools that declare secrets are refused.
         key_values: The store, or the path of its SQLite file, for tools that declare `storage`.
-        policies: The present personality of an id. It is asked at each call, so that an edited
+        policies: Returns the current personality of an id. It is asked at each call, so an edited
             policy takes effect at the next. Default: the personality of the view.
-        protection: Files that stay closed inside a permitted directory.
-        sandbox: What confines programs under a personality that states a reach or a network
-            policy. Default: `CommandSandbox()`.
-        pools: `ConnectionPools` for tools that declare `network`. Default: pools of its own if the
-            extra `network` is installed; without it such tools are refused.
+        protection: Files that remain closed inside a permitted directory.
+        sandbox: What confines programs under a personality with a reach or a network policy.
+            Default: `CommandSandbox()`.
+        pools: `ConnectionPools` for tools that declare `network`. Default: new pools if the
+            extra `network` is installed; without it, calls of such tools are refused.
 
     >>> sorted(standard_backends())[:2]
     ['attachments', 'fs_reach']
@@ -143,7 +143,7 @@ def standard_backends(
 def sandbox_policy(
     context: ToolContext, policies: PolicySource | None, protection: Protection
 ) -> SandboxPolicy | None:
-    """What a program of this call may touch; `None` if nothing restricts its personality."""
+    """What programs of this call may access; `None` if the personality restricts nothing."""
     personality = personality_of(context, policies)
     reach = fs_policy(personality)
     network = network_policy(context, personality)
@@ -178,7 +178,7 @@ def storage_scope(tool_name: str, declaration: Mapping[str, Any], context: ToolC
                 "a view"
             )
         return f"personality:{context.personality_id}"
-    raise ConfigError(f"unknown storage scope {scope!r}; there are tool, session, personality")
+    raise ConfigError(f"unknown storage scope {scope!r}; known are tool, session, personality")
 
 
 def _network_factory(pools: Any, policies: PolicySource | None) -> Factory:

@@ -35,6 +35,7 @@ prefix_app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
     help="Save and compare what a request begins with: the bytes of its tools.",
+    short_help="Save and compare the bytes of tool lists.",
 )
 
 ProviderName = Annotated[

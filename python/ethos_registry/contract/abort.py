@@ -15,7 +15,7 @@ _logger = logging.getLogger("ethos_registry")
 
 
 class AbortSignal:
-    """Tells whether a turn was aborted. Made by an `AbortController`; never fires twice.
+    """Shows whether a turn was aborted. Made by an `AbortController`; never fires twice.
 
     All methods are safe from any thread.
     """
@@ -42,13 +42,13 @@ class AbortSignal:
         """Call `listener` once when the signal fires, in the thread that fires it.
 
         If it has fired already the listener is called at once. Returns a function that removes the
-        listener; calling it again does nothing. What a listener raises is logged and keeps no
-        other from being called.
+        listener; calling it again does nothing. What a listener raises is logged; the
+        others are still called.
         """
         token = object()
         with self._lock:
             # Stored first: a signal handler that aborts between two steps here finds it or not,
-            # and whoever takes it out of the dict is the one that calls it.
+            # and the side that removes it from the dict calls it.
             self._listeners[token] = listener
             missed = self._aborted and self._listeners.pop(token, None) is not None
         if missed:

@@ -38,7 +38,7 @@ def call_parts(call: object, position: int | None = None) -> tuple[str, str, Any
     """Id, name and arguments of a call in any known shape.
 
     An object of an SDK without an id, as Gemini and Ollama have them, gets `call_{position}` if a
-    position is given. `ConfigError` says what is missing.
+    position is given. `ConfigError` names what is missing.
     """
     if not isinstance(call, dict | Mapping) and not any(
         hasattr(call, name) for name in ("name", "function", *_WRAPPERS)

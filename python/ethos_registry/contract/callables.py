@@ -52,14 +52,14 @@ def check_callback(function: object, what: str, *given: str) -> None:
     """The same for a callback that is not awaited: an `async def` would never run."""
     if is_async_callable(function):
         raise ConfigError(
-            f"`{what}` must be a plain function, since nobody awaits it, and it is an `async def`; "
+            f"`{what}` must be a plain function, as it is not awaited, and it is an `async def`; "
             "it may start a task for long work"
         )
     check_takes(function, what, *given)
 
 
 def _surely_takes(function: object, count: int) -> bool:
-    """Whether so many positional arguments fit; `False` where the signature has to be asked."""
+    """Whether `count` positional arguments fit; `False` where only the signature shows it."""
     if isinstance(function, MethodType):
         function, count = function.__func__, count + 1
     elif not isinstance(function, FunctionType | type):

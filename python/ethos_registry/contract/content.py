@@ -129,7 +129,7 @@ class Image(_Data):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Document(_Data):
-    """A document; a PDF unless its media type says otherwise.
+    """A document; a PDF unless another media type is given.
 
     >>> Document(b"%PDF-1.7 ...", name="report.pdf").media_type
     'application/pdf'
@@ -252,7 +252,7 @@ def _bytes_of(data: object, media_type: str) -> bytes:
 
 
 def _named(given: object) -> str:
-    """The media type that the name of a file stands for."""
+    """The media type that belongs to the name of a file."""
     name = getattr(given, "name", None)
     return (mimetypes.guess_type(name)[0] or "") if isinstance(name, str) else ""
 

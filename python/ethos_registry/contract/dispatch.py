@@ -239,22 +239,27 @@ class DispatchContext:
         """Whether anything receives the calls of the turn."""
         return bool(self._start_hooks or self._end_hooks)
 
-    def call_started(
-        self, tool_name: str, tool_call_id: str, sent_args: Any, args: Any
-    ) -> ToolExecution | None:
-        """Count a call and pass it to the hooks; for the code that runs tools.
+    def starts_of(self, tool_name: str) -> Callable[[str, Any, Any], ToolExecution | None]:
+        """A function that counts a call of this tool and passes it to the hooks.
 
-        Returns what `call_ended` takes, `None` if the turn has no hooks.
+        It takes the call's id, the arguments as sent and those that the tool receives, and returns
+        what `call_ended` takes, `None` if the turn has no hooks. For the code that runs tools.
         """
-        self._uncounted.append((tool_name, sent_args))
-        if len(self._uncounted) > _MOST_UNCOUNTED:  # bounds the arguments that are held
-            with self._lock:
-                self._count_started()
-        if not self._start_hooks and not self._end_hooks:
-            return None
-        execution = ToolExecution(tool_name, tool_call_id, sent_args, args)
-        self._notify(self._start_hooks, "an `on_tool_start` hook", execution)
-        return execution
+        # A closure: a turn's calls pay no attribute lookups.
+        uncounted, start_hooks, end_hooks = self._uncounted, self._start_hooks, self._end_hooks
+
+        def started(tool_call_id: str, sent_args: Any, args: Any) -> ToolExecution | None:
+            uncounted.append((tool_name, sent_args))
+            if len(uncounted) > _MOST_UNCOUNTED:  # bounds the arguments that are held
+                with self._lock:
+                    self._count_started()
+            if not start_hooks and not end_hooks:
+                return None
+            execution = ToolExecution(tool_name, tool_call_id, sent_args, args)
+            self._notify(start_hooks, "an `on_tool_start` hook", execution)
+            return execution
+
+        return started
 
     def call_ended(self, execution: ToolExecution, *, is_error: bool) -> None:
         """Pass the end of a call to the hooks; for the code that runs tools."""

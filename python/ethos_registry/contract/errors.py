@@ -44,7 +44,7 @@ class ConfigError(EthosRegistryError, ValueError):
 
 
 class ToolAlreadyRegisteredError(ConfigError):
-    """A tool of this name is already registered; the message says how to replace it."""
+    """A tool of this name is already registered; the message shows how to replace it."""
 
     code: ClassVar[str] = "E_TOOL_ALREADY_REGISTERED"
     status: ClassVar[int] = 409

@@ -29,8 +29,8 @@ class NoTools(tuple[str, ...]):
 NO_TOOLS: Final = NoTools()
 """Pass it as `allowed_tools` to deny every built-in tool but those with `always_include`.
 
-Seed 000 says that the allow list gates when it is non-empty, so `allowed_tools=[]` permits
-everything; that is easily done by mistake, and this value says the opposite in one word.
+An allow list restricts only when it has entries, so `allowed_tools=[]` permits everything. That is
+easily done by mistake; this value states the opposite by name.
 """
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from ethos_registry.contract.artifact import ArtifactOrigin
+from ethos_registry.contract.content import ContentBlock
 
 __all__ = [
     "ArtifactStore",
@@ -28,8 +29,14 @@ class ArtifactStore(Protocol):
     def reserve(self) -> str:
         """A new artifact's id."""
 
-    def spool(self, artifact_id: str, text: str, origin: ArtifactOrigin) -> None:
-        """Store the text under a reserved id."""
+    def spool(
+        self,
+        artifact_id: str,
+        text: str,
+        origin: ArtifactOrigin,
+        content: Iterable[ContentBlock] = ...,
+    ) -> None:
+        """Store the text under a reserved id; `content` is passed where the result has blocks."""
 
 
 class UsageRecorder(Protocol):

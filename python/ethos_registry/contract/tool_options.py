@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 CollisionPolicy: TypeAlias = Literal["throw", "replace", "keep"]
-"""What a merge does when an incoming tool's name is taken (seed 003)."""
+"""What a merge does when the name of an incoming tool is taken."""
 
 DispatchMode: TypeAlias = Literal["confirmed", "eager"]
 """When a call of a streamed reply may start. `confirmed`: when the reply went on after it or ended

@@ -103,11 +103,6 @@ class Batch:
             self.started_at_seconds = time.time()
             self.started_at_monotonic = time.monotonic()
 
-    @property
-    def is_stopped(self) -> bool:
-        """Whether no further call may start: aborted, or the caller was cancelled."""
-        return self.was_cancelled or (self.can_abort and self.abort_signal.aborted)
-
     def wall_clock(self, moment: float) -> float:
         """A moment of the monotonic clock in seconds since the Unix epoch."""
         return self.started_at_seconds + (moment - self.started_at_monotonic)

@@ -103,7 +103,8 @@ class CollectedResults:
     def all(self) -> CallResults:
         """Every result, in the order of the calls."""
         answers = self.answers
-        if None in answers:  # the caller's cancellation came between two starts
+        # Not `None in answers`, which asks each result's `__eq__`.
+        if not all(answers):  # the caller's cancellation came between two starts
             return CallResults(answer for answer in answers if answer is not None)
         return CallResults(answers)  # type: ignore[arg-type]
 

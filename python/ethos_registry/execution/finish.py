@@ -95,7 +95,7 @@ def _store_full_text(
     whatever the others need: large results are processed here, off the loop.
     """
     origin = ArtifactOrigin(call.plan.name, call.tool_call_id, source_of_call(call))
-    full_text = FullText(artifacts, text, origin, is_reduced=is_reduced)
+    full_text = FullText(artifacts, text, origin, finished.result.content, is_reduced=is_reduced)
     if call.batch.trims_at_end:
         call.full_text = full_text
         if is_reduced or finished.sent_chars > call.plan.cap:

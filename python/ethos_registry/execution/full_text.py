@@ -9,6 +9,7 @@ from ethos_registry.artifacts.artifact_tool import ArtifactTool
 from ethos_registry.artifacts.store import MemoryArtifactStore
 from ethos_registry.contract import checks
 from ethos_registry.contract.artifact import ArtifactOrigin
+from ethos_registry.contract.content import ContentBlock
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.ports import ArtifactStore
 from ethos_registry.execution.runtime import Runtime
@@ -49,11 +50,16 @@ class ArtifactWriter:
         self._turn = turn
         self._reader_names: list[str] | None = None
 
-    def spooled(self, text: str, origin: ArtifactOrigin) -> str | None:
+    def spooled(
+        self, text: str, origin: ArtifactOrigin, content: tuple[ContentBlock, ...]
+    ) -> str | None:
         """The id under which `text` is stored; `None` if the store raised, which is logged once."""
         try:
             artifact_id = checks.text(self._store.reserve(), "the artifact's id")
-            self._store.spool(artifact_id, text, origin)
+            if content:
+                self._store.spool(artifact_id, text, origin, content)
+            else:
+                self._store.spool(artifact_id, text, origin)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # no store may lose a result
@@ -110,6 +116,7 @@ class FullText:
 
     __slots__ = (
         "_artifact_id",
+        "_content",
         "_is_spooled",
         "_line_count",
         "_origin",
@@ -122,12 +129,19 @@ class FullText:
     """Whether a reducer removed something."""
 
     def __init__(
-        self, writer: ArtifactWriter, text: str, origin: ArtifactOrigin, *, is_reduced: bool
+        self,
+        writer: ArtifactWriter,
+        text: str,
+        origin: ArtifactOrigin,
+        content: tuple[ContentBlock, ...],
+        *,
+        is_reduced: bool,
     ) -> None:
         self.is_reduced = is_reduced
         self._writer = writer
         self._text = text
         self._origin = origin
+        self._content = content
         self._is_spooled = False
         self._artifact_id: str | None = None
         self._line_count = 0
@@ -139,7 +153,7 @@ class FullText:
         self._is_spooled = True
         text, self._text = self._text, ""
         self._line_count = text.count("\n") + (not text.endswith("\n"))
-        self._artifact_id = self._writer.spooled(text, self._origin)
+        self._artifact_id = self._writer.spooled(text, self._origin, self._content)
 
     def artifact_line(self, truncated_from: int | None, fence: Fence | None) -> str:
         """The line after the sent text: the artifact, its size and its readers.

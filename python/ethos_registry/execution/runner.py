@@ -122,7 +122,7 @@ class Runner:
     async def _run(self, call: Call) -> None:
         """The execute and finish steps; whatever the tool does, the call has its result after."""
         batch, plan = call.batch, call.plan
-        if batch.can_abort and batch.abort_signal.aborted:  # since the task was created
+        if batch.can_abort and batch.abort_signal._aborted:  # since the task was created
             call.stop_reason = "cancelled"
             self._settle_stopped(call)
             return
@@ -235,6 +235,8 @@ class Runner:
         answer.duration_seconds = 0.0 if started is None else monotonic() - started
         self._answers[index] = answer
         if plan.settles_plainly and call.execution is None:
+            if self._report is not None:
+                self._report.add((index, answer, plan.entry, started))
             if self.watch is not None:
                 self.watch.running.pop(index, None)
         else:
@@ -244,7 +246,7 @@ class Runner:
             self.waiter.set_result(None)
 
     def _settle_rest(self, call: Call, answer: CallResult, *, is_output: bool) -> None:
-        """What few calls need: untrusted output, a trim at the end, hooks, observers, slots."""
+        """What few calls need: untrusted output, a trim at the end, hooks, slots."""
         batch, plan, results = self._batch, call.plan, self._results
         if plan.entry.output_is_untrusted:
             answer.source = source_of_call(call)

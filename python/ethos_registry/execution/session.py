@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from time import monotonic
 from typing import Any
 
@@ -38,7 +38,7 @@ __all__ = ["Session", "execute_batch"]
 _new_call: Any = Call.__new__
 
 
-async def execute_batch(
+def execute_batch(
     calls: Sequence[Any],
     admission: Admission,
     runtime: Runtime,
@@ -46,12 +46,15 @@ async def execute_batch(
     options: CheckedOptions,
     personality: Personality | None = None,
     turn: DispatchContext | None = None,
-) -> CallResults:
+) -> Coroutine[Any, Any, CallResults]:
     """Answer every call, in order; only the caller's own cancellation leaves as an exception."""
-    if is_stack_deep():
-        coroutine = _execute(calls, admission, runtime, context, options, personality, turn)
-        return await asyncio.Task(coroutine)  # it starts from the loop, with all frames free
-    return await _execute(calls, admission, runtime, context, options, personality, turn)
+    coroutine = _execute(calls, admission, runtime, context, options, personality, turn)
+    return _in_own_task(coroutine) if is_stack_deep() else coroutine
+
+
+async def _in_own_task(coroutine: Coroutine[Any, Any, CallResults]) -> CallResults:
+    """The batch started from the loop, with all frames free."""
+    return await asyncio.Task(coroutine)
 
 
 async def _execute(

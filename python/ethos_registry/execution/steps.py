@@ -96,7 +96,10 @@ def dry_run_answer(call: Call) -> ToolResult | None:
 
 def not_aborted(call: Call) -> ToolResult | None:
     """After an abort nothing starts."""
-    return refusals.aborted_before_start(call.plan.name) if call.batch.is_stopped else None
+    batch = call.batch
+    if batch.was_cancelled or batch.abort_signal._aborted:
+        return refusals.aborted_before_start(call.plan.name)
+    return None
 
 
 def capabilities(call: Call) -> ToolResult | None:
@@ -234,7 +237,6 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.settles_plainly = (
         not entry.output_is_untrusted
         and not batch.trims_at_end
-        and runtime.observers is None
         and batch.options.on_result is None
         and batch.options.max_concurrency is None
     )

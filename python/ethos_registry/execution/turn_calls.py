@@ -19,12 +19,15 @@ def async_execute_in_turn(
     entry: Entry, turn: DispatchContext
 ) -> Callable[[Any, Call], Awaitable[Any]]:
     """The `execute` of an async tool that also reports each call to the turn, before it runs."""
-    name, binding = entry.name, entry.binding
+    started, binding = turn.starts_of(entry.name), entry.binding
     if binding is None:
         execute = entry.execute
 
         def report_and_execute(args: Any, call: Call) -> Awaitable[Any]:
-            call.execution = turn.call_started(name, call._tool_call_id, call.args, call.args)
+            sent = call.args
+            execution = started(call._tool_call_id, sent, sent)
+            if execution is not None:
+                call.execution = execution
             result: Awaitable[Any] = execute(args, call)
             return result
 
@@ -37,7 +40,9 @@ def async_execute_in_turn(
         if isinstance(values, ToolError):
             return values
         shown = _without_context(values) if turn.has_hooks else None
-        call.execution = turn.call_started(name, call._tool_call_id, call.args, shown)
+        execution = started(call._tool_call_id, call.args, shown)
+        if execution is not None:
+            call.execution = execution
         return await run(values)
 
     return bind_and_execute
@@ -57,7 +62,8 @@ def start_function(turn: DispatchContext, call: Call) -> ToolError | Callable[[]
         if isinstance(values, ToolError):
             return values
         run, shown = partial(entry.binding.call, values), _without_context(values)
-    call.execution = turn.call_started(entry.name, call._tool_call_id, call.args, shown)
+    started = turn.starts_of(entry.name)
+    call.execution = started(call._tool_call_id, call.args, shown)
     return run
 
 

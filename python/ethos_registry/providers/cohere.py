@@ -73,7 +73,7 @@ class CohereChat(WireFormat[CohereTool, CohereMessage]):
     def messages(self, results: Iterable[CallResult]) -> list[CohereMessage]:
         """One `{role: "tool", tool_call_id, content}` a result.
 
-        The format has neither a flag for errors nor room for images: the text says so.
+        The format has neither a flag for errors nor room for images: the text states both.
         """
         messages: list[CohereMessage] = []
         for result in results:

@@ -11,7 +11,7 @@ from ethos_registry.providers.strict_schema import described
 __all__ = ["flat_parameters"]
 
 _ROOT = ("type", "required", "properties", "$defs")
-"""What is kept of the root, in the order in which Ollama's SDK sends it."""
+"""What is flat of the root, in the order in which Ollama's SDK sends it."""
 _PROPERTY = ("type", "items", "description", "enum")
 """The same of a property."""
 _UNSAID = frozenset({"$schema", "$id", "$comment", "title", "additionalProperties"})
@@ -25,25 +25,25 @@ def flat_parameters(schema: Mapping[str, Any], description: str) -> tuple[dict[s
     ({'type': 'object', 'properties': {'n': {'description': '{minimum: 1}'}}}, 'Count.')
     """
     plain: dict[str, Any] = thaw(schema)
-    kept = {name: plain[name] for name in _ROOT if name in plain}
-    if "properties" in kept:
-        kept["properties"] = {name: _flat(item) for name, item in kept["properties"].items()}
+    flat = {name: plain[name] for name in _ROOT if name in plain}
+    if "properties" in flat:
+        flat["properties"] = {name: _flat(item) for name, item in flat["properties"].items()}
     function = {"description": description}
     described(function, {n: v for n, v in plain.items() if n not in _ROOT and n not in _UNSAID})
-    return kept, function["description"]
+    return flat, function["description"]
 
 
 def _flat(schema: Any) -> dict[str, Any]:
     if not isinstance(schema, dict):
         return {}
     schema = _with_types(schema)
-    kept = {name: schema[name] for name in _PROPERTY if name in schema}
-    described(kept, {n: v for n, v in schema.items() if n not in _PROPERTY and n != "title"})
-    return {name: kept[name] for name in _PROPERTY if name in kept}
+    flat = {name: schema[name] for name in _PROPERTY if name in schema}
+    described(flat, {n: v for n, v in schema.items() if n not in _PROPERTY and n != "title"})
+    return {name: flat[name] for name in _PROPERTY if name in flat}
 
 
 def _with_types(schema: dict[str, Any]) -> dict[str, Any]:
-    """A choice between plain types as a list of types, which is kept."""
+    """A choice between plain types as a list of types, which is flat."""
     choices = schema.get("anyOf")
     if "type" in schema or not isinstance(choices, list):
         return schema

@@ -31,7 +31,7 @@ class Ollama(WireFormat[OllamaTool, OllamaMessage]):
         """`{type: "function", function: {name, description, parameters}}`.
 
         Of a property Ollama's SDK and server keep `type`, `items`, `description` and `enum` alone.
-        What else the schema says moves into the descriptions, so that the model reads it.
+        Everything else in the schema moves into the descriptions, so that the model reads it.
         """
         parameters, description = flat_parameters(
             tool.definition["parameters"], tool.definition["description"]
@@ -68,7 +68,7 @@ class Ollama(WireFormat[OllamaTool, OllamaMessage]):
     def messages(self, results: Iterable[CallResult]) -> list[OllamaMessage]:
         """One `{role: "tool", content, images?, tool_name}` a result, in the order of the calls.
 
-        The format has neither ids nor a flag for errors, so the text of an error says so.
+        The format has neither ids nor a flag for errors, so the text states an error.
         """
         return [_message(result) for result in results]
 

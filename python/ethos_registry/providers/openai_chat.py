@@ -79,8 +79,8 @@ class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
     def messages(self, results: Iterable[CallResult]) -> list[OpenAIChatMessage]:
         """One `{role: "tool", tool_call_id, content}` a result.
 
-        The format has no flag for errors, so the text of one says so: `Error: ` comes first
-        unless it begins with that word. A `tool` message holds text alone: images and files are
+        The format has no flag for errors, so the text of one starts with `Error: `, unless it
+        does already. A `tool` message holds text alone: images and files are
         named in it. They are not sent as a user's message, which would make the output of a tool
         speak for the user.
         """

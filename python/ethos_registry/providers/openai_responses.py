@@ -84,7 +84,7 @@ class OpenAIResponses(WireFormat[OpenAIResponsesTool, OpenAIResponsesItem]):
         """One `{type: "function_call_output", call_id, output}` a result, for `input`.
 
         `output` is text, or a list with the images and files beside it. The format has no flag for
-        errors, so the text of one says so. `caller` and `namespace` of a call that came out of
+        errors, so the text of one states it. `caller` and `namespace` of a call that came out of
         `calls` are repeated, as the API demands.
         """
         return [_message(result) for result in results]

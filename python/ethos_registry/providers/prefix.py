@@ -53,7 +53,7 @@ class Prefix:
         if self.bytes_digest not in ("", digest):
             raise ConfigError(
                 f"the prefix was changed: its digest is {self.bytes_digest!r}, "
-                f"and that of its tools {digest!r}; save it anew"
+                f"and that of its tools {digest!r}; save it again"
             )
         object.__setattr__(self, "bytes_digest", digest)
 
@@ -83,7 +83,7 @@ class Prefix:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Prefix:
-        """The prefix that a JSON document holds; `ConfigError` says what is wrong with it."""
+        """The prefix that a JSON document holds; `ConfigError` names what is wrong with it."""
         try:
             document: object = json.loads(text)
         except (ValueError, RecursionError) as error:

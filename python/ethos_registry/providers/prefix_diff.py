@@ -35,7 +35,7 @@ class PrefixChange:
     """Where the difference begins in the bytes of `after`; in those of `before` for what is no
     longer there."""
     dragged: int
-    """How many tools are behind this one in its list: their bytes are read anew, too."""
+    """How many tools are behind this one in its list: their bytes are read again, too."""
 
     def __str__(self) -> str:
         place = f" {self.pointer}" if self.pointer else ""
@@ -61,8 +61,8 @@ class PrefixDiff:
     def __str__(self) -> str:
         if self.same:
             return f"the same {self.after_bytes:,} bytes"
-        kept = f"the first {self.byte_offset:,} of {self.before_bytes:,} bytes are the same"
-        return "\n".join([kept, *map(str, self.changes)])
+        same = f"the first {self.byte_offset:,} of {self.before_bytes:,} bytes are the same"
+        return "\n".join([same, *map(str, self.changes)])
 
 
 def prefix_diff(before: Prefix, after: Prefix) -> PrefixDiff:
@@ -167,12 +167,12 @@ def _longest_rising(numbers: list[int]) -> set[int]:
         else:
             tails[length] = number
             ends[length] = position
-    kept: set[int] = set()
+    common: set[int] = set()
     at = ends[-1] if ends else -1
     while at >= 0:
-        kept.add(at)
+        common.add(at)
         at = previous[at]
-    return kept
+    return common
 
 
 def _changed(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:

@@ -1,4 +1,4 @@
-"""What a provider is told of a tool, and in which order tools stand in a request."""
+"""What a provider sees of a tool, and the order of the tools in a request."""
 
 from __future__ import annotations
 

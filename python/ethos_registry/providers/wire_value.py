@@ -1,4 +1,4 @@
-"""Reading replies and writing texts, whatever library they come from."""
+"""Reading replies and writing text, whatever library they come from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blocks beside a text: each inside its limit, none lost without a note."""
+"""The blocks beside the text: each inside its limit, none lost without a note."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ MAX_NOTE_CHARS = 200
 def bounded_content(result: ToolResult, *, is_fenced: bool) -> tuple[ToolResult, str]:
     """The result with the blocks that may be sent, and a line about those that may not.
 
-    A block over `MAX_CONTENT_BYTES` is left out. Where the text is to be fenced, whatever else the
-    tool says has to be inside the fence: links become lines of the text, file names are dropped.
+    A block over `MAX_CONTENT_BYTES` is left out. Where the text is to be fenced, everything from
+    the tool has to be inside the fence: links become lines of the text, file names are dropped.
     """
     try:
         blocks = content_blocks(result.content)
     except ConfigError as error:
         return replace(result, content=()), f"\n[content left out: {error}]"[:MAX_NOTE_CHARS]
-    kept: list[ContentBlock] = []
+    sendable: list[ContentBlock] = []
     links: list[str] = []
     too_large: list[str] = []
     for block in blocks:
@@ -40,13 +40,13 @@ def bounded_content(result: ToolResult, *, is_fenced: bool) -> tuple[ToolResult,
             if is_fenced:
                 links.append(block.line())
             else:
-                kept.append(block)
+                sendable.append(block)
         elif len(block.data_bytes) > MAX_CONTENT_BYTES:
             too_large.append(block.describe())
         else:
-            kept.append(_without_name(block) if is_fenced else block)
-    if len(kept) != len(blocks) or is_fenced:
-        result = replace(result, content=tuple(kept))
+            sendable.append(_without_name(block) if is_fenced else block)
+    if len(sendable) != len(blocks) or is_fenced:
+        result = replace(result, content=tuple(sendable))
     if links:
         result = with_text(result, "\n".join([result.text, *links]))
     if not too_large:

@@ -132,7 +132,7 @@ def finish_result(
 
 
 def untouched_chars(reducer: ToolResultReducer | None) -> int:
-    """A text of at most this many characters is not changed by the reducer, whatever it says."""
+    """The reducer does not change text of at most this many characters, whatever its content."""
     if reducer is None:
         return sys.maxsize
     return reducer.native.whole_chars if type(reducer) is BuiltInReducer else -1
@@ -161,7 +161,7 @@ def is_large_result(result: ToolResult) -> bool:
 
 
 def sanitized(finished: Finished) -> Finished:
-    """The same without template tokens, so that a text is shared out by its final length."""
+    """The same without template tokens, so that budgets are shared by final lengths."""
     text = _core.sanitize(finished.result.text)
     finished.result = with_text(finished.result, text)
     finished.reduced_chars = finished.sent_chars = len(text)

@@ -39,7 +39,7 @@ _CONTROLS = re.compile("[\x1b\r\b\x9b]")
 def mark_frames(text: str, *, is_displayed: bool = False) -> str:
     r"""`text` with a prefix before each line that looks like a note; the same object without any.
 
-    The marker of a trim at the very end stays: a text that was trimmed before passes unchanged.
+    The marker of a trim at the very end stays: text that was trimmed before passes unchanged.
     `is_displayed` is set for text that a reducer reads as a terminal displays it; if a note appears
     only there, as in text with escape sequences, the displayed text is returned.
 

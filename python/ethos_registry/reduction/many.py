@@ -58,19 +58,19 @@ def reduce_many(
     exit_codes: Iterable[int | None] | None = None,
     budget_chars: int | None = None,
 ) -> list[str]:
-    """Reduce many texts as `reduce_text` does, in one crossing without the GIL.
+    """Reduce many strings as `reduce_text` does, in one crossing without the GIL.
 
-    The results are in the order of `texts`; `commands` and `exit_codes` have one item per text. An
-    unchanged text is returned as the same object. A text that is not ASCII is encoded first, but
+    The results are in the order of `texts`; `commands` and `exit_codes` have one item for each. An
+    unchanged string is returned as the same object. One that is not ASCII is encoded first, but
     `head_tail` and `read_file` cut it with the GIL held. Raises `ConfigError` for a tool without a
     built-in reducer, a list of another length, or a value of the wrong type.
 
-    >>> reduce_many(["short", "texts"], commands=["ls", None])
-    ['short', 'texts']
+    >>> reduce_many(["short", "lines"], commands=["ls", None])
+    ['short', 'lines']
     """
     native = _native(tool_name)
     if isinstance(texts, str):
-        raise ConfigError("texts must be a sequence of strings, not one string: use reduce_text")
+        raise ConfigError("`texts` must be a sequence of strings, not one string: use reduce_text")
     all_texts = _items(texts, "texts")
     all_commands = None if commands is None else _items(commands, "commands")
     all_codes = None if exit_codes is None else _items(exit_codes, "exit_codes")
@@ -97,7 +97,7 @@ def _native(tool_name: str) -> _core.NativeReducer:
 
 def _items(given: Iterable[Item], what: str) -> list[Item]:
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ConfigError(f"`{what}` must be a list with one item for each text: {brief(given)}")
+        raise ConfigError(f"`{what}` must be a list with one item for each string: {brief(given)}")
     return list(given)
 
 

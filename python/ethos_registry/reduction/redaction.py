@@ -11,7 +11,7 @@ from ethos_registry.reduction.parts import rebuilt, with_text
 __all__ = ["Redact", "redacted_parts", "redacted_text"]
 
 Redact: TypeAlias = Callable[[str], str]
-"""A text without its credentials; the same object if it has none."""
+"""Returns text without its credentials; the same object if there are none."""
 
 _MAX_DEPTH = 128
 

@@ -1,14 +1,22 @@
-"""What a batch is given, checked before any tool starts."""
+"""What a batch is given, checked before any tool starts, and its start."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.policy import Personality
+from ethos_registry.execution.filters import InvocationFilter
+from ethos_registry.execution.options import checked_options
+from ethos_registry.execution.results import CallResults
+from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.session import execute_batch
+from ethos_registry.table.admission import Admission
 
-__all__ = ["checked_batch", "checked_context"]
+__all__ = ["checked_batch", "checked_context", "checked_execution", "report_idle_filters"]
 
 
 def checked_context(context: object) -> ToolContext:
@@ -34,3 +42,31 @@ def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContex
         )
     # A copy of now: a sequence may change, and lie about its length.
     return list(calls), checked_context(context)
+
+
+def checked_execution(
+    calls: object,
+    context: object,
+    turn_attachments: Sequence[Any] | None,
+    options: Mapping[str, Any],
+    admission: Admission,
+    runtime: Runtime,
+    personality: Personality | None,
+    turn: DispatchContext | None,
+) -> Coroutine[Any, Any, CallResults]:
+    """The coroutine of a batch; see `RegistryReader.execute_parallel` for what is raised."""
+    calls, context = checked_batch(calls, context)
+    checked = checked_options(options, turn_attachments)
+    if checked.filters:
+        report_idle_filters(checked.filters, admission, runtime)
+    return execute_batch(calls, admission, runtime, context, checked, personality, turn)
+
+
+def report_idle_filters(
+    filters: Sequence[InvocationFilter], admission: Admission, runtime: Runtime
+) -> None:
+    """Log a filter for a tool that does not exist: an approval that is never asked for."""
+    for item in filters:
+        for name in item.tool_names or ():
+            if admission.snapshot.get(name) is None:
+                runtime.warn_once(f"a filter names {name!r}, which is not a registered tool")

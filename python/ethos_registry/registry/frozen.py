@@ -64,7 +64,7 @@ class SealedSnapshot(Snapshot):
         self._sealed = registry
 
     def select(self, gate: _core.Gate | None) -> Selection:
-        """What the gate permits and nobody hid."""
+        """What the gate permits and no `hide` removed."""
         return Selection(*cast("Any", self._sealed._selected(gate)))
 
 
@@ -158,8 +158,8 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
             and recent[1] is filter_opts
             and recent[2] == allowed_tools
         ):
-            kept: Definitions = recent[3]
-            return kept[:]
+            cached: Definitions = recent[3]
+            return cached[:]
         admission = self._admission(allowed_tools, filter_opts)
         definitions = plain_definitions(admission, admission.unavailable())
         kind = type(allowed_tools)

@@ -1,7 +1,7 @@
 """Entries that not even `object.__setattr__` can change: text, tuples and native objects.
 
 An entry is a tuple, but some of its items are objects with writable fields. Here those are kept as
-JSON text and built anew at each use.
+JSON text and built again at each use.
 """
 
 from __future__ import annotations

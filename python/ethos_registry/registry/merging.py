@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple, get_args
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, get_args
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredError
-from ethos_registry.contract.tool import CollisionPolicy
+from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.table.entry import Entry
 
-__all__ = ["RegisteredEntry", "entries_of", "merged_entries", "shared_turn"]
+__all__ = [
+    "RegisteredEntry",
+    "checked_registries",
+    "entries_of",
+    "merged_entries",
+    "shared_turn",
+]
 
 
 class RegisteredEntry(NamedTuple):
@@ -20,6 +26,35 @@ class RegisteredEntry(NamedTuple):
 
     entry: Entry
     is_hidden: bool
+
+
+def checked_registries(
+    registries: Any, registry_of: Callable[[Iterable[Tool]], RegistryReader]
+) -> list[RegistryReader]:
+    """The registries as a list; `registry_of` makes one of a list of tools.
+
+    Raises `ConfigError` for anything else.
+    """
+    if isinstance(registries, RegistryReader) or not isinstance(registries, Iterable):
+        raise ConfigError(
+            f"`registries` must be a list of registries, got {type(registries).__name__}"
+        )
+    return [_as_registry(item, registry_of) for item in registries]
+
+
+def _as_registry(
+    item: Any, registry_of: Callable[[Iterable[Tool]], RegistryReader]
+) -> RegistryReader:
+    if isinstance(item, RegistryReader):
+        return item
+    if isinstance(item, Tool):
+        raise ConfigError(
+            f"`merge` takes registries and lists of tools, got the tool `{item.name}`; "
+            "put it in a list"
+        )
+    if isinstance(item, str | bytes | Mapping) or not isinstance(item, Iterable):
+        raise ConfigError(f"`merge` takes registries and lists of tools, got {type(item).__name__}")
+    return registry_of(item)
 
 
 def shared_turn(registries: Iterable[RegistryReader]) -> DispatchContext | None:

@@ -86,7 +86,7 @@ class PrefixSession:
         self._values: list[Any] = []
         self._texts: list[bytes] = []
         self._declared: dict[str, tuple[bytes, Entry]] = {}
-        """What the model was ever shown, by name: its bytes, and the entry that stood for them."""
+        """What the model was ever shown, by name: its bytes and their entry."""
         self._offered: dict[str, Entry] = {}
         self._stale: set[str] = set()
         self._uses_value = self._uses_reference = False

@@ -15,6 +15,7 @@ from ethos_registry.contract.tool import Tool
 from ethos_registry.execution.options import BatchOptions
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.registry.batch_arguments import checked_execution
 from ethos_registry.registry.capability_check import CapabilityFinding, capability_findings
 from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
 from ethos_registry.registry.shown import plain_definitions
@@ -245,10 +246,16 @@ class RegistryReader:
             TypeError: An option is unknown; no tool was started.
 
         """
-        view = View(
-            self._admission(allowed_tools, filter_opts), self._settings(), turn=self._turn()
+        return await checked_execution(
+            calls,
+            context,
+            turn_attachments,
+            options,
+            self._admission(allowed_tools, filter_opts),
+            self._settings(),
+            None,
+            self._turn(),
         )
-        return await view.execute(calls, context, turn_attachments, **options)
 
     def execute_parallel_sync(
         self,

@@ -112,8 +112,8 @@ def fingerprint(admission: Admission, missing: Missing) -> str:
 
     def make() -> str:
         entries = without(admission.visible(), missing)
-        texts = [canonical_json(entry.definition.fresh()) for entry in entries]
-        return sha256_hex(f"[{','.join(texts)}]")
+        values = [canonical_json(entry.definition.fresh()) for entry in entries]
+        return sha256_hex(f"[{','.join(values)}]")
 
     return _kept(admission, ("fingerprint", missing), make)
 

@@ -10,12 +10,11 @@ from typing import Any, TypeVar, Unpack
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.policy import Personality
-from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import BatchOptions, checked_options
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import Session
 from ethos_registry.providers.stream.names import reply_parser
-from ethos_registry.registry.batch_arguments import checked_context
+from ethos_registry.registry.batch_arguments import checked_context, report_idle_filters
 from ethos_registry.registry.dispatched_stream import DispatchedStream
 from ethos_registry.registry.dispatcher import (
     BrokenStreamPolicy,
@@ -106,7 +105,7 @@ class StreamingView:
         context = checked_context(context)
         checked = checked_options(options, turn_attachments)
         if checked.filters:
-            self._report_idle_filters(checked.filters)
+            report_idle_filters(checked.filters, self._admission, self._runtime)
         callbacks = StreamCallbacks.checked(on_start, on_arguments)
         new_session = partial(
             Session,
@@ -160,12 +159,3 @@ class StreamingView:
             **options,
         )
         return DispatchedStream(stream, dispatcher)
-
-    def _report_idle_filters(self, filters: Sequence[InvocationFilter]) -> None:
-        """Log a filter for a tool that does not exist: an approval that is never asked for."""
-        for item in filters:
-            for name in item.tool_names or ():
-                if self._admission.snapshot.get(name) is None:
-                    self._runtime.warn_once(
-                        f"a filter names {name!r}, which is not a registered tool"
-                    )

@@ -26,6 +26,7 @@ from ethos_registry.registry.forging import (
 from ethos_registry.registry.frozen import FrozenToolRegistry, frozen_copy
 from ethos_registry.registry.merging import (
     RegisteredEntry,
+    checked_registries,
     entries_of,
     merged_entries,
     shared_turn,
@@ -45,7 +46,7 @@ from ethos_registry.table.entry_table import EntryTable
 from ethos_registry.table.gates import PolicyKey, compile_gate, policy_key
 from ethos_registry.table.snapshot import Snapshot
 
-__all__ = ["DefaultToolRegistry", "ToolRegistry", "Turn", "is_tool_registry"]
+__all__ = ["ToolRegistry", "Turn", "is_tool_registry"]
 
 _CACHED_POLICIES = 64
 
@@ -207,7 +208,7 @@ class ToolRegistry(RegistryWriter):
         >>> ToolRegistry.merge([ToolRegistry([hello]), ToolRegistry()]).list()
         ['hello']
         """
-        listed = _checked_registries(registries)
+        listed = checked_registries(registries, ToolRegistry)
         turn = shared_turn(listed)
         merged = merged_entries(map(entries_of, listed), on_collision)
         first = listed[0] if listed else ToolRegistry()
@@ -298,39 +299,6 @@ class ToolRegistry(RegistryWriter):
             recent = RecentList(allowed_tools, filter_opts, admission)
             self._recent = recent if recent.may_be_kept else None
         return recent.definitions()
-
-
-def _checked_registries(registries: Any) -> list[RegistryReader]:
-    """The registries as a list, lists of tools as registries; raises `ConfigError` for the rest."""
-    if isinstance(registries, RegistryReader) or not isinstance(registries, Iterable):
-        raise ConfigError(
-            f"`registries` must be a list of registries, got {type(registries).__name__}"
-        )
-    return [_as_registry(item) for item in registries]
-
-
-def _as_registry(item: Any) -> RegistryReader:
-    if isinstance(item, RegistryReader):
-        return item
-    if isinstance(item, Tool):
-        raise ConfigError(
-            f"`merge` takes registries and lists of tools, got the tool `{item.name}`; "
-            "put it in a list"
-        )
-    if isinstance(item, str | bytes | Mapping) or not isinstance(item, Iterable):
-        raise ConfigError(f"`merge` takes registries and lists of tools, got {type(item).__name__}")
-    return ToolRegistry(item)
-
-
-class DefaultToolRegistry(ToolRegistry):
-    """`ToolRegistry` with the constructor of the Ethos framework."""
-
-    def __init__(
-        self,
-        capability_backends: CapabilityBackends | None = None,
-        reducer_registry: ToolResultReducerRegistry | None = None,
-    ) -> None:
-        super().__init__(capability_backends=capability_backends, reducer_registry=reducer_registry)
 
 
 class Turn:

@@ -12,11 +12,9 @@ from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.options import (
     BatchOptions,
     StreamOptions,
-    checked_options,
 )
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.execution.session import execute_batch
 from ethos_registry.providers.names import ChatName
 from ethos_registry.providers.prefix import Prefix
 from ethos_registry.providers.shown_tool import DefinitionOrder
@@ -30,7 +28,7 @@ from ethos_registry.providers.wire_types import (
     PlainDefinition,
 )
 from ethos_registry.registry import shown
-from ethos_registry.registry.batch_arguments import checked_batch
+from ethos_registry.registry.batch_arguments import checked_execution
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.registry.streaming_view import StreamingView
 from ethos_registry.table.admission import Admission
@@ -203,16 +201,13 @@ class View(StreamingView):
         The parameters are those of `ToolRegistry.execute_parallel`. Tools read the id of the
         personality in `context.personality_id`, unless the caller's context names another.
         """
-        calls, context = checked_batch(calls, context)
-        checked = checked_options(options, turn_attachments)
-        if checked.filters:
-            self._report_idle_filters(checked.filters)
-        return await execute_batch(
+        return await checked_execution(
             calls,
+            context,
+            turn_attachments,
+            options,
             self._admission,
             self._runtime,
-            context,
-            checked,
             self._personality,
             self._turn,
         )

@@ -134,7 +134,7 @@ def _check_property(
 
 
 def _check_other_properties(declared: Mapping[str, Any], arguments: Arguments) -> None:
-    """`additionalProperties` of the arguments, where the schema says anything about it."""
+    """`additionalProperties` of the arguments, where the schema states it."""
     others = declared.get("additionalProperties")
     if others is None or others is False:
         return

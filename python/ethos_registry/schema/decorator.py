@@ -160,12 +160,12 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     >>> from ethos_registry import ToolContext
     >>> @tool(toolset="text", idempotent=True)
     ... def count_words(text: str) -> int:
-    ...     '''Count the words of a text.'''
+    ...     '''Count the words of the text.'''
     ...     return len(text.split())
     >>> count_words.execute({"text": "a b c"}, ToolContext()).value
     '3'
     >>> count_words.description, count_words.is_coroutine
-    ('Count the words of a text.', False)
+    ('Count the words of the text.', False)
     """
     known = [field for field in Tool.FIELDS if field != "execute"]
     unknown = fields.keys() - set(known)

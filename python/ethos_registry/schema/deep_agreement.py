@@ -96,7 +96,7 @@ def _pairs(declared: Side, accepted: Side) -> Iterator[tuple[Side, Side]]:
 
 
 def _branches(side: Side) -> list[Side]:
-    """The alternatives of a union at the root of a schema; the schema itself if it is none."""
+    """The alternatives of a union at the root of a schema; the schema itself if it has no union."""
     unions = [union for part in side.parts for union in alternatives(part)]
     if len(unions) != 1:
         return [side]
@@ -121,9 +121,9 @@ def _required(side: Side) -> set[str]:
 
 
 def _others(side: Side) -> Any:
-    """What `additionalProperties` says of fields that are not described; `None` for nothing."""
-    said = [part["additionalProperties"] for part in side.parts if "additionalProperties" in part]
-    return False if False in said else said[0] if said else None
+    """The `additionalProperties` of fields that are not described; `None` if it is absent."""
+    stated = [part["additionalProperties"] for part in side.parts if "additionalProperties" in part]
+    return False if False in stated else stated[0] if stated else None
 
 
 def _fields(place: str, declared: Side, accepted: Side, depth: int) -> Iterator[str]:
@@ -155,7 +155,7 @@ def _fields(place: str, declared: Side, accepted: Side, depth: int) -> Iterator[
 
 
 def _other_fields(place: str, declared: Side, accepted: Side, depth: int) -> Iterator[str]:
-    """Fields that neither side describes by name: only what the schema says itself is compared."""
+    """Fields that neither side describes by name: only what the schema states is compared."""
     ours, theirs = _others(declared), _others(accepted)
     if ours is None or ours is False:
         return

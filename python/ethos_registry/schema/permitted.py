@@ -115,7 +115,7 @@ def _values_of_part(
 
 
 def alternatives(schema: Mapping[str, Any]) -> list[list[Any]]:
-    """The lists of alternatives of which a value must match one each."""
+    """The lists of alternatives; a value must match one of each list."""
     return [schema[keyword] for keyword in ("anyOf", "oneOf") if schema.get(keyword)]
 
 

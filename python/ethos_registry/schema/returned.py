@@ -61,7 +61,7 @@ def _written(value: Any) -> tuple[str, Any]:
         raw = to_json(value)
         return raw.decode(), from_json(raw, allow_inf_nan=False)
     except Exception:
-        # lone surrogates, mappings that are no dicts: slower, and JSON as Python reads it
+        # lone surrogates, mappings other than dicts: slower, and JSON as Python reads it
         text = _ENCODER.encode(value)
         return text, json.loads(text)
 

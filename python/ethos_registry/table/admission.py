@@ -29,7 +29,7 @@ def is_available(entry: Entry) -> bool:
 
 
 def unavailable(selection: Selection) -> tuple[int, ...]:
-    """The positions of the tools whose probe says no; each probe is asked once."""
+    """The positions of the tools whose probe returns false; each probe is called once."""
     missing: list[int] = []
     rest = iter(selection.probed)
     position = 0

@@ -100,7 +100,7 @@ class SealedDefinition(_FromText, _Text):
 
     @property
     def value(self) -> Mapping[str, Any]:
-        """The read-only definition, made anew each time."""
+        """The read-only definition, made again each time."""
         return self._frozen()
 
     def text_for(self, key: object, render: Render) -> bytes:

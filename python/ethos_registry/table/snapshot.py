@@ -48,7 +48,7 @@ _KEPT_SELECTIONS = 64
 
 
 class Selection(NamedTuple):
-    """What one gate permits and nobody hid, in registration order."""
+    """What one gate permits and no `hide` removed, in registration order."""
 
     entries: tuple[Entry, ...]
     probed: tuple[tuple[Callable[[], Any], int], ...]
@@ -105,7 +105,7 @@ class Snapshot:
         return found
 
     def select(self, gate: _core.Gate | None) -> Selection:
-        """What the gate permits and nobody hid; the answer is kept for each gate object."""
+        """What the gate permits and no `hide` removed; the answer is kept for each gate object."""
         selection = self._selections.get(gate)
         if selection is None:
             entries = tuple(self._at(self._native.select(gate)))

@@ -12,10 +12,11 @@ from ethos_registry.artifacts.artifact_tool import ArtifactTool
 from ethos_registry.artifacts.errors import ArtifactGoneError
 from ethos_registry.artifacts.ids import is_artifact_id
 from ethos_registry.artifacts.store import MemoryArtifactStore
+from ethos_registry.contract.content import ContentBlock, Link
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.ports import TurnScope
-from ethos_registry.contract.result import ToolError, ToolResult, err, ok
+from ethos_registry.contract.result import ToolError, ToolOk, ToolResult, err, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.schema.validate import ArgumentValidator
 from ethos_registry.toolkit import artifact_json, artifact_text
@@ -23,7 +24,7 @@ from ethos_registry.toolkit.arguments import RefusalError
 
 __all__ = ["ArtifactReaders"]
 
-Read: TypeAlias = Callable[[SpooledArtifact, Mapping[str, Any], int], str]
+Read: TypeAlias = Callable[[SpooledArtifact, Mapping[str, Any], int], str | ToolOk]
 
 MAX_PATTERN_CHARS = 1_000
 MAX_CONTEXT_LINES = 100
@@ -81,6 +82,8 @@ class ArtifactReaders:
         artifacts = self.store.artifacts()
         is_live = _is_live(self.store, context)
         tools = _tools(self.store, _TEXT_READERS, artifacts, is_live)
+        with_content = [artifact for artifact in artifacts if artifact.content_count]
+        tools += _tools(self.store, _CONTENT_READERS, with_content, is_live)
         return tools + _tools(self.store, _JSON_READERS, _json_only(artifacts), is_live)
 
     def _bind(self, context: TurnScope | None) -> None:
@@ -153,7 +156,7 @@ def _schema(reader: Reader, ids: Sequence[str] | None) -> dict[str, Any]:
 @cache
 def _any_artifact(name: str) -> ArgumentValidator:
     """Validates the arguments of a reader, whichever artifact they name."""
-    reader = next(item for item in (*_TEXT_READERS, *_JSON_READERS) if item.name == name)
+    reader = next(item for item in _READERS if item.name == name)
     return ArgumentValidator(name, _schema(reader, None))
 
 
@@ -175,7 +178,8 @@ def _execute(
         if artifact is None:
             return _gone(artifact_id)
         try:
-            return ok(reader.read(artifact, args, int(context.result_budget_chars)))
+            found = reader.read(artifact, args, int(context.result_budget_chars))
+            return ok(found) if isinstance(found, str) else found
         except ArtifactGoneError:
             return _gone(artifact_id)
         except RefusalError as refusal:
@@ -184,6 +188,24 @@ def _execute(
             return err(f"pattern: {error}", "input_invalid")
 
     return execute
+
+
+def _content(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> ToolOk:
+    """The blocks as they are, each with a line that describes it."""
+    blocks = artifact.content
+    first = int(args.get("index", 0))
+    if "index" in args:
+        if first >= len(blocks):
+            raise RefusalError(
+                f"index: the result has {len(blocks)} content blocks, counted from 0"
+            )
+        blocks = blocks[first : first + 1]
+    lines = [f"{number}: {_described(block)}" for number, block in enumerate(blocks, first)]
+    return ok("\n".join(lines) or "no content blocks", content=blocks)
+
+
+def _described(block: ContentBlock) -> str:
+    return f"link {block.url}" if isinstance(block, Link) else block.describe()
 
 
 def _gone(artifact_id: object) -> ToolError:
@@ -309,3 +331,15 @@ _JSON_READERS = (
         artifact_json.json_slice,
     ),
 )
+
+_CONTENT_READERS = (
+    Reader(
+        "artifact_content",
+        "The images, documents, audio and links of a shortened result.",
+        {"index": _PLACE | {"description": "One block, counted from 0. Default: all."}},
+        (),
+        _content,
+    ),
+)
+
+_READERS = (*_TEXT_READERS, *_CONTENT_READERS, *_JSON_READERS)

@@ -42,15 +42,15 @@ def tail(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) 
     text = _decoded(artifact.read_bytes(near, end)).removesuffix("\n")
     if near == start and len(text) <= budget_chars:
         return text
-    kept = text[-max(budget_chars - _NOTE_CHARS, 1) :]
-    line_end = kept.find("\n")
+    shown_text = text[-max(budget_chars - _NOTE_CHARS, 1) :]
+    line_end = shown_text.find("\n")
     if line_end < 0:
         note = f"[the end of line {artifact.line_count() - 1}; the line is longer than the budget]"
     else:
-        kept = kept[line_end + 1 :]
-        shown = kept.count("\n") + 1
+        shown_text = shown_text[line_end + 1 :]
+        shown = shown_text.count("\n") + 1
         note = f"[the last {shown:,} of these {wanted:,} lines; artifact_cat shows the others]"
-    return f"{note}\n{kept}" if budget_chars > _NOTE_CHARS else kept
+    return f"{note}\n{shown_text}" if budget_chars > _NOTE_CHARS else shown_text
 
 
 def grep(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
@@ -103,18 +103,18 @@ def _from_start(artifact: SpooledArtifact, first: int, end: int | None, budget_c
         text = text.removesuffix("\n")
         if len(text) <= budget_chars:
             return text
-    kept = _cut(text, max(budget_chars - _NOTE_CHARS, 0))
-    line_end = kept.rfind("\n")
+    shown_text = _cut(text, max(budget_chars - _NOTE_CHARS, 0))
+    line_end = shown_text.rfind("\n")
     note = f"\n[a part of line {first}; artifact_grep shows other parts of it]"
     if line_end >= 0:
-        kept = kept[:line_end]
-        last_line = first + kept.count("\n")
+        shown_text = shown_text[:line_end]
+        last_line = first + shown_text.count("\n")
         following = f"continue with artifact_cat, start {last_line + 1}"
         note = f"\n[lines {first} to {last_line}; {following}]"
     if budget_chars <= _NOTE_CHARS:
-        kept, note = _cut(text, budget_chars), ""
+        shown_text, note = _cut(text, budget_chars), ""
     # The marker of every trim, so that programs read `truncated_from` here too.
-    return f"{kept}{note}\n[truncated — {artifact.characters(start, stop)} chars total]"
+    return f"{shown_text}{note}\n[truncated — {artifact.characters(start, stop)} chars total]"
 
 
 def _cut(text: str, limit_chars: int) -> str:

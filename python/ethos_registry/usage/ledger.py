@@ -154,7 +154,8 @@ class UsageLedger:
 
         What was counted until now is written first; counts that could not be written are in the
         report all the same. A tool is dead when it was registered `dead_after_days` ago and the
-        catalogue has had `dead_after_calls` calls since, without one to it. This reads from disk or over the network: call it from a thread where an event loop runs.
+        catalogue has had `dead_after_calls` calls since, without one to it. This reads
+        from disk or over the network: where an event loop runs, call it from a thread.
         """
         wanted = usage_filter(days=days, agent=agent, tool=tool)
         facts = self._writer.facts(wanted)

@@ -1,8 +1,9 @@
 """The queries of a report.
 
-Without a filter the sums of `totals`, `durations` and `days` answer it. With one, the rows of
-`cells` that belong to it are found by the pairs of agent and tool that ever met: `cells` is
-ordered by agent, tool and day, so a week out of years costs a week.
+Without a filter the sums of `totals`, `durations` and `days` answer it, and for the last days
+those of spans of days. For one agent or tool, the rows of `cells` are found by the pairs of agent
+and tool that ever met: `cells` is ordered by agent, tool and day, so a week out of years costs a
+week.
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ from typing import Any, Protocol
 
 from ethos_registry.usage.facts import Facts, Pair, UsageFilter
 from ethos_registry.usage.record import KnownTool, Totals
+from ethos_registry.usage.schema import ADDED
+from ethos_registry.usage.spans import SpanRange, spans_from
 
 __all__ = ["Statements", "read_facts"]
 
-_SUMS = (
-    "SUM(calls), SUM(raw_chars), SUM(reduced_chars), SUM(sent_chars), "
-    "SUM(cost_nano_usd), SUM(microseconds)"
-)
+_SUMS = ", ".join(f"SUM({column})" for column in ADDED)
 
 
 class Statements(Protocol):
@@ -28,8 +28,11 @@ class Statements(Protocol):
         """All rows of a query."""
 
 
-def read_facts(run: Statements, wanted: UsageFilter) -> Facts:
-    """The sums that a report over the wanted calls needs."""
+def read_facts(run: Statements, wanted: UsageFilter, *, has_spans: bool = True) -> Facts:
+    """The sums that a report over the wanted calls needs.
+
+    Without `has_spans` the ledger is an older one, to which nothing was written since.
+    """
     names: dict[int, str] = dict(run.rows("SELECT id, name FROM ethos_usage_names"))
     ids = {name: number for number, name in names.items()}
     facts = Facts()
@@ -49,7 +52,9 @@ def read_facts(run: Statements, wanted: UsageFilter) -> Facts:
     for name in (wanted.agent, wanted.tool):
         if name is not None and name not in ids:
             return facts  # no such agent called, and no such tool was called
-    query = _Query(run, names, ids, wanted)
+    if wanted.first_day is not None and wanted.first_day <= min(facts.ever_by_day, default=0):
+        wanted = wanted._replace(first_day=None)  # every call there is
+    query = _Query(run, names, ids, wanted, has_spans=has_spans)
     query.read_sums(facts)
     query.read_durations(facts)
     query.read_days(facts)
@@ -60,11 +65,25 @@ class _Query:
     """One filter over one database."""
 
     def __init__(
-        self, run: Statements, names: dict[int, str], ids: dict[str, int], wanted: UsageFilter
+        self,
+        run: Statements,
+        names: dict[int, str],
+        ids: dict[str, int],
+        wanted: UsageFilter,
+        *,
+        has_spans: bool,
     ) -> None:
         self._run = run
         self._names = names
         self._wanted = wanted
+        self._ranges: list[SpanRange] = []
+        if (
+            has_spans
+            and wanted.agent is None
+            and wanted.tool is None
+            and wanted.first_day is not None
+        ):
+            self._ranges = spans_from(wanted.first_day)
         self._conditions: list[tuple[str, int]] = []
         for column, name in (("agent_id", wanted.agent), ("tool_id", wanted.tool)):
             if name is not None:
@@ -92,6 +111,20 @@ class _Query:
             [*self._values, *days],
         )
 
+    def _spans(self, table: str, columns: str, sums: str, added: str) -> Any:
+        """Sums over the spans of the days of the filter."""
+        parts, values = [], []
+        for width, start, end in self._ranges:
+            until = "" if end is None else " AND first_day < ?"
+            parts.append(
+                f"SELECT {columns}, {added} FROM {table} WHERE width = ? AND first_day >= ?{until}"
+            )
+            values += [width, start] if end is None else [width, start, end]
+        return self._run.rows(
+            f"SELECT {columns}, {sums} FROM ({' UNION ALL '.join(parts)}) AS s GROUP BY {columns}",
+            values,
+        )
+
     def read_sums(self, facts: Facts) -> None:
         """Sums by tool, owner, agent and outcome."""
         if self._wanted.first_day is None:
@@ -109,13 +142,16 @@ class _Query:
             for tool, outcome, calls in outcomes:
                 facts.outcomes[self._names[tool], self._names[outcome]] = int(calls)
             return
-        columns = (
-            "c.tool_id, c.owner_id, c.agent_id, CASE WHEN c.bucket >= 0 THEN 1 ELSE 0 END, "
-            "c.outcome_id"
-        )
-        for tool, owner, agent, reached, outcome, *sums in self._cells(
-            f"{columns}, {_SUMS}", columns
-        ):
+        if self._ranges:
+            columns = "tool_id, owner_id, agent_id, reached, outcome_id"
+            found = self._spans("ethos_usage_spans", columns, _SUMS, ", ".join(ADDED))
+        else:
+            columns = (
+                "c.tool_id, c.owner_id, c.agent_id, CASE WHEN c.bucket >= 0 THEN 1 ELSE 0 END, "
+                "c.outcome_id"
+            )
+            found = self._cells(f"{columns}, {_SUMS}", columns)
+        for tool, owner, agent, reached, outcome, *sums in found:
             self._add_pairs(facts, [(tool, owner, agent, reached, *sums)])
             key = (self._names[tool], self._names[outcome])
             facts.outcomes[key] = facts.outcomes.get(key, 0) + int(sums[0])
@@ -132,6 +168,10 @@ class _Query:
             rows = self._run.rows(
                 f"SELECT tool_id, bucket, calls FROM ethos_usage_durations WHERE {self._where()}",
                 self._values,
+            )
+        elif self._ranges:
+            rows = self._spans(
+                "ethos_usage_span_durations", "tool_id, bucket", "SUM(calls)", "calls"
             )
         else:
             columns = "c.tool_id, c.bucket"

@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-__all__ = ["ADDED", "SCHEMA_VERSION", "additive_upsert", "tables"]
+from itertools import pairwise
 
-SCHEMA_VERSION = 1
+from ethos_registry.usage.spans import WIDTHS
+
+__all__ = [
+    "ADDED",
+    "SCHEMA_VERSION",
+    "SPAN_DURATION_KEYS",
+    "SPAN_KEYS",
+    "additive_upsert",
+    "tables",
+    "upgrade_from_1",
+]
+
+SCHEMA_VERSION = 2
+"""Version 1 had no spans."""
 
 ADDED = ("calls", "raw_chars", "reduced_chars", "sent_chars", "cost_nano_usd", "microseconds")
 """The columns that a batch adds to."""
 
+SPAN_KEYS = (
+    "width",
+    "first_day",
+    "tool_id",
+    "agent_id",
+    "owner_id",
+    "outcome_id",
+    "reached",
+)
+SPAN_DURATION_KEYS = ("width", "first_day", "tool_id", "bucket")
+
 _SUMS = ",\n    ".join(f"{column} BIGINT NOT NULL" for column in ADDED)
 
-# `cells` is the truth; `totals`, `durations` and `days` are sums over it, written in the same
+# `cells` is the truth; the other tables of counts are sums over it, written in the same
 # transaction, so that a report over years reads thousands of rows and not millions.
 _TABLES = f"""
 CREATE TABLE IF NOT EXISTS ethos_usage_version (version INTEGER NOT NULL PRIMARY KEY);
@@ -59,6 +83,25 @@ CREATE TABLE IF NOT EXISTS ethos_usage_days (
     calls BIGINT NOT NULL,
     PRIMARY KEY (day, agent_id, outcome_id, reached)
 ){{clustered}};
+CREATE TABLE IF NOT EXISTS ethos_usage_spans (
+    width BIGINT NOT NULL,
+    first_day BIGINT NOT NULL,
+    tool_id BIGINT NOT NULL,
+    agent_id BIGINT NOT NULL,
+    owner_id BIGINT NOT NULL,
+    outcome_id BIGINT NOT NULL,
+    reached BIGINT NOT NULL,
+    {_SUMS},
+    PRIMARY KEY (width, first_day, tool_id, agent_id, owner_id, outcome_id, reached)
+){{clustered}};
+CREATE TABLE IF NOT EXISTS ethos_usage_span_durations (
+    width BIGINT NOT NULL,
+    first_day BIGINT NOT NULL,
+    tool_id BIGINT NOT NULL,
+    bucket BIGINT NOT NULL,
+    calls BIGINT NOT NULL,
+    PRIMARY KEY (width, first_day, tool_id, bucket)
+){{clustered}};
 CREATE TABLE IF NOT EXISTS ethos_usage_writers (
     writer TEXT NOT NULL PRIMARY KEY,
     batch TEXT NOT NULL,
@@ -71,6 +114,39 @@ def tables(*, identity: str, clustered: str) -> list[str]:
     """The statements that make the tables where they are missing."""
     text = _TABLES.format(identity=identity, clustered=clustered)
     return [statement.strip() for statement in text.split(";") if statement.strip()]
+
+
+def upgrade_from_1() -> list[str]:
+    """The statements that sum up the cells of tables of version 1 by spans."""
+    reached = "CASE WHEN bucket >= 0 THEN 1 ELSE 0 END"
+    statements = [
+        _summed_up(1, "ethos_usage_cells", "day", reached),
+        _summed_durations(1, "ethos_usage_cells", "day", "bucket >= 0"),
+    ]
+    for narrow, width in pairwise(WIDTHS):
+        first_day, where = f"first_day - first_day % {width}", f"width = {narrow}"
+        statements += [
+            _summed_up(width, "ethos_usage_spans", first_day, "reached", where),
+            _summed_durations(width, "ethos_usage_span_durations", first_day, where),
+        ]
+    return [*statements, f"UPDATE ethos_usage_version SET version = {SCHEMA_VERSION}"]
+
+
+def _summed_up(width: int, source: str, first_day: str, reached: str, where: str = "1 = 1") -> str:
+    keys = f"{first_day}, tool_id, agent_id, owner_id, outcome_id, {reached}"
+    sums = ", ".join(f"SUM({column})" for column in ADDED)
+    return (
+        f"INSERT INTO ethos_usage_spans ({', '.join(SPAN_KEYS)}, {', '.join(ADDED)}) "
+        f"SELECT {width}, {keys}, {sums} FROM {source} WHERE {where} GROUP BY {keys}"
+    )
+
+
+def _summed_durations(width: int, source: str, first_day: str, where: str) -> str:
+    keys = f"{first_day}, tool_id, bucket"
+    return (
+        f"INSERT INTO ethos_usage_span_durations ({', '.join(SPAN_DURATION_KEYS)}, calls) "
+        f"SELECT {width}, {keys}, SUM(calls) FROM {source} WHERE {where} GROUP BY {keys}"
+    )
 
 
 def additive_upsert(table: str, keys: tuple[str, ...], added: tuple[str, ...], mark: str) -> str:

@@ -5,19 +5,26 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from ethos_registry.usage.buckets import NOT_REACHED
+from ethos_registry.usage import rows
 from ethos_registry.usage.errors import UsageStoreError
 from ethos_registry.usage.facts import Facts, UsageFilter
 from ethos_registry.usage.reading import read_facts
-from ethos_registry.usage.record import Batch, CountedCalls, KnownTool
-from ethos_registry.usage.schema import ADDED, SCHEMA_VERSION, additive_upsert, tables
+from ethos_registry.usage.record import Batch
+from ethos_registry.usage.rows import Rows
+from ethos_registry.usage.schema import (
+    ADDED,
+    SCHEMA_VERSION,
+    SPAN_DURATION_KEYS,
+    SPAN_KEYS,
+    additive_upsert,
+    tables,
+    upgrade_from_1,
+)
 
 __all__ = ["Driver", "SqlStore"]
-
-Rows = list[tuple[Any, ...]]
 
 FORGOTTEN_AFTER_SECONDS = 90 * 86_400.0
 """The mark of a writer's last batch is dropped when nothing came from it for so long."""
@@ -90,6 +97,10 @@ class SqlStore:
             "ethos_usage_durations", ("tool_id", "bucket"), ("calls",), mark
         )
         self._add_days = additive_upsert("ethos_usage_days", day_keys, ("calls",), mark)
+        self._add_spans = additive_upsert("ethos_usage_spans", SPAN_KEYS, ADDED, mark)
+        self._add_span_durations = additive_upsert(
+            "ethos_usage_span_durations", SPAN_DURATION_KEYS, ("calls",), mark
+        )
 
     @property
     def place(self) -> str:
@@ -114,8 +125,9 @@ class SqlStore:
             connection = self._driver.connect_to_read()
             try:
                 self._driver.begin_to_read(connection)
-                self._check_version(connection)
-                return read_facts(_Statements(connection, self._driver.mark), wanted)
+                version = self._check_version(connection)
+                statements = _Statements(connection, self._driver.mark)
+                return read_facts(statements, wanted, has_spans=version > 1)
             finally:
                 self._driver.close(connection)
 
@@ -157,19 +169,24 @@ class SqlStore:
         found = connection.execute("SELECT MAX(version) FROM ethos_usage_version").fetchone()[0]
         if found is None:
             connection.execute(f"INSERT INTO ethos_usage_version VALUES ({SCHEMA_VERSION})")
+        elif found == 1:
+            for statement in upgrade_from_1():
+                connection.execute(statement)
         self._check_version(connection)
         connection.execute(
             f"DELETE FROM ethos_usage_writers WHERE written_at < {self._driver.mark}",
             (time.time() - FORGOTTEN_AFTER_SECONDS,),
         )
 
-    def _check_version(self, connection: Any) -> None:
+    def _check_version(self, connection: Any) -> int:
+        """The version of the tables."""
         found = connection.execute("SELECT MAX(version) FROM ethos_usage_version").fetchone()[0]
         if found is not None and found > SCHEMA_VERSION:
             raise UsageStoreError(
                 f"the ledger at {self.place} was written by a newer version of ethos-registry "
                 f"(tables {found}, this one reads {SCHEMA_VERSION}): install that version"
             )
+        return SCHEMA_VERSION if found is None else int(found)
 
     def _write(self, connection: Any, batch: Batch) -> dict[str, int]:
         mark, execute = self._driver.mark, connection.execute
@@ -187,16 +204,18 @@ class SqlStore:
         new_names = self._number_names(connection, batch)
         ids = self._name_ids | new_names
         many = self._driver.execute_many
-        for statement, rows in (
-            (self._add_cells, _cells(batch.counts, ids)),
-            (self._add_totals, _totals(batch.counts, ids)),
-            (self._add_durations, _durations(batch.counts, ids)),
-            (self._add_days, _days(batch.counts, ids)),
-            (_put_tools(mark), _tools(batch.tools, ids)),
+        for statement, values in (
+            (self._add_cells, rows.cells(batch.counts, ids)),
+            (self._add_totals, rows.totals(batch.counts, ids)),
+            (self._add_durations, rows.durations(batch.counts, ids)),
+            (self._add_days, rows.days(batch.counts, ids)),
+            (self._add_spans, rows.spans(batch.counts, ids)),
+            (self._add_span_durations, rows.span_durations(batch.counts, ids)),
+            (_put_tools(mark), rows.tools(batch.tools, ids)),
         ):
-            if rows:
+            if values:
                 # In one order everywhere: two writers never wait for each other's rows.
-                many(connection, statement, sorted(rows))
+                many(connection, statement, sorted(values))
         return new_names
 
     def _number_names(self, connection: Any, batch: Batch) -> dict[str, int]:
@@ -259,51 +278,8 @@ class _Statements(NamedTuple):
     def rows(self, statement: str, values: Sequence[Any] = ()) -> Iterable[tuple[Any, ...]]:
         """All rows of a query."""
         text = statement if self.mark == "?" else statement.replace("?", self.mark)
-        rows: Rows = self.connection.execute(text, tuple(values)).fetchall()
-        return rows
-
-
-def _cells(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
-    return [
-        (
-            ids[key.agent],
-            ids[key.tool],
-            key.day,
-            ids[key.owner],
-            ids[key.outcome],
-            key.bucket,
-            *totals,
-        )
-        for key, totals in counts.items()
-    ]
-
-
-def _totals(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
-    sums: dict[tuple[int, ...], Any] = {}
-    for key, totals in counts.items():
-        reached = int(key.bucket != NOT_REACHED)
-        row = (ids[key.agent], ids[key.tool], ids[key.owner], ids[key.outcome], reached)
-        present = sums.get(row)
-        sums[row] = totals if present is None else present.plus(totals)
-    return [(*row, *totals) for row, totals in sums.items()]
-
-
-def _durations(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
-    sums: dict[tuple[int, ...], int] = {}
-    for key, totals in counts.items():
-        if key.bucket != NOT_REACHED:
-            row = (ids[key.tool], key.bucket)
-            sums[row] = sums.get(row, 0) + totals.calls
-    return [(*row, calls) for row, calls in sums.items()]
-
-
-def _days(counts: CountedCalls, ids: Mapping[str, int]) -> Rows:
-    sums: dict[tuple[int, ...], int] = {}
-    for key, totals in counts.items():
-        reached = int(key.bucket != NOT_REACHED)
-        row = (key.day, ids[key.agent], ids[key.outcome], reached)
-        sums[row] = sums.get(row, 0) + totals.calls
-    return [(*row, calls) for row, calls in sums.items()]
+        found: Rows = self.connection.execute(text, tuple(values)).fetchall()
+        return found
 
 
 def _put_tools(mark: str) -> str:
@@ -317,16 +293,3 @@ def _put_tools(mark: str) -> str:
         "WHEN excluded.registered_at < ethos_usage_tools.registered_at "
         "THEN excluded.registered_at ELSE ethos_usage_tools.registered_at END"
     )
-
-
-def _tools(tools: Iterable[KnownTool], ids: Mapping[str, int]) -> Rows:
-    return [
-        (
-            ids[tool.name],
-            ids[tool.owner],
-            tool.description,
-            tool.parameter_count,
-            tool.registered_at_seconds,
-        )
-        for tool in tools
-    ]

@@ -1,19 +1,19 @@
-//! Which addresses a request from outside must not reach.
+//! Addresses that requests of tools must not reach.
 //!
 //! The blocks are those of the IANA special-purpose registries
 //! (<https://www.iana.org/assignments/iana-ipv4-special-registry>,
-//! <https://www.iana.org/assignments/iana-ipv6-special-registry>), whatever they say of "globally
-//! reachable": an address is open only if it is ordinary unicast. An IPv6 address that carries an
-//! IPv4 address is judged by that one too.
+//! <https://www.iana.org/assignments/iana-ipv6-special-registry>), including those marked "globally
+//! reachable": an address is open only if it is ordinary unicast. An IPv6 address that contains an
+//! IPv4 address is checked for that one too.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Why an address is closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closed {
-    /// The kind of block, as `loopback`.
+    /// The kind of block, for example `loopback`.
     pub kind: &'static str,
-    /// It answers for a cloud's credentials: closed even where private addresses are open.
+    /// Whether it serves a cloud's credentials: closed even where private addresses are open.
     pub is_metadata: bool,
 }
 
@@ -133,14 +133,14 @@ fn judge_v6(address: Ipv6Addr) -> Option<Closed> {
     })
 }
 
-/// The IPv4 addresses that an IPv6 address may carry.
+/// The IPv4 addresses that an IPv6 address may contain.
 fn carried(address: Ipv6Addr) -> [Option<Ipv4Addr>; 3] {
     let [first, second, third, fourth, .., seventh, last] = address.segments();
     let joined = |high: u16, low: u16| Ipv4Addr::from_bits(u32::from(high) << 16 | u32::from(low));
     let at_end = joined(seventh, last);
     match first {
         0x2002 => [Some(joined(second, third)), None, None],
-        // A Teredo address holds its server, and its client with all bits turned.
+        // A Teredo address contains its server, and its client with all bits inverted.
         0x2001 if second == 0 => [
             Some(joined(third, fourth)),
             Some(joined(!seventh, !last)),
@@ -169,6 +169,8 @@ fn isatap(address: Ipv6Addr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
     use super::judge;
 
     fn kind(text: &str) -> Option<&'static str> {

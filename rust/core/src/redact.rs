@@ -1,10 +1,10 @@
-//! Credentials taken out of text.
+//! Redaction of credentials in text.
 //!
 //! Two sources: values that are known to be secret, found literally, and credentials that identify
 //! themselves by their shape (a vendor's prefix, a PEM block, a JSON Web Token, a password in a
 //! URL). There is no entropy rule: hashes, ids and base64 are ordinary output. One pass over the
-//! text looks for the literals that every shape has; what surrounds a hit decides. The work is
-//! linear in the text.
+//! text finds the literal part of each shape; the characters around it decide. The time is linear
+//! in the length of the text.
 
 mod forms;
 mod shapes;
@@ -18,7 +18,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 use forms::FORMS;
 use shapes::SHAPES;
 
-/// Values shorter than this are not searched for: they would be found everywhere.
+/// Values shorter than this are not searched for: they would match everywhere.
 pub const KNOWN_MIN_BYTES: usize = 8;
 
 static LITERALS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
@@ -41,7 +41,7 @@ pub(crate) struct Found {
 /// `None` if it has none.
 ///
 /// # Errors
-/// There is no memory for the changed text.
+/// There is not enough memory for the changed text.
 pub fn redact(text: &str) -> Result<Option<String>, TryReserveError> {
     let Some(literals) = LITERALS.as_ref() else {
         return Ok(None);
@@ -82,7 +82,7 @@ pub struct Known {
 
 impl Known {
     /// A search for `values`; `None` if none of them has [`KNOWN_MIN_BYTES`] bytes, or all together
-    /// are too many to search for.
+    /// are too large to search for.
     #[must_use]
     pub fn new<'a>(values: impl IntoIterator<Item = &'a str>) -> Option<Self> {
         let values: Vec<&str> = values
@@ -100,7 +100,7 @@ impl Known {
         })
     }
 
-    /// The bytes of the longest value: what a stream must hold back at a chunk's end.
+    /// The length of the longest value: what a stream must hold back at the end of a chunk.
     #[must_use]
     pub fn longest_bytes(&self) -> usize {
         self.longest_bytes
@@ -109,7 +109,7 @@ impl Known {
     /// `text` with `[redacted: secret]` for each value; `None` if it has none.
     ///
     /// # Errors
-    /// There is no memory for the changed text.
+    /// There is not enough memory for the changed text.
     pub fn redact(&self, text: &str) -> Result<Option<String>, TryReserveError> {
         let mut out = String::new();
         let mut copied = 0;
@@ -152,9 +152,11 @@ fn finish(mut out: String, text: &str, copied: usize) -> Result<Option<String>, 
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
     use super::{Known, redact};
 
-    /// Made up here, of the right form; joined so that no scanner takes this file for a leak.
+    /// Invented, with the right form; joined so that no scanner reports this file as a leak.
     fn credentials() -> Vec<(String, &'static str)> {
         let alnum = |length: usize| {
             "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0z"

@@ -29,13 +29,16 @@ const MAX_NAME_CHARS: usize = 200;
 /// The bucket of a duration: each is 12 % wider than the one before, the first ends at one
 /// microsecond.
 #[must_use]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "a cast of a float saturates"
+)]
 pub fn bucket_of(seconds: f64) -> i16 {
     // NaN is no longer than anything.
     if seconds.is_nan() || seconds <= FIRST_SECONDS {
         return 0;
     }
     let steps = (seconds / FIRST_SECONDS).ln() / BUCKET_GROWTH.ln();
-    // A cast of a float saturates.
     (steps.ceil() as i16).min(LAST_BUCKET)
 }
 
@@ -163,6 +166,10 @@ impl UsageCounts {
     }
 
     /// Count one call.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the values are clamped, and a cast saturates"
+    )]
     pub fn add(&mut self, call: &Call) {
         let bucket = call.duration_seconds.map_or(NOT_REACHED, bucket_of);
         let key = Key {

@@ -1,8 +1,8 @@
-//! A process that restricts itself before it becomes another program: Landlock for files, seccomp
-//! for sockets and the system calls that would go around it.
+//! A process that restricts itself before it executes another program: Landlock for files, seccomp
+//! for sockets and for system calls that bypass Landlock.
 //!
-//! The restrictions hold for the process and all that it starts, and cannot be taken back. They are
-//! for a process with one thread, between `fork` and `exec`. Landlock does not cover metadata:
+//! The restrictions apply to the process and all that it starts, and cannot be lifted. They are for
+//! a process with one thread, between `fork` and `exec`. Landlock does not cover metadata:
 //! `stat`, `chmod`, `chown` and `utime` outside the permitted folders still succeed.
 
 use std::collections::BTreeMap;
@@ -15,17 +15,17 @@ use landlock::{
 };
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, SeccompRule, TargetArch};
 
-/// The oldest Landlock whose rules are enough: files, renames, truncation and TCP.
+/// The oldest Landlock version with all the rules: files, renames, truncation and TCP.
 const NEEDED: ABI = ABI::V4;
 
-/// What a confined program may touch.
+/// What a confined program may access.
 #[derive(Clone, Debug, Default)]
 pub struct Confinement {
     /// Folders and files that may be read and executed.
     pub read: Vec<PathBuf>,
     /// Folders and files that may be written too.
     pub write: Vec<PathBuf>,
-    /// Whether sockets may be made.
+    /// Whether sockets may be created.
     pub network: bool,
 }
 
@@ -54,7 +54,7 @@ impl Confinement {
     /// Confine this process and all that it will start.
     ///
     /// # Errors
-    /// What is missing; the process must not go on.
+    /// What is missing; the process must not continue.
     pub fn enter(&self) -> Result<(), Unconfined> {
         let filter = filter(self.network)?;
         let readable = AccessFs::from_read(ABI::V5);
@@ -72,7 +72,7 @@ impl Confinement {
 fn ruleset(network: bool) -> Result<landlock::RulesetCreated, Unconfined> {
     let missing = |error: landlock::RulesetError| {
         Unconfined(format!(
-            "this kernel has no Landlock, or one that is too old: {error}"
+            "this kernel has no Landlock, or a version that is too old: {error}"
         ))
     };
     let mut rules = Ruleset::default()
@@ -92,7 +92,7 @@ fn ruleset(network: bool) -> Result<landlock::RulesetCreated, Unconfined> {
         .map_err(missing)
 }
 
-/// System calls that go around path rules, or that no confined program needs.
+/// System calls that bypass path rules, or that no confined program needs.
 const REFUSED: &[libc::c_long] = &[
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
@@ -123,7 +123,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_delete_module,
 ];
 
-/// The bit that marks a call of the x32 interface, which would go around rules by number.
+/// The bit that marks a call of the x32 interface, which would bypass rules by number.
 #[cfg(target_arch = "x86_64")]
 const X32: i64 = 0x4000_0000;
 
@@ -132,7 +132,7 @@ fn filter(network: bool) -> Result<BpfProgram, Unconfined> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| failed(&error))?;
     let mut numbers = REFUSED.to_vec();
     if !network {
-        // Unix sockets too: by path they reach daemons that do as they are asked, as Docker's.
+        // Unix sockets too: by path they reach daemons that run commands, such as Docker's.
         numbers.push(libc::SYS_socket);
     }
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Files that stay closed even inside permitted folders.
+//! Files that remain closed even inside permitted folders.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -18,7 +18,7 @@ pub enum Protects {
     FromAll,
 }
 
-/// Rules that bind inside permitted folders too.
+/// Rules that apply inside permitted folders too.
 #[derive(Debug, Default)]
 pub struct Deny {
     names: Vec<(Vec<OsString>, Protects)>,
@@ -28,7 +28,7 @@ pub struct Deny {
 }
 
 impl Deny {
-    /// Protect every path that has these components in a row, wherever they are.
+    /// Protect every path that has these components in sequence, anywhere.
     pub fn add_names(&mut self, names: &Path, protects: Protects) {
         let names = components(names);
         if !names.is_empty() {
@@ -36,7 +36,7 @@ impl Deny {
         }
     }
 
-    /// Protect one absolute path, all below it, and every hard link to it.
+    /// Protect one absolute path, everything below it, and every hard link to it.
     pub fn add_path(&mut self, path: &Path, protects: Protects) {
         self.paths.push((components(path), protects));
         if let Ok(real) = std::fs::canonicalize(path) {
@@ -90,7 +90,7 @@ fn identity(stat: &Stat) -> (u64, u64) {
     (stat.st_dev as u64, stat.st_ino as u64)
 }
 
-/// The components of a path without empty ones and `.`; `..` stays.
+/// The components of a path without empty ones and `.`; `..` is kept.
 pub(crate) fn components(path: &Path) -> Vec<OsString> {
     path.as_os_str()
         .as_bytes()

@@ -25,7 +25,7 @@ impl fmt::Display for Access {
 /// Why a path was not opened. All but `System` are refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// No permitted folder holds the path.
+    /// No permitted folder contains the path.
     NotPermitted,
     /// The path names a protected file or folder.
     Protected,
@@ -37,11 +37,11 @@ pub enum Fault {
     InvalidPath,
     /// A FIFO, socket or device; only regular files are opened.
     NotRegular,
-    /// The file has more bytes than the caller takes.
+    /// The file has more bytes than the caller accepts.
     TooLarge,
-    /// The directory changed again and again while it was being resolved.
+    /// The directory changed at every attempt to resolve the path.
     KeptChanging,
-    /// The system's own answer.
+    /// An error of the system.
     System(Errno),
 }
 

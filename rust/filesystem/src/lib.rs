@@ -1,9 +1,9 @@
-//! Files below a list of permitted folders, opened so that no path, link or race leaves them.
+//! Files below a list of permitted folders, opened so that no path, link or race leads out of them.
 //!
 //! Every open is relative to a directory descriptor of a permitted folder. On Linux one `openat2`
-//! call with `RESOLVE_BENEATH` answers the common case; paths with symbolic links, and kernels or
-//! seccomp filters without `openat2`, take a walk that opens one component at a time and judges
-//! each link again. [`confine`] restricts a process before it becomes another program.
+//! call with `RESOLVE_BENEATH` handles the common case. Paths with symbolic links, and kernels or
+//! seccomp filters without `openat2`, use a walk that opens one component at a time and checks
+//! each link. [`confine`] restricts a process before it executes another program.
 #![cfg(unix)]
 
 #[cfg(target_os = "linux")]

@@ -12,9 +12,9 @@ use crate::deny::components;
 use crate::error::{Access, Fault};
 use crate::reach::{Reach, Root};
 
-/// As many as the kernel follows in one path.
+/// The number that the kernel follows in one path.
 const LINKS_AT_MOST: usize = 40;
-/// The longest path that Linux takes.
+/// The longest path that Linux accepts.
 const PATH_BYTES: usize = 4_096;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -22,7 +22,7 @@ const TO_PASS: OFlags = OFlags::PATH;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 const TO_PASS: OFlags = OFlags::RDONLY;
 
-/// A last name in an open folder; the name is not a link at the moment it was looked at.
+/// A last name in an open folder; the name was not a link when it was read.
 #[derive(Debug)]
 pub(crate) struct Located {
     pub(crate) parent: OwnedFd,
@@ -32,14 +32,14 @@ pub(crate) struct Located {
     pub(crate) real: Vec<OsString>,
 }
 
-/// What happens to folders that are missing on the way.
+/// What happens to missing folders along the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     Fails,
     IsMade,
 }
 
-/// The components of the absolute path that a caller names.
+/// The components of the absolute path that a caller requests.
 pub(crate) fn asked(path: &Path, working_folder: &Path) -> Result<Vec<OsString>, Fault> {
     let bytes = path.as_os_str().as_bytes();
     if bytes.is_empty() || bytes.len() > PATH_BYTES || bytes.contains(&0) {
@@ -76,7 +76,7 @@ impl Reach {
             Ok(_) if self.deny.closes_path(&real, access) => Err(Fault::Protected),
             Ok(file) => Ok(Some(file)),
             Err(Errno::NOENT) => Err(Fault::System(Errno::NOENT)),
-            // A link, a kernel without the call, a filter that refuses it, or a rename in between.
+            // A link, a kernel without the call, a filter that refuses it, or a rename in the meantime.
             Err(_) => Ok(None),
         }
     }
@@ -91,7 +91,7 @@ impl Reach {
         Ok(None)
     }
 
-    /// Resolve a path one component at a time; each link is judged as a path of its own.
+    /// Resolve a path one component at a time; each link is checked as a new path.
     pub(crate) fn locate(
         &self,
         path: &[OsString],
@@ -152,7 +152,7 @@ impl Root {
     }
 }
 
-/// Where a walk is: the open folders from the root down, and the names that are still ahead.
+/// The state of a walk: the open folders from the root down, and the names still to resolve.
 struct Walk {
     folders: Vec<OwnedFd>,
     real: Vec<OsString>,
@@ -170,7 +170,7 @@ impl Walk {
                 real,
                 ahead,
             }),
-            // A reach entry may be a single file: its folder is opened, and only its name is taken.
+            // A reach entry may be a single file: its folder is opened, and only its name is used.
             Err(Fault::System(Errno::NOTDIR | Errno::NOENT)) if rest.is_empty() => {
                 let (Some(name), Some(parent)) = (real.pop(), root.real_path.parent()) else {
                     return Err(Fault::NotPermitted);
@@ -191,7 +191,7 @@ impl Walk {
         self.folders.last().ok_or(Fault::LeavesReach)
     }
 
-    /// Up one folder, by the descriptors that led here: `..` is never asked of the kernel.
+    /// Go up one folder by the descriptors already open: the kernel never resolves `..`.
     fn climb(&mut self) -> Result<(), Fault> {
         if self.folders.len() < 2 {
             return Err(Fault::LeavesReach);
@@ -228,7 +228,7 @@ impl Walk {
                 self.folders.push(next);
                 Ok(())
             }
-            // It became a link since it was looked at.
+            // It was replaced by a link in the meantime.
             Err(Errno::LOOP) => Err(Fault::KeptChanging),
             Err(errno) => Err(errno.into()),
         }
@@ -243,7 +243,7 @@ impl Walk {
         })
     }
 
-    /// The path ended on a folder that is open already: a root, or behind `..`.
+    /// The path ended at a folder that is already open: a root, or the result of `..`.
     fn ended(mut self, reach: &Reach, access: Access) -> Result<Located, Fault> {
         if reach.deny.closes_path(&self.real, access) {
             return Err(Fault::Protected);
@@ -257,7 +257,7 @@ impl Walk {
     }
 }
 
-/// Whether the open file is the kind that may be read; rules by device and inode bind too.
+/// The metadata of an open file; [`Fault::Protected`] if its device and inode are protected.
 pub(crate) fn check_file(
     reach: &Reach,
     file: impl AsFd,

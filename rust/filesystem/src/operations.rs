@@ -1,4 +1,4 @@
-//! What a caller can do with a path.
+//! Operations on paths.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::locate::{Missing, asked, check_file};
 use crate::reach::Reach;
 use crate::replace::replace;
 
-/// A directory that changes under a walk is looked at this often.
+/// How often a walk is tried while the directory changes.
 const ATTEMPTS: usize = 8;
 
 /// What an entry of a folder is.
@@ -45,7 +45,7 @@ pub struct Entry {
 }
 
 impl Reach {
-    /// A regular file of at most `limit` bytes, and its size at this moment.
+    /// A regular file of at most `limit` bytes, and its current size.
     ///
     /// # Errors
     /// A [`Fault`]; nothing outside the reach was opened.
@@ -69,10 +69,10 @@ impl Reach {
         }
     }
 
-    /// Create a file or replace its whole content, in one step; its permissions stay.
+    /// Create a file or replace its whole content, in one step; its permissions are preserved.
     ///
     /// # Errors
-    /// A [`Fault`]; the file is as it was.
+    /// A [`Fault`]; the file is unchanged.
     pub fn write(&self, path: &Path, working_folder: &Path, bytes: &[u8]) -> Result<(), Fault> {
         let path = asked(path, working_folder)?;
         again(|| {
@@ -81,7 +81,7 @@ impl Reach {
         })
     }
 
-    /// Create a folder and those above it; one that exists is left as it is.
+    /// Create a folder and its parents; one that exists is not changed.
     ///
     /// # Errors
     /// A [`Fault`].
@@ -107,7 +107,7 @@ impl Reach {
         })
     }
 
-    /// Kind, size and time of a path; links are followed. `None` if nothing is there.
+    /// Kind, size and time of a path; links are followed. `None` if it does not exist.
     ///
     /// # Errors
     /// A [`Fault`].
@@ -197,7 +197,7 @@ impl Reach {
     }
 }
 
-/// Try again while the tree changes under the walk.
+/// Try again while the directories change during the walk.
 fn again<T>(mut attempt: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
     let mut last = Fault::KeptChanging;
     for _ in 0..ATTEMPTS {
@@ -209,10 +209,10 @@ fn again<T>(mut attempt: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
     Err(last)
 }
 
-/// Fill `buffer` from a file; the number of bytes there were.
+/// Fill `buffer` from a file; returns the number of bytes read.
 ///
 /// # Errors
-/// The system's.
+/// The error of the system.
 pub fn fill_from(file: &mut File, buffer: &mut [u8]) -> Result<usize, Fault> {
     let mut filled = 0;
     while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -233,7 +233,7 @@ pub fn fill_from(file: &mut File, buffer: &mut [u8]) -> Result<usize, Fault> {
 /// The whole content of a file of at most `limit` bytes, from its start.
 ///
 /// # Errors
-/// [`Fault::TooLarge`], or the system's.
+/// [`Fault::TooLarge`], or the error of the system.
 pub fn read_all(mut file: File, limit: u64) -> Result<Vec<u8>, Fault> {
     let system =
         |error: std::io::Error| Fault::System(Errno::from_io_error(&error).unwrap_or(Errno::IO));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::deny::{Deny, components};
 use crate::error::{Access, Fault};
 
-/// What one caller may read and write, and what stays closed to it.
+/// What one caller may read and write, and what remains closed to it.
 #[derive(Debug)]
 pub struct Reach {
     read: Vec<Root>,
@@ -34,7 +34,7 @@ impl Root {
         }
     }
 
-    /// What is left of `path` below this root.
+    /// The part of `path` below this root.
     fn below<'path>(&self, path: &'path [OsString]) -> Option<&'path [OsString]> {
         [&self.given, &self.real]
             .into_iter()
@@ -44,7 +44,7 @@ impl Root {
 }
 
 impl Reach {
-    /// Absolute folders or single files. Who may write to a folder may read it too.
+    /// A reach of absolute folders or single files. Writable ones are readable too.
     #[must_use]
     pub fn new(read: &[PathBuf], write: &[PathBuf], deny: Deny) -> Self {
         let roots = |paths: &[PathBuf]| {
@@ -61,7 +61,7 @@ impl Reach {
         }
     }
 
-    /// The most specific root above an absolute path, and what is left of the path below it.
+    /// The most specific root of an absolute path, and the part of the path below it.
     pub(crate) fn root_of<'path>(
         &self,
         path: &'path [OsString],
@@ -81,7 +81,7 @@ impl Reach {
     }
 }
 
-/// A root must be absolute and must not climb: what it permits is what it states.
+/// A root must be absolute and have no `..`, so that it permits exactly what it names.
 fn is_plain(path: &Path) -> bool {
     path.is_absolute() && !components(path).iter().any(|part| part == "..")
 }

@@ -13,7 +13,7 @@ use crate::error::{Access, Fault};
 use crate::locate::Located;
 use crate::reach::Reach;
 
-/// Write the bytes beside the file, then rename over it: readers see the old or the new content.
+/// Write the bytes to a new file, then rename it over the old one: readers see the old or the new content.
 pub(crate) fn replace(reach: &Reach, located: &Located, bytes: &[u8]) -> Result<(), Fault> {
     if located.name == "." {
         return Err(Errno::ISDIR.into());
@@ -68,7 +68,7 @@ fn fill(mut file: File, before: Option<&Stat>, bytes: &[u8]) -> Result<(), Fault
     let written = file.write_all(bytes);
     written.map_err(|error| Fault::System(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
     if let Some(stat) = before {
-        // Only a privileged process may give a file away; another keeps it as its own.
+        // Only a privileged process can change the owner; otherwise this process owns the file.
         let owner = rustix::fs::Uid::from_raw(stat.st_uid);
         let group = rustix::fs::Gid::from_raw(stat.st_gid);
         let _ = rustix::fs::fchown(&file, Some(owner), Some(group));

@@ -113,12 +113,11 @@ impl Count {
         }
         // Not `to_str`: it would leave a second copy of the text in the object.
         let encoded = text.call_method0(intern!(text.py(), "encode"));
-        match encoded.and_then(|bytes| Ok(bytes.cast_into::<PyBytes>()?)) {
-            Ok(bytes) => self.bytes += written_bytes(bytes.as_bytes()),
-            Err(_) => {
-                self.is_plain = false;
-                self.bytes += 3 * text.len()?;
-            }
+        if let Ok(bytes) = encoded.and_then(|bytes| Ok(bytes.cast_into::<PyBytes>()?)) {
+            self.bytes += written_bytes(bytes.as_bytes());
+        } else {
+            self.is_plain = false;
+            self.bytes += 3 * text.len()?;
         }
         Ok(())
     }

@@ -105,5 +105,5 @@ fn has_none(
 }
 
 fn no_memory() -> PyErr {
-    PyMemoryError::new_err("no memory to redact this text")
+    PyMemoryError::new_err("not enough memory to redact the text")
 }

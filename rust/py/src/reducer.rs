@@ -72,7 +72,7 @@ impl NativeReducer {
         }
     }
 
-    /// A text of at most this many characters stays as it is, whatever it says.
+    /// Text of at most this many characters is not changed, whatever its content.
     #[getter]
     fn whole_chars(&self) -> usize {
         match self.0 {

@@ -211,21 +211,20 @@ impl Entries {
         {
             return Ok(index);
         }
-        let index = match self.by_address.get(&address) {
-            Some(index) => *index,
-            None => {
-                let py = entry.py();
-                let name = entry.getattr(intern!(py, "name"))?;
-                let owner = entry.getattr(intern!(py, "owner"))?;
-                let owner = if owner.is_none() {
-                    String::new()
-                } else {
-                    text(owner.cast::<PyString>()?)?
-                };
-                self.names.push((text(name.cast::<PyString>()?)?, owner));
-                self.by_address.insert(address, self.names.len() - 1);
-                self.names.len() - 1
-            }
+        let index = if let Some(index) = self.by_address.get(&address) {
+            *index
+        } else {
+            let py = entry.py();
+            let name = entry.getattr(intern!(py, "name"))?;
+            let owner = entry.getattr(intern!(py, "owner"))?;
+            let owner = if owner.is_none() {
+                String::new()
+            } else {
+                text(owner.cast::<PyString>()?)?
+            };
+            self.names.push((text(name.cast::<PyString>()?)?, owner));
+            self.by_address.insert(address, self.names.len() - 1);
+            self.names.len() - 1
         };
         self.last = Some((address, index));
         Ok(index)

@@ -1,1 +1,1 @@
-"""HTTP to declared hosts: every address is judged before it is connected to."""
+"""HTTP to declared hosts: every address is checked before a connection is made."""

@@ -1,4 +1,4 @@
-"""One fetch without its sockets: which request is next, and what of the reply is kept."""
+"""One fetch without its sockets: the next request, and how much of the reply is kept."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REDIRECTS = frozenset([301, 302, 303, 307, 308])
 
 
 class ResponseTooLargeError(EthosRegistryError, OSError):
-    """A reply was longer than the limit; nothing of it is kept."""
+    """A reply was longer than the limit; it is dropped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class FetchResponse:
     headers: Mapping[str, str]
     """Names in lower case; repeated ones are joined by a comma."""
     url: str
-    """Where it came from, after redirects."""
+    """The URL of the reply, after redirects."""
     content: bytes
 
     @property
@@ -120,7 +120,7 @@ class Exchange:
         return [(name.encode("ascii"), value.encode("latin-1")) for name, value in lines]
 
     def redirect(self, status: int, headers: Mapping[str, str]) -> bool:
-        """Whether the reply leads on; then `target` and the rest are those of the next request."""
+        """Whether the reply is a redirect; if so, the attributes are those of the next request."""
         location = headers.get("location")
         if status not in _REDIRECTS or location is None:
             return False
@@ -141,7 +141,7 @@ class Exchange:
 
 
 def _checked(headers: Mapping[str, str]) -> list[tuple[str, str]]:
-    """The caller's headers, without what would change how the request is framed."""
+    """The caller's headers; those that change how the request is framed are refused."""
     checked = []
     for name, value in headers.items():
         if not _TOKEN.fullmatch(name):
@@ -166,7 +166,7 @@ def _is_credential(name: str) -> bool:
 
 
 class Body:
-    """A reply's body while it arrives: decompressed in steps, bounded in both forms."""
+    """A reply's body as it arrives: decompressed in steps, limited before and after."""
 
     def __init__(self, encoding: str, limits: FetchLimits) -> None:
         self._limits = limits
@@ -181,10 +181,10 @@ class Body:
         elif encoding == "deflate":
             self._decoder = zlib.decompressobj()
         elif encoding not in ("", "identity"):
-            raise HostNotAllowedError(f"content encoding {encoding!r} was not asked for")
+            raise HostNotAllowedError(f"content encoding {encoding!r} was not requested")
 
     def feed(self, chunk: bytes) -> None:
-        """Take the next bytes; `ResponseTooLargeError` beyond a limit."""
+        """Add the next bytes; raises `ResponseTooLargeError` beyond a limit."""
         self._wire_bytes += len(chunk)
         if self._wire_bytes > self._limits.max_wire_bytes:
             raise ResponseTooLargeError(

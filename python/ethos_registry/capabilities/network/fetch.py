@@ -34,9 +34,9 @@ DEFAULT_LIMITS = FetchLimits()
 
 
 class ConnectionPools:
-    """The connections of one application: one pool for each policy and event loop.
+    """The connections of one application: one pool per policy and event loop.
 
-    Connections that were judged under one policy are never reused under another.
+    A connection made under one policy is never reused under another.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class ConnectionPools:
             return pool
 
     async def aclose(self) -> None:
-        """Close every connection of this loop, and those of threads."""
+        """Close every connection of this loop and of plain functions."""
         loop = id(asyncio.get_running_loop())
         with self._lock:
             mine = [key for key in self._async if key[1] == loop]
@@ -167,9 +167,9 @@ class SyncReachFetch:
 class ReachFetch:
     """HTTP for `async` tools to the hosts that are declared and permitted.
 
-    Every address is judged before it is connected to, on each redirect too; credentials are
-    dropped when a redirect leads to another origin. No proxy variable of the environment counts.
-    `sync` is the same for plain functions.
+    Every address is checked before a connection is made, on each redirect too. Credentials are
+    dropped when a redirect leads to another origin. Proxy variables of the environment are
+    ignored. `sync` has the same methods for plain functions.
     """
 
     __slots__ = ("_limits", "_pools", "_rules", "sync")

@@ -1,4 +1,4 @@
-"""Which hosts a tool may reach: what it declared, within what the personality permits."""
+"""Which hosts a tool may reach: those it declared, as far as the personality permits them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class HostRules:
         )
 
     def check(self, host: str) -> None:
-        """Raise `HostNotAllowedError` unless the host may be asked."""
+        """Raise `HostNotAllowedError` unless requests to the host are permitted."""
         if any(host_matches(pattern, host) for pattern in self.deny):
             raise HostNotAllowedError(f"{host!r} is denied for this personality")
         if not any(host_matches(pattern, host) for pattern in self.declared):

@@ -1,4 +1,4 @@
-"""Connections of httpcore that go only to addresses that were judged."""
+"""Connections of httpcore that go only to addresses that were checked."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Resolve = Callable[[str, int], Sequence[str]]
 
 
 def system_addresses(host: str, port: int) -> list[str]:
-    """The addresses that the system's resolver gives; numbers in any spelling included."""
+    """The addresses that the system's resolver gives; including numeric notations."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[4][0]) for address in found))
 
 
 def judge_addresses(host: str, addresses: Iterable[str], *, allow_private: bool) -> list[str]:
-    """The addresses, if every one of them may be connected to.
+    """The addresses, if all of them are permitted.
 
     Raises `HostNotAllowedError` if one is not an ordinary unicast address: a host with a public
-    and a private address is refused. Metadata services of clouds are refused always.
+    and a private address is refused. Cloud metadata services are always refused.
     """
     judged = []
     for address in addresses:
@@ -51,7 +51,7 @@ def judge_addresses(host: str, addresses: Iterable[str], *, allow_private: bool)
 
 
 def _check_peer(stream: Any, address: str, *, allow_private: bool) -> None:
-    """The socket is connected to the judged address, and not to this machine's own."""
+    """Raise unless the socket is connected to the checked address, and not to this machine."""
     connection = stream.get_extra_info("socket")
     peer = ip_address(str(connection.getpeername()[0]))
     own = ip_address(str(connection.getsockname()[0]))
@@ -62,7 +62,7 @@ def _check_peer(stream: Any, address: str, *, allow_private: bool) -> None:
 
 
 class AsyncJudgedBackend(httpcore.AsyncNetworkBackend):
-    """Resolves once, judges every address, connects to a judged one; TLS verifies the name."""
+    """Resolves once, checks every address, connects to one of them; TLS verifies the name."""
 
     def __init__(self, *, allow_private: bool, resolve: Resolve = system_addresses) -> None:
         self._allow_private = allow_private
@@ -77,7 +77,7 @@ class AsyncJudgedBackend(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection to one of the judged addresses; the first that answers."""
+        """A connection to the first of the checked addresses that answers."""
         found = await asyncio.to_thread(_resolved, self._resolve, host, port)
         failure: Exception = httpcore.ConnectError(f"no address of {host!r} answers")
         for address in judge_addresses(host, found, allow_private=self._allow_private):
@@ -98,7 +98,7 @@ class AsyncJudgedBackend(httpcore.AsyncNetworkBackend):
 
     async def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
         """Refused: a path is not a host."""
-        raise HostNotAllowedError("unix sockets are not hosts")
+        raise HostNotAllowedError("Unix sockets are not hosts")
 
     async def sleep(self, seconds: float) -> None:
         """Wait between attempts."""
@@ -121,7 +121,7 @@ class JudgedBackend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        """A connection to one of the judged addresses; the first that answers."""
+        """A connection to the first of the checked addresses that answers."""
         failure: Exception = httpcore.ConnectError(f"no address of {host!r} answers")
         found = _resolved(self._resolve, host, port)
         for address in judge_addresses(host, found, allow_private=self._allow_private):
@@ -142,7 +142,7 @@ class JudgedBackend(httpcore.NetworkBackend):
 
     def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.NetworkStream:
         """Refused: a path is not a host."""
-        raise HostNotAllowedError("unix sockets are not hosts")
+        raise HostNotAllowedError("Unix sockets are not hosts")
 
 
 def _resolved(resolve: Resolve, host: str, port: int) -> Sequence[str]:

@@ -1,4 +1,4 @@
-"""URLs, read strictly: what this module accepts is what is connected to."""
+"""URLs, parsed strictly, so that the host that is checked is the host that is connected to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Target:
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """What credentials belong to."""
+        """The origin: credentials are sent to no other."""
         return self.scheme, self.host, self.port
 
     @property
@@ -44,10 +44,10 @@ class Target:
 
 
 def target_of(url: str) -> Target:
-    """The target of a URL; `HostNotAllowedError` for anything that could be read in two ways."""
+    """The target of a URL; `HostNotAllowedError` for a URL that parsers read differently."""
     if not isinstance(url, str) or len(url) > 8_192 or _FORBIDDEN.search(url):
         raise HostNotAllowedError(
-            "the URL is longer than 8192 characters or has a blank, backslash or control character"
+            "the URL is longer than 8192 characters or has a space, backslash or control character"
         )
     try:
         parts = urlsplit(url)
@@ -76,7 +76,7 @@ def joined(base: Target, location: str) -> str:
 
 
 def _ascii(host: str) -> str:
-    """The host as it is resolved: full-width digits and the like become what they mean."""
+    """The host as it is resolved: full-width digits and other non-ASCII forms are normalised."""
     if not host:
         raise HostNotAllowedError("the URL has no host")
     if not host.isascii():

@@ -33,7 +33,7 @@ def find_bubblewrap() -> str | None:
 
 
 def probe_bubblewrap(program: str) -> str | None:
-    """What keeps bubblewrap from working here; `None` if nothing does."""
+    """Why bubblewrap does not work here; `None` if it does."""
     command = [program, *_NAMESPACES, "--unshare-net", "--ro-bind", "/", "/", "true"]
     try:
         done = subprocess.run(
@@ -68,7 +68,7 @@ def wrap_in_bubblewrap(
     directory: str,
     environment: Mapping[str, str],
 ) -> PreparedCommand:
-    """`argv` as a command that sees only what the policy names."""
+    """`argv` as a command that sees only the paths of the policy and the system's."""
     wrapped = [program, *_NAMESPACES]
     if not policy.network:
         wrapped.append("--unshare-net")
@@ -78,7 +78,7 @@ def wrap_in_bubblewrap(
     for path in policy.write:
         wrapped += _bind("--bind", path)
     wrapped += _protect(policy)
-    # The root is a file system in memory: what is written there would be lost silently.
+    # The root is a file system in memory; files written there would be lost silently.
     wrapped += ["--remount-ro", "/", "--chdir", directory, "--", *argv]
     return PreparedCommand(wrapped, confined_environment(environment, policy, _PRIVATE))
 
@@ -92,7 +92,7 @@ def _bind(option: str, path: str) -> list[str]:
 
 
 def _protect(policy: SandboxPolicy) -> Iterator[str]:
-    """What stays closed, or read-only, inside what was bound in."""
+    """Options that keep protected paths closed or read-only inside the bound directories."""
     protection = policy.protection
     roots = (*policy.write, *policy.read)
     closed = (

@@ -1,4 +1,4 @@
-"""Confined commands: the strongest level that this machine has."""
+"""Confined commands, at the strongest level that this machine supports."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ __all__ = ["CommandSandbox", "CommandSandboxPort", "UnconfinedError", "sandbox_s
 
 
 class UnconfinedError(EthosRegistryError, RuntimeError):
-    """A command may only run confined, and this machine cannot confine it."""
+    """A command must run confined, and this machine cannot confine it."""
 
 
 class CommandSandboxPort(Protocol):
-    """What runs commands confined; `CommandSandbox` is the one of this library."""
+    """Runs commands confined; `CommandSandbox` implements it."""
 
     def probe(self) -> Support:
         """What this machine can enforce."""
@@ -65,7 +65,7 @@ class CommandSandbox:
         self._bubblewrap = ""
 
     def probe(self) -> Support:
-        """What this machine can enforce; found out once."""
+        """What this machine can enforce; probed once."""
         with self._lock:
             if self._support is None:
                 self._support = self._probed()
@@ -94,7 +94,7 @@ class CommandSandbox:
             if problem is None:
                 return Support("seatbelt", "; ".join(reasons))
             reasons.append(problem)
-        return Support("none", "; ".join(reasons) or "no way to confine commands on this system")
+        return Support("none", "; ".join(reasons) or "commands cannot be confined on this system")
 
     def wrap(
         self,
@@ -106,7 +106,7 @@ class CommandSandbox:
     ) -> PreparedCommand:
         """The command line that runs `argv` confined to `policy`.
 
-        Raises `UnconfinedError` if this machine cannot: the command must not run then.
+        Raises `UnconfinedError` if this machine cannot confine it; then the command must not run.
         """
         support = self.probe()
         environment = os.environ if environment is None else environment
@@ -125,7 +125,7 @@ _SHARED = CommandSandbox()
 
 
 def sandbox_support() -> Support:
-    """What this machine can enforce for commands; found out once.
+    """What this machine can enforce for commands; probed once.
 
     >>> sandbox_support().level in ("namespaces", "landlock", "seatbelt", "none")
     True

@@ -1,4 +1,4 @@
-"""Confinement by Landlock and seccomp: the command's own process restricts itself first."""
+"""Confinement by Landlock and seccomp: the process restricts itself, then executes the command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/de
 
 
 def probe_landlock() -> str | None:
-    """What keeps Landlock from working here; `None` if nothing does."""
+    """Why Landlock does not work here; `None` if it does."""
     problem = getattr(_core, "confinement_problem", None)
     if problem is None:
         return "Landlock is a Linux interface"

@@ -1,4 +1,4 @@
-"""Restricts this process, then becomes the command: `launcher.py REQUEST PROGRAM ARGUMENT...`.
+"""Restricts this process, then executes the command: `launcher.py REQUEST PROGRAM ARGUMENT...`.
 
 Run by path with `-I -S`: it has one thread, and imports only the native module of the package.
 """

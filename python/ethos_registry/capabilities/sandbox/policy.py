@@ -1,4 +1,4 @@
-"""What a confined command may touch, and how strong the confinement is."""
+"""What a confined command may access, and how strong the confinement is."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ethos_registry.capabilities.protected import DEFAULT_PROTECTION, Protection
 __all__ = ["PreparedCommand", "SandboxLevel", "SandboxPolicy", "Support", "system_paths"]
 
 SandboxLevel: TypeAlias = Literal["namespaces", "landlock", "seatbelt", "none"]
-"""`namespaces`: sees only what is bound in; processes and network apart (bubblewrap).
-`landlock`: reads, writes and sockets by rule; metadata and protected files in writable directories
-are not covered. `seatbelt`: the same on macOS. `none`: nothing can be confined here."""
+"""`namespaces`: the command sees only permitted paths, and no process of the host (bubblewrap).
+`landlock`: rules for reads, writes and sockets; metadata, and protected files in writable
+directories, are not covered. `seatbelt`: the same on macOS. `none`: commands cannot be confined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,15 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class SandboxPolicy:
-    """What one command may touch; paths are absolute."""
+    """What one command may access; paths are absolute."""
 
     read: Sequence[str] = ()
     write: Sequence[str] = ()
-    """May be read too. A private temporary directory comes on top."""
+    """May be read too. A private temporary directory is added."""
     network: bool = False
     protection: Protection = DEFAULT_PROTECTION
     variables: Sequence[str] = ()
-    """Names of environment variables that pass, beside the usual harmless ones."""
+    """Names of environment variables to pass, in addition to a few harmless ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ _PASSED = ("PATH", "LANG", "LANGUAGE", "TERM", "TZ", "COLORTERM", "NO_COLOR", "C
 def confined_environment(
     environment: Mapping[str, str], policy: SandboxPolicy, home: str
 ) -> dict[str, str]:
-    """The variables that pass: none that could hold a secret of the host."""
+    """The variables to pass: none that could contain a secret of the host."""
     passed = {*_PASSED, *policy.variables}
     inherited = {
         name: value
@@ -79,11 +79,11 @@ def confined_environment(
 
 
 _TOOLCHAINS = (("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv"))
-"""Managers of toolchains that look below `HOME`, which is a private directory here."""
+"""Toolchain managers that look below `HOME`, which is a private directory here."""
 
 
 def without_closed(paths: Sequence[str], protection: Protection) -> list[str]:
-    """`paths`, with each directory that holds a closed one replaced by the rest of its entries."""
+    """`paths`, with each directory that contains a closed path replaced by its other entries."""
     closed = [os.path.realpath(path) for path in protection.closed_paths]
     closed += [os.path.join(path, name) for path in paths for name in protection.closed_names]
     return [rest for path in paths for rest in _carved(path, closed)]
@@ -105,8 +105,8 @@ def _carved(path: str, closed: Sequence[str]) -> Iterator[str]:
 def system_paths(environment: Mapping[str, str]) -> list[str]:
     """What every program may read: the system, and the toolchains on `PATH`.
 
-    A toolchain below a home directory (`~/.cargo`, a virtual environment) counts with its whole
-    prefix, the home directory itself never does.
+    A toolchain below a home directory (`~/.cargo`, a virtual environment) is included with its
+    whole prefix; the home directory itself never is.
     """
     system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/snap"]
     found = [path for path in system if os.path.exists(path)]

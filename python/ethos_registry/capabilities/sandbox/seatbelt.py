@@ -23,7 +23,7 @@ _PROGRAM = "/usr/bin/sandbox-exec"
 
 
 def probe_seatbelt() -> str | None:
-    """What keeps Seatbelt from working here; `None` if nothing does."""
+    """Why Seatbelt does not work here; `None` if it does."""
     return None if os.access(_PROGRAM, os.X_OK) else f"{_PROGRAM} is missing"
 
 
@@ -38,7 +38,7 @@ def wrap_in_seatbelt(
 
 
 def seatbelt_profile(policy: SandboxPolicy, private: str, system: Sequence[str]) -> str:
-    """The profile: everything is denied that is not named; the last rule that matches decides."""
+    """The profile: what it does not name is denied; the last matching rule decides."""
     readable = (*system, "/System", "/Library", "/private/etc", "/dev", *policy.read)
     writable = (private, *policy.write)
     protection = policy.protection

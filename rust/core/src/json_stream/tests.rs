@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "tests may panic")]
+
 use super::*;
 
 fn state_of(text: &str) -> State {

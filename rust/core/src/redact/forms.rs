@@ -1,4 +1,4 @@
-//! Credentials that are more than a prefix and a run of characters.
+//! Credentials with more structure than a prefix and a run of characters.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use memchr::memmem;
 
 use super::shapes::in_word;
 
-/// A literal to look for, and what decides whether a credential is around it.
+/// A literal to search for, and the function that decides whether it belongs to a credential.
 pub(super) struct Form {
     pub(super) literal: &'static str,
     pub(super) name: &'static str,
@@ -67,7 +67,7 @@ pub(super) static FORMS: &[Form] = &[
     },
 ];
 
-/// No key block is longer.
+/// The longest key block that is searched for its end.
 const KEY_BYTES: usize = 16 * 1024;
 
 fn run(text: &str, from: usize, has: impl Fn(u8) -> bool) -> usize {
@@ -87,7 +87,7 @@ fn base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// A PEM block of a private key, to its end or, if it was cut, as far as its lines go.
+/// A PEM block of a private key, to its end or, if it was cut, to the last of its lines.
 fn private_key(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     let label = run(text, literal.end, |byte| {
         byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
@@ -115,7 +115,7 @@ fn private_key(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     Some(literal.start..body + run(text, body, in_block).min(KEY_BYTES))
 }
 
-/// Three runs joined by dots, the first two of which are JSON objects in base64.
+/// Three runs joined by dots; the first two are JSON objects in base64.
 fn json_web_token(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     if in_word(text.as_bytes(), literal.start) {
         return None;
@@ -161,7 +161,7 @@ fn password_in_url(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     is_password.then_some(start..end)
 }
 
-/// What documentation and tests write where a password would be.
+/// Placeholders for passwords in documentation and tests.
 const PLACEHOLDERS: &[&str] = &["pass", "password", "passwd", "pwd", "PASSWORD", "secret"];
 
 fn bearer(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
@@ -193,7 +193,7 @@ fn account_key(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     (length >= 40).then(|| literal.end..literal.end + length)
 }
 
-/// `aws_secret_access_key = …`, as AWS's own credential files have it.
+/// `aws_secret_access_key = …`, as in AWS credential files.
 fn aws_secret(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     let between = run(text, literal.end, |byte| {
         matches!(byte, b' ' | b'=' | b':' | b'"' | b'\'')

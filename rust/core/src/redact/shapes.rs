@@ -40,7 +40,7 @@ pub(super) struct Shape {
     alphabet: Alphabet,
     /// Characters after the prefix, at least and at most.
     length: (usize, usize),
-    /// Random text of this length has a digit; a word has none.
+    /// Whether a digit is required: random characters of this length have one, words do not.
     needs_digit: bool,
 }
 
@@ -64,7 +64,7 @@ const fn shape(
 
 use Alphabet::{Alphanumeric, Dotted, Hex, Upper, UrlSafe};
 
-/// Prefixes that vendors publish so that scanners can find their tokens.
+/// Prefixes that vendors publish so that scanners find their tokens.
 pub(super) static SHAPES: &[Shape] = &[
     shape("AKIA", "aws access key", Upper, 16, 16),
     shape("ASIA", "aws access key", Upper, 16, 16),
@@ -136,7 +136,7 @@ impl Shape {
         if length > most && most != ANY {
             return None;
         }
-        // A full stop or an equals sign behind a token belongs to the sentence.
+        // A full stop or an equals sign after a token belongs to the text around it.
         while length > 0
             && rest
                 .get(length - 1)
@@ -151,7 +151,7 @@ impl Shape {
         if self.needs_digit && !token.iter().any(u8::is_ascii_digit) {
             return None;
         }
-        // A token longer than any real one goes whole: half of it would still be one.
+        // A token longer than any real one is replaced as a whole: a part of it could still be valid.
         let length = if length > most {
             rest.iter()
                 .take_while(|byte| self.alphabet.has(**byte))
@@ -166,7 +166,7 @@ impl Shape {
     }
 }
 
-/// Whether the character before `at` is part of a word, so that a prefix there is none.
+/// Whether the character before `at` is part of a word, so that it does not start a token.
 pub(super) fn in_word(bytes: &[u8], at: usize) -> bool {
     at.checked_sub(1)
         .and_then(|before| bytes.get(before))

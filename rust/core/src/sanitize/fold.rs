@@ -282,12 +282,8 @@ mod tests {
 
     #[test]
     fn what_characters_are_read_as_equals_the_data_file() {
-        let path = concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../tests/data/look_alikes.json"
-        );
-        let golden = std::fs::read_to_string(path).unwrap();
-        let golden: BTreeMap<String, String> = serde_json::from_str(&golden).unwrap();
+        let golden = include_str!("../../../../tests/data/look_alikes.json");
+        let golden: BTreeMap<String, String> = serde_json::from_str(golden).unwrap();
         let mut found: BTreeMap<String, String> = BTreeMap::new();
         for character in '\u{80}'..=char::MAX {
             let folded = fold_all(character);

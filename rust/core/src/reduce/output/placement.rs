@@ -200,7 +200,7 @@ impl Placement {
         }
     }
 
-    /// Whether no other row stands for lines that are equal to those of `row`.
+    /// Whether no other row has lines equal to those of `row`.
     pub(super) fn is_only_repeat(&self, row: usize) -> bool {
         !self.shared_repeats.contains(&row)
     }
