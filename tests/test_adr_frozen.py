@@ -86,6 +86,7 @@ def test_adr_5_what_is_public_only_reads() -> None:
     public = {name for name in dir(FrozenToolRegistry([])) if not name.startswith("_")}
     assert public == {
         "abandoned_calls",
+        "capability_backends",
         "all",
         "check",
         "execute_parallel",
