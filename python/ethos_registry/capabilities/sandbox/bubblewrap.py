@@ -21,7 +21,7 @@ _PRIVATE = "/tmp"
 
 
 def find_bubblewrap() -> str | None:
-    """The path of `bwrap` on `PATH`, but never one below the working directory, unless that is `/`."""
+    """The path of `bwrap` on `PATH`, never one below the working directory unless that is `/`."""
     here = os.path.realpath(os.getcwd()).rstrip(os.sep) + os.sep
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
         if not os.path.isabs(folder):
