@@ -198,7 +198,7 @@ def registry_to_check(references: Iterable[str]) -> ToolRegistry:
     """A registry of the referenced tools, with the backends that they will run with.
 
     They are those of the first referenced registry; tools by themselves get `standard_backends()`,
-    which has no secrets and no stored values until an application says where they are.
+    which has no secrets and no stored values until an application names their sources.
     """
     named = list(references)
     values = [_loaded(reference) for reference in named]
