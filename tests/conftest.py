@@ -16,6 +16,9 @@ from ethos_registry.artifacts import store as artifacts_store
 from ethos_registry.execution import task_start as task_start_module
 from ethos_registry.registry.settings import checked_runtime
 
+# Options of this run are not those of the test runs that tests start.
+os.environ.pop("PYTEST_ADDOPTS", None)
+
 collect_ignore = ["corpus"]
 """Recorded outputs: some have names that pytest takes for tests."""
 

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import test_command_sandbox as commands
+from ethos_registry import _core
 from ethos_registry.capabilities.files import SyncReachFiles
+from ethos_registry.capabilities.sandbox import landlock
 from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox
 from scoped_attacks import READS, SECRET, WRITES, make_tree
 from test_scoped_files import snapshot
@@ -88,6 +90,10 @@ def command_attacks(level: str) -> dict[str, Any]:
     support = sandbox.probe()
     if support.level != level:
         return {"missing": support.reason}
+    needed = [landlock._LAUNCHER, str(_core.__file__)] if level == "landlock" else []
+    for path in needed:
+        if not os.access(path, os.R_OK):
+            return {"missing": f"this user cannot read {path}"}
     base = new_folder()
     place = commands.Place(base)
     works = place.run(sandbox, "echo one > a && cat a")
