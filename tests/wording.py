@@ -55,7 +55,7 @@ RETIRED: tuple[tuple[str, str], ...] = (
 ALLOWED = re.compile(
     r"`[^`\n]*`"  # quoted code and messages of other programs
     r"|--seed \d+"
-    r"|(?<=\")texts(?=[\"\[])"  # the name of a parameter of `reduce_many`
+    r"|(?<=\")texts(?=\")|\btexts(?=\[)"  # the name of a parameter of `reduce_many`
     r"|\b(?:with|same|the) seeds?\b(?= (?:\d|of the generator|gives))",
     re.IGNORECASE,
 )
