@@ -92,6 +92,10 @@ class KeyValueDatabase:
                 self._connection.close()
             self._connection = None
 
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):
+            self.close()
+
     def run(self, work: Callable[[sqlite3.Connection, float], R]) -> R:
         """`work` in one transaction; `KeyValueError` for whatever SQLite raises."""
         try:
