@@ -264,7 +264,12 @@ def test_a_folder_that_is_gone_is_one_error_line(folder):
         "os.rmdir(os.getcwd()); sys.exit(main())"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, env=environment()
+        # -P: the program of a user does not look for modules in the current folder either.
+        [sys.executable, "-P", "-c", code],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env=environment(),
     )
     assert done.returncode == 2
     assert done.stderr == "error: the current folder is gone; change to another\n"
