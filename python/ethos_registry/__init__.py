@@ -78,6 +78,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         UsageRecorder,
     )
     from ethos_registry.contract.progress import Audience, ToolProgressEvent
+    from ethos_registry.contract.recorded_call import CallRecorder, RecordedCall, RecordedCalls
     from ethos_registry.contract.reducer import (
         ToolReducerContext,
         ToolResultReducer,
@@ -118,6 +119,15 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.providers.portable_name import portable_name
     from ethos_registry.providers.prefix import Prefix
     from ethos_registry.providers.prefix_diff import PrefixChange, PrefixDiff, prefix_diff
+    from ethos_registry.recording.errors import RecordingError
+    from ethos_registry.recording.recorder import TurnRecorder
+    from ethos_registry.recording.recording import (
+        RecordedTurn,
+        Recording,
+        read_recording,
+        recorded_turns,
+    )
+    from ethos_registry.recording.sqlite_recording import FoundCall, SqliteRecording
     from ethos_registry.reduction.arrow import reduce_arrow
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
     from ethos_registry.reduction.many import reduce_many, reduce_text
@@ -174,6 +184,7 @@ __all__ = [
     "BatchOptions",
     "BrokenStreamPolicy",
     "CallObserver",
+    "CallRecorder",
     "CallResult",
     "CallResults",
     "CapabilityBackends",
@@ -197,6 +208,7 @@ __all__ = [
     "Explanation",
     "FileSecrets",
     "FinishedCall",
+    "FoundCall",
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
@@ -222,6 +234,11 @@ __all__ = [
     "QuotaExceededError",
     "ReachFiles",
     "ReadMtime",
+    "RecordedCall",
+    "RecordedCalls",
+    "RecordedTurn",
+    "Recording",
+    "RecordingError",
     "Registration",
     "SandboxPolicy",
     "ScopedAttachments",
@@ -231,6 +248,7 @@ __all__ = [
     "ScopedSecretsResolver",
     "SpooledArtifact",
     "SpooledArtifactStore",
+    "SqliteRecording",
     "StandardBackends",
     "StartedCall",
     "Storage",
@@ -260,6 +278,7 @@ __all__ = [
     "ToolView",
     "Turn",
     "TurnAlreadySignalledError",
+    "TurnRecorder",
     "TurnScope",
     "UnconfinedError",
     "UsageLedger",
@@ -288,8 +307,10 @@ __all__ = [
     "prefix_diff",
     "provider",
     "read_file_tool",
+    "read_recording",
     "read_usage",
     "ready_tools",
+    "recorded_turns",
     "redact_text",
     "reduce_arrow",
     "reduce_many",
@@ -340,6 +361,7 @@ _NAMES = {
     "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
     "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
+    "contract.recorded_call": "CallRecorder RecordedCall RecordedCalls",
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
@@ -358,6 +380,10 @@ _NAMES = {
     "providers.portable_name": "portable_name",
     "providers.prefix": "Prefix",
     "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
+    "recording.errors": "RecordingError",
+    "recording.recorder": "TurnRecorder",
+    "recording.recording": "RecordedTurn Recording read_recording recorded_turns",
+    "recording.sqlite_recording": "FoundCall SqliteRecording",
     "reduction.redacted_text": "redact_text",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",

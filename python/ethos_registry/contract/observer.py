@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias, overload
 
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.recorded_call import CallRecorder
 from ethos_registry.contract.result import ErrorReason
 
 __all__ = [
@@ -132,7 +133,14 @@ class FinishedCalls(Sequence[FinishedCall]):
     ended, and creates no object for each call.
     """
 
-    __slots__ = ("_calls", "clock_offset_seconds", "context", "personality_id", "rows")
+    __slots__ = (
+        "_calls",
+        "clock_offset_seconds",
+        "context",
+        "personality_id",
+        "rows",
+        "started_at_seconds",
+    )
 
     def __init__(
         self,
@@ -140,12 +148,15 @@ class FinishedCalls(Sequence[FinishedCall]):
         context: ToolContext,
         personality_id: str | None,
         clock_offset_seconds: float,
+        started_at_seconds: float = 0.0,
     ) -> None:
         self.rows = rows
         self.context = context
         self.personality_id = personality_id
         self.clock_offset_seconds = clock_offset_seconds
         """Added to a monotonic time, it is Unix time."""
+        self.started_at_seconds = started_at_seconds
+        """Unix time of the start of the batch."""
         self._calls: list[FinishedCall] | None = None
 
     @property
@@ -232,5 +243,5 @@ class CallObserver(Protocol):
         """A call was answered without starting its tool."""
 
 
-AnyObserver: TypeAlias = Observer | CallObserver
-"""An object with at least one of the four methods."""
+AnyObserver: TypeAlias = Observer | CallObserver | CallRecorder
+"""An object with at least one of the five methods."""

@@ -60,6 +60,8 @@ class Call(ToolContext):
     """What the hooks of the turn received."""
     full_text: FullText | None = None
     """The output that an artifact stores if part of it is not sent."""
+    raw_text: str | None = None
+    """What the tool returned, for recorders, if the result is not the same."""
     _scoped: Mapping[str, Any] = MappingProxyType({})
     _is_clock_stopped = False
     _paused_at: float | None = None

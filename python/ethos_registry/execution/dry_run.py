@@ -20,7 +20,13 @@ from ethos_registry.execution import refusals
 from ethos_registry.execution.isolated_arguments import isolated_arguments
 from ethos_registry.table.entry import Entry
 
-__all__ = ["MAX_DRY_RUN_CHARS", "MAX_STRING_CHARS", "dry_run_answer", "dry_run_result"]
+__all__ = [
+    "MAX_DRY_RUN_CHARS",
+    "MAX_STRING_CHARS",
+    "ShownArguments",
+    "dry_run_answer",
+    "dry_run_result",
+]
 
 MAX_DRY_RUN_CHARS = 8_000
 """The answer is trimmed to this length, marker included, not to the cap of the call."""
@@ -52,7 +58,7 @@ def dry_run_answer(entry: Entry, args: Any, context: ToolContext) -> ToolResult:
 def dry_run_result(name: str, args: Any) -> ToolOk:
     """`[dry-run] {name} would be called with: {compact JSON}`, secrets redacted."""
     try:
-        shown = _Redactor().value(args, MAX_DEPTH)
+        shown = ShownArguments(MAX_DRY_RUN_CHARS, MAX_STRING_CHARS).shown(args)
         arguments = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
     except KeyboardInterrupt:
         raise
@@ -64,23 +70,44 @@ def dry_run_result(name: str, args: Any) -> ToolOk:
     return ToolOk(text)
 
 
-class _Redactor:
+class ShownArguments:
     """Arguments as they are shown: as many values as the answer can show, and no more.
 
     Without the bound, a value that programs share at many places would be written at each of them.
     """
 
-    __slots__ = ("_left",)
+    __slots__ = ("_max_string_chars", "chars_left")
 
-    def __init__(self) -> None:
-        self._left = MAX_DRY_RUN_CHARS  # a value takes at least one character
+    def __init__(self, max_chars: int, max_string_chars: int) -> None:
+        self.chars_left = max_chars  # a value takes at least one character
+        self._max_string_chars = max_string_chars
+
+    def shown(self, args: Any) -> Any:
+        """The arguments as JSON has them."""
+        return self.value(args, MAX_DEPTH)
+
+    def text(self, text: str) -> str:
+        """A string, redacted and shortened."""
+        return self._shortened(_core.redact(text))
+
+    def name(self, name: str) -> str:
+        """A key."""
+        return name
+
+    def hide(self, value: Any) -> None:
+        """A value under a secret-looking key, which is not shown."""
+
+    def _shortened(self, text: str) -> str:
+        if len(text) <= self._max_string_chars:
+            return text
+        return f"{text[: self._max_string_chars]}...[truncated, {len(text)} chars]"
 
     def value(self, value: Any, depth: int) -> Any:
         """The value with long strings shortened and values under secret-looking keys redacted."""
-        self._left -= 1
+        self.chars_left -= 1
         if isinstance(value, str):
-            return _shortened(_core.redact(str.__str__(value)))
-        if depth == 0 or self._left <= 0:
+            return self.text(str.__str__(value))
+        if depth == 0 or self.chars_left <= 0:
             return "..."
         if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple has field names
             value = value._asdict()
@@ -89,45 +116,39 @@ class _Redactor:
         if isinstance(value, Sequence | AbstractSet) and not isinstance(value, bytes | bytearray):
             items: list[Any] = []
             for item in value:
-                if self._left <= 0:
+                if self.chars_left <= 0:
                     break
                 items.append(self.value(item, depth - 1))
             return items
-        return _scalar(value)
+        return self._scalar(value)
 
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         shown: dict[str, Any] = {}
         for key in value:
-            if self._left <= 0:
+            if self.chars_left <= 0:
                 break
-            name = str.__str__(key) if isinstance(key, str) else str(_scalar(key))
+            name = str.__str__(key) if isinstance(key, str) else str(self._scalar(key))
             if is_secret_name(name):
-                shown[name] = "[redacted]"
-                self._left -= 1
+                self.hide(value[key])
+                shown[self.name(name)] = "[redacted]"
+                self.chars_left -= 1
             else:
-                shown[name] = self.value(value[key], depth - 1)
+                shown[self.name(name)] = self.value(value[key], depth - 1)
         return shown
 
-
-def _scalar(value: Any) -> Any:
-    """A value that is not a container: as JSON has it, else its class name in brackets."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, float) and math.isfinite(value):
-        return float.__float__(value)
-    if isinstance(value, int) and int.bit_length(value) <= MAX_INTEGER_BITS:
-        return int.__index__(value)
-    if isinstance(value, int) or not _is_plain(value):
-        return f"[{refusals.class_name(value)}]"
-    return _shortened(str(value))
+    def _scalar(self, value: Any) -> Any:
+        """A value that is not a container: as JSON has it, else its class name in brackets."""
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, float) and math.isfinite(value):
+            return float.__float__(value)
+        if isinstance(value, int) and int.bit_length(value) <= MAX_INTEGER_BITS:
+            return int.__index__(value)
+        if isinstance(value, int) or not _is_plain(value):
+            return f"[{refusals.class_name(value)}]"
+        return self._shortened(str(value))
 
 
 def _is_plain(value: object) -> bool:
     """Whether the text of a value cannot contain other values."""
     return type(value) in _PLAIN_TYPES
-
-
-def _shortened(text: str) -> str:
-    if len(text) <= MAX_STRING_CHARS:
-        return text
-    return f"{text[:MAX_STRING_CHARS]}...[truncated, {len(text)} chars]"

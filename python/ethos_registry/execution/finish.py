@@ -75,6 +75,8 @@ def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -
     redact = plan.redact
     if redact is not None:
         result = redacted_text(result, redact)
+    if batch.runtime.records:
+        call.raw_text = result.text
     trims_now = not batch.trims_at_end
     now = fence if trims_now else None
     finished = finish_result(result, plan.trim_cap, reducer, call.args, turn_count, now)

@@ -11,7 +11,13 @@ from ethos_registry.contract.observer import AnyObserver
 
 __all__ = ["Observers", "checked_observers"]
 
-_METHODS = ("batch_finished", "call_started", "call_finished", "call_refused")
+_METHODS = (
+    "batch_finished",
+    "call_started",
+    "call_finished",
+    "call_refused",
+    "batch_recorded",
+)
 Callbacks = tuple[Callable[[Any], object], ...]
 
 
@@ -23,6 +29,7 @@ class Observers(NamedTuple):
     call_started: Callbacks
     call_finished: Callbacks
     call_refused: Callbacks
+    batch_recorded: Callbacks
 
 
 def checked_observers(observers: Iterable[AnyObserver]) -> Observers | None:
@@ -46,6 +53,6 @@ def checked_observers(observers: Iterable[AnyObserver]) -> Observers | None:
                 context={"field": "observers", "value": observer},
             )
         for name, method in present.items():
-            check_callback(method, name, "calls" if name == "batch_finished" else "call")
+            check_callback(method, name, "calls" if name.startswith("batch_") else "call")
             callbacks[name].append(method)
     return Observers(given, *(tuple(callbacks[name]) for name in _METHODS))

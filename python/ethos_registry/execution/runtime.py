@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ethos_registry import _core
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
 from ethos_registry.execution.logged import log_exception
@@ -42,6 +43,7 @@ class Runtime:
         "default_timeout_seconds",
         "observers",
         "redact",
+        "redact_recorded",
         "reducers",
         "thread_wait_seconds",
         "threads",
@@ -57,6 +59,7 @@ class Runtime:
         "thread_wait_seconds",
         "abandon_after_seconds",
         "redact",
+        "redact_recorded",
         "unredacted_tools",
     )
 
@@ -71,6 +74,7 @@ class Runtime:
         thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
         abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
         redact: Redact | None = None,
+        redact_recorded: Redact = _core.redact,
         unredacted_tools: frozenset[str] = frozenset(),
     ) -> None:
         self.backends = backends
@@ -82,11 +86,18 @@ class Runtime:
         self.abandon_after_seconds = abandon_after_seconds
         self.redact = redact
         """Takes credentials out of text; `None` if the registry keeps them."""
+        self.redact_recorded = redact_recorded
+        """The same for recorders, who never receive them."""
         self.unredacted_tools = unredacted_tools
         self.abandoned_calls = 0
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
         self._lock = threading.Lock()
         self._logged: set[str] = set()
+
+    @property
+    def records(self) -> bool:
+        """Whether an observer receives arguments and output."""
+        return self.observers is not None and bool(self.observers.batch_recorded)
 
     def copy(self) -> Runtime:
         """The same settings with counters of their own."""

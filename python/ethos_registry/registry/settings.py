@@ -73,6 +73,7 @@ def checked_runtime(
     if thread_wait_seconds is not None:
         checks.finite_number(thread_wait_seconds, "thread_wait_seconds")
     checks.finite_number(abandon_after_seconds, "abandon_after_seconds")
+    redact_all = _redact_of(backends)
     return Runtime(
         backends=checked_backends(backends),
         reducers=reducers,
@@ -81,7 +82,8 @@ def checked_runtime(
         threads=threads,
         thread_wait_seconds=thread_wait_seconds,
         abandon_after_seconds=abandon_after_seconds,
-        redact=_redact_of(backends) if checks.boolean(redact, "redact") else None,
+        redact=redact_all if checks.boolean(redact, "redact") else None,
+        redact_recorded=redact_all,
         unredacted_tools=frozenset(checks.strings(unredacted_tools, "unredacted_tools")),
     )
 
