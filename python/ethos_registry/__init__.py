@@ -150,13 +150,18 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.toolkit import (
         ArtifactReaders,
         kanban_tools,
+        lint_tool,
         list_files_tool,
+        memory_tools,
         patch_file_tool,
         read_file_tool,
         ready_tools,
         run_tests_tool,
         search_files_tool,
+        session_search_tool,
         terminal_tool,
+        todo_tools,
+        typecheck_tool,
         write_file_tool,
     )
     from ethos_registry.usage.errors import UsageStoreError
@@ -298,9 +303,11 @@ __all__ = [
     "is_secret_name",
     "is_tool_registry",
     "kanban_tools",
+    "lint_tool",
     "list_files_tool",
     "load_personalities",
     "load_personality",
+    "memory_tools",
     "ok",
     "patch_file_tool",
     "portable_name",
@@ -319,10 +326,13 @@ __all__ = [
     "run_tests_tool",
     "sandbox_support",
     "search_files_tool",
+    "session_search_tool",
     "standard_backends",
     "start_supervised",
     "terminal_tool",
+    "todo_tools",
     "tool",
+    "typecheck_tool",
     "write_file_tool",
 ]
 
@@ -400,8 +410,9 @@ _NAMES = {
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
     "toolkit": (
-        "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
-        "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
+        "ArtifactReaders kanban_tools lint_tool list_files_tool memory_tools patch_file_tool "
+        "read_file_tool ready_tools run_tests_tool search_files_tool session_search_tool "
+        "terminal_tool todo_tools typecheck_tool write_file_tool"
     ),
     "usage.errors": "UsageStoreError",
     "usage.ledger": "UsageLedger",
