@@ -29,6 +29,8 @@ _MAX_HIDDEN_VALUES = 100
 _MIN_HIDDEN_CHARS = 6
 """A shorter value under a secret-looking key is not searched for in the output."""
 
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 RawOutputs = dict[int, tuple[Any, str | None]]
 """Position in the batch -> arguments and the tool's text."""
 
@@ -57,26 +59,30 @@ class RecordedBatch:
 
     def calls(self) -> Sequence[RecordedCall]:
         """The calls, in the order of the batch."""
-        return [self._call(row) for row in sorted(self._finished.rows, key=_position)]
+        finished = self._finished
+        session_id = _clean(finished.context.session_id, self._redact)
+        caller_id = _clean(finished.caller_id, self._redact)
+        return [
+            self._call(row, session_id, caller_id) for row in sorted(finished.rows, key=_position)
+        ]
 
-    def _call(self, row: Any) -> RecordedCall:
+    def _call(self, row: Any, session_id: str, caller_id: str) -> RecordedCall:
         index, answer, _, started = row
         finished, result = self._finished, answer.result
         args, raw = self._outputs[index]
         arguments, hide = _recorded_arguments(args, self._redact)
         text = result.text
         value = hide(text)
-        context = finished.context
         return RecordedCall(
             finished.started_at_seconds
             if started is None
             else started + finished.clock_offset_seconds,
-            _clean(context.session_id, self._redact),
-            context.current_turn,
+            session_id,
+            finished.context.current_turn,
             self._batch_id,
             hide(str.__str__(answer.tool_call_id)),
             hide(answer.name),
-            _clean(finished.caller_id, self._redact),
+            caller_id,
             arguments,
             result.ok,
             None if result.ok else result.code,
@@ -136,8 +142,7 @@ def _recorded_arguments(args: Any, redact: Redact) -> tuple[str, Callable[[str],
     hide = _hiding(shown.hidden, redact)
     if shown.hidden:
         value = _each_string(value, hide)
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return _core.replace_surrogates(text), hide
+    return _core.replace_surrogates(_to_json(value)), hide
 
 
 def _each_string(value: Any, hide: Callable[[str], str]) -> Any:

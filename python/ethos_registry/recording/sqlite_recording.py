@@ -104,7 +104,7 @@ class FoundCall(NamedTuple):
 
     call: RecordedCall
     snippet: str
-    """The words around the first match."""
+    """The output around the first match in it, else its start."""
 
 
 class SqliteRecording:
@@ -146,7 +146,7 @@ class SqliteRecording:
             return []
         columns = ", ".join(f"recorded_calls.{name}" for name in ("number", *COLUMNS))
         query = (
-            f"SELECT {columns}, snippet(call_search, -1, '', '', ' ... ', 40) "
+            f"SELECT {columns}, snippet(call_search, 2, '', '', ' ... ', 40) "
             "FROM call_search JOIN recorded_calls ON recorded_calls.number = call_search.rowid "
             "WHERE call_search MATCH :words AND (:session IS NULL OR session = :session) "
             "AND (:agent IS NULL OR agent = :agent) ORDER BY rank, number DESC LIMIT :limit"
