@@ -4,16 +4,16 @@ mod adhoc;
 mod result;
 mod task;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::{is_bad, is_play, shorten};
-use super::output::Output;
-use super::report::squeezed;
-use super::unknown::Unknown;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::{is_bad, is_play, shorten};
+use crate::output::Output;
+use crate::report::squeezed;
+use crate::unknown::Unknown;
 use result::Outcome;
 use task::Task;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "ansible",
     runs: |input| matches!(input.program(), "ansible" | "ansible-playbook"),
     marks: Marks::OneOf(&[

@@ -1,22 +1,22 @@
 //! Lines of an input that were asked for by their number: `tail -n 80 app.log`, `sed -n 20,60p notes.txt`,
 //! `docker logs --tail 50 db`. Who asks for so few means to read them.
 
-use super::family::Family;
-use super::file;
-use super::input::{Exit, FILE_SHOWERS, Input};
-use super::log;
-use super::several;
-use super::terminal;
+use crate::family::Family;
+use crate::file;
+use crate::input::{Exit, FILE_SHOWERS, Input};
+use crate::log;
+use crate::several;
+use crate::terminal;
 use ethos_registry_core::command::{Asked, CommandLine, lines_of_stage, program};
 
 /// More lines are asked for to set a bound, not to be read one by one.
-pub(super) const MOST_LINES: usize = 100;
+pub(crate) const MOST_LINES: usize = 100;
 /// Longer inputs are not read line by line, however few lines they have.
-pub(super) const MOST_BYTES: usize = 16 * 1024;
+pub(crate) const MOST_BYTES: usize = 16 * 1024;
 
 /// Whether all of `input` is shown, which `family` knows and the commands of `line` gave: its lines are those of inputs,
 /// not of a report on something else, and no more than were asked for.
-pub(super) fn shows_all(family: &Family, input: &Input<'_>, line: &CommandLine) -> bool {
+pub(crate) fn shows_all(family: &Family, input: &Input<'_>, line: &CommandLine) -> bool {
     shows_lines(family.name, input, line.asked_lines())
         || is_text(family.name) && are_all(input, line)
         || family.name != several::FAMILY.name && is_beside_files(input, line)
@@ -24,7 +24,7 @@ pub(super) fn shows_all(family: &Family, input: &Input<'_>, line: &CommandLine) 
 
 /// The same for the output of one command, known to the family of that name, with `piped` lines of it requested by
 /// the stages behind it.
-pub(super) fn shows_lines(family: &str, input: &Input<'_>, piped: Option<usize>) -> bool {
+pub(crate) fn shows_lines(family: &str, input: &Input<'_>, piped: Option<usize>) -> bool {
     is_text(family) && is_all(input, piped, family == log::FAMILY.name)
 }
 
@@ -55,7 +55,7 @@ fn are_all(input: &Input<'_>, line: &CommandLine) -> bool {
 }
 
 /// How many lines of a file `command` was asked for, where they are few enough to be read.
-pub(super) fn lines_of_file(command: &Asked) -> Option<usize> {
+pub(crate) fn lines_of_file(command: &Asked) -> Option<usize> {
     let one = Input {
         text: "",
         words: &command.words,
@@ -97,8 +97,8 @@ fn range(script: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::input::Exit;
-    use super::super::terminal;
+    use crate::input::Exit;
+    use crate::terminal;
 
     fn stays(command: &str, line: fn(usize) -> String) -> bool {
         let text: String = (0..80).map(line).collect();

@@ -16,17 +16,17 @@
 
 use hashbrown::HashSet;
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::findings::ends::Ends;
-use super::input::{Exit, Input};
-use super::line::{is_bad, is_number, is_ruler, shorten};
-use super::output::{Output, Weight};
-use super::part::{self, Told};
-use super::report::squeezed;
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::findings::ends::Ends;
+use crate::input::{Exit, Input};
+use crate::line::{is_bad, is_number, is_ruler, shorten};
+use crate::output::{Output, Weight};
+use crate::part::{self, Told};
+use crate::report::squeezed;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "bazel",
     runs: |input| matches!(input.program(), "bazel" | "bazelisk"),
     marks: Marks::OneOf(&[
@@ -299,8 +299,8 @@ impl<'a> Reader<'a, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tested;
     use super::*;
+    use crate::tested;
 
     const RULE: &str =
         "================================================================================";

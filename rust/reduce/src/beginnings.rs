@@ -4,7 +4,7 @@
 ///
 /// Most lines begin with none of them, so that the first byte answers before anything is compared.
 #[derive(Debug)]
-pub(super) struct Beginnings<const COUNT: usize> {
+pub(crate) struct Beginnings<const COUNT: usize> {
     /// The bytes with which one of the inputs begins.
     first: Bytes,
     /// The bytes that are second in one of them; all when one has no second.
@@ -55,7 +55,7 @@ impl<const COUNT: usize> Beginnings<COUNT> {
         clippy::indexing_slicing,
         reason = "a constant function has no other way; out of bounds would not compile"
     )]
-    pub(super) const fn new(texts: [&'static str; COUNT]) -> Self {
+    pub(crate) const fn new(texts: [&'static str; COUNT]) -> Self {
         let mut first = Bytes([0; 4]);
         let mut second = Bytes([0; 4]);
         let mut at = 0;
@@ -87,12 +87,12 @@ impl<const COUNT: usize> Beginnings<COUNT> {
     }
 
     /// Whether `text` begins with one of them.
-    pub(super) fn begin(&self, text: &str) -> bool {
+    pub(crate) fn begin(&self, text: &str) -> bool {
         self.of(text).is_some()
     }
 
     /// The first of them with which `text` begins.
-    pub(super) fn of(&self, text: &str) -> Option<&'static str> {
+    pub(crate) fn of(&self, text: &str) -> Option<&'static str> {
         let bytes = text.as_bytes();
         let first = bytes.first().filter(|first| self.first.has(**first))?;
         if bytes.get(1).is_some_and(|second| !self.second.has(*second)) {

@@ -20,7 +20,7 @@ const NAME_CHARS: usize = 3;
 ///
 /// Only inputs with a NUL hold such lines: a wrong encoding makes an input hard to read, but leaves it one. Names that
 /// NULs divide (`find -print0`) are text.
-pub(super) fn counted(text: &str) -> Cow<'_, str> {
+pub(crate) fn counted(text: &str) -> Cow<'_, str> {
     if memchr(0, text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }

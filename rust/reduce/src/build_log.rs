@@ -1,21 +1,21 @@
 //! What logs of build tools share: rows that are shown, tracebacks that are folded, lines of no known kind.
 
-use super::line::shorten;
-use super::output::Output;
-use super::traceback::Folder;
-use super::unknown::in_place::UnknownInPlace;
+use crate::line::shorten;
+use crate::output::Output;
+use crate::traceback::Folder;
+use crate::unknown::in_place::UnknownInPlace;
 
 const LINE_CHARS: usize = 320;
 
 /// What is shown of a build.
-pub(super) struct BuildLog<'a, 'o> {
+pub(crate) struct BuildLog<'a, 'o> {
     folder: Folder<'a>,
     unknown: UnknownInPlace,
     output: &'o mut Output,
 }
 
 impl<'a, 'o> BuildLog<'a, 'o> {
-    pub(super) fn new(output: &'o mut Output) -> Self {
+    pub(crate) fn new(output: &'o mut Output) -> Self {
         Self {
             folder: Folder::default(),
             unknown: UnknownInPlace::default(),
@@ -24,30 +24,30 @@ impl<'a, 'o> BuildLog<'a, 'o> {
     }
 
     /// The build failed.
-    pub(super) fn failed(&mut self) {
+    pub(crate) fn failed(&mut self) {
         self.output.failed();
     }
 
     /// Folds a line of a traceback, and states whether it was one.
-    pub(super) fn is_traced(&mut self, line: &'a str) -> bool {
+    pub(crate) fn is_traced(&mut self, line: &'a str) -> bool {
         let output = &mut *self.output;
         self.folder.line(line, &mut |row| fact(row, output))
     }
 
-    pub(super) fn fact(&mut self, line: &str) {
+    pub(crate) fn fact(&mut self, line: &str) {
         fact(line, self.output);
     }
 
-    pub(super) fn context(&mut self, line: &str) {
+    pub(crate) fn context(&mut self, line: &str) {
         self.output.context(&shorten(line.trim_end(), LINE_CHARS));
     }
 
     /// A line of no known kind, or one of more than are shown one by one.
-    pub(super) fn other(&mut self, line: &str) {
+    pub(crate) fn other(&mut self, line: &str) {
         self.unknown.show(line, self.output);
     }
 
-    pub(super) fn finish(mut self) {
+    pub(crate) fn finish(mut self) {
         let output = self.output;
         self.folder.finish(&mut |row| fact(row, output));
     }

@@ -7,16 +7,16 @@ mod line;
 
 use std::collections::BTreeMap;
 
-use super::family::{Family, Marks, Match};
-use super::input::{Exit, Input};
-use super::line::{is_bad, is_ruler, shorten};
-use super::output::Output;
-use super::part;
-use super::unknown::Unknown;
+use crate::family::{Family, Marks, Match};
+use crate::input::{Exit, Input};
+use crate::line::{is_bad, is_ruler, shorten};
+use crate::output::Output;
+use crate::part;
+use crate::unknown::Unknown;
 use ethos_registry_core::command::producer;
 use line::{Line, step_line, timed};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "buildkit",
     runs,
     marks: Marks::OneOf(&[

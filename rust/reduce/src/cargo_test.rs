@@ -16,17 +16,17 @@ use self::line::{
     Next, Outcome, failure_header, is_announcement, is_listed, is_marks, is_passed, is_ruled,
     is_shown, name, nextest, outcome, without_binary,
 };
-use super::family::{Family, Marks};
-use super::input::Input;
-use super::line::{is_bad, shorten};
-use super::output::Output;
-use super::rustc::{Reader, is_beside};
-use super::traceback::Folder;
+use crate::family::{Family, Marks};
+use crate::input::Input;
+use crate::line::{is_bad, shorten};
+use crate::output::Output;
+use crate::rustc::{Reader, is_beside};
+use crate::traceback::Folder;
 use panic::show;
 use results::Results;
 use section::Section;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "cargo test",
     runs,
     marks: Marks::OneOf(&[

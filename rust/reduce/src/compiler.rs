@@ -7,13 +7,13 @@ mod group;
 mod linked;
 mod severity;
 
-use super::diagnostics::{finding, is_asked_for, is_caret, is_excerpt};
-use super::family::{Family, Marks, Match};
-use super::findings::Findings;
-use super::findings::ends::Ends;
-use super::input::Input;
-use super::line::{self, indent, shorten};
-use super::output::{Output, Weight};
+use crate::diagnostics::{finding, is_asked_for, is_caret, is_excerpt};
+use crate::family::{Family, Marks, Match};
+use crate::findings::Findings;
+use crate::findings::ends::Ends;
+use crate::input::Input;
+use crate::line::{self, indent, shorten};
+use crate::output::{Output, Weight};
 use cmake::{Cmake, Told};
 use ethos_registry_core::find_text::FindText as _;
 use folder::Folders;
@@ -25,7 +25,7 @@ use group::{Group, Grouped};
 use linked::References;
 use severity::{Severity, severity};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "compiler",
     runs,
     marks: Marks::OneOf(&[
@@ -175,7 +175,7 @@ enum Below<'a> {
 }
 
 /// Whether `line` is a step of a build that went well, or its command with options.
-pub(super) fn compiles(line: &str) -> bool {
+pub(crate) fn compiles(line: &str) -> bool {
     line.starts_with('[') && is_step(line) || line.has_text(" -") && is_command(line)
 }
 
@@ -308,7 +308,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    fn message(&mut self, text: &'a str, found: super::findings::Finding<'a>) {
+    fn message(&mut self, text: &'a str, found: crate::findings::Finding<'a>) {
         match severity(found.message) {
             Some(Severity::Error) => {
                 if let Some(entered) = self.folders.untold(found.path) {

@@ -6,18 +6,18 @@
 mod verdict;
 
 use self::verdict::Verdict;
-use super::family::{Family, Marks, Match};
-use super::fold::mask;
-use super::input::Input;
-use super::line::{is_bad, shorten};
-use super::output::Output;
-use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
-use super::test_run::googletest;
-use super::unknown::in_place::UnknownInPlace;
+use crate::family::{Family, Marks, Match};
+use crate::fold::mask;
+use crate::input::Input;
+use crate::line::{is_bad, shorten};
+use crate::output::Output;
+use crate::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
+use crate::test_run::googletest;
+use crate::unknown::in_place::UnknownInPlace;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "ctest",
     runs,
     marks: Marks::OneOf(&[&["% tests passed, "], &["\nTest project "]]),

@@ -8,11 +8,11 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::family::{Family, Marks, Match};
-use super::input::{Exit, Input, WHOLE_CHARS};
-use super::output::{Output, is_account};
-use super::part;
-use super::route::families;
+use crate::family::{Family, Marks, Match};
+use crate::input::{Exit, Input, WHOLE_CHARS};
+use crate::output::{Output, is_account};
+use crate::part;
+use crate::route::families;
 use ethos_registry_core::find_text::any_of;
 use ethos_registry_core::lines::lines;
 
@@ -34,18 +34,18 @@ static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 });
 
 /// Whether a line of `text` may be a mark: all of it is searched once.
-pub(super) fn may_stand_in(text: &str) -> bool {
+pub(crate) fn may_stand_in(text: &str) -> bool {
     WORDS.as_ref().is_some_and(|words| words.is_match(text))
 }
 
 /// Whether marks stand in `text`.
-pub(super) fn stand_in(text: &str) -> bool {
+pub(crate) fn stand_in(text: &str) -> bool {
     may_stand_in(text) && parts(text).len() > 1
 }
 
 /// An input with marks: what precedes and behind one is an output of its own, so that no line is joined with
 /// one from which it was cut.
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "cut",
     runs: |_| false,
     marks: Marks::Never,
@@ -111,7 +111,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 }
 
 /// Writes the marks of `text` that `output` does not show: those of inputs that were not read part by part.
-pub(super) fn keep(text: &str, output: &mut Output) {
+pub(crate) fn keep(text: &str, output: &mut Output) {
     let mut marks: Vec<&str> = Vec::new();
     for line in lines(text) {
         let mark = line.trim();
@@ -151,9 +151,9 @@ fn is_mark(line: &str) -> bool {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::input::Exit;
-    use super::super::terminal;
     use super::*;
+    use crate::input::Exit;
+    use crate::terminal;
 
     #[test]
     fn a_mark_is_a_word_between_brackets_or_points() {

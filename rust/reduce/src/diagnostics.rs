@@ -5,20 +5,20 @@ mod block;
 mod forms;
 mod reader;
 
-pub(super) use annotation::Annotation;
-pub(super) use block::is_asked_for;
-pub(super) use forms::{bare_place, finding, is_caret, is_code, is_excerpt};
+pub(crate) use annotation::Annotation;
+pub(crate) use block::is_asked_for;
+pub(crate) use forms::{bare_place, finding, is_caret, is_code, is_excerpt};
 
-use super::family::{Family, Marks, Match};
-use super::findings::Finding;
-use super::input::Input;
-use super::line::{indent, is_number, is_play};
-use super::output::{Output, Weight};
-use super::traceback::is_goroutine;
+use crate::family::{Family, Marks, Match};
+use crate::findings::Finding;
+use crate::input::Input;
+use crate::line::{indent, is_number, is_play};
+use crate::output::{Output, Weight};
+use crate::traceback::is_goroutine;
 use forms::{arrow, is_judged, pointed};
 use reader::Reader;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "diagnostics",
     runs,
     marks: Marks::OneOf(&[

@@ -9,15 +9,15 @@ mod reader;
 use changes::CONFLICT;
 use file::{File, Room};
 use prose::Prose;
-pub(super) use reader::hunk_lines;
+pub(crate) use reader::hunk_lines;
 use reader::{ChangedWords, Reader};
 
-use super::family::{Family, Marks, Match};
-use super::git_log::{is_stat, is_total};
-use super::input::Input;
-use super::output::Output;
+use crate::family::{Family, Marks, Match};
+use crate::git_log::{is_stat, is_total};
+use crate::input::Input;
+use crate::output::Output;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "diff",
     runs,
     marks: Marks::OneOf(&[

@@ -5,13 +5,13 @@ mod python;
 
 use hashbrown::HashSet;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::shorten;
-use super::output::Output;
-use super::unknown::Unknown;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
+use crate::unknown::Unknown;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "disassembly",
     runs: |input| input.program().ends_with("objdump"),
     marks: Marks::OneOf(&[&["\nDisassembly of section "], &[python::MARK]]),
@@ -120,8 +120,8 @@ mod tests {
 
     use std::fmt::Write as _;
 
-    use super::super::input::Exit;
-    use super::super::tested::unmarked as terminal;
+    use crate::input::Exit;
+    use crate::tested::unmarked as terminal;
 
     fn disassembly(functions: usize) -> String {
         let mut text = String::from(

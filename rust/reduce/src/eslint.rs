@@ -6,17 +6,17 @@ mod table;
 
 use hashbrown::HashSet;
 
-use super::beginnings::Beginnings;
-use super::diagnostics::{finding, is_code};
-use super::family::{Family, Marks, Match};
-use super::findings::{Finding, Findings, by_message};
-use super::input::{Exit, Input};
-use super::line::{indent, shorten};
-use super::output::Output;
-use super::part;
+use crate::beginnings::Beginnings;
+use crate::diagnostics::{finding, is_code};
+use crate::family::{Family, Marks, Match};
+use crate::findings::{Finding, Findings, by_message};
+use crate::input::{Exit, Input};
+use crate::line::{indent, shorten};
+use crate::output::Output;
+use crate::part;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "eslint",
     runs,
     marks: Marks::OneOf(&[

@@ -11,12 +11,12 @@ const BETWEEN: [&str; 7] = ["ed", "status", "with", "code", "value", "non-zero",
 const MOST_BETWEEN: usize = 4;
 
 /// Whether `line` shows such a code: true of all lines that differ in digits alone, or of none.
-pub(super) fn is_told(line: &str) -> bool {
+pub(crate) fn is_told(line: &str) -> bool {
     codes(line).next().is_some()
 }
 
 /// Whether `line` shows a code other than 0.
-pub(super) fn is_bad(line: &str) -> bool {
+pub(crate) fn is_bad(line: &str) -> bool {
     codes(line).any(|code| code.bytes().any(|digit| digit != b'0'))
 }
 
@@ -60,9 +60,9 @@ fn code(text: &str) -> Option<&str> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::input::Exit;
-    use super::super::terminal;
     use super::*;
+    use crate::input::Exit;
+    use crate::terminal;
 
     #[test]
     fn no_fold_hides_a_code_nor_that_a_count_is_not_nought() {

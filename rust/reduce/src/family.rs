@@ -1,11 +1,11 @@
 //! What a family of outputs is: how it is known, and what is made of it.
 
-use super::input::Input;
-use super::output::Output;
+use crate::input::Input;
+use crate::output::Output;
 
 /// How sure a family is that an output is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Match {
+pub(crate) enum Match {
     /// Nothing of the family's grammar is there.
     No,
     /// Enough when the command is one of the family's.
@@ -16,7 +16,7 @@ pub(super) enum Match {
 
 /// What an output must hold for its content alone to prove that it is of a family.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Marks {
+pub(crate) enum Marks {
     /// Nothing that short inputs could tell.
     Any,
     /// Content proves nothing: the command must be one of the family's.
@@ -29,22 +29,22 @@ pub(super) enum Marks {
 }
 
 /// One kind of output.
-pub(super) struct Family {
+pub(crate) struct Family {
     /// Its name, for tests and benchmarks.
-    pub(super) name: &'static str,
+    pub(crate) name: &'static str,
     /// Whether the command is one that gives such output.
-    pub(super) runs: fn(&Input<'_>) -> bool,
+    pub(crate) runs: fn(&Input<'_>) -> bool,
     /// Without them it recognises nothing as certain.
-    pub(super) marks: Marks,
+    pub(crate) marks: Marks,
     /// Whether the text is such output; reads at most the beginning of it, or stops at the first proof.
-    pub(super) recognises: fn(&Input<'_>) -> Match,
+    pub(crate) recognises: fn(&Input<'_>) -> Match,
     /// Writes what an agent needs of it; nothing when it is not understood after all.
-    pub(super) reduce: fn(&Input<'_>, &mut Output),
+    pub(crate) reduce: fn(&Input<'_>, &mut Output),
 }
 
 impl Family {
     /// Writes what an agent needs of the input, each thing at its place.
-    pub(super) fn write(&self, input: &Input<'_>, output: &mut Output) {
+    pub(crate) fn write(&self, input: &Input<'_>, output: &mut Output) {
         (self.reduce)(input, output);
         output.settle();
     }

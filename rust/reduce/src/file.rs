@@ -10,14 +10,14 @@ use self::asked::{is_part, kind};
 use self::c::C;
 use self::kind::Kind;
 use self::members::Members;
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line;
-use super::output::Output;
-use super::source::{is_assigned, is_head, is_mark};
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line;
+use crate::output::Output;
+use crate::source::{is_assigned, is_head, is_mark};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "file",
     runs,
     marks: Marks::OneOf(&[&["0\t"]]),
@@ -208,8 +208,8 @@ fn is_constant(text: &str) -> bool {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::super::input::Exit;
     use super::*;
+    use crate::input::Exit;
 
     fn reduced(text: &str, command: &str) -> Option<String> {
         let words: Vec<String> = command.split(' ').map(str::to_owned).collect();

@@ -1,17 +1,17 @@
 //! Findings of linters, type checkers and compilers: the same message shown once, with all its places.
 
-pub(super) mod by_message;
-pub(super) mod ends;
+pub(crate) mod by_message;
+pub(crate) mod ends;
 mod message;
 mod rows;
 mod sample;
 
-pub(super) use self::message::masked;
+pub(crate) use self::message::masked;
 use self::rows::Rows;
 use self::sample::Sample;
-use super::fingerprint::fingerprint;
-use super::line::{Place, shorten};
-use super::output::Output;
+use crate::fingerprint::fingerprint;
+use crate::line::{Place, shorten};
+use crate::output::Output;
 
 /// Up to this many errors of a type checker or compiler every place is shown; beyond it the first
 /// ones of each message, and how many each file has. Messages that differ only in numbers and quoted
@@ -33,20 +33,20 @@ const MESSAGE_CHARS: usize = 240;
 
 /// One message at one place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Finding<'a> {
+pub(crate) struct Finding<'a> {
     /// Path, line and column as the tool wrote them, or what else names the place.
-    pub(super) place: &'a str,
+    pub(crate) place: &'a str,
     /// The path alone; a place that does not begin with it is below it.
-    pub(super) path: &'a str,
+    pub(crate) path: &'a str,
     /// What is said about the place, with severity and code.
-    pub(super) message: &'a str,
+    pub(crate) message: &'a str,
     /// The line that states both, as the tool wrote it; empty when they are on different lines.
-    pub(super) whole: &'a str,
+    pub(crate) whole: &'a str,
 }
 
 impl<'a> Finding<'a> {
     /// `message`, which is on another line than its place.
-    pub(super) fn at(place: Place<'a>, message: &'a str) -> Self {
+    pub(crate) fn at(place: Place<'a>, message: &'a str) -> Self {
         Self {
             place: place.text,
             path: place.path,
@@ -58,7 +58,7 @@ impl<'a> Finding<'a> {
 
 /// Findings in the order in which they came; of very many a sample.
 #[derive(Debug, Default)]
-pub(super) struct Findings<'a> {
+pub(crate) struct Findings<'a> {
     /// Whether messages that differ in numbers and names only are distinguished, however many there are.
     exact: bool,
     /// Whether they are warnings of a compiler.
@@ -76,7 +76,7 @@ pub(super) struct Findings<'a> {
 
 impl<'a> Findings<'a> {
     /// Findings in which each message counts, as those of a compiler.
-    pub(super) fn exact() -> Self {
+    pub(crate) fn exact() -> Self {
         Self {
             exact: true,
             ..Self::default()
@@ -84,24 +84,24 @@ impl<'a> Findings<'a> {
     }
 
     /// What a compiler warns of.
-    pub(super) fn warnings() -> Self {
+    pub(crate) fn warnings() -> Self {
         Self {
             warnings: true,
             ..Self::exact()
         }
     }
 
-    pub(super) fn push(&mut self, finding: Finding<'a>) {
+    pub(crate) fn push(&mut self, finding: Finding<'a>) {
         self.close();
         self.open = Some(finding);
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.open.is_none() && self.all.is_empty()
     }
 
     /// Whether the last finding only announced its message, which `message` is: `path:1 in f:`.
-    pub(super) fn takes_message(&mut self, message: &'a str) -> bool {
+    pub(crate) fn takes_message(&mut self, message: &'a str) -> bool {
         let announces = |message: &str| {
             message.ends_with(':') && (message.starts_with("in ") || message.starts_with("at "))
         };
@@ -116,7 +116,7 @@ impl<'a> Findings<'a> {
     }
 
     /// What continues the message of the last finding, which a tool has broken into lines.
-    pub(super) fn continue_last(&mut self, more: &'a str) {
+    pub(crate) fn continue_last(&mut self, more: &'a str) {
         if self.open.is_some() && self.open_lines.len() < MESSAGE_CHARS {
             self.open_lines.push(more.trim());
         }
@@ -167,7 +167,7 @@ impl<'a> Findings<'a> {
     /// One row a message: alone with its place as the tool wrote it, or followed by all its places.
     ///
     /// Of very many findings a sample is shown, of about `target_chars`; of severe ones each.
-    pub(super) fn write(&mut self, target_chars: usize, output: &mut Output) {
+    pub(crate) fn write(&mut self, target_chars: usize, output: &mut Output) {
         self.close();
         if !self.is_empty() {
             output.failed();
@@ -193,7 +193,7 @@ impl<'a> Findings<'a> {
     }
 
     /// Whether there are too many to tell the place of each.
-    pub(super) fn are_sampled(&self) -> bool {
+    pub(crate) fn are_sampled(&self) -> bool {
         self.sample.is_some() || self.all.len() > self.most_told()
     }
 

@@ -13,19 +13,19 @@ use object::{LINE_KEYS, MESSAGE_KEYS, PATH_KEYS, POSITION_KEY, found, is_verdict
 use store::Store;
 use tested::{failed_case, failed_spec, failed_test, tested_file, totals};
 
-use super::family::{Family, Marks, Match};
-use super::findings::{Finding, Findings, by_message};
-use super::input::Input;
-use super::json::document::Document;
-use super::line::shorten;
-use super::output::Output;
+use crate::family::{Family, Marks, Match};
+use crate::findings::{Finding, Findings, by_message};
+use crate::input::Input;
+use crate::json::document::Document;
+use crate::line::shorten;
+use crate::output::Output;
 use values::Rest;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "findings json",
     runs: |input| {
-        (super::diagnostics::FAMILY.runs)(input)
-            || (super::eslint::FAMILY.runs)(input)
+        (crate::diagnostics::FAMILY.runs)(input)
+            || (crate::eslint::FAMILY.runs)(input)
             || matches!(input.program(), "jest" | "vitest" | "mocha" | "playwright")
             || input.program() == "go" && input.subcommand() == "vet"
     },
@@ -103,7 +103,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         output.fact(&shorten(member, OTHER_CHARS));
     }
     for object in rest.objects {
-        super::json::write(object, output);
+        crate::json::write(object, output);
     }
 }
 

@@ -9,7 +9,7 @@ const NUMBER: u64 = 0xFF << 56;
 
 /// `hash` and one more value: both halves of a product, so that no byte counts for some bits only.
 #[inline]
-pub(super) fn mixed(hash: u64, value: u64) -> u64 {
+pub(crate) fn mixed(hash: u64, value: u64) -> u64 {
     let product = u128::from(hash ^ value) * u128::from(MULTIPLIER);
     #[expect(clippy::cast_possible_truncation, reason = "each half has 64 bits")]
     {
@@ -18,12 +18,12 @@ pub(super) fn mixed(hash: u64, value: u64) -> u64 {
 }
 
 /// What is the same for equal inputs.
-pub(super) fn fingerprint(text: &str) -> u64 {
+pub(crate) fn fingerprint(text: &str) -> u64 {
     fingerprint_after(0, text.as_bytes())
 }
 
 /// The same for `bytes` after what `before` represents.
-pub(super) fn fingerprint_after(before: u64, bytes: &[u8]) -> u64 {
+pub(crate) fn fingerprint_after(before: u64, bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     // The last bytes as one number, some of them twice when there are more than eight.
     let last = match bytes.last_chunk() {
@@ -39,7 +39,7 @@ pub(super) fn fingerprint_after(before: u64, bytes: &[u8]) -> u64 {
 /// What is the same for lines that differ by their numbers only.
 ///
 /// After each number it begins again, so that the length of the number does not matter.
-pub(super) fn without_numbers(line: &str) -> u64 {
+pub(crate) fn without_numbers(line: &str) -> u64 {
     let mut rest = line.as_bytes();
     let mut hash = 0;
     let mut parts = 0;
@@ -66,7 +66,7 @@ pub(super) fn without_numbers(line: &str) -> u64 {
 
 /// What is the same for lines of one length that differ in digits alone, but for one in front of an `x`:
 /// in all of them the same words are numbers.
-pub(super) fn without_digits(line: &str) -> u64 {
+pub(crate) fn without_digits(line: &str) -> u64 {
     let bytes = line.as_bytes();
     let (words, _) = bytes.as_chunks::<8>();
     let mut hash = bytes.len() as u64;
@@ -94,7 +94,7 @@ fn calm_digits(word: u64) -> u64 {
 }
 
 /// Which numbers of `line` are zero: as a count, none is not the same as some.
-pub(super) fn noughts(line: &str) -> u64 {
+pub(crate) fn noughts(line: &str) -> u64 {
     let mut hash = 0;
     let mut rest = line.as_bytes();
     while let Some(at) = rest.iter().position(u8::is_ascii_digit) {
@@ -110,13 +110,13 @@ pub(super) fn noughts(line: &str) -> u64 {
 }
 
 /// Whether a number of its own ends `line`: `oak 7`, `rc=1`, `status: 3`.
-pub(super) fn ends_in_number(line: &str) -> bool {
+pub(crate) fn ends_in_number(line: &str) -> bool {
     let text = line.trim_end_matches(|sign: char| sign.is_ascii_digit());
     text.len() < line.len() && text.ends_with([' ', '=', ':', '\t'])
 }
 
 /// Whether that number is zero.
-pub(super) fn ends_in_nought(line: &str) -> bool {
+pub(crate) fn ends_in_nought(line: &str) -> bool {
     let mut ending = line.bytes().rev();
     ending.next() == Some(b'0') && ending.next().is_none_or(|byte| !byte.is_ascii_digit())
 }

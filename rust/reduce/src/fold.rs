@@ -8,11 +8,11 @@ mod template_key;
 
 use hashbrown::HashTable;
 
-pub(super) use mask::{Masks, coarse_mask, first_word_mask, mask, shape_mask};
+pub(crate) use mask::{Masks, coarse_mask, first_word_mask, mask, shape_mask};
 
-pub(super) use template_key::template_key;
+pub(crate) use template_key::template_key;
 
-use super::output::Output;
+use crate::output::Output;
 use mask::COARSE_WORDS;
 use odd::Watch;
 
@@ -27,19 +27,19 @@ const MAX_WATCHES: usize = 128;
 const WATCHED_FROM: usize = 3;
 /// A line and its number, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Numbered<'a> {
-    pub(super) number: usize,
-    pub(super) line: &'a str,
+pub(crate) struct Numbered<'a> {
+    pub(crate) number: usize,
+    pub(crate) line: &'a str,
 }
 
 /// Lines with one mask.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Template<'a> {
+pub(crate) struct Template<'a> {
     mask: u64,
-    pub(super) count: usize,
-    pub(super) first: Numbered<'a>,
+    pub(crate) count: usize,
+    pub(crate) first: Numbered<'a>,
     second: Numbered<'a>,
-    pub(super) last: Numbered<'a>,
+    pub(crate) last: Numbered<'a>,
     watch: Watched,
 }
 
@@ -64,12 +64,12 @@ impl<'a> Template<'a> {
     }
 
     /// Whether only the first and the last line are shown.
-    pub(super) fn is_folded(&self) -> bool {
+    pub(crate) fn is_folded(&self) -> bool {
         self.count >= MIN_FOLDED
     }
 
     /// The lines that are shown, with how many each represents.
-    pub(super) fn shown(&self) -> impl Iterator<Item = (Numbered<'a>, usize)> + use<'a> {
+    pub(crate) fn shown(&self) -> impl Iterator<Item = (Numbered<'a>, usize)> + use<'a> {
         let folded = self.is_folded();
         let first = (self.first, if folded { self.count } else { 1 });
         let second = (self.count == MIN_FOLDED - 1).then_some((self.second, 1));
@@ -82,15 +82,15 @@ impl<'a> Template<'a> {
 
 /// Lines of a template that are odd: in nearly all others of it a number is the same, in these it is another.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Odd<'a> {
-    pub(super) template: usize,
-    pub(super) first: Numbered<'a>,
-    pub(super) count: usize,
+pub(crate) struct Odd<'a> {
+    pub(crate) template: usize,
+    pub(crate) first: Numbered<'a>,
+    pub(crate) count: usize,
 }
 
 /// The templates of an input, in the order of their first lines; memory is bounded.
 #[derive(Debug, Default)]
-pub(super) struct Templates<'a> {
+pub(crate) struct Templates<'a> {
     all: Vec<Template<'a>>,
     by_mask: HashTable<usize>,
     masks: Masks,
@@ -100,7 +100,7 @@ pub(super) struct Templates<'a> {
 
 impl<'a> Templates<'a> {
     /// Templates that do not count lines with an odd number among those of their template.
-    pub(super) fn watching() -> Self {
+    pub(crate) fn watching() -> Self {
         Self {
             is_watching: true,
             ..Self::default()
@@ -108,12 +108,12 @@ impl<'a> Templates<'a> {
     }
 
     /// One more line; its mask decides with which others it is folded. The number of its template.
-    pub(super) fn add(&mut self, number: usize, line: &'a str) -> usize {
+    pub(crate) fn add(&mut self, number: usize, line: &'a str) -> usize {
         self.add_masked(mask(line), number, line)
     }
 
     /// One more line whose mask is `fine`.
-    pub(super) fn add_masked(&mut self, fine: u64, number: usize, line: &'a str) -> usize {
+    pub(crate) fn add_masked(&mut self, fine: u64, number: usize, line: &'a str) -> usize {
         let here = Numbered { number, line };
         if let Some(index) = self.count(fine, here) {
             return index;
@@ -133,13 +133,13 @@ impl<'a> Templates<'a> {
 
     /// One more line of a template whose number is known from a line that only differs in digits; whether
     /// it is.
-    pub(super) fn again(&mut self, template: Option<u32>, number: usize, line: &'a str) -> bool {
+    pub(crate) fn again(&mut self, template: Option<u32>, number: usize, line: &'a str) -> bool {
         let index = template.and_then(|template| usize::try_from(template).ok());
         index.is_some_and(|index| self.more(index, Numbered { number, line }))
     }
 
     /// One more line that is alike to all that were added with this `key`, whatever they say.
-    pub(super) fn add_alike(&mut self, key: u64, number: usize, line: &'a str) -> usize {
+    pub(crate) fn add_alike(&mut self, key: u64, number: usize, line: &'a str) -> usize {
         let here = Numbered { number, line };
         match self.count(key, here) {
             Some(index) => index,
@@ -150,7 +150,7 @@ impl<'a> Templates<'a> {
 
     /// One more line whose mask is `fine`, distinguished from others of that mask by `key` while there are not too
     /// many keys.
-    pub(super) fn add_told_apart(
+    pub(crate) fn add_told_apart(
         &mut self,
         key: u64,
         fine: u64,
@@ -166,7 +166,7 @@ impl<'a> Templates<'a> {
     }
 
     /// The lines that are odd, at the end; they are counted by no template.
-    pub(super) fn odd(&mut self) -> Vec<Odd<'a>> {
+    pub(crate) fn odd(&mut self) -> Vec<Odd<'a>> {
         let mut odd = Vec::new();
         for (index, template) in self.all.iter_mut().enumerate() {
             let Watched::By(watch) = template.watch else {
@@ -200,28 +200,28 @@ impl<'a> Templates<'a> {
     }
 
     /// The templates.
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Template<'a>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Template<'a>> {
         self.all.iter()
     }
 
     /// The template of that number.
-    pub(super) fn get(&self, number: usize) -> Option<&Template<'a>> {
+    pub(crate) fn get(&self, number: usize) -> Option<&Template<'a>> {
         self.all.get(number)
     }
 
     /// The number of the first line with this `key`, if they are folded.
-    pub(super) fn folded(&self, key: u64) -> Option<usize> {
+    pub(crate) fn folded(&self, key: u64) -> Option<usize> {
         let template = self.index(key).and_then(|index| self.all.get(index))?;
         template.is_folded().then_some(template.first.number)
     }
 
     /// How many there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
     /// The same lines, with templates of one `key` taken together.
-    pub(super) fn merged(&self, key: impl Fn(&Template<'a>) -> u64) -> Templates<'a> {
+    pub(crate) fn merged(&self, key: impl Fn(&Template<'a>) -> u64) -> Templates<'a> {
         let mut merged = Templates::default();
         for template in &self.all {
             merged.merge(key(template), template);
@@ -317,7 +317,7 @@ impl<'a> Templates<'a> {
 }
 
 /// The lines, folded, in their order, as context of the output.
-pub(super) fn write<'a>(lines: impl Iterator<Item = &'a str>, output: &mut Output) {
+pub(crate) fn write<'a>(lines: impl Iterator<Item = &'a str>, output: &mut Output) {
     let mut templates = Templates::default();
     for (number, line) in lines.enumerate() {
         templates.add(number, line);

@@ -6,7 +6,7 @@ mod cut_json;
 mod findings;
 mod forms;
 mod heads;
-pub(super) mod kind;
+pub(crate) mod kind;
 mod row;
 mod rows;
 mod select;
@@ -18,10 +18,10 @@ mod words;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::diagnostics::Annotation;
-use super::input::Input;
-use super::line;
-use super::output::Output;
+use crate::diagnostics::Annotation;
+use crate::input::Input;
+use crate::line;
+use crate::output::Output;
 use kind::Kind;
 use row::Row;
 use rows::rows;
@@ -41,7 +41,7 @@ const OVERWRITTEN_SHARE: usize = 3;
 const TOLD_GAP: usize = 10;
 
 /// The lines that an agent needs of any text.
-pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
+pub(crate) fn reduce(input: &Input<'_>, output: &mut Output) {
     if cut_json::write(input.text, output) {
         return;
     }

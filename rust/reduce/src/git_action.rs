@@ -6,17 +6,17 @@ mod patch;
 use bisect::{bisect, bisected};
 use patch::Patch;
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::git_log::{is_total, without_bar};
-use super::git_status::is_state;
-use super::input::Input;
-use super::line;
-use super::names::{FOLDS, Folders};
-use super::output::Output;
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::git_log::{is_total, without_bar};
+use crate::git_status::is_state;
+use crate::input::Input;
+use crate::line;
+use crate::names::{FOLDS, Folders};
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "git action",
     runs,
     marks: Marks::Never,
@@ -237,8 +237,8 @@ fn more_files(files: &[&str], output: &mut Output) {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::super::input::Exit;
     use super::*;
+    use crate::input::Exit;
 
     fn outcome(text: &str, command: &str) -> (bool, String) {
         let words: Vec<String> = command.split(' ').map(str::to_owned).collect();

@@ -7,17 +7,17 @@ use std::fmt::Write as _;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::fingerprint::without_numbers;
-use super::input::Input;
-use super::line;
-use super::output::Output;
-use super::source::{is_head, is_mark};
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::fingerprint::without_numbers;
+use crate::input::Input;
+use crate::line;
+use crate::output::Output;
+use crate::source::{is_head, is_mark};
 use ethos_registry_core::find_text::FindText as _;
 use parse::{Line, author_and_date, parse};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "git blame",
     runs,
     marks: Marks::OneOf(&[&["0)"]]),

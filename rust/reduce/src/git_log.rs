@@ -8,15 +8,15 @@ use commit::{Commit, Commits};
 use hashbrown::HashSet;
 use style::{Style, style};
 
-pub(super) use commit::{is_stat, is_total, without_bar};
+pub(crate) use commit::{is_stat, is_total, without_bar};
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line;
-use super::output::Output;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line;
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "git log",
     runs,
     marks: Marks::OneOf(&[&["\ncommit ", "\nAuthor: "]]),

@@ -1,12 +1,12 @@
 //! What git lists of tags and branches: every one is a name that somebody may ask for next.
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::shorten;
-use super::output::Output;
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "git refs",
     runs,
     marks: Marks::Never,
@@ -141,8 +141,7 @@ mod tests {
     }
 
     fn terminal(text: &str, command: &str) -> String {
-        let reduced =
-            super::super::terminal::reduce(text, Some(command), Exit::Success, usize::MAX);
+        let reduced = crate::terminal::reduce(text, Some(command), Exit::Success, usize::MAX);
         reduced.map_or_else(|| text.to_owned(), |(reduced, _)| reduced)
     }
 

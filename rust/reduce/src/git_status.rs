@@ -9,14 +9,14 @@ mod run;
 
 use run::Run;
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::output::{Mark, Output};
-use super::{head_tail, join};
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::output::{Mark, Output};
+use crate::{head_tail, join};
 use ethos_registry_core::lines::{Lines, lines};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "git status",
     runs,
     marks: Marks::Never,
@@ -178,7 +178,7 @@ fn is_short(line: &str) -> bool {
 }
 
 /// Whether `line` shows the state of a file in the short format: there a blank is a state too.
-pub(super) fn is_state(line: &str) -> bool {
+pub(crate) fn is_state(line: &str) -> bool {
     is_entry(line, 2)
 }
 

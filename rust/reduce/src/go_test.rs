@@ -14,12 +14,12 @@ mod loose;
 mod packages;
 mod unfinished;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::shorten;
-use super::output::{Output, Weight};
-use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
-use super::unknown::in_place::UnknownInPlace;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::{Output, Weight};
+use crate::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
+use crate::unknown::in_place::UnknownInPlace;
 use ethos_registry_core::lines::lines;
 use frames::Stack;
 use line::{GO_NOTES, NOISE, is_diagnostic, is_seconds, verdict};
@@ -28,7 +28,7 @@ use logged::{LOG_NOISE, Logged, is_placed};
 use loose::Loose;
 use packages::{Failed, packages};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "go test",
     runs,
     marks: Marks::OneOf(&[
@@ -56,7 +56,7 @@ const VERDICT: &str = "--- FAIL: ";
 fn runs(input: &Input<'_>) -> bool {
     match input.program() {
         // What a program logs that `go run` runs is a log.
-        "go" if input.subcommand() == "run" => !super::log::is_log(input),
+        "go" if input.subcommand() == "run" => !crate::log::is_log(input),
         "go" if input.subcommand() == "tool" => input.has("cover"),
         "go" => matches!(input.subcommand(), "test" | "vet" | "build" | "install"),
         "gotestsum" => true,

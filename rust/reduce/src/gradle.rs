@@ -3,15 +3,15 @@
 //! What went wrong, messages of compilers, failed tests with their exceptions and verdicts stay; tasks that
 //! ran, excerpts of source, advice and what Gradle states of itself go.
 
-use super::beginnings::Beginnings;
-use super::build_log::BuildLog;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::javac::{self, Below, Part};
-use super::line::{is_ruler, place};
-use super::output::Output;
+use crate::beginnings::Beginnings;
+use crate::build_log::BuildLog;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::javac::{self, Below, Part};
+use crate::line::{is_ruler, place};
+use crate::output::Output;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "gradle",
     runs,
     marks: Marks::OneOf(&[&["\nBUILD FAILED"], &["\nBUILD SUCCESSFUL"]]),

@@ -10,14 +10,14 @@ mod query;
 mod record;
 mod states;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::{is_bad, shorten};
-use super::output::Output;
-use super::report::squeezed;
-use super::unknown::Unknown;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::{is_bad, shorten};
+use crate::output::Output;
+use crate::report::squeezed;
+use crate::unknown::Unknown;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "grid",
     runs: |input| input.program() == "interrogate" || query::runs(input),
     marks: Marks::Any,
@@ -178,8 +178,8 @@ impl<'a> Reader<'a, '_> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::input::Exit;
-    use super::super::terminal;
+    use crate::input::Exit;
+    use crate::terminal;
 
     fn table(rows: usize) -> String {
         let rows: Vec<String> = (0..rows)

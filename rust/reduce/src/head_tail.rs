@@ -1,11 +1,11 @@
 //! The first and the last lines of a long text.
 
-use super::Piece;
+use crate::Piece;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::text::{Source, count_lines, end_of_lines, start_of_last_lines};
 
 /// Inputs up to this long stay whole.
-pub(super) const WHOLE_CHARS: usize = 8_192;
+pub(crate) const WHOLE_CHARS: usize = 8_192;
 const HEAD_LINES: usize = 40;
 const TAIL_LINES: usize = 20;
 
@@ -21,7 +21,7 @@ const NOTICE_MAX_CHARS: usize = 96;
 ///
 /// # Errors
 /// What the source reports.
-pub(super) fn reduce<S: Source + ?Sized>(
+pub(crate) fn reduce<S: Source + ?Sized>(
     source: &S,
     start: usize,
     end: usize,

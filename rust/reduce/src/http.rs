@@ -3,17 +3,17 @@
 mod body;
 mod page;
 
-use super::beginnings::Beginnings;
-use super::exit_code;
-use super::family::{Family, Marks, Match};
-use super::generic::kind::{Kind, kind};
-use super::input::Input;
-use super::line::{is_bad, shorten};
-use super::output::Output;
+use crate::beginnings::Beginnings;
+use crate::exit_code;
+use crate::family::{Family, Marks, Match};
+use crate::generic::kind::{Kind, kind};
+use crate::input::Input;
+use crate::line::{is_bad, shorten};
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "http",
     runs,
     marks: Marks::OneOf(&[

@@ -1,11 +1,11 @@
 //! What `python -X importtime` shows: how long each module took, alone and with all that it imports.
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::output::Output;
-use super::unknown::Unknown;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::output::Output;
+use crate::unknown::Unknown;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "import time",
     runs: |_| false,
     marks: Marks::OneOf(&[&["\nimport time: "]]),

@@ -8,7 +8,7 @@ use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::{Lines, lines};
 
 /// An output of a terminal, or a part of one that no family knows, stays as it is up to this length.
-pub(super) const WHOLE_CHARS: usize = 1_023;
+pub(crate) const WHOLE_CHARS: usize = 1_023;
 /// A line that begins after so much of the text is not among its first ones; of a longer line only so
 /// much is looked at.
 const BEGINNING_BYTES: usize = 65_536;
@@ -16,16 +16,16 @@ const BEGINNING_BYTES: usize = 65_536;
 const BEGINNING_LINES: usize = 400;
 
 /// Programs that show files as they are.
-pub(super) const FILE_SHOWERS: [&str; 10] = [
+pub(crate) const FILE_SHOWERS: [&str; 10] = [
     "bat", "batcat", "cat", "head", "less", "more", "sed", "tac", "tail", "zcat",
 ];
 
 /// Of these, programs that are asked for a part of a file.
-pub(super) const PART_SHOWERS: [&str; 5] = ["sed", "head", "tail", "less", "more"];
+pub(crate) const PART_SHOWERS: [&str; 5] = ["sed", "head", "tail", "less", "more"];
 
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Exit {
+pub(crate) enum Exit {
     /// With code 0.
     Success,
     /// With another code, by a signal, or not by itself.
@@ -38,23 +38,23 @@ pub(super) enum Exit {
 
 /// One output of one command.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// What a terminal shows of the output, without the line that states how the command ended.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
     /// The words of the command really run, without wrappers; empty when they are not known.
-    pub(super) words: &'a [String],
+    pub(crate) words: &'a [String],
     /// How it ended.
-    pub(super) exit: Exit,
+    pub(crate) exit: Exit,
 }
 
 impl<'a> Input<'a> {
     /// The lines, without their ends.
-    pub(super) fn lines(&self) -> Lines<'a> {
+    pub(crate) fn lines(&self) -> Lines<'a> {
         lines(self.text)
     }
 
     /// The first lines: enough to tell a format, cheap on any input.
-    pub(super) fn beginning(&self) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn beginning(&self) -> impl Iterator<Item = &'a str> {
         let mut bytes = 0;
         lines(self.text)
             .take(BEGINNING_LINES)
@@ -67,21 +67,21 @@ impl<'a> Input<'a> {
     }
 
     /// Whether the first lines are all there are: a short text need not be read from its end as well.
-    pub(super) fn is_beginning(&self) -> bool {
+    pub(crate) fn is_beginning(&self) -> bool {
         let bytes = self.text.as_bytes();
         bytes.len() < BEGINNING_BYTES
             && memchr_iter(b'\n', bytes).take(BEGINNING_LINES).count() < BEGINNING_LINES
     }
 
     /// A part of the text with all that [`Self::beginning`] gives.
-    pub(super) fn first_part(&self) -> &'a str {
+    pub(crate) fn first_part(&self) -> &'a str {
         let part = beginning(self.text, 2 * BEGINNING_BYTES);
         let end = memchr_iter(b'\n', part.as_bytes()).nth(BEGINNING_LINES - 1);
         end.and_then(|end| part.get(..end)).unwrap_or(part)
     }
 
     /// The last lines, the last one first: totals and verdicts are there.
-    pub(super) fn ending(&self) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn ending(&self) -> impl Iterator<Item = &'a str> {
         // Blanks of ASCII by themselves: there may be millions.
         let text = self.text.trim_ascii_end().trim_end();
         let lines = text.rsplit('\n').take(60);
@@ -90,33 +90,33 @@ impl<'a> Input<'a> {
 
     /// How many characters a list of this size should have at most when it is folded: fifteen percent of
     /// a short one, a fortieth of a long one.
-    pub(super) fn target_chars(&self) -> usize {
+    pub(crate) fn target_chars(&self) -> usize {
         let chars = self.text.char_count();
         (chars * 15 / 100).min(chars / 40 + 2_000)
     }
 
     /// Whether the program shows files as they are.
-    pub(super) fn shows_files(&self) -> bool {
+    pub(crate) fn shows_files(&self) -> bool {
         FILE_SHOWERS.contains(&self.program())
     }
 
     /// The name of the program, without the path to it; empty when it is not known.
-    pub(super) fn program(&self) -> &'a str {
+    pub(crate) fn program(&self) -> &'a str {
         program(self.words).unwrap_or_default()
     }
 
     /// The first word after the program that is not an option; empty when there is none.
-    pub(super) fn subcommand(&self) -> &'a str {
+    pub(crate) fn subcommand(&self) -> &'a str {
         subcommand(self.words).unwrap_or_default()
     }
 
     /// Whether git runs one of `subcommands`.
-    pub(super) fn git_is(&self, subcommands: &[&str]) -> bool {
+    pub(crate) fn git_is(&self, subcommands: &[&str]) -> bool {
         git_subcommand(self.words).is_some_and(|found| subcommands.contains(&found))
     }
 
     /// Whether one of the words is exactly `option`, or begins with it and `=`.
-    pub(super) fn has(&self, option: &str) -> bool {
+    pub(crate) fn has(&self, option: &str) -> bool {
         self.words.iter().any(|word| {
             word.strip_prefix(option)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
@@ -125,7 +125,7 @@ impl<'a> Input<'a> {
 
     /// The number that was asked for by one of `options`: `-n 80`, `-n80`, `--max-count=80`, `-80`
     /// for the option `-`.
-    pub(super) fn number(&self, options: &[&str]) -> Option<usize> {
+    pub(crate) fn number(&self, options: &[&str]) -> Option<usize> {
         let mut words = self.words.iter();
         while let Some(word) = words.next() {
             for option in options {

@@ -6,20 +6,20 @@ mod lock;
 mod rows;
 mod tarball;
 
-use super::family::{Family, Marks, Match};
-use super::generic::kind::{Kind, is_library_frame, kind};
-use super::input::Input;
-use super::json::document::Document;
-use super::line::indent;
-use super::output::Output;
-use super::part;
+use crate::family::{Family, Marks, Match};
+use crate::generic::kind::{Kind, is_library_frame, kind};
+use crate::input::Input;
+use crate::json::document::Document;
+use crate::line::indent;
+use crate::output::Output;
+use crate::part;
 use ethos_registry_core::find_text::FindText as _;
 use grammar::Line;
 use listed::Names;
 use lock::Lock;
 use rows::{Rows, What};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "install",
     runs,
     marks: Marks::Any,

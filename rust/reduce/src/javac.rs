@@ -2,16 +2,16 @@
 
 mod below;
 
-pub(super) use self::below::{Below, Part, is_count};
-use super::diagnostics::finding;
-use super::family::{Family, Marks, Match};
-use super::findings::ends::Ends;
-use super::findings::{Finding, Findings};
-use super::input::Input;
-use super::line::{indent, shorten};
-use super::output::{Output, Weight};
+pub(crate) use self::below::{Below, Part, is_count};
+use crate::diagnostics::finding;
+use crate::family::{Family, Marks, Match};
+use crate::findings::ends::Ends;
+use crate::findings::{Finding, Findings};
+use crate::input::Input;
+use crate::line::{indent, shorten};
+use crate::output::{Output, Weight};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "javac",
     runs,
     marks: Marks::OneOf(&[

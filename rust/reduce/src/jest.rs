@@ -7,22 +7,22 @@ mod shape;
 
 use hashbrown::HashSet;
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::shorten;
-use super::output::{Output, Weight};
-use super::report::{
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::{Output, Weight};
+use crate::report::{
     MAX_NAMES, MESSAGE_CHARS, Names, Places, changed_line, is_coverage_row, is_excerpt,
     is_script_line, javascript_place, squeezed, without_time,
 };
-use super::unknown::in_place::UnknownInPlace;
+use crate::unknown::in_place::UnknownInPlace;
 use ethos_registry_core::find_text::FindText as _;
 use shape::{
     COMPARISONS, HINTS, blocks, is_console, is_detail, is_frame, is_noise, is_typescript, suite,
 };
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "jest",
     runs,
     marks: Marks::OneOf(&[&["\nTest Suites: "], &["\n  ● "]]),

@@ -1,6 +1,6 @@
 //! JSON inputs: their shape, and the records that differ from the others.
 
-pub(super) mod document;
+pub(crate) mod document;
 mod frame;
 mod kind;
 mod lexer;
@@ -19,14 +19,14 @@ mod values;
 use document::{Document, said};
 use reader::FEW_TEXTS;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::log::is_record;
-use super::output::Output;
-use super::part;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::log::is_record;
+use crate::output::Output;
+use crate::part;
 use ethos_registry_core::lines::lines;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "json",
     runs,
     marks: Marks::Any,
@@ -96,7 +96,7 @@ fn around(text: &str, input: &Input<'_>, output: &mut Output) {
 
 /// The cells of `text` if it is a notebook, else its shape as rows of the output, that of each of a few values that
 /// stand one after the other; whether it is JSON.
-pub(super) fn write(text: &str, output: &mut Output) -> bool {
+pub(crate) fn write(text: &str, output: &mut Output) -> bool {
     let Some(shape) = reader::read(text) else {
         return false;
     };

@@ -6,11 +6,11 @@ mod value;
 
 use self::board::Board;
 use self::scanner::Scanner;
-use super::Piece;
+use crate::Piece;
 use ethos_registry_core::text::Source;
 
 /// Inputs up to this long stay whole: no shorter list makes a longer answer.
-pub(super) const WHOLE_CHARS: usize = 42;
+pub(crate) const WHOLE_CHARS: usize = 42;
 /// Lists of up to this many entries stay whole.
 const WHOLE_ENTRIES: usize = 10;
 
@@ -21,7 +21,7 @@ const WHOLE_ENTRIES: usize = 10;
 ///
 /// # Errors
 /// What the source reports.
-pub(super) fn reduce<S: Source + ?Sized>(source: &S) -> Result<Option<Vec<Piece>>, S::Error> {
+pub(crate) fn reduce<S: Source + ?Sized>(source: &S) -> Result<Option<Vec<Piece>>, S::Error> {
     let (_, text) = source.window(0, source.end())?;
     Ok(summary(&text).map(|summary| vec![Piece::Text(summary)]))
 }

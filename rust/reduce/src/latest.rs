@@ -1,6 +1,6 @@
 //! What was found of the latest lines, so that the same is not asked of lines that differ in digits alone.
 
-use super::fingerprint::without_digits;
+use crate::fingerprint::without_digits;
 
 /// Powers of two.
 const MAX_SLOTS: usize = 4_096;
@@ -9,14 +9,14 @@ const MIN_SLOTS: usize = 64;
 const LINE_BYTES: usize = 64;
 
 /// What was found of the latest lines of each length that differ in digits alone; memory is bounded.
-pub(super) struct Latest<T> {
+pub(crate) struct Latest<T> {
     slots: Vec<(u64, Option<T>)>,
     spare: Option<T>,
 }
 
 impl<T: Copy> Latest<T> {
     /// Nothing yet of an input of `bytes`: a short text needs few slots.
-    pub(super) fn of(bytes: usize) -> Self {
+    pub(crate) fn of(bytes: usize) -> Self {
         let slots = (bytes / LINE_BYTES).clamp(MIN_SLOTS, MAX_SLOTS);
         Self {
             slots: vec![(0, None); slots.next_power_of_two()],
@@ -25,7 +25,7 @@ impl<T: Copy> Latest<T> {
     }
 
     /// What is remembered of lines like `line`; nothing when none was seen or others took their place.
-    pub(super) fn like(&mut self, line: &str) -> &mut Option<T> {
+    pub(crate) fn like(&mut self, line: &str) -> &mut Option<T> {
         let key = without_digits(line);
         // The high bits of a product are the well mixed ones.
         let slot = usize::try_from(key >> (u64::BITS - self.slots.len().ilog2()));

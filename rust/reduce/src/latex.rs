@@ -11,17 +11,17 @@
 
 use std::ops::Range;
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::fingerprint::fingerprint;
-use super::fold::{Template, Templates};
-use super::input::Input;
-use super::line::{self, shorten};
-use super::output::Output;
-use super::unknown::Unknown;
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::fingerprint::fingerprint;
+use crate::fold::{Template, Templates};
+use crate::input::Input;
+use crate::line::{self, shorten};
+use crate::output::Output;
+use crate::unknown::Unknown;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "latex",
     runs,
     marks: Marks::OneOf(&[&["\nThis is ", "TeX, Version "]]),

@@ -1,6 +1,6 @@
 //! What one line can be, whichever program wrote it.
 
-use super::beginnings::Beginnings;
+use crate::beginnings::Beginnings;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use aho_corasick::AhoCorasick;
 
 use ethos_registry_core::find_text::FindText as _;
 
-use super::long_line::{NOTE_HEAD, NOTE_TAIL, hidden_chars};
+use crate::long_line::{NOTE_HEAD, NOTE_TAIL, hidden_chars};
 
 /// Words of lines that tell of something bad, as whole words in any case.
 const BAD_WORDS: [&str; 14] = [
@@ -37,22 +37,22 @@ static BAD: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 /// A place in a file: `path:line`, `path:line:column`, `path(line,column)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place<'a> {
+pub(crate) struct Place<'a> {
     /// The path as it is in the line.
-    pub(super) path: &'a str,
+    pub(crate) path: &'a str,
     /// The whole of path, line and column, byte for byte.
-    pub(super) text: &'a str,
+    pub(crate) text: &'a str,
     /// What follows it, without the separator.
-    pub(super) rest: &'a str,
+    pub(crate) rest: &'a str,
 }
 
 /// The place with which `line` begins, if it begins with one.
-pub(super) fn place(line: &str) -> Option<Place<'_>> {
+pub(crate) fn place(line: &str) -> Option<Place<'_>> {
     memchr::memchr2_iter(b':', b'(', line.as_bytes()).find_map(|at| place_at(line, at))
 }
 
 /// The place whose path ends before the colon or parenthesis at `at`.
-pub(super) fn place_at(line: &str, at: usize) -> Option<Place<'_>> {
+pub(crate) fn place_at(line: &str, at: usize) -> Option<Place<'_>> {
     let bytes = line.as_bytes();
     let digits = |start: usize| {
         let rest = bytes.get(start..).unwrap_or_default();
@@ -93,7 +93,7 @@ pub(super) fn place_at(line: &str, at: usize) -> Option<Place<'_>> {
 }
 
 /// Whether `text` is nothing but digits.
-pub(super) fn is_number(text: &str) -> bool {
+pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -107,12 +107,12 @@ static REFUSALS: Beginnings<5> = Beginnings::new([
 ]);
 
 /// Whether `line` is the JSON with which a server refuses a request.
-pub(super) fn is_refusal(line: &str) -> bool {
+pub(crate) fn is_refusal(line: &str) -> bool {
     line.starts_with('{') && REFUSALS.begin(line)
 }
 
 /// Whether `line` holds one of the words that tell of something bad, or is the answer to a bad request.
-pub(super) fn is_bad(line: &str) -> bool {
+pub(crate) fn is_bad(line: &str) -> bool {
     is_refusal(line) || first_bad(line).is_some()
 }
 
@@ -134,7 +134,7 @@ fn first_bad(line: &str) -> Option<usize> {
 }
 
 /// The same as [`shorten`] of a line that describes something bad: if that is in the middle, it stays too.
-pub(super) fn shorten_bad(line: &str, max_chars: usize) -> Cow<'_, str> {
+pub(crate) fn shorten_bad(line: &str, max_chars: usize) -> Cow<'_, str> {
     let is_long = line.len() > 2 * max_chars;
     let hidden = |at: &usize| *at > max_chars / 2 && at + max_chars / 3 < line.len();
     let Some(at) = is_long.then(|| first_bad(line)).flatten().filter(hidden) else {
@@ -146,7 +146,7 @@ pub(super) fn shorten_bad(line: &str, max_chars: usize) -> Cow<'_, str> {
 }
 
 /// `line`, or its first two thirds and last third of `max_chars` characters with the count between.
-pub(super) fn shorten(line: &str, max_chars: usize) -> Cow<'_, str> {
+pub(crate) fn shorten(line: &str, max_chars: usize) -> Cow<'_, str> {
     if line.len() <= max_chars {
         return Cow::Borrowed(line);
     }
@@ -174,14 +174,14 @@ pub(super) fn shorten(line: &str, max_chars: usize) -> Cow<'_, str> {
 }
 
 /// How many blanks and tabs `line` begins with.
-pub(super) fn indent(line: &str) -> usize {
+pub(crate) fn indent(line: &str) -> usize {
     line.bytes()
         .take_while(|byte| matches!(byte, b' ' | b'\t'))
         .count()
 }
 
 /// Whether `line` is made of one repeated sign, at least three times: `-----`, `=====`.
-pub(super) fn is_ruler(line: &str) -> bool {
+pub(crate) fn is_ruler(line: &str) -> bool {
     let line = line.trimmed();
     if line
         .as_bytes()
@@ -195,14 +195,14 @@ pub(super) fn is_ruler(line: &str) -> bool {
 }
 
 /// The level of a heading of prose, from 1 to 6: 2 of `## Name`.
-pub(super) fn heading_level(line: &str) -> Option<usize> {
+pub(crate) fn heading_level(line: &str) -> Option<usize> {
     let name = line.trim_start_matches('#');
     let level = line.len() - name.len();
     ((1..=6).contains(&level) && name.starts_with(' ')).then_some(level)
 }
 
 /// Whether `line` is the head of what a playbook does next: `TASK [oak : read] ****`.
-pub(super) fn is_play(line: &str) -> bool {
+pub(crate) fn is_play(line: &str) -> bool {
     let begins = ["TASK [", "PLAY [", "RUNNING HANDLER ["];
     line.ends_with("***") && begins.iter().any(|begin| line.starts_with(begin))
 }

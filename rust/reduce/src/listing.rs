@@ -11,17 +11,17 @@ mod stat;
 mod tree;
 mod types;
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line;
-use super::names::{FOLDS, Fold, Folders};
-use super::output::Output;
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line;
+use crate::names::{FOLDS, Fold, Folders};
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 use paths::{is_entry, is_path};
 use sizes::{bytes, size};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "listing",
     runs,
     marks: Marks::OneOf(&[
@@ -96,7 +96,7 @@ fn runs(input: &Input<'_>) -> bool {
 }
 
 /// Whether a search only lists the files that it would read: `rg --files`.
-pub(super) fn lists_files(input: &Input<'_>) -> bool {
+pub(crate) fn lists_files(input: &Input<'_>) -> bool {
     input.program() == "rg" && input.has("--files")
 }
 

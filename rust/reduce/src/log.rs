@@ -7,18 +7,18 @@ mod values;
 
 use std::borrow::Cow;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::shorten;
-use super::long_line::{NOTE_HEAD, NOTE_TAIL};
-use super::output::Output;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::long_line::{NOTE_HEAD, NOTE_TAIL};
+use crate::output::Output;
 use ethos_registry_core::clean::beginning;
 use reader::{ENDS, EXPLANATION, Reader};
-pub(super) use record::is_record;
+pub(crate) use record::is_record;
 use record::message;
 use source::Form;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "log",
     runs,
     marks: Marks::OneOf(&[
@@ -83,7 +83,7 @@ fn recognises(input: &Input<'_>) -> Match {
 }
 
 /// Whether most of the first lines are records.
-pub(super) fn is_log(input: &Input<'_>) -> bool {
+pub(crate) fn is_log(input: &Input<'_>) -> bool {
     is_of_records(input, Form::of(input))
 }
 

@@ -15,14 +15,14 @@ const TAIL_BYTES: usize = 12_000;
 /// And about so much around what was searched for.
 const FOUND_BYTES: usize = 1_024;
 
-pub(super) const NOTE_HEAD: &str = "...[";
-pub(super) const NOTE_TAIL: &str = " chars]...";
+pub(crate) const NOTE_HEAD: &str = "...[";
+pub(crate) const NOTE_TAIL: &str = " chars]...";
 
 /// `text` with the middle of very long lines replaced by the count of its characters.
 ///
 /// Around what `find` finds in the middle that stays as well. Lines that begin as JSON stay whole: some
 /// families read them as such.
-pub(super) fn cut(text: &str, find: impl Fn(&str) -> Option<usize>) -> Cow<'_, str> {
+pub(crate) fn cut(text: &str, find: impl Fn(&str) -> Option<usize>) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut short = String::new();
     let mut kept_from = 0;
@@ -73,7 +73,7 @@ fn note(short: &mut String, hidden: &str) {
 }
 
 /// How many characters of a line that was cut are hidden in `part` of it, beyond those of its notes.
-pub(super) fn hidden_chars(part: &str) -> usize {
+pub(crate) fn hidden_chars(part: &str) -> usize {
     if part.len() < TAIL_BYTES {
         return 0;
     }
@@ -91,8 +91,8 @@ pub(super) fn hidden_chars(part: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::line::shorten;
     use super::*;
+    use crate::line::shorten;
 
     #[test]
     fn a_very_long_line_keeps_its_ends() {

@@ -3,14 +3,14 @@
 //! Short ones were asked for to be read. Of long ones all headings, options and commands are shown, each with the
 //! first line of what is said of it.
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::{is_ruler, shorten};
-use super::output::Output;
-use super::report::squeezed;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::{is_ruler, shorten};
+use crate::output::Output;
+use crate::report::squeezed;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "manual",
     runs,
     marks: Marks::OneOf(&[&["\nusage:"], &["\nUsage:"], &["\nUSAGE:"], &["(0)"]]),

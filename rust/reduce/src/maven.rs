@@ -5,16 +5,16 @@
 
 use hashbrown::HashSet;
 
-use super::beginnings::Beginnings;
-use super::build_log::BuildLog;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::javac::is_count;
-use super::line::{indent, is_ruler};
-use super::output::Output;
+use crate::beginnings::Beginnings;
+use crate::build_log::BuildLog;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::javac::is_count;
+use crate::line::{indent, is_ruler};
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "maven",
     runs,
     marks: Marks::OneOf(&[

@@ -5,16 +5,16 @@
 mod known;
 
 use self::known::{count, is_cut, numbered, recognises, runs};
-use super::family::{Family, Marks};
-use super::input::Input;
-use super::line::shorten;
-use super::node_error::NodeError;
-use super::output::Output;
-use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_coverage_row, is_script_line};
-use super::unknown::in_place::UnknownInPlace;
+use crate::family::{Family, Marks};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::node_error::NodeError;
+use crate::output::Output;
+use crate::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_coverage_row, is_script_line};
+use crate::unknown::in_place::UnknownInPlace;
 use ethos_registry_core::lines::lines;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "mocha",
     runs,
     marks: Marks::OneOf(&[&[" passing"], &[FRAME]]),
@@ -150,7 +150,7 @@ impl<'a> Report<'a, '_> {
             }
         } else if trimmed.chars().all(|sign| MARKS.contains(&sign)) {
             // The row of marks that represents the outline.
-        } else if !line.starts_with("  ") || super::line::is_bad(line) {
+        } else if !line.starts_with("  ") || crate::line::is_bad(line) {
             self.other(line);
         }
     }
@@ -193,8 +193,8 @@ impl<'a> Report<'a, '_> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::input::Exit;
-    use super::super::tested::unmarked as terminal;
+    use crate::input::Exit;
+    use crate::tested::unmarked as terminal;
 
     const FAILING: &str = "
 > shop@2.1.0 test

@@ -11,16 +11,16 @@
 
 use hashbrown::HashSet;
 
-use super::diagnostics::is_code;
-use super::family::{Family, Marks, Match};
-use super::findings::ends::Ends;
-use super::findings::{Finding, Findings};
-use super::input::Input;
-use super::line;
-use super::output::{Output, Weight};
+use crate::diagnostics::is_code;
+use crate::family::{Family, Marks, Match};
+use crate::findings::ends::Ends;
+use crate::findings::{Finding, Findings};
+use crate::input::Input;
+use crate::line;
+use crate::output::{Output, Weight};
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "msbuild",
     runs,
     marks: Marks::OneOf(&[
@@ -298,9 +298,9 @@ fn is_form(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::input::Exit;
-    use super::super::tested;
     use super::*;
+    use crate::input::Exit;
+    use crate::tested;
 
     fn reduced(text: &str) -> String {
         tested::reduced(&FAMILY, text, "dotnet build", Exit::Failure)

@@ -6,11 +6,11 @@ mod kinds;
 
 use kinds::{Entry, Kinds, NONE, number};
 
-pub(super) use folders::Folders;
+pub(crate) use folders::Folders;
 
 /// How much alike names must be to be shown by a few of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Alike {
+pub(crate) enum Alike {
     /// Never: every name is shown.
     Never,
     /// They differ by their numbers only.
@@ -23,17 +23,17 @@ pub(super) enum Alike {
 
 /// A way to fold names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fold {
+pub(crate) struct Fold {
     /// How much alike those of a kind are.
-    pub(super) alike: Alike,
+    pub(crate) alike: Alike,
     /// How many of a kind are shown.
-    pub(super) show: usize,
+    pub(crate) show: usize,
     /// Whether what is shown of a name is beside it.
-    pub(super) notes: bool,
+    pub(crate) notes: bool,
 }
 
 impl Fold {
-    pub(super) const fn new(alike: Alike, show: usize) -> Self {
+    pub(crate) const fn new(alike: Alike, show: usize) -> Self {
         Self {
             alike,
             show,
@@ -51,7 +51,7 @@ impl Fold {
 }
 
 /// From every name to a few of a kind, for lists that must become ever shorter.
-pub(super) const FOLDS: [Fold; 18] = [
+pub(crate) const FOLDS: [Fold; 18] = [
     Fold::new(Alike::Never, 0),
     Fold::new(Alike::Numbers, 2),
     Fold::without_notes(Alike::Never, 0),
@@ -73,7 +73,7 @@ pub(super) const FOLDS: [Fold; 18] = [
 ];
 
 /// `names` in one row with blanks between, folded; and how many are in it.
-pub(super) fn side_by_side(names: &[&str], fold: Fold) -> (String, usize) {
+pub(crate) fn side_by_side(names: &[&str], fold: Fold) -> (String, usize) {
     let mut entries: Vec<Entry<'_>> = names.iter().map(|name| Entry::new(name, "")).collect();
     for (entry, next) in entries.iter_mut().zip(1..NONE) {
         entry.next = next;

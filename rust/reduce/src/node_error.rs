@@ -1,9 +1,9 @@
 //! The error of a failed test as Node prints it: message, difference, places.
 
-use super::beginnings::Beginnings;
-use super::line::shorten;
-use super::output::{Mark, Output};
-use super::report::{MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place, says};
+use crate::beginnings::Beginnings;
+use crate::line::shorten;
+use crate::output::{Mark, Output};
+use crate::report::{MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place, says};
 
 /// Further lines of a message that are shown.
 const MORE_LINES: usize = 2;
@@ -31,7 +31,7 @@ static FIELDS: Beginnings<7> = Beginnings::new([
 
 /// One error while its lines are read.
 #[derive(Debug, Default)]
-pub(super) struct NodeError<'a> {
+pub(crate) struct NodeError<'a> {
     message_seen: bool,
     message: &'a str,
     /// Where the message is, until the line below it was read.
@@ -49,7 +49,7 @@ pub(super) struct NodeError<'a> {
 
 impl<'a> NodeError<'a> {
     /// Writes the places; the next line is that of another error.
-    pub(super) fn close(&mut self, output: &mut Output) {
+    pub(crate) fn close(&mut self, output: &mut Output) {
         self.end_places(output);
         let places = std::mem::take(&mut self.places);
         *self = Self {
@@ -59,28 +59,28 @@ impl<'a> NodeError<'a> {
     }
 
     /// Whether a line of it was read.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.message_seen
     }
 
     /// Whether the stack has started: what is not indented then is not a part of the error.
-    pub(super) fn in_stack(&self) -> bool {
+    pub(crate) fn in_stack(&self) -> bool {
         self.in_stack
     }
 
     /// Writes the places read so far: what follows is of another program.
-    pub(super) fn end_places(&mut self, output: &mut Output) {
+    pub(crate) fn end_places(&mut self, output: &mut Output) {
         self.difference(output);
         self.places.flush(output);
     }
 
     /// Takes a place that is outside of a stack.
-    pub(super) fn place(&mut self, place: &str) {
+    pub(crate) fn place(&mut self, place: &str) {
         self.places.add(place);
     }
 
     /// Reads a line that is not blank, without the blanks around it.
-    pub(super) fn line(&mut self, trimmed: &'a str, output: &mut Output) {
+    pub(crate) fn line(&mut self, trimmed: &'a str, output: &mut Output) {
         let told_at = self.told_at.take();
         if let Some(frame) = trimmed.strip_prefix("at ") {
             self.in_stack = true;

@@ -3,17 +3,17 @@
 //! A failure is in the outline and again in a list at the end; the list is kept. The other
 //! format of `node --test` is the Test Anything Protocol.
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::node_error::NodeError;
-use super::output::Output;
-use super::report::{Names, add_title, is_coverage_row, is_script_line, squeezed, without_time};
-use super::unknown::in_place::UnknownInPlace;
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::node_error::NodeError;
+use crate::output::Output;
+use crate::report::{Names, add_title, is_coverage_row, is_script_line, squeezed, without_time};
+use crate::unknown::in_place::UnknownInPlace;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "node test",
     runs,
     marks: Marks::OneOf(&[
@@ -199,7 +199,7 @@ impl<'a> Report<'a, '_> {
         let frame = count.starts_with("start of coverage") || count.starts_with("end of coverage");
         if is_coverage_row(count) {
             self.output.fact(count.trim_end());
-        } else if !minor && !frame && !super::report::is_rule(count) {
+        } else if !minor && !frame && !crate::report::is_rule(count) {
             let failing = count
                 .strip_prefix("fail ")
                 .is_some_and(|number| number != "0");
@@ -224,8 +224,8 @@ impl<'a> Report<'a, '_> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::input::Exit;
-    use super::super::tested::unmarked as terminal;
+    use crate::input::Exit;
+    use crate::tested::unmarked as terminal;
 
     const FAILING: &str = "▶ cart
   ✔ is 0 for none (0.5ms)

@@ -12,8 +12,8 @@ mod row;
 use self::compared::Compared;
 use self::failures::Failures;
 use self::row::Row;
-pub(super) use self::row::Weight;
-use super::asked::MOST_LINES;
+pub(crate) use self::row::Weight;
+use crate::asked::MOST_LINES;
 use ethos_registry_core::find_text::FindText as _;
 
 const NOTE_HEAD: &str = "[";
@@ -27,7 +27,7 @@ const ACCOUNT_BYTES: usize = 32;
 
 /// Rows, and how many lines of the source they show.
 #[derive(Debug, Default)]
-pub(super) struct Output {
+pub(crate) struct Output {
     text: String,
     rows: Vec<Row>,
     shown_lines: usize,
@@ -43,7 +43,7 @@ pub(super) struct Output {
 
 /// A place among the rows of an output.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     bytes: usize,
     rows: usize,
     shown_lines: usize,
@@ -63,19 +63,19 @@ enum Form {
 
 impl Output {
     /// The output of a command that ends in `| head -n 40`, if `asked_lines` is 40.
-    pub(super) fn asked_for(asked_lines: Option<usize>) -> Self {
+    pub(crate) fn asked_for(asked_lines: Option<usize>) -> Self {
         let mut output = Self::default();
         output.asks_for(asked_lines.unwrap_or_default());
         output
     }
 
     /// Of what follows this many rows of a list were asked for; 0 for all of it.
-    pub(super) fn asks_for(&mut self, lines: usize) {
+    pub(crate) fn asks_for(&mut self, lines: usize) {
         self.asked_lines = if lines <= MOST_LINES { lines } else { 0 };
     }
 
     /// One for the part of the source that was requested.
-    pub(super) fn of_part(&self) -> Self {
+    pub(crate) fn of_part(&self) -> Self {
         Self {
             asked_lines: self.asked_lines,
             depth: self.depth + 1,
@@ -84,41 +84,41 @@ impl Output {
     }
 
     /// In how many outputs, one in another, this is a part.
-    pub(super) fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 
     /// The source has this many bytes, with all that a terminal does not show.
-    pub(super) fn of_source(mut self, bytes: usize) -> Self {
+    pub(crate) fn of_source(mut self, bytes: usize) -> Self {
         self.source_bytes = bytes;
         self
     }
 
     /// How many bytes the source has; 0 when no one said.
-    pub(super) fn source_bytes(&self) -> usize {
+    pub(crate) fn source_bytes(&self) -> usize {
         self.source_bytes
     }
 
     /// This many rows of a list were asked for by a last `head` or `tail`: they are all shown. 0 when
     /// none were, or more than anyone reads.
-    pub(super) fn asked_lines(&self) -> usize {
+    pub(crate) fn asked_lines(&self) -> usize {
         self.asked_lines
     }
 
     /// A line of the source, copied: a fact.
-    pub(super) fn fact(&mut self, line: &str) {
+    pub(crate) fn fact(&mut self, line: &str) {
         self.row(line, 1, Weight::Fact);
     }
 
     /// A line of the source, copied: context of a fact.
-    pub(super) fn context(&mut self, line: &str) {
+    pub(crate) fn context(&mut self, line: &str) {
         self.row(line, 1, Weight::Context);
     }
 
     /// A line of the source that represents `times` lines that are similar. In the finished text those that are
     /// equal but for timestamps, durations, ids and addresses are counted as `line ×12`, the others as
     /// `(+3 similar)`.
-    pub(super) fn repeated(&mut self, line: &str, times: usize) {
+    pub(crate) fn repeated(&mut self, line: &str, times: usize) {
         if times > 1 {
             self.row(&format!("{line} ×{times}"), times, Weight::Context);
         } else {
@@ -128,22 +128,22 @@ impl Output {
 
     /// A row of our own words that shows `lines` lines of the source: names grouped under their
     /// folder, places under their message.
-    pub(super) fn summary(&mut self, row: &str, lines: usize) {
+    pub(crate) fn summary(&mut self, row: &str, lines: usize) {
         self.row(row, lines, Weight::Fact);
     }
 
     /// Like [`summary`](Self::summary), a row that only helps to understand a fact.
-    pub(super) fn context_of(&mut self, row: &str, lines: usize) {
+    pub(crate) fn context_of(&mut self, row: &str, lines: usize) {
         self.row(row, lines, Weight::Context);
     }
 
     /// A line of an output that loses only its form: [`is_all`](Self::is_all) closes it.
-    pub(super) fn line_of_all(&mut self, line: &str) {
+    pub(crate) fn line_of_all(&mut self, line: &str) {
         self.row(line, 1, Weight::Fact);
     }
 
     /// A place among the rows, to which [`back_to`](Self::back_to) goes.
-    pub(super) fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> Mark {
         Mark {
             bytes: self.text.len(),
             rows: self.rows.len(),
@@ -152,7 +152,7 @@ impl Output {
     }
 
     /// Takes back all rows after a place.
-    pub(super) fn back_to(&mut self, mark: Mark) {
+    pub(crate) fn back_to(&mut self, mark: Mark) {
         self.text.truncate(mark.bytes);
         self.rows.truncate(mark.rows);
         self.shown_lines = mark.shown_lines;
@@ -162,49 +162,49 @@ impl Output {
     /// line, so that it needs no account.
     ///
     /// Reducing it again must leave it as it is. An account closes what the budget cuts of it.
-    pub(super) fn is_all(&mut self, ended: bool) {
+    pub(crate) fn is_all(&mut self, ended: bool) {
         self.form = Form::Complete { ended };
         self.failure = true;
     }
 
     /// The family knows the text, and there is nothing in it that may go: it stays as it is.
-    pub(super) fn stays(&mut self) {
+    pub(crate) fn stays(&mut self) {
         self.form = Form::Source;
     }
 
     /// Lets the text stay when the rows are about as long as it is: nothing would be won.
-    pub(super) fn stays_unless_shorter(&mut self, text: &str) {
+    pub(crate) fn stays_unless_shorter(&mut self, text: &str) {
         if !self.is_empty() && self.text.len() + ACCOUNT_BYTES >= text.len() {
             self.stays();
         }
     }
 
-    pub(super) fn is_to_stay(&self) -> bool {
+    pub(crate) fn is_to_stay(&self) -> bool {
         self.form == Form::Source
     }
 
     /// How many lines of the source are left out here.
-    pub(super) fn gap(&mut self, lines: usize) {
+    pub(crate) fn gap(&mut self, lines: usize) {
         if lines > 0 {
             self.row(&gap_row(lines), 0, Weight::Context);
         }
     }
 
     /// The family saw that something failed: what the exit code states is in the text.
-    pub(super) fn failed(&mut self) {
+    pub(crate) fn failed(&mut self) {
         self.failure = true;
     }
 
-    pub(super) fn saw_failure(&self) -> bool {
+    pub(crate) fn saw_failure(&self) -> bool {
         self.failure
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
     /// Takes over the rows of `part`, what is shown of a part of the source; not that it failed.
-    pub(super) fn append(&mut self, mut part: Self) {
+    pub(crate) fn append(&mut self, mut part: Self) {
         part.settle();
         self.settle();
         let before = self.text.len();
@@ -215,13 +215,13 @@ impl Output {
     }
 
     /// Whether a row holds `text`, or all of the source is shown.
-    pub(super) fn shows(&self, text: &str) -> bool {
+    pub(crate) fn shows(&self, text: &str) -> bool {
         matches!(self.form, Form::Complete { .. })
             || memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some()
     }
 
     /// How many bytes the rows have so far.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.text.len()
     }
 
@@ -232,7 +232,7 @@ impl Output {
 
     /// The text for tests of families, which have no source to look for gaps in.
     #[cfg(test)]
-    pub(super) fn finish(self, source_lines: usize, budget_chars: usize) -> String {
+    pub(crate) fn finish(self, source_lines: usize, budget_chars: usize) -> String {
         self.finish_of("", source_lines, budget_chars)
     }
 
@@ -270,7 +270,7 @@ fn account(left_out: usize, source_lines: usize) -> String {
 }
 
 /// The account of an output when nothing of it is shown.
-pub(super) fn account_of_all(source_lines: usize) -> String {
+pub(crate) fn account_of_all(source_lines: usize) -> String {
     account(source_lines, source_lines)
 }
 
@@ -284,7 +284,7 @@ fn from_the_middle(count: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Whether `text` ends with the account of a reduced text, and may be that text: it was reduced before.
-pub(super) fn is_reduced(text: &str) -> bool {
+pub(crate) fn is_reduced(text: &str) -> bool {
     let text = text.trim_end_matches('\n');
     let last = text.rsplit('\n').next().and_then(counts);
     last.is_some_and(|(left_out, source_lines)| {
@@ -295,7 +295,7 @@ pub(super) fn is_reduced(text: &str) -> bool {
 }
 
 /// Whether `line` is the account of a reduced text.
-pub(super) fn is_account(line: &str) -> bool {
+pub(crate) fn is_account(line: &str) -> bool {
     counts(line).is_some()
 }
 

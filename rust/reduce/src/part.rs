@@ -2,26 +2,26 @@
 
 use memchr::memrchr;
 
-use super::cut_mark;
-use super::family::{Family, Match};
-use super::generic;
-use super::input::{Exit, Input};
-use super::json;
-use super::line::{is_bad, is_ruler};
-use super::output::Output;
-use super::route::{families, families_of_several, runs_others};
-use super::several::{self, Division};
-use super::unknown::Unknown;
+use crate::cut_mark;
+use crate::family::{Family, Match};
+use crate::generic;
+use crate::input::{Exit, Input};
+use crate::json;
+use crate::line::{is_bad, is_ruler};
+use crate::output::Output;
+use crate::route::{families, families_of_several, runs_others};
+use crate::several::{self, Division};
+use crate::unknown::Unknown;
 use ethos_registry_core::command::CommandLine;
 
 /// Shorter parts that no family knows stay as they are.
-pub(super) const WHOLE_BYTES: usize = 240;
+pub(crate) const WHOLE_BYTES: usize = 240;
 
 /// Real outputs are parts of parts of parts; what goes deeper was made to take long.
 const MOST_DEPTH: usize = 4;
 
 /// What the commands of a line gave.
-pub(super) struct Answer<'a> {
+pub(crate) struct Answer<'a> {
     input: Input<'a>,
     /// Whether their programs may be several.
     joined: bool,
@@ -30,7 +30,7 @@ pub(super) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     /// `input`, which the commands of `line` gave, whose programs may be `joined`.
-    pub(super) fn of(input: Input<'a>, line: &'a CommandLine, joined: bool) -> Self {
+    pub(crate) fn of(input: Input<'a>, line: &'a CommandLine, joined: bool) -> Self {
         Self {
             input,
             joined,
@@ -40,7 +40,7 @@ impl<'a> Answer<'a> {
 
     /// The families that know it. What was cut is known by its marks, where it `may_be_cut`, but for what the commands
     /// divide first.
-    pub(super) fn families(&self, may_be_cut: bool) -> impl Iterator<Item = &'static Family> {
+    pub(crate) fn families(&self, may_be_cut: bool) -> impl Iterator<Item = &'static Family> {
         let input = &self.input;
         let is_told = self.division.is_told();
         let is_cut = may_be_cut && (cut_mark::FAMILY.recognises)(input) == Match::Certain;
@@ -57,7 +57,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Writes what `family` makes of it.
-    pub(super) fn write(&self, family: &Family, output: &mut Output) {
+    pub(crate) fn write(&self, family: &Family, output: &mut Output) {
         if family.name == several::FAMILY.name {
             self.division.write(output);
             output.settle();
@@ -67,7 +67,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Writes what the first family that knows it makes of it, as [`reduce`] does.
-    pub(super) fn reduce(&self, output: &mut Output) -> Option<Told> {
+    pub(crate) fn reduce(&self, output: &mut Output) -> Option<Told> {
         let known = self.families(cut_mark::may_stand_in(self.input.text));
         let write = |family: &Family, part: &mut Output| self.write(family, part);
         of_first(known, &self.input, &several::FAMILY, write, output)
@@ -75,14 +75,14 @@ impl<'a> Answer<'a> {
 }
 
 /// A part was written.
-pub(super) struct Told {
+pub(crate) struct Told {
     /// Whether it was about a failure.
-    pub(super) failure: bool,
+    pub(crate) failure: bool,
 }
 
 /// Writes what the first family but `runner` that knows `input`, a part of an output, makes of it, or all of it
 /// when that is not shorter; nothing when no family knows it and it is short.
-pub(super) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
+pub(crate) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
     let several = several_in(input);
     let is_several = || (several.recognises)(input) == Match::Certain;
     let known = families_of_several(input, several, is_several);
@@ -150,7 +150,7 @@ const FEW_LINES: usize = 16;
 
 /// `input` from the first to the last line that `is_own`, and what precedes and behind them where that is much:
 /// other programs said it.
-pub(super) fn around<'a>(
+pub(crate) fn around<'a>(
     input: &Input<'a>,
     is_own: impl Fn(&str) -> bool,
 ) -> [Option<Input<'a>>; 3] {
@@ -198,7 +198,7 @@ pub(super) fn around<'a>(
 }
 
 /// Writes what other programs said around the lines of `family`.
-pub(super) fn other(input: Option<Input<'_>>, family: &Family, output: &mut Output) {
+pub(crate) fn other(input: Option<Input<'_>>, family: &Family, output: &mut Output) {
     if let Some(input) = input
         && reduce(&input, family, output).is_none()
     {
@@ -207,7 +207,7 @@ pub(super) fn other(input: Option<Input<'_>>, family: &Family, output: &mut Outp
 }
 
 /// Writes all lines of `text` but for form.
-pub(super) fn whole(text: &str, output: &mut Output) {
+pub(crate) fn whole(text: &str, output: &mut Output) {
     for line in text.lines() {
         if !line.trim().is_empty() && !is_ruler(line) {
             output.fact(line.trim_end());

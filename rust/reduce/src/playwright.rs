@@ -8,16 +8,16 @@ mod line;
 
 use hashbrown::HashMap;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::shorten;
-use super::output::Output;
-use super::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_script_line};
-use super::unknown::in_place::UnknownInPlace;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
+use crate::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_script_line};
+use crate::unknown::in_place::UnknownInPlace;
 use block::Block;
 use line::{head, is_beginning, is_step, outlined, total, unruled};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "playwright",
     runs,
     marks: Marks::OneOf(&[&["\nRunning 0"]]),

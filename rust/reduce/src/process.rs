@@ -1,16 +1,16 @@
 //! Tables of a system: processes, packages, disks, containers.
 
-pub(super) mod packages;
+pub(crate) mod packages;
 mod ps;
 mod table;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line;
-use super::output::Output;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line;
+use crate::output::Output;
 use ethos_registry_core::command::searches;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "process",
     runs,
     marks: Marks::OneOf(&[
@@ -114,8 +114,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::super::input::Exit;
     use super::*;
+    use crate::input::Exit;
     use crate::tested;
 
     fn reduced(text: &str, command: &str) -> String {
@@ -352,8 +352,7 @@ mod tests {
                 "oak-{number:<6}    1.0.0   1.2.0   2.0.0  node_modules/oak-{number}"
             );
         }
-        let short =
-            super::super::terminal::reduce(&text, Some("npm outdated"), Exit::Failure, usize::MAX);
+        let short = crate::terminal::reduce(&text, Some("npm outdated"), Exit::Failure, usize::MAX);
         let short = short.unwrap_or_default().0;
         assert!(
             (0..15).all(|number| short.contains(&format!("oak-{number} 1.0.0 1.2.0 2.0.0"))),

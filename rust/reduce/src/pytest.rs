@@ -19,11 +19,11 @@ use memchr::memmem;
 
 use self::ruler::{header, is_marks, title, verdict};
 use self::session::Session;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::output::Output;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::output::Output;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "pytest",
     runs,
     marks: Marks::OneOf(&[
@@ -55,24 +55,24 @@ fn runs(input: &Input<'_>) -> bool {
 }
 
 /// Whether `line` closes a session with its counts.
-pub(super) fn is_verdict(line: &str) -> bool {
+pub(crate) fn is_verdict(line: &str) -> bool {
     verdict(line).is_some()
 }
 
 /// Whether a report begins with `line`, with or without the head of a session.
-pub(super) fn begins_report(line: &str) -> bool {
+pub(crate) fn begins_report(line: &str) -> bool {
     title(line, '=').is_some_and(|found| TITLES.contains(&found))
 }
 
 /// Whether `line` is in no other place than the middle of a report.
-pub(super) fn is_of_report(line: &str) -> bool {
+pub(crate) fn is_of_report(line: &str) -> bool {
     let captured = || title(line, '-').is_some_and(|title| title.starts_with("Captured "));
     let sums_up = || title(line, '=') == Some("short test summary info");
     header(line).is_some() || line.starts_with('-') && captured() || sums_up()
 }
 
 /// Whether `line` may be the first one of a quiet run.
-pub(super) fn is_of_quiet_run(line: &str) -> bool {
+pub(crate) fn is_of_quiet_run(line: &str) -> bool {
     const BEGINNINGS: [&str; 4] = ["ERROR", "FAILED ", "collected ", "no tests "];
     is_marks(line)
         || line.contains(".py::")
@@ -82,7 +82,7 @@ pub(super) fn is_of_quiet_run(line: &str) -> bool {
 }
 
 /// Whether `line` is a row of marks with nothing but their share: `..F.s   [ 35%]`.
-pub(super) fn is_row_of_marks(line: &str) -> bool {
+pub(crate) fn is_row_of_marks(line: &str) -> bool {
     line.ends_with("%]") && line.contains(" [") && is_marks(line) && !line.contains('/')
 }
 

@@ -5,12 +5,12 @@
 //!     M 37:4 Oak.grow - B (9)
 //! ```
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::shorten;
-use super::output::Output;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "radon",
     runs: |input| matches!(input.program(), "radon" | "xenon"),
     marks: Marks::Never,
@@ -105,8 +105,8 @@ fn close(simple: Option<(u32, &str)>, output: &mut Output) {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::super::input::Exit;
-    use super::super::terminal;
+    use crate::input::Exit;
+    use crate::terminal;
 
     fn report(simple: usize) -> String {
         let mut text =

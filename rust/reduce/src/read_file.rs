@@ -1,12 +1,12 @@
 //! A file that was read without a range: its first 200 lines with a hint how many it has, and of a very long
 //! line, as minified files have them, both ends with a hint how to read all of it.
 
-use super::Piece;
+use crate::Piece;
 use ethos_registry_core::text::{Source, count_lines, end_of_lines};
 
 const SHOWN_LINES: usize = 200;
 /// This many characters hold no more lines than are shown.
-pub(super) const WHOLE_CHARS: usize = SHOWN_LINES;
+pub(crate) const WHOLE_CHARS: usize = SHOWN_LINES;
 /// Longer lines are shortened.
 const LONG_CHARS: usize = 10_000;
 /// What stays of them.
@@ -26,7 +26,7 @@ const HINT_MAX_CHARS: usize = 128;
 ///
 /// # Errors
 /// What the source reports.
-pub(super) fn reduce<S: Source + ?Sized>(source: &S) -> Result<Option<Vec<Piece>>, S::Error> {
+pub(crate) fn reduce<S: Source + ?Sized>(source: &S) -> Result<Option<Vec<Piece>>, S::Error> {
     let end = source.end();
     let (lines, _) = count_lines(source, 0, end)?;
     let mut pieces = Vec::new();

@@ -4,17 +4,17 @@ use std::borrow::Cow;
 
 use hashbrown::HashSet;
 
-use super::beginnings::Beginnings;
-use super::output::Output;
+use crate::beginnings::Beginnings;
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
 /// A set of names that is only asked, never listed, so that its order cannot be seen.
-pub(super) type Names<'a> = HashSet<&'a str, hashbrown::DefaultHashBuilder>;
+pub(crate) type Names<'a> = HashSet<&'a str, hashbrown::DefaultHashBuilder>;
 
 /// More names than this are not held.
-pub(super) const MAX_NAMES: usize = 4_096;
+pub(crate) const MAX_NAMES: usize = 4_096;
 /// Characters of a message that are shown.
-pub(super) const MESSAGE_CHARS: usize = 240;
+pub(crate) const MESSAGE_CHARS: usize = 240;
 /// Places of one failure that are shown.
 const MAX_PLACES: usize = 5;
 
@@ -39,7 +39,7 @@ static SCRIPT_LINES: Beginnings<15> = Beginnings::new([
 
 /// The places of one failure: each once, the first few, on one row.
 #[derive(Debug, Default)]
-pub(super) struct Places {
+pub(crate) struct Places {
     row: String,
     /// The outermost place when there are more than are shown: where the test or the program calls.
     last: String,
@@ -51,7 +51,7 @@ pub(super) struct Places {
 
 impl Places {
     /// Takes a place that a line of the source names.
-    pub(super) fn add(&mut self, place: &str) {
+    pub(crate) fn add(&mut self, place: &str) {
         let known = self.row.split(' ').any(|seen| seen == place);
         self.lines += 1;
         if known {
@@ -70,7 +70,7 @@ impl Places {
     }
 
     /// Writes the row, and is ready for the next failure.
-    pub(super) fn flush(&mut self, output: &mut Output) {
+    pub(crate) fn flush(&mut self, output: &mut Output) {
         if !self.last.is_empty() {
             // Further failures in the same depths differ in where they come from.
             let known = self.row == self.told;
@@ -96,7 +96,7 @@ impl Places {
 
 /// The place in code of the user that a JavaScript stack frame names: `at f (src/a.js:3:4)`,
 /// `at src/a.js:3:4`, `❯ f src/a.js:3:4`; not one in a package, in the runtime or nowhere.
-pub(super) fn javascript_place(frame: &str) -> Option<&str> {
+pub(crate) fn javascript_place(frame: &str) -> Option<&str> {
     let frame = frame.trim_end_matches([' ', '{', ',']);
     let path = if let Some(inside) = frame.strip_suffix(')') {
         inside.get(inside.rfind('(')? + 1..)?
@@ -119,7 +119,7 @@ pub(super) fn javascript_place(frame: &str) -> Option<&str> {
 
 /// Whether `line` states that a script was started or how it ended, or is a notice of the program
 /// that runs scripts.
-pub(super) fn is_script_line(line: &str) -> bool {
+pub(crate) fn is_script_line(line: &str) -> bool {
     match line.as_bytes().first() {
         Some(b'>') => line.starts_with("> "),
         Some(b'n' | b'y' | b'i' | b'e' | b'D' | b' ' | b'[' | b'E' | b'$' | 0xE2) => {
@@ -131,7 +131,7 @@ pub(super) fn is_script_line(line: &str) -> bool {
 
 /// Whether a line, without the blanks before it, shows source code around a failure:
 /// `> 4 | code`, `5 | code`, `4| code`, `| ^`.
-pub(super) fn is_excerpt(trimmed: &str) -> bool {
+pub(crate) fn is_excerpt(trimmed: &str) -> bool {
     let marked =
         |byte: &u8| matches!(byte, b'0'..=b'9' | b'>' | b'|' | b' ' | b'\t') || *byte >= 0x80;
     if !trimmed.as_bytes().first().is_some_and(marked) {
@@ -149,7 +149,7 @@ pub(super) fn is_excerpt(trimmed: &str) -> bool {
 }
 
 /// Whether a line is drawn, not written: `-----`, `⎯⎯⎯⎯`, `---|---|---`.
-pub(super) fn is_rule(line: &str) -> bool {
+pub(crate) fn is_rule(line: &str) -> bool {
     let line = line.trimmed();
     let written = |byte: &u8| byte.is_ascii_alphanumeric();
     line.len() >= 3
@@ -163,7 +163,7 @@ pub(super) fn is_rule(line: &str) -> bool {
 }
 
 /// Whether a line is a row of a table of coverage: a name and numbers between bars.
-pub(super) fn is_coverage_row(line: &str) -> bool {
+pub(crate) fn is_coverage_row(line: &str) -> bool {
     let bytes = line.as_bytes();
     let mut bars = memchr::memchr_iter(b'|', bytes);
     let Some(name) = bars.next().and_then(|bar| line.get(..bar)) else {
@@ -184,7 +184,7 @@ pub(super) fn is_coverage_row(line: &str) -> bool {
 }
 
 /// `line` with each run of blanks as one, none at its ends.
-pub(super) fn squeezed(line: &str) -> Cow<'_, str> {
+pub(crate) fn squeezed(line: &str) -> Cow<'_, str> {
     let line = line.trim();
     let bytes = line.as_bytes();
     let wide =
@@ -203,7 +203,7 @@ pub(super) fn squeezed(line: &str) -> Cow<'_, str> {
 
 /// A line of a difference as it is shown: its sign, one blank, the text; `None` when it only shows
 /// what the signs mean, or is not a changed line.
-pub(super) fn changed_line(trimmed: &str) -> Option<String> {
+pub(crate) fn changed_line(trimmed: &str) -> Option<String> {
     let sign = trimmed
         .chars()
         .next()
@@ -228,7 +228,7 @@ pub(super) fn changed_line(trimmed: &str) -> Option<String> {
 }
 
 /// Whether `message` holds `value` as whole words, without the quotes and commas around it.
-pub(super) fn says(message: &str, value: &str) -> bool {
+pub(crate) fn says(message: &str, value: &str) -> bool {
     let value = value.trim_matches([' ', ',', '"', '\'', '`']);
     if value.is_empty() {
         return false;
@@ -248,7 +248,7 @@ pub(super) fn says(message: &str, value: &str) -> bool {
 }
 
 /// `title` without the time at its end: `adds 26ms`, `adds (3 ms)`, `adds (1.2s)`.
-pub(super) fn without_time(title: &str) -> &str {
+pub(crate) fn without_time(title: &str) -> &str {
     let title = title.trim_end();
     if let Some(open) = title.strip_suffix("s)").and_then(|_| title.rfind(" (")) {
         let inside = title.get(open + 2..).unwrap_or_default();
@@ -268,7 +268,7 @@ pub(super) fn without_time(title: &str) -> &str {
 }
 
 /// Adds `title` to `names`, and what of it follows each `separator`: outlines name a test by less.
-pub(super) fn add_title<'a>(names: &mut Names<'a>, title: &'a str, separator: &str) {
+pub(crate) fn add_title<'a>(names: &mut Names<'a>, title: &'a str, separator: &str) {
     let mut rest = title;
     loop {
         if names.len() >= MAX_NAMES {

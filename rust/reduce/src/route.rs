@@ -1,65 +1,65 @@
 //! Which families may know an output.
 
-use super::family::{Family, Match};
-use super::input::Input;
-use super::sketch::Sketch;
+use crate::family::{Family, Match};
+use crate::input::Input;
+use crate::sketch::Sketch;
 
 /// Every family; where several know an output, the first one has it.
-pub(super) const FAMILIES: [&Family; 54] = [
-    &super::stamped::FAMILY,
-    &super::tasks::FAMILY,
-    &super::sessions::FAMILY,
-    &super::buildkit::FAMILY,
-    &super::bazel::FAMILY,
-    &super::manual::FAMILY,
-    &super::ansible::FAMILY,
-    &super::pytest::FAMILY,
-    &super::unittest::FAMILY,
-    &super::cargo_test::FAMILY,
-    &super::go_test::FAMILY,
-    &super::vitest::FAMILY,
-    &super::jest::FAMILY,
-    &super::mocha::FAMILY,
-    &super::playwright::FAMILY,
-    &super::ctest::FAMILY,
-    &super::node_test::FAMILY,
-    &super::tap::FAMILY,
-    &super::maven::FAMILY,
-    &super::gradle::FAMILY,
-    &super::test_run::FAMILY,
-    &super::rustc::FAMILY,
-    &super::eslint::FAMILY,
-    &super::tsc::FAMILY,
-    &super::msbuild::FAMILY,
-    &super::javac::FAMILY,
-    &super::latex::FAMILY,
-    &super::compiler::FAMILY,
-    &super::findings_json::FAMILY,
-    &super::diagnostics::FAMILY,
-    &super::git_status::FAMILY,
-    &super::git_log::FAMILY,
-    &super::git_blame::FAMILY,
-    &super::git_refs::FAMILY,
-    &super::diff::FAMILY,
-    &super::git_action::FAMILY,
-    &super::install::FAMILY,
-    &super::listing::FAMILY,
-    &super::rsync::FAMILY,
-    &super::search::FAMILY,
-    &super::terraform::FAMILY,
-    &super::webpack::FAMILY,
-    &super::disassembly::FAMILY,
-    &super::radon::FAMILY,
-    &super::strace::FAMILY,
-    &super::http::FAMILY,
-    &super::grid::FAMILY,
-    &super::process::FAMILY,
-    &super::import_time::FAMILY,
-    &super::tally::FAMILY,
-    &super::traceback::FAMILY,
-    &super::json::FAMILY,
-    &super::log::FAMILY,
-    &super::file::FAMILY,
+pub(crate) const FAMILIES: [&Family; 54] = [
+    &crate::stamped::FAMILY,
+    &crate::tasks::FAMILY,
+    &crate::sessions::FAMILY,
+    &crate::buildkit::FAMILY,
+    &crate::bazel::FAMILY,
+    &crate::manual::FAMILY,
+    &crate::ansible::FAMILY,
+    &crate::pytest::FAMILY,
+    &crate::unittest::FAMILY,
+    &crate::cargo_test::FAMILY,
+    &crate::go_test::FAMILY,
+    &crate::vitest::FAMILY,
+    &crate::jest::FAMILY,
+    &crate::mocha::FAMILY,
+    &crate::playwright::FAMILY,
+    &crate::ctest::FAMILY,
+    &crate::node_test::FAMILY,
+    &crate::tap::FAMILY,
+    &crate::maven::FAMILY,
+    &crate::gradle::FAMILY,
+    &crate::test_run::FAMILY,
+    &crate::rustc::FAMILY,
+    &crate::eslint::FAMILY,
+    &crate::tsc::FAMILY,
+    &crate::msbuild::FAMILY,
+    &crate::javac::FAMILY,
+    &crate::latex::FAMILY,
+    &crate::compiler::FAMILY,
+    &crate::findings_json::FAMILY,
+    &crate::diagnostics::FAMILY,
+    &crate::git_status::FAMILY,
+    &crate::git_log::FAMILY,
+    &crate::git_blame::FAMILY,
+    &crate::git_refs::FAMILY,
+    &crate::diff::FAMILY,
+    &crate::git_action::FAMILY,
+    &crate::install::FAMILY,
+    &crate::listing::FAMILY,
+    &crate::rsync::FAMILY,
+    &crate::search::FAMILY,
+    &crate::terraform::FAMILY,
+    &crate::webpack::FAMILY,
+    &crate::disassembly::FAMILY,
+    &crate::radon::FAMILY,
+    &crate::strace::FAMILY,
+    &crate::http::FAMILY,
+    &crate::grid::FAMILY,
+    &crate::process::FAMILY,
+    &crate::import_time::FAMILY,
+    &crate::tally::FAMILY,
+    &crate::traceback::FAMILY,
+    &crate::json::FAMILY,
+    &crate::log::FAMILY,
+    &crate::file::FAMILY,
 ];
 
 /// Programs that only run others: what comes out is identified by its content.
@@ -139,7 +139,7 @@ const FIRST_LINES: usize = 16;
 /// A command that a family is made for goes to no other family than those made for it, unless it
 /// only runs other programs: what content leaves no doubt of comes first then. All other commands
 /// are identified by such content alone.
-pub(super) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'static Family> + 'a {
+pub(crate) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'static Family> + 'a {
     known(input, false)
 }
 
@@ -149,7 +149,7 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
     // Any command may print JSON when it is asked to, and is not made for it.
     let made_for_it = FAMILIES
         .iter()
-        .any(|family| family.name != super::json::FAMILY.name && (family.runs)(input));
+        .any(|family| family.name != crate::json::FAMILY.name && (family.runs)(input));
     let runs_others = RUNNERS.contains(&input.program());
     let by_content = joined || !made_for_it || runs_others;
     let is_last_only = joined && made_for_it && !runs_others;
@@ -197,36 +197,36 @@ fn begins_as(family: &Family, input: &Input<'_>) -> bool {
 
 /// The same for what may have come from several programs: the outputs of those that `several` knows are taken apart
 /// first, but for those whose runner states where they begin.
-pub(super) fn families_of_several<'a>(
+pub(crate) fn families_of_several<'a>(
     input: &'a Input<'_>,
     several: &'static Family,
     is_several: impl FnOnce() -> bool,
 ) -> impl Iterator<Item = &'static Family> + 'a {
     const NAMED_BY_RUNNERS: [&str; 6] = [
-        super::ansible::FAMILY.name,
-        super::stamped::FAMILY.name,
-        super::tasks::FAMILY.name,
-        super::sessions::FAMILY.name,
-        super::buildkit::FAMILY.name,
-        super::bazel::FAMILY.name,
+        crate::ansible::FAMILY.name,
+        crate::stamped::FAMILY.name,
+        crate::tasks::FAMILY.name,
+        crate::sessions::FAMILY.name,
+        crate::buildkit::FAMILY.name,
+        crate::bazel::FAMILY.name,
     ];
     let mut known = known(input, true).peekable();
     // Steps of a build are numbered: what is above the first one is of another program.
     let steps = || input.text.trim_ascii_start().starts_with('#');
     let named = known.next_if(|family| {
         NAMED_BY_RUNNERS.contains(&family.name)
-            && (family.name != super::buildkit::FAMILY.name || steps())
+            && (family.name != crate::buildkit::FAMILY.name || steps())
     });
     let several = (named.is_none() && is_several()).then_some(several);
     named.into_iter().chain(several).chain(known)
 }
 
 /// Whether the program of `input` shows inputs of any kind.
-pub(super) fn shows_texts(input: &Input<'_>) -> bool {
+pub(crate) fn shows_texts(input: &Input<'_>) -> bool {
     input.shows_files() || SEARCHERS.contains(&input.program())
 }
 
 /// Whether the program of `input` only runs others, or is not known.
-pub(super) fn runs_others(input: &Input<'_>) -> bool {
+pub(crate) fn runs_others(input: &Input<'_>) -> bool {
     input.words.is_empty() || RUNNERS.contains(&input.program())
 }

@@ -1,14 +1,14 @@
 //! What rsync copied: the names under their folders, the last state of its progress, its totals.
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::shorten;
-use super::names::{Alike, FOLDS, Fold, Folders, side_by_side};
-use super::output::Output;
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::names::{Alike, FOLDS, Fold, Folders, side_by_side};
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "rsync",
     runs: |input| input.program() == "rsync",
     marks: Marks::Never,
@@ -208,8 +208,8 @@ mod tests {
 
     use std::fmt::Write as _;
 
-    use super::super::input::Exit;
-    use super::super::terminal;
+    use crate::input::Exit;
+    use crate::terminal;
 
     fn reduced(text: &str, exit: Exit) -> (String, &'static str) {
         let (reduced, family) =

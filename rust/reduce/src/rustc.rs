@@ -9,15 +9,15 @@ mod reader;
 
 use std::borrow::Cow;
 
-pub(super) use self::line::{is_beside, is_step};
-pub(super) use self::reader::Reader;
+pub(crate) use self::line::{is_beside, is_step};
+pub(crate) use self::reader::Reader;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::output::Output;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::output::Output;
 use ethos_registry_core::lines::lines;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "rustc",
     runs,
     marks: Marks::OneOf(&[
@@ -95,8 +95,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::input::Exit;
-    use super::super::tested::unmarked as terminal;
+    use crate::input::Exit;
+    use crate::tested::unmarked as terminal;
 
     fn reduced(command: &str, text: &str, code: i64) -> String {
         let exit = if code == 0 {

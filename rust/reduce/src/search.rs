@@ -9,25 +9,25 @@ use std::borrow::Cow;
 
 use asked::{asks_for_context, asks_for_counts, asks_for_files, filters};
 use hits::{Hits, Reader, Row};
-pub(super) use pattern::Pattern;
+pub(crate) use pattern::Pattern;
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::fingerprint::without_numbers;
-use super::fold::mask;
-use super::input::Input;
-use super::line;
-use super::listing::lists_files;
-use super::log::is_record;
-use super::long_line::hidden_chars;
-use super::names::{FOLDS, Folders};
-use super::output::Output;
-use super::process::packages::is_found;
-use super::source::is_head;
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::fingerprint::without_numbers;
+use crate::fold::mask;
+use crate::input::Input;
+use crate::line;
+use crate::listing::lists_files;
+use crate::log::is_record;
+use crate::long_line::hidden_chars;
+use crate::names::{FOLDS, Folders};
+use crate::output::Output;
+use crate::process::packages::is_found;
+use crate::source::is_head;
 use ethos_registry_core::command::searches;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "search",
     runs,
     marks: Marks::OneOf(&[&["\n{\"type\":\"begin\""]]),

@@ -5,15 +5,15 @@
 
 mod head;
 
-use super::family::{Family, Marks, Match};
-use super::input::{Exit, Input};
-use super::line::shorten;
-use super::output::Output;
-use super::part::{self, Told, WHOLE_BYTES};
+use crate::family::{Family, Marks, Match};
+use crate::input::{Exit, Input};
+use crate::line::shorten;
+use crate::output::Output;
+use crate::part::{self, Told, WHOLE_BYTES};
 use ethos_registry_core::command::producer;
 use head::{Check, Head, Runner};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "sessions",
     runs,
     marks: Marks::OneOf(&[
@@ -230,8 +230,8 @@ fn tells_failure(line: &str) -> bool {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::terminal;
     use super::*;
+    use crate::terminal;
 
     fn reduced(text: &str, command: &str) -> String {
         terminal::reduce(text, Some(command), Exit::Failure, usize::MAX)

@@ -15,15 +15,15 @@ mod program;
 mod remarks;
 mod split;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::output::Output;
-pub(super) use aligned::words;
-pub(super) use division::Division;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::output::Output;
+pub(crate) use aligned::words;
+pub(crate) use division::Division;
 use known::IsMuch;
-pub(super) use marked::Sections;
+pub(crate) use marked::Sections;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "several",
     runs: |_| false,
     marks: Marks::Never,
@@ -32,7 +32,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 /// The same for what one command gave, as a runner states: only a second known output proves a second program.
-pub(super) const OF_ONE: Family = Family {
+pub(crate) const OF_ONE: Family = Family {
     recognises: |input| recognises(input, IsMuch::OfTheSame),
     reduce: |input, output| reduce(input, IsMuch::OfTheSame, output),
     ..FAMILY

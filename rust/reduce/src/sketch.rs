@@ -1,7 +1,7 @@
 //! Which short inputs an output may hold, so that most families need not read it to pass it on.
 
-use super::family::Marks;
-use super::input::Input;
+use crate::family::Marks;
+use crate::input::Input;
 
 /// There are this many pairs of bytes; of triples the same number of are distinguished.
 const PLACES: usize = 65_536;
@@ -9,13 +9,13 @@ const MULTIPLIER: u32 = 0x9E37_79B1;
 
 /// The pairs and triples of bytes among the first and the last lines of an output, digits taken for one
 /// another: what cannot be there is shown without reading it again.
-pub(super) struct Sketch {
+pub(crate) struct Sketch {
     pairs: Places,
     triples: Places,
 }
 
 impl Sketch {
-    pub(super) fn new(input: &Input<'_>) -> Self {
+    pub(crate) fn new(input: &Input<'_>) -> Self {
         let mut sketch = Self {
             pairs: Places::new(),
             triples: Places::new(),
@@ -38,7 +38,7 @@ impl Sketch {
     }
 
     /// Whether content may prove that the output is of the family with these marks.
-    pub(super) fn may_be(&self, marks: Marks) -> bool {
+    pub(crate) fn may_be(&self, marks: Marks) -> bool {
         match marks {
             Marks::Any => true,
             Marks::Never => false,
@@ -112,8 +112,8 @@ fn triple_place(last: u32) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::input::Exit;
     use super::*;
+    use crate::input::Exit;
 
     fn sketch(text: &str) -> Sketch {
         Sketch::new(&Input {

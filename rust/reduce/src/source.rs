@@ -74,7 +74,7 @@ const MARKS: [&str; 4] = ["TODO", "FIXME", "XXX", "HACK"];
 static MARK: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(MARKS));
 
 /// Whether `line` is the head of a definition: `class A:`, `pub fn b(`, `export async function c()`.
-pub(super) fn is_head(line: &str) -> bool {
+pub(crate) fn is_head(line: &str) -> bool {
     let line = line.trim_ascii_start();
     if !line.starts_with(|sign: char| sign.is_ascii_lowercase()) {
         return false;
@@ -129,7 +129,7 @@ fn goes_on(head: &str) -> bool {
 }
 
 /// Whether `line` gives a member of something a function or a class: `app.use = function use(fn) {`.
-pub(super) fn is_assigned(line: &str) -> bool {
+pub(crate) fn is_assigned(line: &str) -> bool {
     let Some((name, value)) = line.split_once(" = ") else {
         return false;
     };
@@ -150,7 +150,7 @@ fn starts_a_name(word: &str) -> bool {
 }
 
 /// Whether `line` describes something still to be done.
-pub(super) fn is_mark(line: &str) -> bool {
+pub(crate) fn is_mark(line: &str) -> bool {
     // Each of them has one of these letters.
     memchr::memchr3(b'D', b'X', b'K', line.as_bytes()).is_some()
         && MARK.as_ref().is_some_and(|marks| {

@@ -12,16 +12,16 @@
 
 mod line;
 
-use super::family::{Family, Marks, Match};
-use super::input::{Exit, Input};
-use super::line::{is_bad, shorten};
-use super::log;
-use super::output::Output;
-use super::part::{self, WHOLE_BYTES};
+use crate::family::{Family, Marks, Match};
+use crate::input::{Exit, Input};
+use crate::line::{is_bad, shorten};
+use crate::log;
+use crate::output::Output;
+use crate::part::{self, WHOLE_BYTES};
 use ethos_registry_core::command::producer;
 use line::{Command, Stamped};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "stamped",
     runs: |input| (log::FAMILY.runs)(input),
     marks: Marks::OneOf(&[&["-00T00:", "Z "], &["-00T00:", "Z\n"]]),
@@ -151,8 +151,8 @@ impl<'a> Reader<'a, '_> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::tested::unmarked as terminal;
     use super::*;
+    use crate::tested::unmarked as terminal;
 
     const STEP: [&str; 16] = [
         "##[group]Run pytest -v",

@@ -45,7 +45,7 @@ static MARK: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(MARKS));
 
 /// Where in `line` the digits of the first status stand that it shows: the same in all lines that differ in digits
 /// alone.
-pub(super) fn place(line: &str) -> Option<usize> {
+pub(crate) fn place(line: &str) -> Option<usize> {
     // One of these is in each mark, or in the address behind it.
     let bytes = line.as_bytes();
     memchr3(b'/', b'=', b'"', bytes).or_else(|| memchr(b'C', bytes))?;
@@ -84,7 +84,7 @@ fn digits(bytes: &[u8]) -> Option<usize> {
 }
 
 /// The status whose digits stand at `place` of `line`, if it states that something is wrong.
-pub(super) fn refused(line: &str, place: usize) -> Option<u16> {
+pub(crate) fn refused(line: &str, place: usize) -> Option<u16> {
     let digits = line.as_bytes().get(place..place + DIGITS)?;
     let number = digits
         .iter()
@@ -96,9 +96,9 @@ pub(super) fn refused(line: &str, place: usize) -> Option<u16> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::input::Exit;
-    use super::super::terminal;
     use super::*;
+    use crate::input::Exit;
+    use crate::terminal;
 
     #[test]
     fn statuses_follow_a_protocol_a_field_an_arrow_or_a_path() {

@@ -9,13 +9,13 @@ use std::fmt::Write as _;
 
 use hashbrown::HashSet;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::shorten;
-use super::output::Output;
-use super::unknown::Unknown;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
+use crate::unknown::Unknown;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "strace",
     runs,
     marks: Marks::OneOf(&[&[" = "], &["<unfinished ...>"]]),
@@ -278,9 +278,9 @@ fn is_message(call: Call<'_>) -> bool {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::input::Exit;
-    use super::super::terminal;
     use super::*;
+    use crate::input::Exit;
+    use crate::terminal;
 
     #[test]
     fn calls_are_read_with_and_without_process_and_time() {

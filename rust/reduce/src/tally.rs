@@ -10,13 +10,13 @@ mod rules;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::{is_bad, shorten};
-use super::output::Output;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::{is_bad, shorten};
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "tally",
     runs: |input| {
         let counts_rules = || input.words.iter().any(|word| word == "--statistics");

@@ -5,23 +5,23 @@
 
 mod shape;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::{indent, shorten};
-use super::node_error::NodeError;
-use super::output::{Output, Weight};
-use super::report::{
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::{indent, shorten};
+use crate::node_error::NodeError;
+use crate::output::{Output, Weight};
+use crate::report::{
     MESSAGE_CHARS, Names, is_coverage_row, is_script_line, javascript_place, says, squeezed,
     without_time,
 };
-use super::unknown::in_place::UnknownInPlace;
+use crate::unknown::in_place::UnknownInPlace;
 use ethos_registry_core::find_text::FindText as _;
 use shape::{
     Point, asks_for_protocol, commented, difference, is_passed_file, is_plan, key_value, opens,
     opens_value,
 };
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "tap",
     runs,
     marks: Marks::OneOf(&[&["\nTAP version 1"], &["0..0"], &["\nFiles="]]),
@@ -338,7 +338,7 @@ impl<'a> Report<'a, '_> {
 
     /// A comment that belongs to no failure: the titles of `tape`, notes of `prove`.
     fn other_comment(&mut self, trimmed: &str) {
-        if super::line::is_bad(trimmed) {
+        if crate::line::is_bad(trimmed) {
             self.unknown.show(trimmed, self.output);
         }
     }

@@ -15,16 +15,16 @@ mod runner;
 
 use hashbrown::HashMap;
 
-use super::family::{Family, Marks, Match};
-use super::input::{Exit, Input};
-use super::line::shorten;
-use super::output::Output;
-use super::part;
-use super::unknown::Unknown;
+use crate::family::{Family, Marks, Match};
+use crate::input::{Exit, Input};
+use crate::line::shorten;
+use crate::output::Output;
+use crate::part;
+use crate::unknown::Unknown;
 use ethos_registry_core::command::producer;
 use runner::{Line, Runner};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "tasks",
     runs: |_| false,
     marks: Marks::OneOf(&[

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 use std::cell::LazyCell;
 
-use super::asked;
-use super::binary;
-use super::cut_mark;
-use super::family::Family;
-use super::generic;
-use super::input::{Exit, Input, WHOLE_CHARS};
-use super::long_line;
-use super::output::{Output, account_of_all, is_reduced};
-use super::part::Answer;
-use super::route::{FAMILIES, families, runs_others};
-use super::search::Pattern;
-use super::several::{self, Sections};
+use crate::asked;
+use crate::binary;
+use crate::cut_mark;
+use crate::family::Family;
+use crate::generic;
+use crate::input::{Exit, Input, WHOLE_CHARS};
+use crate::long_line;
+use crate::output::{Output, account_of_all, is_reduced};
+use crate::part::Answer;
+use crate::route::{FAMILIES, families, runs_others};
+use crate::search::Pattern;
+use crate::several::{self, Sections};
 use ethos_registry_core::clean;
 use ethos_registry_core::command::{CommandLine, git_subcommand, producer};
 use ethos_registry_core::find_text::FindText as _;
@@ -32,11 +32,11 @@ const LONG_TEXT_BYTES: usize = 8_192;
 /// How options begin with which git distinguishes old words from new ones by their colours alone.
 const COLOURED_WORDS: [&str; 2] = ["--color-words", "--word-diff=color"];
 
-pub(super) const GENERIC: Family = Family {
+pub(crate) const GENERIC: Family = Family {
     name: "generic",
     runs: |_| true,
-    marks: super::family::Marks::Never,
-    recognises: |_| super::family::Match::Likely,
+    marks: crate::family::Marks::Never,
+    recognises: |_| crate::family::Match::Likely,
     reduce: generic::reduce,
 };
 
@@ -44,7 +44,7 @@ pub(super) const GENERIC: Family = Family {
 /// it was more than cleaned; `None` when it stays as it is.
 ///
 /// Without a command, or with one of no known family, what is certain of the content decides.
-pub(super) fn reduce(
+pub(crate) fn reduce(
     text: &str,
     command: Option<&str>,
     exit: Exit,
@@ -170,7 +170,7 @@ fn legible<'a>(text: &'a str, words: &[String]) -> Cow<'a, str> {
 }
 
 /// The names of all families, [`generic`] last.
-pub(super) fn family_names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn family_names() -> impl Iterator<Item = &'static str> {
     FAMILIES
         .into_iter()
         .chain([&cut_mark::FAMILY, &several::FAMILY, &GENERIC])
@@ -178,7 +178,7 @@ pub(super) fn family_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The name of the family that `reduce` would begin with.
-pub(super) fn family_name(text: &str, command: Option<&str>) -> &'static str {
+pub(crate) fn family_name(text: &str, command: Option<&str>) -> &'static str {
     let printed = binary::counted(text);
     let cleaned = clean::terminal(&printed);
     let words = command.and_then(producer).unwrap_or_default();

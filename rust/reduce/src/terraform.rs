@@ -10,16 +10,16 @@ use std::sync::LazyLock;
 use hashbrown::HashSet;
 use memchr::memmem::Finder;
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::{indent, is_ruler, shorten};
-use super::output::Output;
-use super::report::squeezed;
-use super::unknown::Unknown;
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::{indent, is_ruler, shorten};
+use crate::output::Output;
+use crate::report::squeezed;
+use crate::unknown::Unknown;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "terraform",
     runs,
     marks: Marks::OneOf(&[

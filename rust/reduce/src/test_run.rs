@@ -6,25 +6,25 @@
 
 mod dart;
 mod gherkin;
-pub(super) mod googletest;
-pub(super) mod junit;
+pub(crate) mod googletest;
+pub(crate) mod junit;
 mod shape;
 mod verdict;
 mod xctest;
 
 use hashbrown::HashSet;
 
-use super::compiler::compiles;
-use super::family::{Family, Marks, Match};
-use super::generic::kind::is_library_frame;
-use super::input::Input;
-use super::line::{is_bad, shorten};
-use super::output::{Output, Weight};
-use super::report::{
+use crate::compiler::compiles;
+use crate::family::{Family, Marks, Match};
+use crate::generic::kind::is_library_frame;
+use crate::input::Input;
+use crate::line::{is_bad, shorten};
+use crate::output::{Output, Weight};
+use crate::report::{
     MAX_NAMES, Names, Places, changed_line, is_excerpt, is_rule, is_script_line, says, squeezed,
     without_time,
 };
-use super::unknown::in_place::UnknownInPlace;
+use crate::unknown::in_place::UnknownInPlace;
 use gherkin::{Gherkin, Line};
 use shape::{
     Frame, frame, is_drawn, is_failure, is_noise, is_passed, names_failures, numbered_source,
@@ -32,7 +32,7 @@ use shape::{
 };
 use verdict::is_verdict;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "test run",
     runs,
     marks: Marks::OneOf(&[

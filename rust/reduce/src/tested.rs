@@ -1,11 +1,11 @@
 //! What tests of families share.
 
-use super::family::{Family, Match};
-use super::input::{Exit, Input};
-use super::output::Output;
+use crate::family::{Family, Match};
+use crate::input::{Exit, Input};
+use crate::output::Output;
 
 /// What `family` makes of `text`, which `command` printed; it has to recognise it.
-pub(super) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) -> String {
+pub(crate) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) -> String {
     let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
     let input = Input {
         text,
@@ -19,7 +19,7 @@ pub(super) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) ->
 }
 
 /// The reducers, without the marks of what they left out: for tests of the lines that a family shows.
-pub(super) mod unmarked {
+pub(crate) mod unmarked {
     use crate::input::Exit;
     use crate::{Kind, Request, terminal};
 

@@ -11,18 +11,18 @@ mod script;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::folder::Folder;
-pub(super) use self::frame::{is_exception, is_goroutine, is_python_frame, is_rust_function};
-pub(super) use self::library::{is_library, is_library_name};
+pub(crate) use self::folder::Folder;
+pub(crate) use self::frame::{is_exception, is_goroutine, is_python_frame, is_rust_function};
+pub(crate) use self::library::{is_library, is_library_name};
 
-use super::family::{Family, Marks, Match};
-use super::input::{Exit, Input};
-use super::line::shorten;
-use super::output::Output;
-use super::part;
-use super::unknown::Unknown;
+use crate::family::{Family, Marks, Match};
+use crate::input::{Exit, Input};
+use crate::line::shorten;
+use crate::output::Output;
+use crate::part;
+use crate::unknown::Unknown;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "traceback",
     runs: |_| false,
     marks: Marks::OneOf(&[
@@ -57,7 +57,7 @@ fn recognises(input: &Input<'_>) -> Match {
         inside += usize::from(folder.line(line, &mut |_| {}));
     }
     let is_traceback = folder.frames() > 0 && inside.saturating_mul(5) >= lines.saturating_mul(2);
-    if is_traceback && !super::log::is_log(input) {
+    if is_traceback && !crate::log::is_log(input) {
         Match::Certain
     } else {
         Match::No
@@ -120,7 +120,7 @@ fn write_printed(printed: &mut Vec<&str>, output: &mut Output) {
 }
 
 /// The lines of `text`, a traceback with what is around it, that an agent needs.
-pub(super) fn kept_lines(text: &str) -> Vec<&str> {
+pub(crate) fn kept_lines(text: &str) -> Vec<&str> {
     let mut kept = Vec::new();
     let mut folder = Folder::default();
     for line in text.lines() {

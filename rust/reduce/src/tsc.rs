@@ -1,15 +1,15 @@
 //! What `tsc` states, plain and pretty: every error with its place and code.
 
-use super::diagnostics::{bare_place, finding, is_excerpt};
-use super::family::{Family, Marks, Match};
-use super::findings::ends::Ends;
-use super::findings::{Finding, Findings};
-use super::input::Input;
-use super::line::indent;
-use super::output::{Output, Weight};
+use crate::diagnostics::{bare_place, finding, is_excerpt};
+use crate::family::{Family, Marks, Match};
+use crate::findings::ends::Ends;
+use crate::findings::{Finding, Findings};
+use crate::input::Input;
+use crate::line::indent;
+use crate::output::{Output, Weight};
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "tsc",
     runs,
     marks: Marks::OneOf(&[&[" TS0"]]),

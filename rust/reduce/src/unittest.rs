@@ -3,18 +3,18 @@
 mod failure;
 mod warned;
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::shorten;
-use super::output::{Output, Weight};
-use super::traceback::Folder;
-use super::unknown::Unknown;
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::{Output, Weight};
+use crate::traceback::Folder;
+use crate::unknown::Unknown;
 use ethos_registry_core::find_text::FindText as _;
 use failure::Failure;
 use warned::Warned;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "unittest",
     runs,
     marks: Marks::OneOf(&[&["\nRan 0"]]),

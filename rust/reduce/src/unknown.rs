@@ -1,13 +1,13 @@
 //! Lines that no rule of a family knows.
 
-pub(super) mod in_place;
+pub(crate) mod in_place;
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::line::{is_bad, is_ruler, shorten};
-use super::output::Output;
+use crate::line::{is_bad, is_ruler, shorten};
+use crate::output::Output;
 use ethos_registry_core::clean::is_progress;
 use ethos_registry_core::find_text::{FindText as _, any_of};
 
@@ -37,7 +37,7 @@ static BAR: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(BAR_SIGNS));
 /// Unknown lines of one stretch: all when they are few, else the first, the last and the bad ones,
 /// each only once where lines differ in nothing but numbers.
 #[derive(Debug, Default)]
-pub(super) struct Unknown<'a> {
+pub(crate) struct Unknown<'a> {
     first: Vec<(usize, &'a str)>,
     bad: Vec<(usize, &'a str)>,
     last: Vec<(usize, &'a str)>,
@@ -55,7 +55,7 @@ pub(super) struct Unknown<'a> {
 
 impl<'a> Unknown<'a> {
     /// A line that may be kept. Empty lines and rulers tell nothing.
-    pub(super) fn push(&mut self, line: &'a str) {
+    pub(crate) fn push(&mut self, line: &'a str) {
         if line.trimmed().is_empty() || is_ruler(line) {
             return;
         }
@@ -111,7 +111,7 @@ impl<'a> Unknown<'a> {
     }
 
     /// Writes the kept lines and forgets them.
-    pub(super) fn write(&mut self, output: &mut Output) {
+    pub(crate) fn write(&mut self, output: &mut Output) {
         // What is not among the first came when there were enough of them.
         if self.first.is_empty() && self.bar.is_none() {
             return;
@@ -147,7 +147,7 @@ fn reports_progress(line: &str) -> bool {
 }
 
 /// Whether `line` is a state of a progress bar, not a sentence with a share in it.
-pub(super) fn is_bar(line: &str) -> bool {
+pub(crate) fn is_bar(line: &str) -> bool {
     let line = line.trim_end();
     let signs = || BAR.as_ref().is_some_and(|signs| signs.is_match(line));
     (line.ends_with('%') || signs()) && is_progress(line) && !is_bad(line)

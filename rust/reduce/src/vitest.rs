@@ -6,20 +6,20 @@
 mod outline;
 mod shape;
 
-use super::family::{Family, Marks, Match};
-use super::input::Input;
-use super::line::shorten;
-use super::output::{Output, Weight};
-use super::report::{
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::{Output, Weight};
+use crate::report::{
     MESSAGE_CHARS, Names, Places, changed_line, is_coverage_row, is_excerpt, is_script_line,
     javascript_place,
 };
-use super::test_run::junit;
-use super::unknown::in_place::UnknownInPlace;
+use crate::test_run::junit;
+use crate::unknown::in_place::UnknownInPlace;
 use ethos_registry_core::find_text::FindText as _;
 use shape::{HINTS, ORIGINS, begins_run, blocks, is_bracket, is_error, is_noise, total};
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "vitest",
     runs,
     marks: Marks::OneOf(&[&["\n RUN  v0"], &["\n DEV  v0"], &[" Test Files  "]]),

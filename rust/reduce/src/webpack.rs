@@ -1,16 +1,16 @@
 //! What webpack built: its files and chunks, its errors and warnings, and its verdict.
 
-use super::beginnings::Beginnings;
-use super::family::{Family, Marks, Match};
-use super::fingerprint::without_numbers;
-use super::generic::kind::place_length;
-use super::input::Input;
-use super::line::shorten;
-use super::output::Output;
-use super::unknown::Unknown;
+use crate::beginnings::Beginnings;
+use crate::family::{Family, Marks, Match};
+use crate::fingerprint::without_numbers;
+use crate::generic::kind::place_length;
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
+use crate::unknown::Unknown;
 use ethos_registry_core::find_text::FindText as _;
 
-pub(super) const FAMILY: Family = Family {
+pub(crate) const FAMILY: Family = Family {
     name: "webpack",
     runs: |input| input.program() == "webpack",
     marks: Marks::OneOf(&[&["webpack ", " compiled "]]),
@@ -196,9 +196,9 @@ mod tests {
 
     use std::fmt::Write as _;
 
-    use super::super::input::Exit;
-    use super::super::terminal;
     use super::*;
+    use crate::input::Exit;
+    use crate::terminal;
 
     fn reduced(text: &str, exit: Exit) -> (String, &'static str) {
         let command = Some("npm run build");

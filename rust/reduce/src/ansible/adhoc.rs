@@ -89,8 +89,8 @@ fn other(text: &str, output: &mut Output) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::input::Exit;
     use super::super::FAMILY;
+    use crate::input::Exit;
     use crate::tested;
 
     #[test]

@@ -1,8 +1,8 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-use super::super::input::Exit;
-use super::super::tested::unmarked as terminal;
+use crate::input::Exit;
 use crate::tested;
+use crate::tested::unmarked as terminal;
 
 fn reduced(text: &str) -> String {
     tested::reduced(

@@ -1,8 +1,8 @@
 //! Differences of two values that a failed assertion draws line by line.
 
-use super::super::line::shorten;
-use super::super::output::Output;
 use super::LINE_CHARS;
+use crate::line::shorten;
+use crate::output::Output;
 
 /// Changed lines of one difference that are shown.
 const CHANGED_LINES: usize = 16;

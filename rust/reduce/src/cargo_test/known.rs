@@ -1,9 +1,9 @@
 //! By what the output of tests is known.
 
-use super::super::family::Match;
-use super::super::input::Input;
 use super::line::{Next, is_announcement, nextest, outcome};
 use super::list;
+use crate::family::Match;
+use crate::input::Input;
 
 /// How the line begins that counts the tests of a target, and that of cargo below those with failures.
 pub(super) const RESULT: &str = "test result: ";

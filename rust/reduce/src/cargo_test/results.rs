@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use super::super::output::Output;
 use super::line::is_empty;
+use crate::output::Output;
 
 /// Kinds of results that are distinguished.
 const KINDS: usize = 400;

@@ -85,9 +85,9 @@ fn is_same(one: &str, other: &str) -> bool {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::super::input::Exit;
-    use super::super::super::terminal;
     use super::*;
+    use crate::input::Exit;
+    use crate::terminal;
 
     fn told(lines: &[String]) -> String {
         let mut references = References::default();

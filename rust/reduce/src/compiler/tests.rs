@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
 
-use super::super::terminal;
 use super::*;
 use crate::input::Exit;
+use crate::terminal;
 use crate::tested;
 
 fn reduced(text: &str) -> String {

@@ -3,14 +3,14 @@
 mod notes;
 mod ruled;
 
-use super::super::findings::ends::Ends;
-use super::super::findings::{Finding, Findings};
-use super::super::line::{self, indent, is_ruler};
 use super::block::{Block, is_drawn, is_fix, is_path_step};
 use super::forms::{
     arrow, bare_place, finding, in_line, is_caret, is_coded, is_excerpt, is_headed, is_rule,
     is_scope, is_severe, is_step, pointed,
 };
+use crate::findings::ends::Ends;
+use crate::findings::{Finding, Findings};
+use crate::line::{self, indent, is_ruler};
 
 /// How many lines of other kinds are shown, the first and the last.
 const OTHERS: usize = 20;

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::super::fingerprint::without_numbers;
+use crate::fingerprint::without_numbers;
 
 /// Kinds of lines that are counted at most; a table of more would be twice as large.
 const KINDS: usize = 14_336;

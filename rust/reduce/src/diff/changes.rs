@@ -1,8 +1,8 @@
 //! The changed lines of all files of a diff, side by side.
 
-use super::super::source::is_head;
 use super::alike::{Kinds, NO_KIND};
 use super::file::File;
+use crate::source::is_head;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Changed lines that are kept while a diff is read: many more than are ever shown.

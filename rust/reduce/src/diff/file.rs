@@ -1,10 +1,10 @@
 //! The changes of one file.
 
-use super::super::beginnings::Beginnings;
-use super::super::line;
-use super::super::output::Output;
-use super::super::source::is_head;
 use super::changes::{Change, Changes};
+use crate::beginnings::Beginnings;
+use crate::line;
+use crate::output::Output;
+use crate::source::is_head;
 
 /// Rows of the head that say what became of the file.
 static HEAD_ROWS: Beginnings<10> = Beginnings::new([

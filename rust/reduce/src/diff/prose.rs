@@ -2,13 +2,13 @@
 
 use hashbrown::HashSet;
 
-use super::super::git_log::without_bar;
-use super::super::input::Input;
-use super::super::line;
-use super::super::output::Output;
 use super::file::File;
 use super::reader::{self, Reader};
 use super::{BAD_LINES, LINE_CHARS, PROSE_LINES};
+use crate::git_log::without_bar;
+use crate::input::Input;
+use crate::line;
+use crate::output::Output;
 
 /// This many digits tell one commit of a history from another.
 const NAME_CHARS: usize = 8;

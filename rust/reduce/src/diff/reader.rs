@@ -1,11 +1,11 @@
 //! Reads a diff into files, keeping the order of what is around them.
 
-use super::super::beginnings::Beginnings;
-use super::super::input::Input;
-use super::super::line::is_bad;
 use super::changes::Changes;
 use super::file::File;
 use super::{BAD_LINES, PROSE_LINES};
+use crate::beginnings::Beginnings;
+use crate::input::Input;
+use crate::line::is_bad;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::Lines;
 
@@ -348,7 +348,7 @@ fn is_open_change(line: &str) -> bool {
 }
 
 /// How many lines of the old and of the new text the hunk has whose head `line` is, where it states it.
-pub(in super::super) fn hunk_lines(line: &str) -> Option<(usize, usize)> {
+pub(crate) fn hunk_lines(line: &str) -> Option<(usize, usize)> {
     match hunk(line)? {
         State::Hunk(old, new) => Some((old, new)),
         _ => None,

@@ -4,8 +4,8 @@ mod merge;
 
 use std::fmt::Write as _;
 
-use super::super::input::Exit;
 use super::*;
+use crate::input::Exit;
 use crate::{terminal, tested};
 
 fn reduced(text: &str, command: &str) -> String {

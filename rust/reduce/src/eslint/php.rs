@@ -9,9 +9,9 @@
 //!     |       |     be on a line by itself              ------ -------------------------
 //! ```
 
-use super::super::input::Input;
-use super::super::line::{indent, is_number};
 use super::table::{Line, Table};
+use crate::input::Input;
+use crate::line::{indent, is_number};
 use ethos_registry_core::clean::is_progress;
 
 /// Whether a line of `input` begins such a table.
@@ -88,9 +88,9 @@ fn goes_on(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::input::Exit;
-    use super::super::super::tested;
     use super::super::FAMILY;
+    use crate::input::Exit;
+    use crate::tested;
 
     #[test]
     fn each_file_has_its_findings_with_all_of_their_messages() {

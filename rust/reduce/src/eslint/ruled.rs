@@ -6,8 +6,8 @@
 //!                        | identifier. [layout.spacing]
 //! ```
 
-use super::super::input::Input;
 use super::table::{Line, Table};
+use crate::input::Input;
 
 /// Whether `line` is a finding: a line, a position, a code, a message.
 pub(super) fn is_row(line: &str) -> bool {
@@ -50,8 +50,8 @@ pub(super) fn read<'a>(input: &Input<'a>) -> Table<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::input::Exit;
     use super::*;
+    use crate::input::Exit;
 
     #[test]
     fn rows_have_a_file_a_place_and_all_of_their_message() {

@@ -1,10 +1,10 @@
 //! Findings in a table below the name of their file, with messages that are broken at its width.
 
-use super::super::findings::Finding;
-use super::super::input::Input;
-use super::super::line::shorten;
-use super::super::output::Output;
 use super::{Listed, MAX_OTHERS, OTHER_CHARS};
+use crate::findings::Finding;
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
 
 /// What one line of such a table is.
 #[derive(Clone, Copy)]

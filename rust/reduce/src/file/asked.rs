@@ -1,7 +1,7 @@
 //! Which file the command line asks for, and how much of it.
 
-use super::super::input::{Input, PART_SHOWERS};
 use super::kind::Kind;
+use crate::input::{Input, PART_SHOWERS};
 
 /// The kind of the first known file that is shown; `None` where one that is not known is shown whole.
 pub(super) fn kind(input: &Input<'_>) -> Option<Kind> {
@@ -49,8 +49,8 @@ pub(super) fn is_part(input: &Input<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::input::Exit;
     use super::*;
+    use crate::input::Exit;
 
     fn asked(command: &str) -> Option<Kind> {
         let words: Vec<String> = command.split(' ').map(str::to_owned).collect();

@@ -1,7 +1,7 @@
 //! Lock files of package managers: names and versions.
 
-use super::super::input::Input;
-use super::super::output::Output;
+use crate::input::Input;
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Names of lock files.

@@ -2,13 +2,13 @@
 
 use hashbrown::HashMap;
 
-use super::super::fingerprint::{fingerprint, mixed};
-use super::super::line::shorten;
-use super::super::output::Output;
-use super::super::report::squeezed;
 use super::message::without_names;
 use super::rows::{NAMES_CHARS, names};
 use super::{ALL_ERRORS, Finding};
+use crate::fingerprint::{fingerprint, mixed};
+use crate::line::shorten;
+use crate::output::Output;
+use crate::report::squeezed;
 
 const MESSAGE_CHARS: usize = 240;
 

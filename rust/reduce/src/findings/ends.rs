@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::super::line::shorten;
-use super::super::output::{Output, Weight};
-use super::super::unknown::is_bar;
+use crate::line::shorten;
+use crate::output::{Output, Weight};
+use crate::unknown::is_bar;
 use ethos_registry_core::clean::same_bar;
 
 /// Lines in their order; only those that are shown are held.

@@ -2,9 +2,9 @@
 
 use serde_json::{Deserializer, Error, Value};
 
-use super::super::json::document::Document;
 use super::MAX_OTHERS;
 use super::object::{CODE_KEYS, LINE_KEYS, MESSAGE_KEYS, PATH_KEYS};
+use crate::json::document::Document;
 use ethos_registry_core::find_text::FindText as _;
 
 /// What is read without effect is at most this many times the text, and these bytes.

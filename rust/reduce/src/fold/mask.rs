@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use head::{Head, Start};
 
-use super::super::fingerprint::mixed;
+use crate::fingerprint::mixed;
 use ethos_registry_core::chunk::{blanks, chunk_at, digits, each, few};
 
 /// Words that count in a coarse mask, and the bytes in which they must be.

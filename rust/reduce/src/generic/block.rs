@@ -1,8 +1,8 @@
 //! Lines that belong to a bad one.
 
-use super::super::line;
 use super::kind::Kind;
 use super::row::Row;
+use crate::line;
 
 /// Bad lines that are kept with their numbers, and lines below one that belong to it.
 pub(super) const WHOLE_BAD_LINES: usize = 100;

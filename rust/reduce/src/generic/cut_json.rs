@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::super::fingerprint::fingerprint;
-use super::super::line::{indent, shorten};
-use super::super::output::Output;
+use crate::fingerprint::fingerprint;
+use crate::line::{indent, shorten};
+use crate::output::Output;
 use ethos_registry_core::lines::lines;
 
 const LEAST_LINES: usize = 30;

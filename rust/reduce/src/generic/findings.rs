@@ -2,9 +2,9 @@
 
 use hashbrown::HashTable;
 
-use super::super::fingerprint::fingerprint_after;
 use super::Row;
 use super::kind::{Kind, place_length};
+use crate::fingerprint::fingerprint_after;
 
 /// Messages that are distinguished.
 const MAX_MESSAGES: usize = 4_096;

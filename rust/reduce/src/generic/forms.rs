@@ -2,8 +2,8 @@
 
 use memchr::{memchr, memchr_iter, memchr2};
 
-use super::super::line::{heading_level, is_bad};
 use super::kind::DRAWN;
+use crate::line::{heading_level, is_bad};
 use ethos_registry_core::clean;
 use ethos_registry_core::find_text::FindText as _;
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use memchr::memchr;
 
-use super::super::fold::Templates;
-use super::super::line::{indent, is_ruler};
 use super::kind::Kind;
 use super::row::Row;
 use super::shape::Shape;
+use crate::fold::Templates;
+use crate::line::{indent, is_ruler};
 
 /// Lines above a row among which its head is looked for; of those that are not indented less only a few.
 const MOST_ABOVE: usize = 40;
@@ -167,8 +167,8 @@ fn is_title(line: &str) -> bool {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::super::input::Exit;
-    use super::super::super::terminal;
+    use crate::input::Exit;
+    use crate::terminal;
 
     #[test]
     fn of_which_of_many_things_a_failure_is_told_stands_above_it() {

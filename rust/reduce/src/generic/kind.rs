@@ -1,6 +1,5 @@
 //! What a line of an unknown program is likely to be.
 
-use super::super::line;
 use super::forms::{ends_with_time, is_frame_of_ruby, is_heading, is_limit, is_progress, is_title};
 use super::signs::Signs;
 use super::table::is_row_of_shares;
@@ -8,6 +7,7 @@ use super::words::{
     BAD, CHANGES, COUNT_NAME_BYTES, FAILED_BEGINNINGS, HINTS, LIBRARY_FOLDERS, PASSED_BEGINNINGS,
     PASSED_ENDS, PASSED_LAST, TAP_DIRECTIVES, VERDICT, WARNING, WARNING_MARKS,
 };
+use crate::line;
 use ethos_registry_core::clean;
 use ethos_registry_core::find_text::FindText as _;
 

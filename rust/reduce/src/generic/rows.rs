@@ -1,16 +1,16 @@
 //! The rows of an input of no known family: what repeats itself is folded, noise is gone.
 
-use super::super::fingerprint::fingerprint;
-use super::super::fold::{Numbered, Templates, mask};
-use super::super::latest::Latest;
-use super::super::line;
-use super::super::traceback::is_python_frame;
 use super::block::{Block, WHOLE_BAD_LINES};
 use super::heads::with_heads;
 use super::kind::{Kind, passed_mark};
 use super::row::Row;
 use super::shape::Shape;
 use super::table::{Blocks, Table, exact, is_told_apart};
+use crate::fingerprint::fingerprint;
+use crate::fold::{Numbered, Templates, mask};
+use crate::latest::Latest;
+use crate::line;
+use crate::traceback::is_python_frame;
 use ethos_registry_core::clean;
 use ethos_registry_core::lines::lines;
 

@@ -1,10 +1,10 @@
 //! Which rows stay when not all can.
 
-use super::super::fingerprint::fingerprint;
-use super::super::fold::{Templates, first_word_mask, mask, shape_mask};
-use super::super::input::Exit;
 use super::kind::{Kind, place_length};
 use super::{LINE_CHARS, Row, line_chars};
+use crate::fingerprint::fingerprint;
+use crate::fold::{Templates, first_word_mask, mask, shape_mask};
+use crate::input::Exit;
 
 /// Text of at most this length is shown whole when nothing in it is a finding.
 const WHOLE_BYTES: usize = 8_000;
@@ -228,9 +228,9 @@ impl Row<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::input::Input;
-    use super::super::super::output::Output;
     use super::*;
+    use crate::input::Input;
+    use crate::output::Output;
 
     #[test]
     fn what_stands_behind_many_paths_is_not_crowded_out_by_them() {

@@ -1,10 +1,10 @@
 //! What lines of an unknown text have in common that differ in digits alone: it is asked once.
 
-use super::super::exit_code;
-use super::super::fingerprint::{ends_in_nought, ends_in_number, mixed, noughts};
-use super::super::fold::mask;
-use super::super::status;
 use super::kind::{self, Kind};
+use crate::exit_code;
+use crate::fingerprint::{ends_in_nought, ends_in_number, mixed, noughts};
+use crate::fold::mask;
+use crate::status;
 
 /// What lines have in common that differ in digits alone.
 #[derive(Clone, Copy)]

@@ -2,11 +2,11 @@
 
 use hashbrown::HashMap;
 
-use super::super::git_log::without_bar;
-use super::super::input::Input;
-use super::super::line;
-use super::super::output::Output;
 use super::LINE_CHARS;
+use crate::git_log::without_bar;
+use crate::input::Input;
+use crate::line;
+use crate::output::Output;
 
 /// The commit in `[2463db40…] Subject` and `# good: [2463db40…] Subject`, with the verdict if there is
 /// one.

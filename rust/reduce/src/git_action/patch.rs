@@ -1,6 +1,6 @@
 //! What `git apply` states of patches that do not fit.
 
-use super::super::output::Output;
+use crate::output::Output;
 
 /// This many lines are shown of what `git apply` looked for without effect: of one patch all, of many the places.
 const SEARCHED_LINES: usize = 20;

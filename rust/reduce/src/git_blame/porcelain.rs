@@ -1,8 +1,8 @@
 //! Blame as programs read it: `--porcelain`, `--line-porcelain`.
 
-use super::super::input::Input;
 use super::parse::Line;
 use super::{Blame, COMMITS};
+use crate::input::Input;
 
 /// This many digits tell one commit from another.
 const NAME_CHARS: usize = 8;

@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-use super::super::input::Exit;
 use super::*;
+use crate::input::Exit;
 use crate::tested;
 
 #[test]

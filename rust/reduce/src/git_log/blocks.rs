@@ -1,10 +1,10 @@
 //! Logs in a format of their own with several lines a commit: `--format='%h%n%an%n%B'`, `--numstat --format=%h`.
 
-use super::super::input::Input;
-use super::super::line::shorten;
-use super::super::output::Output;
 use super::commit::{is_name_of_object, line, short_name, without_bar, without_graph};
 use super::{COMMITS, ROW_CHARS, SUBJECT_CHARS};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
 
 /// Lines of each commit that are shown in any case.
 const FIRST_LINES: usize = 2;

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::super::beginnings::Beginnings;
-use super::super::input::Input;
 use super::style::is_counted_file;
 use super::{AUTHORS, COMMITS, UNKNOWN_LINES, WHOLE_MESSAGES};
+use crate::beginnings::Beginnings;
+use crate::input::Input;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Trailers about people and tools, not about the change.
@@ -301,7 +301,7 @@ fn stat(row: &str) -> Option<(&str, &str)> {
 }
 
 /// Whether `row` is ` src/a.c | 38 +++--` or ` a.png | Bin 0 -> 12 bytes`.
-pub(in super::super) fn is_stat(row: &str) -> bool {
+pub(crate) fn is_stat(row: &str) -> bool {
     stat(row).is_some_and(|(_, count)| {
         let count = count.trim_ascii();
         let digits = count.bytes().take_while(u8::is_ascii_digit).count();
@@ -314,14 +314,14 @@ pub(in super::super) fn is_stat(row: &str) -> bool {
 }
 
 /// Whether `row` is ` 3 files changed, 83 insertions(+), 12 deletions(-)`.
-pub(in super::super) fn is_total(row: &str) -> bool {
+pub(crate) fn is_total(row: &str) -> bool {
     let row = row.trim_start();
     row.starts_with(|sign: char| sign.is_ascii_digit())
         && (row.contains(" file changed") || row.contains(" files changed"))
 }
 
 /// A row of `--stat` with only the first sign of each kind of its bar.
-pub(in super::super) fn without_bar(row: &str) -> Cow<'_, str> {
+pub(crate) fn without_bar(row: &str) -> Cow<'_, str> {
     let row = row.trim();
     if !is_stat(row) {
         return row.into();

@@ -1,8 +1,8 @@
 //! How a log is written.
 
-use super::super::input::Input;
 use super::blocks;
 use super::commit::{full_head, is_stat, is_total, line, without_graph};
+use crate::input::Input;
 
 /// Which lines are of one commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

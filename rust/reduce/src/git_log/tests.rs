@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-use super::super::input::Exit;
 use super::*;
+use crate::input::Exit;
 use crate::tested;
 
 fn reduced(text: &str, command: &str) -> String {

@@ -1,9 +1,9 @@
 //! Panics, fatal errors and data races: what was said, and the places in the user's code.
 
-use super::super::beginnings::Beginnings;
-use super::super::line::shorten;
-use super::super::output::Output;
-use super::super::report::{MESSAGE_CHARS, is_rule};
+use crate::beginnings::Beginnings;
+use crate::line::shorten;
+use crate::output::Output;
+use crate::report::{MESSAGE_CHARS, is_rule};
 use ethos_registry_core::find_text::FindText as _;
 
 /// How the trouble begins.

@@ -1,6 +1,6 @@
 //! What `go test -list` lists: a name a line.
 
-use super::super::output::Output;
+use crate::output::Output;
 
 const ROW_CHARS: usize = 160;
 /// Rows of names that are shown.

@@ -1,8 +1,8 @@
 //! What a failed test logged, and how much of it is shown.
 
-use super::super::beginnings::Beginnings;
-use super::super::fingerprint::{fingerprint, mixed, without_numbers};
-use super::super::line::place;
+use crate::beginnings::Beginnings;
+use crate::fingerprint::{fingerprint, mixed, without_numbers};
+use crate::line::place;
 
 /// Lines at one place, in a long text and in a short one, and such places.
 const LINES: usize = 12;

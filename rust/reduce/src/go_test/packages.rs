@@ -3,9 +3,9 @@
 use hashbrown::HashSet;
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use super::super::report::{MAX_NAMES, Names};
 use super::VERDICT;
 use super::json::Event;
+use crate::report::{MAX_NAMES, Names};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 

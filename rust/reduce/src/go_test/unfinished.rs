@@ -2,11 +2,11 @@
 
 use hashbrown::HashMap;
 
-use super::super::line::shorten;
-use super::super::output::Output;
-use super::super::report::{MAX_NAMES, MESSAGE_CHARS};
 use super::frames::LATE;
 use super::packages::packages;
+use crate::line::shorten;
+use crate::output::Output;
+use crate::report::{MAX_NAMES, MESSAGE_CHARS};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
@@ -109,8 +109,8 @@ fn write_of(text: &str, output: &mut Output) {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::super::input::Exit;
-    use super::super::super::tested::unmarked as terminal;
+    use crate::input::Exit;
+    use crate::tested::unmarked as terminal;
 
     #[test]
     fn a_test_that_did_not_end_is_named_with_what_it_said() {

@@ -11,11 +11,11 @@
 
 use std::collections::VecDeque;
 
-use super::super::input::Input;
-use super::super::line::{is_bad, shorten};
-use super::super::output::Output;
 use super::LINE_CHARS;
 use super::states::States;
+use crate::input::Input;
+use crate::line::{is_bad, shorten};
+use crate::output::Output;
 
 /// Rows of one table that are shown all, of a longer one the first, the last and odd ones.
 const ROWS: usize = 400;
@@ -241,8 +241,8 @@ fn packed(row: &str, in_columns: bool) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::input::Exit;
-    use super::super::super::tested::unmarked as terminal;
+    use crate::input::Exit;
+    use crate::tested::unmarked as terminal;
 
     fn reduced(text: &str, command: &str, exit: Exit) -> String {
         let reduced = terminal::reduce(text, Some(command), exit, usize::MAX);

@@ -6,9 +6,9 @@
 //! name | ship 1
 //! ```
 
-use super::super::input::Input;
-use super::super::line::{is_bad, shorten};
-use super::super::output::Output;
+use crate::input::Input;
+use crate::line::{is_bad, shorten};
+use crate::output::Output;
 
 /// Records that are shown.
 const RECORDS: usize = 400;
@@ -169,8 +169,8 @@ impl<'a> Reader<'a> {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::super::super::input::Exit;
-    use super::super::super::terminal;
+    use crate::input::Exit;
+    use crate::terminal;
 
     fn reduced(text: &str, command: &str, exit: Exit) -> String {
         let reduced = terminal::reduce(text, Some(command), exit, usize::MAX);

@@ -1,6 +1,6 @@
 //! Rows of a long table that have in a column of few words a word that hardly any other row has.
 
-use super::super::fingerprint::without_numbers;
+use crate::fingerprint::without_numbers;
 
 /// Columns that are looked at.
 const COLUMNS: usize = 40;

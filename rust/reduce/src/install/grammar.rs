@@ -5,7 +5,7 @@ mod beginnings;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::super::line;
+use crate::line;
 use ethos_registry_core::find_text::FindText as _;
 
 /// What a line of a package manager is for.

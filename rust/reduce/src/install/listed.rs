@@ -1,6 +1,6 @@
 //! Names that share one row.
 
-use super::super::output::Output;
+use crate::output::Output;
 
 pub(super) struct Names {
     row: String,

@@ -1,6 +1,6 @@
 //! What cargo changes in a manifest and in its lock file.
 
-use super::super::output::Output;
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
 /// How cargo states what becomes of a package of the lock file.

@@ -1,8 +1,8 @@
 //! The rows of an installation: what is known of it, and of all else what is near a bad line.
 
-use super::super::fold;
-use super::super::line::shorten;
-use super::super::output::Output;
+use crate::fold;
+use crate::line::shorten;
+use crate::output::Output;
 
 /// A line of a result names all packages: it is cut only beyond this.
 const RESULT_CHARS: usize = 4_000;

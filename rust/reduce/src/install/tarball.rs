@@ -1,6 +1,6 @@
 //! What npm states of a package that it packs or publishes.
 
-use super::super::generic::kind::is_path;
+use crate::generic::kind::is_path;
 use ethos_registry_core::find_text::FindText as _;
 
 const NOTICE: &str = "npm notice ";

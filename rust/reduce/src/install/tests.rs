@@ -250,7 +250,7 @@ fn what_cargo_was_asked_to_add_and_what_it_locked_for_it_stay() {
     let text = format!(
         "    Updating crates.io index\n      Adding oak v1.2 to dependencies\n             Features:\n             + bark\n     Locking 30 packages to latest compatible versions\n{locked}    Updating elm v0.1.0 -> v0.1.1\nwarning: not updating lockfile due to dry run\n"
     );
-    let told = super::super::terminal::reduce(
+    let told = crate::terminal::reduce(
         &text,
         Some("cargo add oak && cargo update --dry-run"),
         Exit::Success,

@@ -1,6 +1,6 @@
 //! What is below a message of a compiler of the JVM: its source, a caret, and what else is said.
 
-use super::super::line::indent;
+use crate::line::indent;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Lines that say more of one message.

@@ -1,7 +1,7 @@
 //! What one line of `jest` can be.
 
-use super::super::beginnings::Beginnings;
-use super::super::report::{Names, add_title, is_excerpt, javascript_place, without_time};
+use crate::beginnings::Beginnings;
+use crate::report::{Names, add_title, is_excerpt, javascript_place, without_time};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::super::input::Exit;
-use super::super::tested::unmarked as terminal;
+use crate::input::Exit;
+use crate::tested::unmarked as terminal;
 
 const FAILING: &str = "
 > shop@2.1.0 test

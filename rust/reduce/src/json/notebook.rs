@@ -2,11 +2,11 @@
 
 use memchr::memmem;
 
-use super::super::line::shorten;
-use super::super::output::Output;
-use super::super::traceback::kept_lines;
-use super::super::unknown::Unknown;
 use super::lexer::{Language, Lexer, Token};
+use crate::line::shorten;
+use crate::output::Output;
+use crate::traceback::kept_lines;
+use crate::unknown::Unknown;
 use ethos_registry_core::clean::without_escapes;
 
 /// Deeper inputs are not notebooks.

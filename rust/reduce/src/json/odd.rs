@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::super::line::shorten;
 use super::kind::{KINDS, Kind, unquoted};
 use super::render::{FEW_VALUES, SAMPLE_CHARS, Writer};
 use super::seen::Seen;
 use super::shape::Node;
+use crate::line::shorten;
 use ethos_registry_core::find_text::FindText as _;
 
 const ODD_CHARS: usize = 300;

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::super::line::shorten;
 use super::kind::unquoted;
 use super::shape::{Node, Shape};
 use super::values::usual;
+use crate::line::shorten;
 
 /// What follows the names takes one in this many bytes of the text, and no more and no fewer than these.
 const SHARE: usize = 12;

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::super::line::shorten;
-use super::super::output::Output;
 use super::kind::{KINDS, Kind, kind_of, unquoted};
 use super::odd::{holder, is_odd};
 use super::records;
 use super::seen::Seen;
 use super::shape::{MAX_COLUMNS, Node, Shape};
+use crate::line::shorten;
+use crate::output::Output;
 use ethos_registry_core::lines::lines;
 
 const MAX_LEVELS: usize = 8;

@@ -2,12 +2,12 @@
 
 use hashbrown::HashTable;
 
-use super::super::fingerprint::fingerprint;
 use super::frame::Frame;
 use super::kind::{KINDS, Kind, is_failures, is_message, unquoted};
 use super::names::Names;
 use super::seen::{Record, Seen};
 use super::values::{Taken, Values};
+use crate::fingerprint::fingerprint;
 
 /// Paths that are distinguished; below one beyond them nothing is.
 const MAX_NODES: usize = 1_200;

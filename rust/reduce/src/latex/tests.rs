@@ -1,8 +1,8 @@
 use std::fmt::Write as _;
 
-use super::super::input::Exit;
-use super::super::tested;
 use super::*;
+use crate::input::Exit;
+use crate::tested;
 
 const HEAD: &str = "This is pdfTeX, Version 3.141592653-2.6-1.40.24 (TeX Live 2022) (preloaded format=pdflatex)\n\
         \u{20}restricted \\write18 enabled.\nentering extended mode\n(./oak.tex\nLaTeX2e <2022-11-01> patch level 1\n\

@@ -7,12 +7,12 @@
 //!   adding: oak/box.py (deflated 68%)
 //! ```
 
-use super::super::beginnings::Beginnings;
-use super::super::input::Input;
-use super::super::output::Output;
-use super::super::unknown::Unknown;
 use super::long::{is_large, row, word};
 use super::{complain, folders, folds, is_complaint};
+use crate::beginnings::Beginnings;
+use crate::input::Input;
+use crate::output::Output;
+use crate::unknown::Unknown;
 
 /// What is said of each file that is taken out or put in.
 static DONE: Beginnings<6> = Beginnings::new([
@@ -103,10 +103,10 @@ fn is_heading(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::input::Exit;
-    use super::super::super::tested;
     use super::super::FAMILY;
     use super::*;
+    use crate::input::Exit;
+    use crate::tested;
 
     #[test]
     fn members_are_read_in_every_form() {

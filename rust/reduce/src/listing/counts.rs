@@ -1,8 +1,8 @@
 //! `wc`: the counts of many files, below their folders.
 
-use super::super::input::Input;
-use super::super::names::{FOLDS, Folders};
-use super::super::output::Output;
+use crate::input::Input;
+use crate::names::{FOLDS, Folders};
+use crate::output::Output;
 
 pub(super) fn is_counts(input: &Input<'_>) -> bool {
     let lines = input.beginning().count();
@@ -49,8 +49,8 @@ fn row(line: &str) -> Option<(&str, &str)> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::super::input::Exit;
-    use super::super::super::terminal;
+    use crate::input::Exit;
+    use crate::terminal;
 
     fn reduced(text: &str) -> String {
         terminal::reduce(text, Some("wc -l src/*.py"), Exit::Success, usize::MAX)

@@ -9,10 +9,10 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 use hashbrown::HashSet;
 
-use super::super::input::Input;
-use super::super::line::shorten;
-use super::super::output::Output;
 use super::tree::drawn;
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
 use ethos_registry_core::find_text::any_of;
 
 /// The percentage of the text that the packages of the deepest level shown may fill, for inputs up to

@@ -1,13 +1,13 @@
 //! `ls -l`: the names; sizes of large files and rights that are not the usual ones.
 
-use super::super::input::Input;
-use super::super::line::shorten;
-use super::super::names::{FOLDS, Folders};
-use super::super::output::Output;
-use super::super::report::squeezed;
 use super::named::Named;
 use super::paths::is_in_git;
 use super::{MANY_BYTES, bytes, complain, folders, is_complaint};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::names::{FOLDS, Folders};
+use crate::output::Output;
+use crate::report::squeezed;
 use ethos_registry_core::chunk::{chunk_at, digits, each};
 
 /// Files of this size are worth a number, and this many digits it has.
@@ -367,7 +367,7 @@ mod tests {
         let input = Input {
             text,
             words: &words,
-            exit: super::super::super::input::Exit::Success,
+            exit: crate::input::Exit::Success,
         };
         let mut output = Output::default();
         reduce(&input, &mut output);

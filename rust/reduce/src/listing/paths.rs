@@ -1,8 +1,8 @@
 //! Paths and names alone: `find`, `git ls-files`, `ls`, `ls -R`.
 
-use super::super::input::Input;
-use super::super::output::Output;
 use super::{MANY_BYTES, complain, folders, folds, is_complaint, lists_files, runs};
+use crate::input::Input;
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Digits that tell one object of git from others.

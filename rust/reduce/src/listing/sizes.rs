@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::super::input::Input;
-use super::super::output::Output;
 use super::{complain, is_complaint, target_bytes};
+use crate::input::Input;
+use crate::output::Output;
 
 /// A list with no more lines than this stays whole.
 const FEW_ROWS: usize = 50;

@@ -1,8 +1,8 @@
 //! What `stat` states of files: a row for each, without what only the file system needs to know.
 
-use super::super::input::Input;
-use super::super::line::shorten;
-use super::super::output::Output;
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
 
 const LINE_CHARS: usize = 240;
 const FILE: &str = "  File: ";
@@ -81,8 +81,8 @@ fn write(row: &mut String, lines: &mut usize, output: &mut Output) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::input::Exit;
     use super::super::FAMILY;
+    use crate::input::Exit;
     use crate::tested;
 
     #[test]

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::super::input::Exit;
 use super::*;
+use crate::input::Exit;
 use crate::tested;
 
 fn reduced(text: &str, command: &str) -> String {
@@ -132,7 +132,7 @@ fn sizes_keep_the_sums_and_the_largest() {
 
 #[test]
 fn rows_asked_for_by_a_last_stage_are_all_there() {
-    use super::super::terminal;
+    use crate::terminal;
     let rows: String = (0..80).fold(String::new(), |rows, number| {
         rows + &format!("{number}M\t./store/part_{number}\n")
     });

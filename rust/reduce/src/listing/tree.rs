@@ -1,8 +1,8 @@
 //! `tree`: a row a folder with the names in it, and the totals.
 
-use super::super::input::Input;
-use super::super::output::Output;
 use super::{complain, folders, folds, is_complaint};
+use crate::input::Input;
+use crate::output::Output;
 
 /// How many columns one level takes.
 const LEVEL_COLUMNS: usize = 4;
@@ -134,9 +134,9 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::super::input::Exit;
     use super::super::{List, list};
     use super::*;
+    use crate::input::Exit;
 
     const TREE: &str = "top\n├── a.c\n├── deep\n│\u{a0}\u{a0} ├── b.c\n│\u{a0}\u{a0} └── deeper\n\
                         │\u{a0}\u{a0}     └── c.c\n└── z.c\n\n3 directories, 4 files\n";

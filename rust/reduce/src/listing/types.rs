@@ -2,10 +2,10 @@
 
 use hashbrown::HashMap;
 
-use super::super::input::Input;
-use super::super::line::shorten;
-use super::super::output::Output;
 use super::{complain, is_complaint};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
 const KIND_CHARS: usize = 160;
@@ -91,8 +91,8 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::input::Exit;
     use super::super::FAMILY;
+    use crate::input::Exit;
     use crate::tested;
 
     #[test]

@@ -1,20 +1,20 @@
 //! What a log states, gathered line by line.
 
-use super::super::exit_code;
-use super::super::fingerprint::{ends_in_nought, ends_in_number, fingerprint};
-use super::super::fold::{Masks, Numbered, Template, Templates, coarse_mask};
-use super::super::generic::kind::{is_library_frame, tells_of_failure};
-use super::super::input::Input;
-use super::super::latest::Latest;
-use super::super::line::{indent, is_refusal};
-use super::super::status;
-use super::super::traceback::{is_exception, is_library, is_library_name};
 use super::MIN_ODD_BYTES;
 use super::record::{
     Level, explanation, heads_backtrace, is_news, is_place, is_record, is_script_warning, is_start,
     level, message,
 };
 use super::source::{BySource, Form, exited_badly};
+use crate::exit_code;
+use crate::fingerprint::{ends_in_nought, ends_in_number, fingerprint};
+use crate::fold::{Masks, Numbered, Template, Templates, coarse_mask};
+use crate::generic::kind::{is_library_frame, tells_of_failure};
+use crate::input::Input;
+use crate::latest::Latest;
+use crate::line::{indent, is_refusal};
+use crate::status;
+use crate::traceback::{is_exception, is_library, is_library_name};
 use ethos_registry_core::find_text::FindText as _;
 
 /// The share of that for bad records that differ only in numbers.

@@ -1,7 +1,7 @@
 //! One record of a log: when, how bad, what.
 
-use super::super::beginnings::Beginnings;
-use super::super::line;
+use crate::beginnings::Beginnings;
+use crate::line;
 use ethos_registry_core::find_text::{FindText as _, any_of};
 use std::sync::LazyLock;
 

@@ -2,9 +2,9 @@
 //!
 //! A source is a coordinate: it stays on every line that is shown, and is not a part of what was said.
 
-use super::super::input::Input;
-use super::super::line::indent;
 use super::record::is_record;
+use crate::input::Input;
+use crate::line::indent;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Longer names are none.

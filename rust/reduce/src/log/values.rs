@@ -2,7 +2,7 @@
 
 use memchr::{memchr, memchr2};
 
-use super::super::line::shorten;
+use crate::line::shorten;
 
 /// A longer value, such as a stack, is shortened before the record as a whole is.
 const LONG_CHARS: usize = 200;

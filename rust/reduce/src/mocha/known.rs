@@ -1,8 +1,8 @@
 //! By what the output of mocha is known.
 
-use super::super::family::Match;
-use super::super::input::Input;
 use super::FRAME;
+use crate::family::Match;
+use crate::input::Input;
 use ethos_registry_core::find_text::FindText as _;
 
 /// The blanks before a count and its digits.

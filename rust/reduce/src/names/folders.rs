@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use hashbrown::{HashMap, HashSet};
 
-use super::super::fingerprint::fingerprint;
-use super::super::output::Output;
 use super::folder::Folder;
 use super::kinds::{Entry, Kinds, NONE, number};
 use super::{Alike, Fold};
+use crate::fingerprint::fingerprint;
+use crate::output::Output;
 
 /// This many names and folders are held at a time: what takes more is shown in parts.
 const HELD: usize = 8_192;
@@ -26,8 +26,8 @@ const PAYING_PERCENT: usize = 150;
 
 /// Folders with their names, in the order in which they came; the rows go to an output.
 #[derive(Debug)]
-pub(in super::super) struct Folders<'a, 'o> {
-    pub(in super::super) output: &'o mut Output,
+pub(crate) struct Folders<'a, 'o> {
+    pub(crate) output: &'o mut Output,
     /// The folds that may be used from the one on that is used, and the bytes that all rows should have.
     folds: &'static [Fold],
     target_bytes: usize,
@@ -50,7 +50,7 @@ pub(in super::super) struct Folders<'a, 'o> {
 impl<'a, 'o> Folders<'a, 'o> {
     /// Rows that have at most `target_bytes` of a source of `source_bytes` by the first of `folds` that
     /// is enough.
-    pub(in super::super) fn new(
+    pub(crate) fn new(
         folds: &'static [Fold],
         target_bytes: usize,
         source_bytes: usize,
@@ -75,7 +75,7 @@ impl<'a, 'o> Folders<'a, 'o> {
     }
 
     /// Adds `name` to the folder of that path.
-    pub(in super::super) fn add(&mut self, path: &'a str, name: &'a str, note: &'a str) {
+    pub(crate) fn add(&mut self, path: &'a str, name: &'a str, note: &'a str) {
         let at = match self.last {
             Some((last, at)) if last == path => at,
             _ => self.folder(path),
@@ -84,7 +84,7 @@ impl<'a, 'o> Folders<'a, 'o> {
     }
 
     /// The number of the folder of that path.
-    pub(in super::super) fn folder(&mut self, path: &'a str) -> usize {
+    pub(crate) fn folder(&mut self, path: &'a str) -> usize {
         let next = self.all.len();
         let at = *self.index.entry(path).or_insert(next);
         if at == next {
@@ -100,7 +100,7 @@ impl<'a, 'o> Folders<'a, 'o> {
     }
 
     /// Adds `name` to the folder of that number.
-    pub(in super::super) fn add_to(&mut self, folder: usize, name: &'a str, note: &'a str) {
+    pub(crate) fn add_to(&mut self, folder: usize, name: &'a str, note: &'a str) {
         let Some(folder) = self.all.get_mut(folder) else {
             return;
         };
@@ -117,7 +117,7 @@ impl<'a, 'o> Folders<'a, 'o> {
     }
 
     /// Adds `name` to those of the last folder that have this label.
-    pub(in super::super) fn add_labelled(&mut self, label: &'a str, name: &'a str, note: &'a str) {
+    pub(crate) fn add_labelled(&mut self, label: &'a str, name: &'a str, note: &'a str) {
         let mut ends = false;
         let parts = self.all.iter().enumerate().rev().take(LABELS);
         let mut of_folder = parts.take_while(|(_, part)| {
@@ -137,24 +137,24 @@ impl<'a, 'o> Folders<'a, 'o> {
     }
 
     /// A line of the source that names a folder, `depth` levels below the first; gives its number.
-    pub(in super::super) fn open(&mut self, depth: usize, path: &'a str) -> usize {
+    pub(crate) fn open(&mut self, depth: usize, path: &'a str) -> usize {
         self.push(path, depth, true)
     }
 
     /// A folder that was opened before the rows were written.
-    pub(in super::super) fn open_again(&mut self, depth: usize, path: &'a str) -> usize {
+    pub(crate) fn open_again(&mut self, depth: usize, path: &'a str) -> usize {
         self.push(path, depth, false)
     }
 
     /// A line of the source that names the folder of that path, to which [`Self::add`] adds.
-    pub(in super::super) fn open_as(&mut self, path: &'a str) {
+    pub(crate) fn open_as(&mut self, path: &'a str) {
         let at = self.open(0, path);
         self.index.insert(path, at);
         self.last = Some((path, at));
     }
 
     /// Whether the rows should be written before more is added.
-    pub(in super::super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.entries.len() >= HELD || self.all.len() >= HELD
     }
 
@@ -206,7 +206,7 @@ impl<'a, 'o> Folders<'a, 'o> {
     }
 
     /// Writes a row a folder and forgets the folders; `unread_bytes` of the source are to come.
-    pub(in super::super) fn write(&mut self, unread_bytes: usize) {
+    pub(crate) fn write(&mut self, unread_bytes: usize) {
         self.leave_out_folders();
         self.read_by = None;
         let read = self.source_bytes.saturating_sub(unread_bytes) as u128;

@@ -2,8 +2,8 @@
 
 use hashbrown::HashTable;
 
-use super::super::fingerprint::{fingerprint_after, without_numbers};
 use super::{Alike, Fold};
+use crate::fingerprint::{fingerprint_after, without_numbers};
 
 /// The end of a chain of names.
 pub(super) const NONE: u32 = u32::MAX;

@@ -1,10 +1,10 @@
 //! Lists of packages: their names, and versions where names alone say little.
 
-use super::super::input::Input;
-use super::super::line;
-use super::super::output::Output;
-use super::super::part;
-use super::super::unknown::Unknown;
+use crate::input::Input;
+use crate::line;
+use crate::output::Output;
+use crate::part;
+use crate::unknown::Unknown;
 use ethos_registry_core::find_text::FindText as _;
 
 /// A row of names has at least this many bytes.
@@ -41,7 +41,7 @@ impl Form {
 }
 
 /// Whether the text begins with rows of `dpkg -l` whose heading a search removed.
-pub(in super::super) fn is_found(input: &Input<'_>) -> bool {
+pub(crate) fn is_found(input: &Input<'_>) -> bool {
     let mut head = input.beginning().take(3).peekable();
     head.peek().is_some() && head.all(|line| line.starts_with("ii  "))
 }

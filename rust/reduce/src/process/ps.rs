@@ -3,11 +3,11 @@
 use hashbrown::{HashMap, HashSet};
 use memchr::memmem;
 
-use super::super::input::Input;
-use super::super::line;
-use super::super::names::{Alike, Fold, side_by_side};
-use super::super::output::Output;
-use super::super::report::squeezed;
+use crate::input::Input;
+use crate::line;
+use crate::names::{Alike, Fold, side_by_side};
+use crate::output::Output;
+use crate::report::squeezed;
 
 const COMMAND_CHARS: usize = 160;
 /// A share of a processor or of the memory, in per cent, that is worth a word.

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::super::input::Input;
-use super::super::line;
-use super::super::names::{Alike, Fold, side_by_side};
-use super::super::output::Output;
+use crate::input::Input;
+use crate::line;
+use crate::names::{Alike, Fold, side_by_side};
+use crate::output::Output;
 use ethos_registry_core::lines::Lines;
 
 /// Headings of columns that say in what state a row is.

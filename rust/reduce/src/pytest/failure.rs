@@ -2,9 +2,9 @@
 
 use hashbrown::HashSet;
 
-use super::super::beginnings::Beginnings;
 use super::captured::Captured;
 use super::native;
+use crate::beginnings::Beginnings;
 use crate::line::{Place, place};
 use crate::traceback::{is_exception, is_library};
 use ethos_registry_core::find_text::FindText as _;

@@ -1,7 +1,7 @@
 //! Lines of a report of pytest that stand in no section.
 
-use super::super::beginnings::Beginnings;
 use super::ruler::is_marks;
+use crate::beginnings::Beginnings;
 use crate::line::place;
 use ethos_registry_core::find_text::FindText as _;
 

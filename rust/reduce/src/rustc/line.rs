@@ -1,6 +1,6 @@
 //! Lines of cargo and the Rust compiler.
 
-use super::super::beginnings::Beginnings;
+use crate::beginnings::Beginnings;
 use crate::line::place;
 use ethos_registry_core::find_text::FindText as _;
 
@@ -98,7 +98,7 @@ pub(super) fn is_advice(line: &str) -> bool {
 }
 
 /// Whether `line` is a step of cargo: `   Compiling shop v0.1.0`.
-pub(in super::super) fn is_step(line: &str) -> bool {
+pub(crate) fn is_step(line: &str) -> bool {
     let body = line.trim_start();
     body.len() < line.len() && step(body)
 }

@@ -1,7 +1,7 @@
 //! What the command line asks of a search.
 
-use super::super::input::Input;
-use super::super::line::place;
+use crate::input::Input;
+use crate::line::place;
 
 /// Long options that ask for lines around the hits.
 const CONTEXT_OPTIONS: [&str; 3] = ["--context", "--after-context", "--before-context"];
@@ -98,8 +98,8 @@ fn holds_hits(input: &Input<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::input::Exit;
     use super::*;
+    use crate::input::Exit;
 
     #[test]
     fn who_asked_for_files_or_counts_may_have_searched_for_hits_before() {

@@ -2,9 +2,9 @@
 
 use hashbrown::HashSet;
 
-use super::super::input::Input;
-use super::super::source::is_head;
 use super::{UNKNOWN_LINES, is_complaint, json};
+use crate::input::Input;
+use crate::source::is_head;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::{Lines, lines};
 

@@ -1,7 +1,7 @@
 //! `rg --json`: one event a line. The inputs are copied as they are, with their escapes.
 
-use super::super::input::Input;
 use super::hits::Row;
+use crate::input::Input;
 
 const MATCH: &str = "{\"type\":\"match\"";
 const CONTEXT: &str = "{\"type\":\"context\"";
@@ -59,8 +59,8 @@ fn string(text: &str) -> Option<(&str, &str)> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::super::input::Exit;
     use super::*;
+    use crate::input::Exit;
 
     #[test]
     fn events_become_hits_with_their_bytes() {

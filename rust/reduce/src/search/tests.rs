@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
-use super::super::input::Exit;
 use super::*;
+use crate::input::Exit;
 
 fn reduced(text: &str, words: &[&str]) -> String {
     let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();

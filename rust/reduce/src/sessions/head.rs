@@ -1,6 +1,6 @@
 //! The lines that a runner of commands writes itself, around what the commands write.
 
-use super::super::input::Exit;
+use crate::input::Exit;
 use ethos_registry_core::find_text::FindText as _;
 
 /// A line of the runner.

@@ -1,10 +1,10 @@
 //! Which command of a line gave which part of its output.
 
-use super::super::asked;
-use super::super::input::{FILE_SHOWERS, PART_SHOWERS};
 use super::parts::{Part, parts};
 use super::program::Program;
 use super::split::{Ends, split};
+use crate::asked;
+use crate::input::{FILE_SHOWERS, PART_SHOWERS};
 use ethos_registry_core::command::{Asked, CommandLine, program, subcommand, tool};
 
 /// Who gave a part.

@@ -2,11 +2,11 @@
 
 use std::cell::OnceCell;
 
-use super::super::input::Input;
-use super::super::output::Output;
 use super::aligned::{Giver, Told, aligned};
 use super::known::{IsMuch, Known, are_several, known, write};
 use super::parts::{Part, parts};
+use crate::input::Input;
+use crate::output::Output;
 use ethos_registry_core::command::CommandLine;
 
 /// How an input is divided into what several programs gave.

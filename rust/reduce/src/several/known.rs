@@ -1,15 +1,15 @@
 //! What is known of each part of an input, and what is written of it.
 
-use super::super::asked;
-use super::super::input::{Exit, Input, WHOLE_CHARS};
-use super::super::output::Output;
-use super::super::part::{self, Answer};
-use super::super::route::{families, runs_others, shows_texts};
-use super::super::terminal::GENERIC;
 use super::FAMILY;
 use super::aligned::{Giver, Told};
 use super::parts::Part;
 use super::program::Program;
+use crate::asked;
+use crate::input::{Exit, Input, WHOLE_CHARS};
+use crate::output::Output;
+use crate::part::{self, Answer};
+use crate::route::{families, runs_others, shows_texts};
+use crate::terminal::GENERIC;
 use ethos_registry_core::command::CommandLine;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;

@@ -2,15 +2,15 @@
 //!
 //! Who gave what is known beyond doubt then: each section goes the way of an output of its own commands.
 
-use super::super::asked;
-use super::super::cut_mark;
-use super::super::input::{Exit, Input, WHOLE_CHARS};
-use super::super::output::Output;
-use super::super::part::{self, Answer};
-use super::super::route::runs_others;
-use super::super::terminal;
 use super::aligned::words;
 use super::remarks::Remarks;
+use crate::asked;
+use crate::cut_mark;
+use crate::input::{Exit, Input, WHOLE_CHARS};
+use crate::output::Output;
+use crate::part::{self, Answer};
+use crate::route::runs_others;
+use crate::terminal;
 use ethos_registry_core::command::CommandLine;
 
 /// Where remarks are more than one part in this many of an input they are what was asked for.

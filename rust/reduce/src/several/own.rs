@@ -1,10 +1,10 @@
 //! Lines that an output may begin with whose first line shows nothing.
 
-use super::super::beginnings::Beginnings;
-use super::super::line::place;
-use super::super::pytest;
 use super::line::{is_compiled, is_divider, is_go_package, is_node_sign, is_unformatted};
 use super::program::Program;
+use crate::beginnings::Beginnings;
+use crate::line::place;
+use crate::pytest;
 use ethos_registry_core::find_text::FindText as _;
 
 static OF_GO: Beginnings<8> = Beginnings::new([

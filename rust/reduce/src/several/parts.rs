@@ -2,10 +2,10 @@
 
 use memchr::{memchr_iter, memmem};
 
-use super::super::diff::hunk_lines;
 use super::line::{is_coded, is_compiled, is_node_dead};
 use super::own;
 use super::program::Program;
+use crate::diff::hunk_lines;
 
 /// More parts are not few outputs one after the other.
 const MOST_PARTS: usize = 64;

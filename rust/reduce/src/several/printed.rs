@@ -8,7 +8,7 @@ mod shown;
 
 use std::ops::Range;
 
-use super::super::line::is_number;
+use crate::line::is_number;
 use ethos_registry_core::command::{git_subcommand, program, searches, subcommand};
 use ethos_registry_core::find_text::FindText as _;
 use hit::Search;

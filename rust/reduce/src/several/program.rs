@@ -1,13 +1,13 @@
 //! Programs whose outputs are shown from others by their first or last lines.
 
-use super::super::diagnostics::is_caret;
-use super::super::{pytest, rustc};
 use super::line::{
     COMMIT_HEADS, NPM_ERRORS, is_build_step, is_coded, is_compiled, is_divider, is_formatted,
     is_go_package, is_harness, is_head_of_commit, is_in_file, is_jest_file, is_node_row,
     is_node_sign, is_npm, is_npm_error, is_numbered, is_outlined, is_rule, is_rust_format,
     is_typed, is_typed_file, is_unformatted, is_unittest, is_uv,
 };
+use crate::diagnostics::is_caret;
+use crate::{pytest, rustc};
 use ethos_registry_core::find_text::FindText as _;
 
 /// A program, or some with the same form of output.

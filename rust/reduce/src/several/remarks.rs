@@ -4,9 +4,9 @@ use std::cell::OnceCell;
 
 use memchr::memchr_iter;
 
-use super::super::cut_mark;
-use super::super::input::Exit;
 use super::aligned::shows_files;
+use crate::cut_mark;
+use crate::input::Exit;
 use ethos_registry_core::command::{CommandLine, Remark, Said};
 
 /// More sections are not few outputs one after the other.

@@ -5,9 +5,9 @@ mod marked;
 mod shown;
 mod unopened;
 
-use super::super::input::Exit;
-use super::super::tested::unmarked as terminal;
 use super::*;
+use crate::input::Exit;
+use crate::tested::unmarked as terminal;
 
 fn reduced(text: &str, command: &str, exit: Exit) -> (String, Option<&'static str>) {
     terminal::reduce(text, Some(command), exit, usize::MAX).unwrap()

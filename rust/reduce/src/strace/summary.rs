@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use super::super::input::Input;
-use super::super::line::is_bad;
-use super::super::output::Output;
-use super::super::report::squeezed;
-use super::super::unknown::Unknown;
+use crate::input::Input;
+use crate::line::is_bad;
+use crate::output::Output;
+use crate::report::squeezed;
+use crate::unknown::Unknown;
 
 /// How the line below the headers of the columns begins, and the one above the sums.
 const RULER: &str = "------ ----------- ----------- ";
@@ -82,8 +82,8 @@ mod tests {
 
     use std::fmt::Write as _;
 
-    use super::super::super::input::Exit;
-    use super::super::super::tested::unmarked as terminal;
+    use crate::input::Exit;
+    use crate::tested::unmarked as terminal;
 
     #[test]
     fn slow_and_failed_calls_have_rows_and_all_others_their_numbers() {

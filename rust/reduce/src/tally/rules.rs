@@ -1,9 +1,9 @@
 //! How often each rule of a linter was broken: `8178 S101 [ ] assert` with tabs between, a row for each rule.
 
-use super::super::input::Input;
-use super::super::line::shorten;
-use super::super::output::Output;
 use super::LINE_CHARS;
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Fewer rows prove nothing.

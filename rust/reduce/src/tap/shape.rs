@@ -1,6 +1,6 @@
 //! What one line of the protocol, or of `prove`, can be.
 
-use super::super::report::{MAX_NAMES, Names, changed_line};
+use crate::report::{MAX_NAMES, Names, changed_line};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 

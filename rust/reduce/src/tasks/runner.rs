@@ -1,8 +1,8 @@
 //! Who wrote the names of tasks in front of their lines.
 
-use super::super::input::{Exit, Input};
-use super::super::log;
-use super::super::route::families;
+use crate::input::{Exit, Input};
+use crate::log;
+use crate::route::families;
 use ethos_registry_core::find_text::FindText as _;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

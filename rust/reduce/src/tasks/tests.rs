@@ -1,5 +1,5 @@
-use super::super::tested;
 use super::*;
+use crate::tested;
 
 /// A run of tests by node in which `failed` fails, each line behind `title`.
 fn lines(title: &str, failed: Option<usize>) -> String {

@@ -1,11 +1,11 @@
 //! What `terraform show` describes the objects that there are: a row for each.
 
-use super::super::input::Input;
-use super::super::line::shorten;
-use super::super::output::Output;
-use super::super::part;
-use super::super::report::squeezed;
 use super::FAMILY;
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
+use crate::part;
+use crate::report::squeezed;
 
 /// Values of one object that are shown.
 const OBJECT_CHARS: usize = 1_000;

@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-use super::super::input::Exit;
-use super::super::terminal;
+use crate::input::Exit;
+use crate::terminal;
 
 fn reduced(text: &str, exit: Exit) -> String {
     let text = format!(

@@ -7,7 +7,7 @@
 //! 00:04 +39 ~1 -2: Some tests failed.
 //! ```
 
-use super::super::line::is_number;
+use crate::line::is_number;
 
 /// What follows the counts of a trimmed line, and whether they have a failure.
 fn counted(trimmed: &str) -> Option<(&str, bool)> {

@@ -1,6 +1,6 @@
 //! What googletest and catch2 say around the failures of a test.
 
-use super::super::beginnings::Beginnings;
+use crate::beginnings::Beginnings;
 
 /// How lines begin that say nothing of a test.
 static NOISE: Beginnings<7> = Beginnings::new([

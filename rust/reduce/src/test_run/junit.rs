@@ -1,14 +1,12 @@
 //! Reports in the XML of `JUnit`, a tag a line, as reporters of many runners print them.
 
-use super::super::input::Input;
-use super::super::line::shorten;
-use super::super::output::Output;
-use super::super::part;
-use super::super::report::{
-    MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place, says,
-};
-use super::super::unknown::in_place::UnknownInPlace;
 use super::FAMILY;
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
+use crate::part;
+use crate::report::{MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place, says};
+use crate::unknown::in_place::UnknownInPlace;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Lines among which the first tag is looked for.
@@ -245,8 +243,8 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::super::super::input::Exit;
-    use super::super::super::terminal;
+    use crate::input::Exit;
+    use crate::terminal;
 
     fn report(failures: usize) -> String {
         let failure = "<testcase classname=\"oak.test.js\" name=\"oak &gt; falls\" time=\"0.01\">\n<failure \

@@ -4,10 +4,10 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::super::beginnings::Beginnings;
-use super::super::line::is_bad;
-use super::super::report::{javascript_place, without_time};
 use super::{dart, xctest};
+use crate::beginnings::Beginnings;
+use crate::line::is_bad;
+use crate::report::{javascript_place, without_time};
 use ethos_registry_core::find_text::{FindText as _, any_of};
 
 /// How lines begin that tell of a test that passed, or of one that begins.

@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-use super::super::input::Exit;
-use super::super::tested::unmarked as terminal;
+use crate::input::Exit;
+use crate::tested::unmarked as terminal;
 
 fn reduced(text: &str) -> String {
     terminal::reduce(text, Some("make test"), Exit::Failure, usize::MAX)

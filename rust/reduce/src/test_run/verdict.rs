@@ -4,8 +4,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-use super::super::beginnings::Beginnings;
 use super::{dart, xctest};
+use crate::beginnings::Beginnings;
 use ethos_registry_core::find_text::{FindText as _, any_of};
 
 /// A longer line is not a verdict.

@@ -1,6 +1,6 @@
 //! What lines of tracebacks look like.
 
-use super::super::beginnings::Beginnings;
+use crate::beginnings::Beginnings;
 use crate::line::place;
 use ethos_registry_core::find_text::FindText as _;
 

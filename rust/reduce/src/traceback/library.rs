@@ -1,6 +1,6 @@
 //! Which frames are not of the user's own code.
 
-use super::super::beginnings::Beginnings;
+use crate::beginnings::Beginnings;
 use ethos_registry_core::find_text::{FindText as _, any_of};
 use std::sync::LazyLock;
 

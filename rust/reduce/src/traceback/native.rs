@@ -1,10 +1,10 @@
 //! Panics of Go and Rust, and reports of sanitizers and valgrind.
 
-use super::super::beginnings::Beginnings;
-use super::super::line::is_ruler;
 use super::folder::{Folder, State};
 use super::frame::is_goroutine;
 use super::library::{is_library, is_library_name, is_standard};
+use crate::beginnings::Beginnings;
+use crate::line::is_ruler;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Lines of a panic message that are kept.

@@ -1,5 +1,5 @@
-use super::super::input::Exit;
 use super::{FAMILY, kept_lines};
+use crate::input::Exit;
 use crate::tested;
 
 #[test]

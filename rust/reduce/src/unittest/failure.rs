@@ -2,10 +2,10 @@
 
 use hashbrown::HashSet;
 
-use super::super::line::shorten;
-use super::super::output::Output;
-use super::super::report::says;
 use super::LINE_CHARS;
+use crate::line::shorten;
+use crate::output::Output;
+use crate::report::says;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Different frames below tests that are remembered.

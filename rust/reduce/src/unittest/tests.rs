@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-use super::super::tested::unmarked::reduce_kind as reduce;
-use super::super::{Kind, Request};
+use crate::tested::unmarked::reduce_kind as reduce;
+use crate::{Kind, Request};
 
 fn reduced(command: &str, text: &str, code: i64) -> String {
     let request = Request {

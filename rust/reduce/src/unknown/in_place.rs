@@ -1,9 +1,9 @@
 //! Lines that no rule of a family knows, in reports whose order states what belongs together.
 
-use super::super::fingerprint::without_numbers;
-use super::super::line::{is_bad, shorten};
-use super::super::output::Output;
-use super::super::report::is_rule;
+use crate::fingerprint::without_numbers;
+use crate::line::{is_bad, shorten};
+use crate::output::Output;
+use crate::report::is_rule;
 
 const LINE_CHARS: usize = 200;
 const LINES: usize = 12;

@@ -1,11 +1,11 @@
 //! Rows of files, suites and tests with their signs, and what tests printed between them.
 
-use super::super::line::{is_bad, shorten};
-use super::super::report::{
-    MESSAGE_CHARS, is_coverage_row, is_script_line, javascript_place, without_time,
-};
 use super::shape::{is_failed_row, is_noise, without_project};
 use super::{Printed, Report, State};
+use crate::line::{is_bad, shorten};
+use crate::report::{
+    MESSAGE_CHARS, is_coverage_row, is_script_line, javascript_place, without_time,
+};
 
 /// Lines that a failed test printed.
 const PRINTED_LINES: usize = 6;

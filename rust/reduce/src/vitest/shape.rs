@@ -1,7 +1,7 @@
 //! What one line of `vitest` can be.
 
-use super::super::beginnings::Beginnings;
-use super::super::report::{Names, add_title, javascript_place};
+use crate::beginnings::Beginnings;
+use crate::report::{Names, add_title, javascript_place};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 

@@ -1,7 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-use super::super::input::Exit;
-use super::super::tested::unmarked as terminal;
+use crate::input::Exit;
+use crate::tested::unmarked as terminal;
 
 const FAILING: &str = "
 > shop@2.1.0 test

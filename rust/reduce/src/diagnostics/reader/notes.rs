@@ -1,10 +1,10 @@
 //! What is said of a finding below its place: why, and what was expected there.
 
-use super::super::super::findings::Finding;
-use super::super::super::line::indent;
 use super::super::block::is_asked_for;
 use super::super::block::{Block, is_hint};
 use super::Reader;
+use crate::findings::Finding;
+use crate::line::indent;
 use ethos_registry_core::find_text::FindText as _;
 
 /// How many distinct notes are kept.

@@ -4,9 +4,9 @@
     reason = "tests may panic"
 )]
 
-use super::super::super::input::Exit;
-use super::super::super::terminal;
 use super::super::Templates;
+use crate::input::Exit;
+use crate::terminal;
 
 /// The lines that are odd, each with how many differ alike, and how many lines the others are.
 fn odd(lines: &[String]) -> (Vec<(&str, usize)>, usize) {

@@ -1,6 +1,6 @@
-use super::super::super::input::Exit;
 use super::super::{List, list};
 use super::*;
+use crate::input::Exit;
 
 fn reduced(text: &str) -> String {
     let input = Input {

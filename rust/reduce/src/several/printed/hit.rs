@@ -1,8 +1,8 @@
 //! What a line is that a search gives.
 
-use super::super::super::line::is_number;
-use super::super::super::search::Pattern;
 use super::names::Names;
+use crate::line::is_number;
+use crate::search::Pattern;
 use ethos_registry_core::command::program;
 use ethos_registry_core::find_text::FindText as _;
 

@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use super::super::super::line::is_number;
-use super::super::super::rustc;
 use super::super::line::COMMIT_HEADS;
 use super::names::Names;
+use crate::line::is_number;
+use crate::rustc;
 use ethos_registry_core::find_text::FindText as _;
 
 /// The shortest and the longest name of a commit.
