@@ -5,12 +5,11 @@ use crate::family::Family;
 use crate::file;
 use crate::input::{Exit, FILE_SHOWERS, Input};
 use crate::log;
+use crate::output::MOST_ASKED_LINES;
 use crate::several;
 use crate::terminal;
 use ethos_registry_core::command::{Asked, CommandLine, lines_of_stage, program};
 
-/// More lines are asked for to set a bound, not to be read one by one.
-pub(crate) const MOST_LINES: usize = 100;
 /// Longer inputs are not read line by line, however few lines they have.
 pub(crate) const MOST_BYTES: usize = 16 * 1024;
 
@@ -62,7 +61,7 @@ pub(crate) fn lines_of_file(command: &Asked) -> Option<usize> {
         exit: Exit::Success,
     };
     let lines = lines(&one).into_iter().chain(command.lines).min();
-    lines.filter(|lines| *lines <= MOST_LINES && one.shows_files())
+    lines.filter(|lines| *lines <= MOST_ASKED_LINES && one.shows_files())
 }
 
 /// Whether `input`, a log if `is_log`, is no more than the lines that were asked for, `piped` of them by a last
@@ -72,7 +71,7 @@ fn is_all(input: &Input<'_>, piped: Option<usize>, is_log: bool) -> bool {
     let piped = piped.filter(|_| is_log || input.shows_files());
     let asked = || lines(input).into_iter().chain(piped).min();
     let lines = short.then(asked).flatten();
-    lines.is_some_and(|lines| lines <= MOST_LINES && input.lines().count() <= lines)
+    lines.is_some_and(|lines| lines <= MOST_ASKED_LINES && input.lines().count() <= lines)
 }
 
 /// How many lines the program of `input` was asked for.

@@ -21,8 +21,9 @@ use crate::family::{Family, Marks, Match};
 use crate::findings::ends::Ends;
 use crate::input::{Exit, Input};
 use crate::line::{is_bad, is_number, is_ruler, shorten};
+use crate::nested::{self};
+use crate::output::Told;
 use crate::output::{Output, Weight};
-use crate::part::{self, Told};
 use crate::report::squeezed;
 use ethos_registry_core::find_text::FindText as _;
 
@@ -289,10 +290,10 @@ impl<'a> Reader<'a, '_> {
             words: &[],
             exit,
         };
-        match part::reduce(&input, &FAMILY, self.output) {
+        match nested::reduce(&input, &FAMILY, self.output) {
             Some(Told { failure: true }) => self.output.failed(),
             Some(_) => {}
-            None => part::whole(text, self.output),
+            None => nested::whole(text, self.output),
         }
     }
 }

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use crate::family::{Family, Marks, Match};
 use crate::input::{Exit, Input};
 use crate::line::{is_bad, is_ruler, shorten};
+use crate::nested;
 use crate::output::Output;
-use crate::part;
 use crate::unknown::Unknown;
 use ethos_registry_core::command::producer;
 use line::{Line, step_line, timed};
@@ -173,7 +173,7 @@ impl<'a> Reader<'a, '_> {
             words: &words,
             exit: Exit::Failure,
         };
-        if part::reduce(&input, &FAMILY, self.output).is_none() {
+        if nested::reduce(&input, &FAMILY, self.output).is_none() {
             for line in printed.lines().filter(|line| !line.trim().is_empty()) {
                 self.fact(line);
             }

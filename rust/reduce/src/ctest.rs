@@ -7,9 +7,9 @@ mod verdict;
 
 use self::verdict::Verdict;
 use crate::family::{Family, Marks, Match};
-use crate::fold::mask;
 use crate::input::Input;
 use crate::line::{is_bad, shorten};
+use crate::mask::mask;
 use crate::output::Output;
 use crate::report::{MAX_NAMES, MESSAGE_CHARS, Names, is_rule, squeezed};
 use crate::test_run::googletest;

@@ -11,7 +11,6 @@ use aho_corasick::AhoCorasick;
 use crate::family::{Family, Marks, Match};
 use crate::input::{Exit, Input, WHOLE_CHARS};
 use crate::output::{Output, is_account};
-use crate::part;
 use crate::route::families;
 use ethos_registry_core::find_text::any_of;
 use ethos_registry_core::lines::lines;
@@ -96,11 +95,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             of_part.exit = Exit::Unknown;
         }
         let told = (text.len() > WHOLE_CHARS)
-            .then(|| part::reduce(&of_part, &FAMILY, output))
+            .then(|| crate::nested::reduce(&of_part, &FAMILY, output))
             .flatten();
         match told {
             Some(told) => failed |= told.failure,
-            None => part::whole(text, output),
+            None => crate::nested::whole(text, output),
         }
         if !mark.is_empty() {
             output.fact(mark);

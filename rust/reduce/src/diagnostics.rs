@@ -1,20 +1,19 @@
 //! Lists of findings, each with a place: `path:line:column: message` in its many spellings.
 
-mod annotation;
 mod block;
 mod forms;
 mod reader;
 
-pub(crate) use annotation::Annotation;
+use crate::findings::{Annotation, is_code};
 pub(crate) use block::is_asked_for;
-pub(crate) use forms::{bare_place, finding, is_caret, is_code, is_excerpt};
+pub(crate) use forms::{bare_place, finding, is_caret, is_excerpt};
 
 use crate::family::{Family, Marks, Match};
 use crate::findings::Finding;
+use crate::frame::is_goroutine;
 use crate::input::Input;
 use crate::line::{indent, is_number, is_play};
 use crate::output::{Output, Weight};
-use crate::traceback::is_goroutine;
 use forms::{arrow, is_judged, pointed};
 use reader::Reader;
 

@@ -7,13 +7,14 @@ mod table;
 use hashbrown::HashSet;
 
 use crate::beginnings::Beginnings;
-use crate::diagnostics::{finding, is_code};
+use crate::diagnostics::finding;
 use crate::family::{Family, Marks, Match};
+use crate::findings::is_code;
 use crate::findings::{Finding, Findings, by_message};
 use crate::input::{Exit, Input};
 use crate::line::{indent, shorten};
+use crate::nested;
 use crate::output::Output;
-use crate::part;
 use ethos_registry_core::find_text::FindText as _;
 
 pub(crate) const FAMILY: Family = Family {
@@ -130,7 +131,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for end in ends.into_iter().rev() {
         output.fact(&shorten(end, OTHER_CHARS));
     }
-    part::other(behind, &FAMILY, output);
+    nested::other(behind, &FAMILY, output);
 }
 
 /// `input` up to the last finding, and what follows a blank line below it when that is more than totals:

@@ -1,6 +1,8 @@
 //! Findings of linters, type checkers and compilers: the same message shown once, with all its places.
 
+mod annotation;
 pub(crate) mod by_message;
+mod code;
 pub(crate) mod ends;
 mod message;
 mod rows;
@@ -12,6 +14,8 @@ use self::sample::Sample;
 use crate::fingerprint::fingerprint;
 use crate::line::{Place, shorten};
 use crate::output::Output;
+pub(crate) use annotation::{Annotation, logged_issue};
+pub(crate) use code::{is_code, trimmed_end};
 
 /// Up to this many errors of a type checker or compiler every place is shown; beyond it the first
 /// ones of each message, and how many each file has. Messages that differ only in numbers and quoted

@@ -1,19 +1,13 @@
 //! Lines that say the same but for numbers, shown by the first and the last of them and a count.
 
 mod large;
-mod mask;
 mod numbers;
 mod odd;
-mod template_key;
 
 use hashbrown::HashTable;
 
-pub(crate) use mask::{Masks, coarse_mask, first_word_mask, mask, shape_mask};
-
-pub(crate) use template_key::template_key;
-
+use crate::mask::{COARSE_WORDS, Masks, mask};
 use crate::output::Output;
-use mask::COARSE_WORDS;
 use odd::Watch;
 
 /// Masks that are distinguished; of more, only the beginning counts.

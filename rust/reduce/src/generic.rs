@@ -18,7 +18,7 @@ mod words;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::diagnostics::Annotation;
+use crate::findings::Annotation;
 use crate::input::Input;
 use crate::line;
 use crate::output::Output;

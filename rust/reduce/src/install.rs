@@ -11,8 +11,8 @@ use crate::generic::kind::{Kind, is_library_frame, kind};
 use crate::input::Input;
 use crate::json::document::Document;
 use crate::line::indent;
+use crate::nested;
 use crate::output::Output;
-use crate::part;
 use ethos_registry_core::find_text::FindText as _;
 use grammar::Line;
 use listed::Names;
@@ -129,7 +129,7 @@ fn is_told(line: &str) -> bool {
 }
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
-    let [before, own, behind] = part::around(input, is_told);
+    let [before, own, behind] = nested::around(input, is_told);
     let Some(own) = own else { return };
     let mut installed = output.of_part();
     reduce_own(&own, &mut installed);
@@ -139,9 +139,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     if installed.saw_failure() {
         output.failed();
     }
-    part::other(before, &FAMILY, output);
+    nested::other(before, &FAMILY, output);
     output.append(installed);
-    part::other(behind, &FAMILY, output);
+    nested::other(behind, &FAMILY, output);
 }
 
 fn reduce_own(input: &Input<'_>, output: &mut Output) {
@@ -151,7 +151,7 @@ fn reduce_own(input: &Input<'_>, output: &mut Output) {
             reader.line(number, line);
         }
         if reader.rows.is_too_long() {
-            *output = Output::default();
+            *output = output.emptied();
             return;
         }
     }

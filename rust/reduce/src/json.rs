@@ -22,8 +22,8 @@ use reader::FEW_TEXTS;
 use crate::family::{Family, Marks, Match};
 use crate::input::Input;
 use crate::log::is_record;
+use crate::nested;
 use crate::output::Output;
-use crate::part;
 use ethos_registry_core::lines::lines;
 
 pub(crate) const FAMILY: Family = Family {
@@ -89,7 +89,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 /// Writes what precedes or behind a document: a few lines as they are, more of them as an output of its own.
 fn around(text: &str, input: &Input<'_>, output: &mut Output) {
     let part = Input { text, ..*input };
-    if said(text).nth(FEW_AROUND).is_none() || part::reduce(&part, &FAMILY, output).is_none() {
+    if said(text).nth(FEW_AROUND).is_none() || nested::reduce(&part, &FAMILY, output).is_none() {
         said(text).for_each(|line| output.fact(line));
     }
 }

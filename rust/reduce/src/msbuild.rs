@@ -11,9 +11,9 @@
 
 use hashbrown::HashSet;
 
-use crate::diagnostics::is_code;
 use crate::family::{Family, Marks, Match};
 use crate::findings::ends::Ends;
+use crate::findings::is_code;
 use crate::findings::{Finding, Findings};
 use crate::input::Input;
 use crate::line;

@@ -5,15 +5,16 @@ mod failures;
 mod keys;
 mod line_set;
 mod marked;
+mod nested;
 mod placement;
 mod ranges;
 mod row;
 
 use self::compared::Compared;
 use self::failures::Failures;
+pub(crate) use self::nested::{Nested, Told};
 use self::row::Row;
 pub(crate) use self::row::Weight;
-use crate::asked::MOST_LINES;
 use ethos_registry_core::find_text::FindText as _;
 
 const NOTE_HEAD: &str = "[";
@@ -22,6 +23,8 @@ const NOTE_TAIL: &str = " lines left out]";
 /// A reduced text has not many more rows of our own words than it shows lines of its source: an account
 /// under an input with more is that of its last part.
 const MOST_OWN_ROWS: usize = 1_000;
+/// More lines are asked for to set a bound, not to be read one by one.
+pub(crate) const MOST_ASKED_LINES: usize = 100;
 /// About as long as an account is.
 const ACCOUNT_BYTES: usize = 32;
 
@@ -37,6 +40,8 @@ pub(crate) struct Output {
     source_bytes: usize,
     /// In how many outputs, one in another, this is a part.
     depth: usize,
+    /// How parts of the source are reduced as outputs of their own.
+    nested: Option<Nested>,
     failures: Failures,
     compared: Option<Compared>,
 }
@@ -71,7 +76,7 @@ impl Output {
 
     /// Of what follows this many rows of a list were asked for; 0 for all of it.
     pub(crate) fn asks_for(&mut self, lines: usize) {
-        self.asked_lines = if lines <= MOST_LINES { lines } else { 0 };
+        self.asked_lines = if lines <= MOST_ASKED_LINES { lines } else { 0 };
     }
 
     /// One for the part of the source that was requested.
@@ -79,8 +84,28 @@ impl Output {
         Self {
             asked_lines: self.asked_lines,
             depth: self.depth + 1,
+            nested: self.nested,
             ..Self::default()
         }
+    }
+
+    /// The same output without its rows.
+    pub(crate) fn emptied(&self) -> Self {
+        Self {
+            nested: self.nested,
+            ..Self::default()
+        }
+    }
+
+    /// Parts of the source are reduced so.
+    pub(crate) fn with_nested(mut self, nested: Nested) -> Self {
+        self.nested = Some(nested);
+        self
+    }
+
+    /// How parts of the source are reduced as outputs of their own; `None` where no one said.
+    pub(crate) fn nested(&self) -> Option<Nested> {
+        self.nested
     }
 
     /// In how many outputs, one in another, this is a part.

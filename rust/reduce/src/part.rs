@@ -1,21 +1,18 @@
 //! What one of several commands gave, where a runner states which.
 
-use memchr::memrchr;
-
 use crate::cut_mark;
 use crate::family::{Family, Match};
 use crate::generic;
 use crate::input::{Exit, Input};
 use crate::json;
-use crate::line::{is_bad, is_ruler};
+use crate::line::is_bad;
+use crate::nested::{WHOLE_BYTES, whole};
 use crate::output::Output;
+use crate::output::{Nested, Told};
 use crate::route::{families, families_of_several, runs_others};
 use crate::several::{self, Division};
 use crate::unknown::Unknown;
 use ethos_registry_core::command::CommandLine;
-
-/// Shorter parts that no family knows stay as they are.
-pub(crate) const WHOLE_BYTES: usize = 240;
 
 /// Real outputs are parts of parts of parts; what goes deeper was made to take long.
 const MOST_DEPTH: usize = 4;
@@ -70,23 +67,21 @@ impl<'a> Answer<'a> {
     pub(crate) fn reduce(&self, output: &mut Output) -> Option<Told> {
         let known = self.families(cut_mark::may_stand_in(self.input.text));
         let write = |family: &Family, part: &mut Output| self.write(family, part);
-        of_first(known, &self.input, &several::FAMILY, write, output)
+        of_first(known, &self.input, several::FAMILY.name, write, output)
     }
 }
 
-/// A part was written.
-pub(crate) struct Told {
-    /// Whether it was about a failure.
-    pub(crate) failure: bool,
-}
+/// Parts of outputs are reduced as outputs of their own.
+pub(crate) const NESTED: Nested = Nested {
+    reduce,
+    family: |input| families(input).next().map(|family| family.name),
+};
 
-/// Writes what the first family but `runner` that knows `input`, a part of an output, makes of it, or all of it
-/// when that is not shorter; nothing when no family knows it and it is short.
-pub(crate) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
+fn reduce(input: &Input<'_>, runner: &'static str, output: &mut Output) -> Option<Told> {
     let several = several_in(input);
     let is_several = || (several.recognises)(input) == Match::Certain;
     let known = families_of_several(input, several, is_several);
-    let known = known.filter(|family| family.name != runner.name);
+    let known = known.filter(|family| family.name != runner);
     let write = |family: &Family, part: &mut Output| family.write(input, part);
     of_first(known, input, runner, write, output)
 }
@@ -94,7 +89,7 @@ pub(crate) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) ->
 fn of_first(
     known: impl Iterator<Item = &'static Family>,
     input: &Input<'_>,
-    runner: &Family,
+    runner: &'static str,
     write: impl Fn(&Family, &mut Output),
     output: &mut Output,
 ) -> Option<Told> {
@@ -118,10 +113,10 @@ fn of_first(
     if input.text.len() < WHOLE_BYTES {
         return None;
     }
-    let mut part = Output::default();
+    let mut part = output.emptied();
     // What went well below a runner is its own affair; of several commands each was asked for, as was what
     // is around JSON.
-    let is_asked = [several::FAMILY.name, json::FAMILY.name].contains(&runner.name);
+    let is_asked = [several::FAMILY.name, json::FAMILY.name].contains(&runner);
     if !is_asked && input.exit == Exit::Success && !input.lines().any(is_bad) {
         let mut unknown = Unknown::default();
         input.lines().for_each(|line| unknown.push(line));
@@ -142,75 +137,5 @@ fn several_in(input: &Input<'_>) -> &'static Family {
         &several::FAMILY
     } else {
         &several::OF_ONE
-    }
-}
-
-/// This many lines before or behind what a family knows are no more than what it was asked and how it ended.
-const FEW_LINES: usize = 16;
-
-/// `input` from the first to the last line that `is_own`, and what precedes and behind them where that is much:
-/// other programs said it.
-pub(crate) fn around<'a>(
-    input: &Input<'a>,
-    is_own: impl Fn(&str) -> bool,
-) -> [Option<Input<'a>>; 3] {
-    let text = input.text;
-    let mut start = 0;
-    let is_first = |line: &str| {
-        let found = is_own(line);
-        start += if found { 0 } else { line.len() + 1 };
-        found
-    };
-    let mut end = text.len();
-    if text.split('\n').any(is_first) {
-        // From the end: between the first and the last no one looks.
-        while let Some(lines) = text.get(start..end).filter(|lines| !lines.is_empty()) {
-            let lines = lines.strip_suffix('\n').unwrap_or(lines);
-            let last = memrchr(b'\n', lines.as_bytes()).map_or(0, |at| at + 1);
-            if lines.get(last..).is_some_and(&is_own) {
-                break;
-            }
-            end = start + last;
-        }
-    } else {
-        start = 0;
-    }
-    let is_much = |text: &&str| {
-        ethos_registry_core::lines::lines(text)
-            .nth(FEW_LINES)
-            .is_some()
-    };
-    let before = text.get(..start).filter(is_much);
-    let behind = text.get(end..).filter(is_much);
-    let own_start = before.map_or(0, str::len);
-    let own_end = behind.map_or(text.len(), |_| end);
-    let other = |text| Input {
-        text,
-        words: &[],
-        exit: Exit::Unknown,
-    };
-    let own = text.get(own_start..own_end).unwrap_or_default();
-    let own = Input {
-        text: own,
-        ..*input
-    };
-    [before.map(other), Some(own), behind.map(other)]
-}
-
-/// Writes what other programs said around the lines of `family`.
-pub(crate) fn other(input: Option<Input<'_>>, family: &Family, output: &mut Output) {
-    if let Some(input) = input
-        && reduce(&input, family, output).is_none()
-    {
-        whole(input.text, output);
-    }
-}
-
-/// Writes all lines of `text` but for form.
-pub(crate) fn whole(text: &str, output: &mut Output) {
-    for line in text.lines() {
-        if !line.trim().is_empty() && !is_ruler(line) {
-            output.fact(line.trim_end());
-        }
     }
 }

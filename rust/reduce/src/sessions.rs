@@ -8,8 +8,9 @@ mod head;
 use crate::family::{Family, Marks, Match};
 use crate::input::{Exit, Input};
 use crate::line::shorten;
+use crate::nested::{self, WHOLE_BYTES};
 use crate::output::Output;
-use crate::part::{self, Told, WHOLE_BYTES};
+use crate::output::Told;
 use ethos_registry_core::command::producer;
 use head::{Check, Head, Runner};
 
@@ -212,9 +213,9 @@ impl<'a> Reader<'a, '_> {
         if self.runner == Runner::Tox && input.exit != Exit::Success && !part.command.is_empty() {
             self.output.context(&shorten(part.command, HEAD_CHARS));
         }
-        match part::reduce(&input, &FAMILY, self.output) {
+        match nested::reduce(&input, &FAMILY, self.output) {
             Some(Told { failure }) => self.failed |= failure,
-            None => part::whole(text, self.output),
+            None => nested::whole(text, self.output),
         }
     }
 }

@@ -16,8 +16,8 @@ use crate::family::{Family, Marks, Match};
 use crate::input::{Exit, Input};
 use crate::line::{is_bad, shorten};
 use crate::log;
+use crate::nested::{self, WHOLE_BYTES};
 use crate::output::Output;
-use crate::part::{self, WHOLE_BYTES};
 use ethos_registry_core::command::producer;
 use line::{Command, Stamped};
 
@@ -139,10 +139,10 @@ impl<'a> Reader<'a, '_> {
                 }
             }
         }
-        match part::reduce(&input, &FAMILY, self.output) {
+        match nested::reduce(&input, &FAMILY, self.output) {
             Some(told) if told.failure => self.output.failed(),
             Some(_) => {}
-            None => part::whole(&text, self.output),
+            None => nested::whole(&text, self.output),
         }
     }
 }

@@ -18,8 +18,8 @@ use hashbrown::HashMap;
 use crate::family::{Family, Marks, Match};
 use crate::input::{Exit, Input};
 use crate::line::shorten;
+use crate::nested;
 use crate::output::Output;
-use crate::part;
 use crate::unknown::Unknown;
 use ethos_registry_core::command::producer;
 use runner::{Line, Runner};
@@ -55,6 +55,9 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let Some(runner) = Runner::of(input) else {
         return;
     };
+    if !runner.is_apart(input, output.nested()) {
+        return;
+    }
     let mut tasks = Tasks::default();
     let mut own = Unknown::default();
     for line in input.lines() {
@@ -161,10 +164,10 @@ impl<'a> Task<'a> {
             exit,
         };
         output.context(&shorten(self.title, LINE_CHARS));
-        match part::reduce(&input, &FAMILY, output) {
+        match nested::reduce(&input, &FAMILY, output) {
             Some(told) if told.failure => output.failed(),
             Some(_) => {}
-            None => part::whole(&self.text, output),
+            None => nested::whole(&self.text, output),
         }
         if let Some(line) = self.failure() {
             output.failed();

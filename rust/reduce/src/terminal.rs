@@ -11,7 +11,7 @@ use crate::generic;
 use crate::input::{Exit, Input, WHOLE_CHARS};
 use crate::long_line;
 use crate::output::{Output, account_of_all, is_reduced};
-use crate::part::Answer;
+use crate::part::{Answer, NESTED};
 use crate::route::{FAMILIES, families, runs_others};
 use crate::search::Pattern;
 use crate::several::{self, Sections};
@@ -88,7 +88,9 @@ pub(crate) fn reduce(
     let may_be_cut = cut_mark::may_stand_in(&legible);
     let fits = cleaned_chars <= budget_chars;
     let made = |name: &'static str, write: &dyn Fn(&mut Output)| {
-        let mut output = Output::asked_for(asked_lines).of_source(text.len());
+        let mut output = Output::asked_for(asked_lines)
+            .of_source(text.len())
+            .with_nested(NESTED);
         write(&mut output);
         if output.is_to_stay() {
             return Some(Made::Whole);

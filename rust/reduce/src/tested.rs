@@ -3,6 +3,7 @@
 use crate::family::{Family, Match};
 use crate::input::{Exit, Input};
 use crate::output::Output;
+use crate::part::NESTED;
 
 /// What `family` makes of `text`, which `command` printed; it has to recognise it.
 pub(crate) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) -> String {
@@ -13,7 +14,7 @@ pub(crate) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) ->
         exit,
     };
     assert_ne!((family.recognises)(&input), Match::No, "{text}");
-    let mut output = Output::default();
+    let mut output = Output::default().with_nested(NESTED);
     family.write(&input, &mut output);
     output.finish(text.lines().count(), usize::MAX)
 }

@@ -2,8 +2,6 @@
 
 mod boxed;
 mod folder;
-mod frame;
-mod library;
 mod native;
 mod python;
 mod race;
@@ -12,14 +10,12 @@ mod script;
 mod tests;
 
 pub(crate) use self::folder::Folder;
-pub(crate) use self::frame::{is_exception, is_goroutine, is_python_frame, is_rust_function};
-pub(crate) use self::library::{is_library, is_library_name};
 
 use crate::family::{Family, Marks, Match};
 use crate::input::{Exit, Input};
 use crate::line::shorten;
+use crate::nested;
 use crate::output::Output;
-use crate::part;
 use crate::unknown::Unknown;
 
 pub(crate) const FAMILY: Family = Family {
@@ -109,7 +105,7 @@ fn write_printed(printed: &mut Vec<&str>, output: &mut Output) {
             words: &[],
             exit: Exit::Unknown,
         };
-        if part::reduce(&of_program, &FAMILY, output).is_some() {
+        if nested::reduce(&of_program, &FAMILY, output).is_some() {
             printed.clear();
             return;
         }

@@ -3,8 +3,8 @@
 use super::FAMILY;
 use crate::input::{Exit, Input};
 use crate::line::shorten;
+use crate::nested;
 use crate::output::Output;
-use crate::part;
 
 /// Results of at most this many bytes are shown in one row.
 const ROW_BYTES: usize = 700;
@@ -82,8 +82,8 @@ fn other(text: &str, output: &mut Output) {
         words: &[],
         exit: Exit::Unknown,
     };
-    if part::reduce(&input, &FAMILY, output).is_none() {
-        part::whole(text, output);
+    if nested::reduce(&input, &FAMILY, output).is_none() {
+        nested::whole(text, output);
     }
 }
 

@@ -1,9 +1,9 @@
 //! Lines of the panic of a test.
 
 use super::LINE_CHARS;
+use crate::frame::is_rust_function;
 use crate::line::shorten;
 use crate::output::{Output, Weight};
-use crate::traceback::is_rust_function;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Writes `line` of a panic, below the row that may name its `test`.

@@ -1,7 +1,7 @@
 //! What one line of a list of findings is.
 
-use super::annotation::{Annotation, logged_issue};
 use crate::findings::Finding;
+use crate::findings::{Annotation, is_code, logged_issue, trimmed_end};
 use crate::line::{self, indent};
 use ethos_registry_core::chunk::each;
 use ethos_registry_core::find_text::FindText as _;
@@ -217,14 +217,6 @@ pub(super) fn is_judged(message: &str) -> bool {
     SEVERITIES.iter().any(|known| is_it(known)) || is_code(word) || message.ends_with([']', ')'])
 }
 
-/// Whether a word is the code of a rule: some letters, then at least two digits.
-pub(crate) fn is_code(word: &str) -> bool {
-    let letters = word.bytes().take_while(u8::is_ascii_alphabetic).count();
-    let rest = word.get(letters..).unwrap_or_default();
-    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-    (1..=6).contains(&letters) && digits >= 2
-}
-
 /// Whether what a message states is closed by the code of a rule: `Double quote this. [SC2086]`.
 pub(super) fn is_coded(message: &str) -> bool {
     let opening = message
@@ -283,15 +275,6 @@ pub(super) fn in_line(text: &str) -> Option<(&str, &str)> {
         .bytes()
         .all(|byte| byte.is_ascii_digit())
         .then_some((place, path))
-}
-
-/// `text` without the blanks after it, most of which has none.
-pub(super) fn trimmed_end(text: &str) -> &str {
-    match text.as_bytes().last() {
-        Some(last) if last.is_ascii_graphic() => text,
-        // A rule of the width of a terminal may end a head.
-        _ => text.trim_end_matches(|sign: char| sign == '━' || sign.is_whitespace()),
-    }
 }
 
 /// `text` without the blanks before it, which are mostly of ASCII.

@@ -10,7 +10,7 @@ fn reduced(text: &str) -> String {
         exit: Exit::Failure,
     };
     assert_eq!(recognises(&input), Match::Certain);
-    let mut output = Output::default();
+    let mut output = Output::default().with_nested(crate::part::NESTED);
     reduce(&input, &mut output);
     output.finish(text.lines().count(), usize::MAX)
 }

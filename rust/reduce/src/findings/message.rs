@@ -1,6 +1,6 @@
 //! What a message is: its severity, its rule, and the others that equal it.
 
-use crate::diagnostics::is_code;
+use super::code::is_code;
 use crate::fingerprint::{fingerprint, mixed};
 use ethos_registry_core::chunk::{digits, equal, few};
 use ethos_registry_core::find_text::FindText as _;

@@ -1,6 +1,7 @@
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
 use super::*;
+use crate::mask::coarse_mask;
 
 fn folded(text: &str) -> String {
     let mut output = Output::default();

@@ -7,10 +7,11 @@ use super::row::Row;
 use super::shape::Shape;
 use super::table::{Blocks, Table, exact, is_told_apart};
 use crate::fingerprint::fingerprint;
-use crate::fold::{Numbered, Templates, mask};
+use crate::fold::{Numbered, Templates};
+use crate::frame::is_python_frame;
 use crate::latest::Latest;
 use crate::line;
-use crate::traceback::is_python_frame;
+use crate::mask::mask;
 use ethos_registry_core::clean;
 use ethos_registry_core::lines::lines;
 

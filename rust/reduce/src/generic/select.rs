@@ -3,8 +3,9 @@
 use super::kind::{Kind, place_length};
 use super::{LINE_CHARS, Row, line_chars};
 use crate::fingerprint::fingerprint;
-use crate::fold::{Templates, first_word_mask, mask, shape_mask};
+use crate::fold::Templates;
 use crate::input::Exit;
+use crate::mask::{first_word_mask, mask, shape_mask};
 
 /// Text of at most this length is shown whole when nothing in it is a finding.
 const WHOLE_BYTES: usize = 8_000;

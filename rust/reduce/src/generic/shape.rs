@@ -3,7 +3,7 @@
 use super::kind::{self, Kind};
 use crate::exit_code;
 use crate::fingerprint::{ends_in_nought, ends_in_number, mixed, noughts};
-use crate::fold::mask;
+use crate::mask::mask;
 use crate::status;
 
 /// What lines have in common that differ in digits alone.

@@ -6,8 +6,8 @@ use super::{FAMILY, page};
 use crate::input::{Exit, Input};
 use crate::json;
 use crate::json::document::values_end;
+use crate::nested;
 use crate::output::Output;
-use crate::part;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
@@ -105,9 +105,9 @@ pub(super) fn write_other(text: &str, output: &mut Output) {
         words: &[],
         exit: Exit::Unknown,
     };
-    match part::reduce(&input, &FAMILY, output) {
+    match nested::reduce(&input, &FAMILY, output) {
         Some(told) if told.failure => output.failed(),
         Some(_) => {}
-        None => part::whole(text, output),
+        None => nested::whole(text, output),
     }
 }

@@ -8,7 +8,7 @@ fn reduced(text: &str) -> (String, bool) {
         exit: Exit::Unknown,
     };
     assert!(recognises(&input) >= Match::Likely);
-    let mut output = Output::default();
+    let mut output = Output::default().with_nested(crate::part::NESTED);
     reduce(&input, &mut output);
     let failed = output.saw_failure();
     let text = output.finish(text.lines().count(), usize::MAX);

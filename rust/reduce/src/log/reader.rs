@@ -8,13 +8,15 @@ use super::record::{
 use super::source::{BySource, Form, exited_badly};
 use crate::exit_code;
 use crate::fingerprint::{ends_in_nought, ends_in_number, fingerprint};
-use crate::fold::{Masks, Numbered, Template, Templates, coarse_mask};
+use crate::fold::{Numbered, Template, Templates};
+use crate::frame::is_exception;
 use crate::generic::kind::{is_library_frame, tells_of_failure};
 use crate::input::Input;
 use crate::latest::Latest;
+use crate::library::{is_library, is_library_name};
 use crate::line::{indent, is_refusal};
+use crate::mask::{Masks, coarse_mask};
 use crate::status;
-use crate::traceback::{is_exception, is_library, is_library_name};
 use ethos_registry_core::find_text::FindText as _;
 
 /// The share of that for bad records that differ only in numbers.

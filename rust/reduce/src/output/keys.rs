@@ -8,8 +8,8 @@ use memchr::{memchr, memmem};
 
 use super::placement::{Said, SourceLine};
 use crate::fingerprint::{fingerprint, mixed};
-use crate::fold::template_key;
 use crate::long_line::{NOTE_HEAD, NOTE_TAIL};
+use crate::template_key::template_key;
 use ethos_registry_core::chunk::chunk_at;
 
 /// This many lines of the source that are equal to a row are remembered.

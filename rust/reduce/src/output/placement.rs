@@ -6,7 +6,7 @@ use memchr::{memchr, memchr_iter, memmem, memrchr};
 use super::keys::{Keys, LEAST_PART_BYTES, MAX_EQUAL, add_parts, members, squeezed};
 use super::line_set::LineSet;
 use crate::fingerprint::fingerprint;
-use crate::fold::template_key;
+use crate::template_key::template_key;
 
 const LEAST_SEARCHED_BYTES: usize = 1 << 20;
 

@@ -2,8 +2,8 @@
 
 use crate::input::Input;
 use crate::line;
+use crate::nested;
 use crate::output::Output;
-use crate::part;
 use crate::unknown::Unknown;
 use ethos_registry_core::find_text::FindText as _;
 
@@ -77,12 +77,12 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
         return reduce_own(input, form, output);
     }
     // What other commands tell of packages is above the list.
-    let [before, own, behind] = part::around(input, |line| apt(line).is_some());
-    part::other(before, &super::FAMILY, output);
+    let [before, own, behind] = nested::around(input, |line| apt(line).is_some());
+    nested::other(before, &super::FAMILY, output);
     if let Some(own) = own {
         reduce_own(&own, form, output);
     }
-    part::other(behind, &super::FAMILY, output);
+    nested::other(behind, &super::FAMILY, output);
 }
 
 fn reduce_own(input: &Input<'_>, form: Form, output: &mut Output) {

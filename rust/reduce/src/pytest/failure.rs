@@ -5,8 +5,9 @@ use hashbrown::HashSet;
 use super::captured::Captured;
 use super::native;
 use crate::beginnings::Beginnings;
+use crate::frame::is_exception;
+use crate::library::is_library;
 use crate::line::{Place, place};
-use crate::traceback::{is_exception, is_library};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 

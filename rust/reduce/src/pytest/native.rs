@@ -1,7 +1,8 @@
 //! A failure in the style of Python itself: what was raised, and the frames that lead an agent there.
 
 use super::failure::is_in_tests;
-use crate::traceback::{is_python_frame, kept_lines};
+use crate::frame::is_python_frame;
+use crate::traceback::kept_lines;
 
 /// A traceback of this many lines is kept as it is.
 const FEW: usize = 8;

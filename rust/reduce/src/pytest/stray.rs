@@ -2,9 +2,9 @@
 
 use super::failure::script_place;
 use super::line::{is_crash_frame, is_warning};
+use crate::library::is_library;
 use crate::line::shorten;
 use crate::output::Output;
-use crate::traceback::is_library;
 use crate::unknown::Unknown;
 
 /// What the interpreter states when it dies.

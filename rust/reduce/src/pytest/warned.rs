@@ -3,9 +3,9 @@
 use hashbrown::HashMap;
 
 use super::report::WARNING_CHARS;
+use crate::library::is_library;
 use crate::line::{place, shorten};
 use crate::output::Output;
-use crate::traceback::is_library;
 
 /// Different warnings that are remembered.
 const KINDS: usize = 4_096;

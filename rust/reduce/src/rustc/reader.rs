@@ -6,9 +6,10 @@ use super::diagnostic::{Diagnostic, FURTHER, HEAD_CHARS, Note, Place};
 use super::line::{head, is_advice, is_drawn, is_result, is_source, is_summary, lint, short, step};
 use super::many;
 use super::pointer::Pointer;
+use crate::library::is_library;
 use crate::line::shorten;
 use crate::output::Output;
-use crate::traceback::{Folder, is_library};
+use crate::traceback::Folder;
 use crate::unknown::{Unknown, is_bar};
 
 const LINE_CHARS: usize = 240;

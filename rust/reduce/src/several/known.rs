@@ -7,7 +7,7 @@ use super::program::Program;
 use crate::asked;
 use crate::input::{Exit, Input, WHOLE_CHARS};
 use crate::output::Output;
-use crate::part::{self, Answer};
+use crate::part::Answer;
 use crate::route::{families, runs_others, shows_texts};
 use crate::terminal::GENERIC;
 use ethos_registry_core::command::CommandLine;
@@ -156,7 +156,7 @@ impl Known<'_> {
     }
 
     /// Writes what an agent needs of it when its command ended so; all of it where that is nothing less.
-    fn write(&self, exit: Exit, output: &mut Output) -> Option<part::Told> {
+    fn write(&self, exit: Exit, output: &mut Output) -> Option<crate::output::Told> {
         let input = Input {
             text: self.part.text,
             words: &self.words,
@@ -168,10 +168,10 @@ impl Known<'_> {
             let line = CommandLine::default();
             Answer::of(input, &line, runs_others(&input)).reduce(output)
         } else {
-            part::reduce(&input, &FAMILY, output)
+            crate::nested::reduce(&input, &FAMILY, output)
         };
         if told.is_none() {
-            part::whole(self.part.text, output);
+            crate::nested::whole(self.part.text, output);
         }
         told
     }

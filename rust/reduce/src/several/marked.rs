@@ -8,7 +8,7 @@ use crate::asked;
 use crate::cut_mark;
 use crate::input::{Exit, Input, WHOLE_CHARS};
 use crate::output::Output;
-use crate::part::{self, Answer};
+use crate::part::{Answer, NESTED};
 use crate::route::runs_others;
 use crate::terminal;
 use ethos_registry_core::command::CommandLine;
@@ -130,14 +130,14 @@ impl Section<'_> {
             let exit = exit.unwrap_or(Exit::Unknown);
             (Answer::of(input(exit), &self.commands, joined), exit)
         };
-        let mut section = Output::asked_for(asked_lines);
+        let mut section = Output::asked_for(asked_lines).with_nested(NESTED);
         let told = (!stays).then(|| answer.reduce(&mut section)).flatten();
         // Of what failed, or may have, nothing is shown that does not state it.
         let told = told.map(|told| told.failure || exit != Exit::Success);
         if told.is_some() {
             output.append(section);
         } else {
-            part::whole(self.text, output);
+            crate::nested::whole(self.text, output);
         }
         told.unwrap_or(true)
     }

@@ -2,7 +2,7 @@
 
 use crate::input::{Exit, Input};
 use crate::log;
-use crate::route::families;
+use crate::output::Nested;
 use ethos_registry_core::find_text::FindText as _;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Runner {
                 return Some(Self::Turbo);
             }
         }
-        if composed(input) {
+        if composed(input).is_some() {
             return Some(Self::Compose);
         }
         let ended = |line: &str| {
@@ -66,6 +66,21 @@ impl Runner {
         let in_brackets = in_brackets.filter(|line| bracketed(line).is_some());
         (input.ending().any(|line| ended(line).is_some()) && in_brackets.count() > 2)
             .then_some(Self::Concurrently)
+    }
+
+    /// Whether what it ran is an output of its own: containers that only write a log are read as one.
+    pub(super) fn is_apart(self, input: &Input<'_>, nested: Option<Nested>) -> bool {
+        if self != Self::Compose {
+            return true;
+        }
+        let printed = composed(input).unwrap_or_default();
+        let first = Input {
+            text: &printed,
+            words: &[],
+            exit: input.exit,
+        };
+        let known = nested.and_then(|nested| (nested.family)(&first));
+        known.is_some_and(|family| family != log::FAMILY.name)
     }
 
     pub(super) fn read(self, line: &str) -> Line<'_> {
@@ -192,8 +207,8 @@ fn piped(line: &str) -> Option<(&str, &str)> {
     is_title.then(|| (title, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// Whether containers print what a program prints that is known for more than its log.
-fn composed(input: &Input<'_>) -> bool {
+/// What the first container printed of `input`, what several printed.
+fn composed(input: &Input<'_>) -> Option<String> {
     let (mut with, mut without) = (0_usize, 0_usize);
     let mut first = "";
     let mut printed = String::new();
@@ -201,7 +216,7 @@ fn composed(input: &Input<'_>) -> bool {
         let Some((title, text)) = piped(line) else {
             without += 1;
             if without > with + CONTAINER_LINES {
-                return false;
+                return None;
             }
             continue;
         };
@@ -217,15 +232,9 @@ fn composed(input: &Input<'_>) -> bool {
     // What itself looks so would be asked the same again, as often as it is nested.
     let nested = printed.lines().filter(|line| piped(line).is_some());
     if with < CONTAINER_LINES || without > with || nested.count() >= CONTAINER_LINES {
-        return false;
+        return None;
     }
-    let of_first = Input {
-        text: &printed,
-        words: &[],
-        exit: input.exit,
-    };
-    let known = families(&of_first).next();
-    known.is_some_and(|family| family.name != log::FAMILY.name)
+    Some(printed)
 }
 
 /// How a command ended that `text` describes.

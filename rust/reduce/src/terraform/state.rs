@@ -3,8 +3,8 @@
 use super::FAMILY;
 use crate::input::Input;
 use crate::line::shorten;
+use crate::nested;
 use crate::output::Output;
-use crate::part;
 use crate::report::squeezed;
 
 /// Values of one object that are shown.
@@ -33,8 +33,8 @@ fn opens(line: &str) -> bool {
 
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let is_own = |line: &str| address(line).is_some() || line == "}";
-    let [before, own, behind] = part::around(input, is_own);
-    part::other(before, &FAMILY, output);
+    let [before, own, behind] = nested::around(input, is_own);
+    nested::other(before, &FAMILY, output);
     if let Some(own) = own {
         let mut objects = Objects {
             row: String::new(),
@@ -44,7 +44,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
         own.lines().for_each(|line| objects.line(line));
         objects.write();
     }
-    part::other(behind, &FAMILY, output);
+    nested::other(behind, &FAMILY, output);
 }
 
 struct Objects<'o> {

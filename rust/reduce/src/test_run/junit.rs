@@ -3,8 +3,8 @@
 use super::FAMILY;
 use crate::input::Input;
 use crate::line::shorten;
+use crate::nested;
 use crate::output::Output;
-use crate::part;
 use crate::report::{MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place, says};
 use crate::unknown::in_place::UnknownInPlace;
 use ethos_registry_core::find_text::FindText as _;
@@ -32,12 +32,12 @@ pub(crate) fn is_report(input: &Input<'_>) -> bool {
 /// Failed tests with their messages and places, and the counts; much around the report is an output of its own.
 pub(crate) fn reduce(input: &Input<'_>, output: &mut Output) {
     let [before, own, behind] =
-        part::around(input, |line| line.trim_ascii_start().starts_with('<'));
-    part::other(before, &FAMILY, output);
+        nested::around(input, |line| line.trim_ascii_start().starts_with('<'));
+    nested::other(before, &FAMILY, output);
     if let Some(own) = own {
         report(&own, output);
     }
-    part::other(behind, &FAMILY, output);
+    nested::other(behind, &FAMILY, output);
 }
 
 fn report(input: &Input<'_>, output: &mut Output) {

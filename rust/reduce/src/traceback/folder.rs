@@ -2,13 +2,13 @@
 
 use hashbrown::HashSet;
 
-use super::frame::{
+use super::python::notebook_source;
+use super::race;
+use crate::frame::{
     debugged_at, is_at_frame, is_exception, is_excerpt_head, is_goroutine, is_notebook_frame,
     is_numbered_frame, is_python_frame, is_rust_function,
 };
-use super::library::{is_library, is_library_name};
-use super::python::notebook_source;
-use super::race;
+use crate::library::{is_library, is_library_name};
 use ethos_registry_core::find_text::FindText as _;
 
 /// Frames that are remembered, so that each is shown once.

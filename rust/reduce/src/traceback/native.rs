@@ -1,9 +1,9 @@
 //! Panics of Go and Rust, and reports of sanitizers and valgrind.
 
 use super::folder::{Folder, State};
-use super::frame::is_goroutine;
-use super::library::{is_library, is_library_name, is_standard};
 use crate::beginnings::Beginnings;
+use crate::frame::is_goroutine;
+use crate::library::{is_library, is_library_name, is_standard};
 use crate::line::is_ruler;
 use ethos_registry_core::find_text::FindText as _;
 

@@ -1,9 +1,9 @@
 //! Frames and exceptions of Python.
 
 use super::folder::{Folder, PYTHON_HEAD, State};
-use super::frame::{is_exception, is_python_frame};
-use super::library::is_library;
 use crate::beginnings::Beginnings;
+use crate::frame::{is_exception, is_python_frame};
+use crate::library::is_library;
 use ethos_registry_core::find_text::FindText as _;
 
 /// Lines between chained exceptions.

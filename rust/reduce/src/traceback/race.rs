@@ -1,8 +1,8 @@
 //! Data races that Go reports: two stacks that touch one place in memory, and who started them.
 
 use super::folder::{Folder, State};
-use super::library::is_library;
 use crate::beginnings::Beginnings;
+use crate::library::is_library;
 use ethos_registry_core::find_text::FindText as _;
 
 /// The first line of a report.

@@ -1,7 +1,7 @@
 //! What Node shows around a stack: an excerpt of source, and the properties of what was thrown.
 
 use super::folder::{Folder, State};
-use super::frame::{is_at_frame, is_exception};
+use crate::frame::{is_at_frame, is_exception};
 
 /// Properties of a thrown object that are kept.
 const PROPERTIES: usize = 8;

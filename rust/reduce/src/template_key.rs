@@ -1,6 +1,6 @@
 //! What lines of a log have in common that differ only in when, how long, which object and which address.
 
-use super::mask::Hasher;
+use crate::mask::Hasher;
 
 const TIME: u64 = 0xF1;
 const DURATION: u64 = 0xF2;

@@ -99,7 +99,7 @@ pub(crate) fn is_library(frame: &str) -> bool {
 }
 
 /// Whether `function`, a signature of C++, is one of the standard library: `std::vector<Oak>::~vector()`.
-pub(super) fn is_standard(function: &str) -> bool {
+pub(crate) fn is_standard(function: &str) -> bool {
     let end = function.find(['<', '(']).unwrap_or(function.len());
     let named = function.get(..end).unwrap_or_default();
     // Of a template the type that it returns precedes its name.

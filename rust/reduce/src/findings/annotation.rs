@@ -1,7 +1,7 @@
 //! Annotations for a hosted workflow: `::error file=src/a.js,line=3,col=7,title=no-var::Unexpected var.`
 
-use super::forms::trimmed_end;
-use crate::findings::Finding;
+use super::Finding;
+use super::code::trimmed_end;
 use ethos_registry_core::find_text::FindText as _;
 
 const SEVERITIES: [&str; 3] = ["error", "warning", "notice"];
@@ -16,7 +16,7 @@ pub(crate) struct Annotation<'a> {
     text: &'a str,
     properties: &'a str,
     /// The first line of the message; the further ones give advice.
-    pub(super) message: &'a str,
+    pub(crate) message: &'a str,
     /// Where the message begins in the text.
     from: usize,
 }
@@ -43,7 +43,7 @@ impl<'a> Annotation<'a> {
     }
 
     /// The finding whose place the properties tell.
-    pub(super) fn finding(&self) -> Option<Finding<'a>> {
+    pub(crate) fn finding(&self) -> Option<Finding<'a>> {
         let from = self.start_of("file=")?;
         let file = self.properties.get(from..)?;
         let path = file.split(',').next()?;
@@ -87,7 +87,7 @@ impl<'a> Annotation<'a> {
 
 /// What a logged issue of another hosted workflow states:
 /// `##vso[task.logissue type=error;sourcepath=a.py;linenumber=1;columnnumber=2;code=E1;]no`.
-pub(super) fn logged_issue(text: &str) -> Option<Finding<'_>> {
+pub(crate) fn logged_issue(text: &str) -> Option<Finding<'_>> {
     let (_, place) = text
         .strip_prefix("##vso[task.logissue ")?
         .split_text("sourcepath=")?;

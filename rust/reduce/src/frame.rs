@@ -12,7 +12,7 @@ pub(crate) fn is_python_frame(body: &str) -> bool {
 }
 
 /// `at name (path:3:4)`, `at path:3:4`, `at name(File.java:3)`, `at name() in path:line 3`.
-pub(super) fn is_at_frame(body: &str) -> bool {
+pub(crate) fn is_at_frame(body: &str) -> bool {
     let Some(rest) = body.strip_prefix("at ") else {
         return false;
     };
@@ -32,7 +32,7 @@ pub(super) fn is_at_frame(body: &str) -> bool {
 }
 
 /// `#0 0x5578 in main /src/a.c:3:4`, `#1 /src/a.php(3): f()`, `#0  f (x=1) at a.c:3`.
-pub(super) fn is_numbered_frame(body: &str) -> bool {
+pub(crate) fn is_numbered_frame(body: &str) -> bool {
     let Some(rest) = body.strip_prefix('#') else {
         return false;
     };
@@ -45,7 +45,7 @@ pub(super) fn is_numbered_frame(body: &str) -> bool {
 }
 
 /// Function and place of a frame of `gdb`: `#1  0x5578 in walk (n=0x52c0) at tree.c:6`.
-pub(super) fn debugged_at(body: &str) -> Option<(&str, &str)> {
+pub(crate) fn debugged_at(body: &str) -> Option<(&str, &str)> {
     let numbered = body.strip_prefix('#')?.trim_end();
     let (call, place) = numbered.rsplit_text(") at ")?;
     let (function, _) = call.split_text(" (")?;
@@ -71,7 +71,7 @@ pub(crate) fn is_goroutine(body: &str) -> bool {
 }
 
 /// A line that is nothing but the place of a script: Node shows the source under it.
-pub(super) fn is_excerpt_head(line: &str) -> bool {
+pub(crate) fn is_excerpt_head(line: &str) -> bool {
     line.starts_with(['/', 'f', 'C'])
         && line
             .bytes()
@@ -86,7 +86,7 @@ pub(super) fn is_excerpt_head(line: &str) -> bool {
 }
 
 /// Whether a line heads a frame as notebooks show it: `File ~/oak.py:12, in leaf(x)`, `Cell In[3], line 1`.
-pub(super) fn is_notebook_frame(body: &str) -> bool {
+pub(crate) fn is_notebook_frame(body: &str) -> bool {
     if let Some(cell) = body.strip_prefix("Cell In[") {
         return cell.has_text("], line ");
     }

@@ -10,7 +10,7 @@ use crate::fingerprint::mixed;
 use ethos_registry_core::chunk::{blanks, chunk_at, digits, each, few};
 
 /// Words that count in a coarse mask, and the bytes in which they must be.
-pub(super) const COARSE_WORDS: usize = 5;
+pub(crate) const COARSE_WORDS: usize = 5;
 const COARSE_BYTES: usize = 48;
 /// Only this much of a line counts in its shape.
 const SHAPE_BYTES: usize = 200;
@@ -166,7 +166,7 @@ fn gap(bytes: &[u8], number: usize) -> Option<usize> {
 /// The hash of an input that comes in pieces, the same however it is cut: eight bytes go into it at a time,
 /// the last ones wait.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hasher {
+pub(crate) struct Hasher {
     hash: u64,
     waiting: u64,
     /// How many bits of `waiting` count, fewer than 64.
@@ -174,7 +174,7 @@ pub(super) struct Hasher {
 }
 
 impl Hasher {
-    pub(super) const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Self {
             hash: SEED,
             waiting: 0,
@@ -184,7 +184,7 @@ impl Hasher {
 
     /// Adds the lowest `bits` of `chunk`, whole bytes; all above them are zero.
     #[inline]
-    pub(super) fn push(&mut self, chunk: u64, bits: u32) {
+    pub(crate) fn push(&mut self, chunk: u64, bits: u32) {
         self.waiting |= chunk << self.bits;
         let all = self.bits + bits;
         if all < u64::BITS {
@@ -198,7 +198,7 @@ impl Hasher {
     }
 
     /// Adds `bytes` as they are.
-    pub(super) fn push_all(&mut self, bytes: &[u8]) {
+    pub(crate) fn push_all(&mut self, bytes: &[u8]) {
         let (chunks, rest) = bytes.as_chunks::<8>();
         for chunk in chunks {
             self.push(u64::from_le_bytes(*chunk), u64::BITS);
@@ -206,7 +206,7 @@ impl Hasher {
         self.push(few(rest), rest.iter().map(|_| u8::BITS).sum());
     }
 
-    pub(super) fn finish(self) -> u64 {
+    pub(crate) fn finish(self) -> u64 {
         mixed(mixed(self.hash, self.waiting), u64::from(self.bits))
     }
 }
