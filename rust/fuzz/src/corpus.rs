@@ -15,7 +15,10 @@ const PARTS: [&str; 3] = ["given", "own", "fresh"];
 /// Files of the project, and what would print them: the recorded outputs have none that is reduced.
 const FILES: [(&str, &str); 2] = [
     ("Cargo.lock", "cat Cargo.lock"),
-    ("rust/reduce/src/vitest.rs", "cat src/vitest.rs"),
+    (
+        "rust/reduce/src/parsers/tests/vitest.rs",
+        "cat src/vitest.rs",
+    ),
 ];
 
 /// The beginning by which the family of an output is known.

@@ -3,6 +3,9 @@
 use crate::input::Input;
 use crate::output::Output;
 
+/// The name of the family of outputs that several programs gave.
+pub(crate) const SEVERAL: &str = "several";
+
 /// How sure a family is that an output is its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {

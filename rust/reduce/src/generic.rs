@@ -18,13 +18,22 @@ mod words;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::findings::Annotation;
+use crate::family::{Family, Marks, Match};
 use crate::input::Input;
 use crate::line;
+use crate::line::annotation::Annotation;
 use crate::output::Output;
 use kind::Kind;
 use row::Row;
 use rows::rows;
+
+pub(crate) const FAMILY: Family = Family {
+    name: "generic",
+    runs: |_| true,
+    marks: Marks::Never,
+    recognises: |_| Match::Likely,
+    reduce,
+};
 
 /// So much is shown of a line.
 const LINE_CHARS: usize = 200;

@@ -3,97 +3,19 @@
 //! Whatever a family does: the text never grows, an input of unknown shape stays as it is or is cut
 //! by lines, the same text gives the same text, and reducing twice is reducing once.
 
-mod ansible;
-mod asked;
-mod bazel;
-mod beginnings;
-mod binary;
-mod build_log;
-mod buildkit;
-mod cargo_test;
-mod compiler;
-mod ctest;
-mod cut_mark;
-mod diagnostics;
-mod diff;
-mod disassembly;
-mod eslint;
-mod exit_code;
+mod divide;
 mod family;
-mod file;
-mod findings;
-mod findings_json;
-mod fingerprint;
-mod fold;
-mod frame;
 mod generic;
-mod git_action;
-mod git_blame;
-mod git_log;
-mod git_refs;
-mod git_status;
-mod go_test;
-mod gradle;
-mod grid;
-mod head_tail;
-mod http;
-mod import_time;
 mod input;
-mod install;
-mod javac;
-mod jest;
-mod json;
-mod kanban;
-mod latest;
-mod latex;
-mod library;
+mod kinds;
 mod line;
-mod listing;
-mod log;
-mod long_line;
-mod manual;
-mod mask;
-mod maven;
-mod mocha;
-mod msbuild;
-mod names;
 mod nested;
-mod node_error;
-mod node_test;
 mod output;
-mod part;
-mod playwright;
-mod process;
-mod pytest;
-mod radon;
-mod read_file;
-mod report;
-mod route;
-mod rsync;
-mod rustc;
-mod search;
-mod sessions;
-mod several;
-mod sketch;
-mod source;
-mod stamped;
-mod status;
-mod strace;
-mod tally;
-mod tap;
-mod tasks;
-mod template_key;
-mod terminal;
-mod terraform;
-mod test_run;
+mod parsers;
+mod pipeline;
+mod rows;
 #[cfg(test)]
 mod tested;
-mod traceback;
-mod tsc;
-mod unittest;
-mod unknown;
-mod vitest;
-mod webpack;
 
 use ethos_registry_core::text::Source;
 use input::Exit;
@@ -146,9 +68,9 @@ impl Kind {
     pub fn whole_chars(self) -> usize {
         match self {
             Self::Terminal | Self::Generic => input::WHOLE_CHARS,
-            Self::ReadFile => read_file::WHOLE_CHARS,
-            Self::HeadTail => head_tail::WHOLE_CHARS,
-            Self::KanbanList => kanban::WHOLE_CHARS,
+            Self::ReadFile => crate::kinds::read_file::WHOLE_CHARS,
+            Self::HeadTail => crate::kinds::head_tail::WHOLE_CHARS,
+            Self::KanbanList => crate::kinds::kanban::WHOLE_CHARS,
         }
     }
 
@@ -207,9 +129,9 @@ pub fn pieces<S: Source + ?Sized>(
 ) -> Result<Option<Vec<Piece>>, S::Error> {
     let end = source.end();
     let reduced = match kind {
-        Kind::HeadTail => head_tail::reduce(source, 0, end)?,
-        Kind::ReadFile if request.ok && !request.ranged => read_file::reduce(source)?,
-        Kind::KanbanList if request.ok => kanban::reduce(source)?,
+        Kind::HeadTail => crate::kinds::head_tail::reduce(source, 0, end)?,
+        Kind::ReadFile if request.ok && !request.ranged => crate::kinds::read_file::reduce(source)?,
+        Kind::KanbanList if request.ok => crate::kinds::kanban::reduce(source)?,
         Kind::ReadFile | Kind::KanbanList | Kind::Terminal | Kind::Generic => None,
     };
     let Some(pieces) = reduced else {
@@ -260,7 +182,8 @@ pub fn reduce_named(
         budget_chars => budget_chars,
     };
     let budget_chars = budget_chars.saturating_sub(exit_line.len());
-    let (mut reduced, family) = terminal::reduce(output, command, exit, budget_chars)?;
+    let (mut reduced, family) =
+        crate::pipeline::terminal::reduce(output, command, exit, budget_chars)?;
     if !exit_line.is_empty() {
         reduced.try_reserve_exact(exit_line.len()).ok()?;
         reduced.insert_str(0, exit_line);
@@ -270,13 +193,13 @@ pub fn reduce_named(
 
 /// The names of all families, the generic one last.
 pub fn family_names() -> impl Iterator<Item = &'static str> {
-    terminal::family_names()
+    crate::pipeline::terminal::family_names()
 }
 
 /// The name of the family that reduces `text`, what a terminal answered to `command`.
 #[must_use]
 pub fn family(text: &str, command: Option<&str>) -> &'static str {
-    terminal::family_name(text, command)
+    crate::pipeline::terminal::family_name(text, command)
 }
 
 /// Whether `text` is so short that it stays as it is.

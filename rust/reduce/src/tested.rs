@@ -1,9 +1,9 @@
 //! What tests of families share.
 
+use crate::divide::part::NESTED;
 use crate::family::{Family, Match};
 use crate::input::{Exit, Input};
 use crate::output::Output;
-use crate::part::NESTED;
 
 /// What `family` makes of `text`, which `command` printed; it has to recognise it.
 pub(crate) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) -> String {
@@ -22,7 +22,8 @@ pub(crate) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) ->
 /// The reducers, without the marks of what they left out: for tests of the lines that a family shows.
 pub(crate) mod unmarked {
     use crate::input::Exit;
-    use crate::{Kind, Request, terminal};
+    use crate::pipeline::terminal;
+    use crate::{Kind, Request};
 
     fn rows(text: &str) -> String {
         let is_mark = |line: &&str| {

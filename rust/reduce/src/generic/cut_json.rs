@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::fingerprint::fingerprint;
+use crate::line::fingerprint::fingerprint;
 use crate::line::{indent, shorten};
 use crate::output::Output;
 use ethos_registry_core::lines::lines;

@@ -4,7 +4,7 @@ use hashbrown::HashTable;
 
 use super::Row;
 use super::kind::{Kind, place_length};
-use crate::fingerprint::fingerprint_after;
+use crate::line::fingerprint::fingerprint_after;
 
 /// Messages that are distinguished.
 const MAX_MESSAGES: usize = 4_096;

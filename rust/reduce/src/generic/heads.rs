@@ -8,8 +8,8 @@ use memchr::memchr;
 use super::kind::Kind;
 use super::row::Row;
 use super::shape::Shape;
-use crate::fold::Templates;
 use crate::line::{indent, is_ruler};
+use crate::rows::fold::Templates;
 
 /// Lines above a row among which its head is looked for; of those that are not indented less only a few.
 const MOST_ABOVE: usize = 40;
@@ -168,7 +168,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
     use crate::input::Exit;
-    use crate::terminal;
+    use crate::pipeline::terminal;
 
     #[test]
     fn of_which_of_many_things_a_failure_is_told_stands_above_it() {

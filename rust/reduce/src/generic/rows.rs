@@ -6,12 +6,12 @@ use super::kind::{Kind, passed_mark};
 use super::row::Row;
 use super::shape::Shape;
 use super::table::{Blocks, Table, exact, is_told_apart};
-use crate::fingerprint::fingerprint;
-use crate::fold::{Numbered, Templates};
-use crate::frame::is_python_frame;
-use crate::latest::Latest;
 use crate::line;
-use crate::mask::mask;
+use crate::line::fingerprint::fingerprint;
+use crate::line::frame::is_python_frame;
+use crate::line::latest::Latest;
+use crate::line::mask::mask;
+use crate::rows::fold::{Numbered, Templates};
 use ethos_registry_core::clean;
 use ethos_registry_core::lines::lines;
 

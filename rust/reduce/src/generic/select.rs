@@ -2,10 +2,10 @@
 
 use super::kind::{Kind, place_length};
 use super::{LINE_CHARS, Row, line_chars};
-use crate::fingerprint::fingerprint;
-use crate::fold::Templates;
 use crate::input::Exit;
-use crate::mask::{first_word_mask, mask, shape_mask};
+use crate::line::fingerprint::fingerprint;
+use crate::line::mask::{first_word_mask, mask, shape_mask};
+use crate::rows::fold::Templates;
 
 /// Text of at most this length is shown whole when nothing in it is a finding.
 const WHOLE_BYTES: usize = 8_000;

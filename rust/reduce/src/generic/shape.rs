@@ -1,10 +1,10 @@
 //! What lines of an unknown text have in common that differ in digits alone: it is asked once.
 
 use super::kind::{self, Kind};
-use crate::exit_code;
-use crate::fingerprint::{ends_in_nought, ends_in_number, mixed, noughts};
-use crate::mask::mask;
-use crate::status;
+use crate::line::exit_code;
+use crate::line::fingerprint::{ends_in_nought, ends_in_number, mixed, noughts};
+use crate::line::mask::mask;
+use crate::line::status;
 
 /// What lines have in common that differ in digits alone.
 #[derive(Clone, Copy)]

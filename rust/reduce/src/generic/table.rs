@@ -1,7 +1,7 @@
 //! Rows of tables, each of another thing.
 
 use super::kind::{Kind, is_row_count};
-use crate::fingerprint::{fingerprint, mixed};
+use crate::line::fingerprint::{fingerprint, mixed};
 
 /// In inputs up to this size rows of mere numbers are shown one by one.
 const NUMBERS_BYTES: usize = 4_000;

@@ -168,7 +168,7 @@ fn what_is_left_of_many_overwritten_bars_stays_beside_a_failure() {
     let told = "loss is 0.25 and val is 0.75\nsaved to runs/oak.pt\nall leaves were read twice\n\
                 ValueError: no leaf is left\n";
     let text = format!("{bars}\n{told}");
-    let short = crate::terminal::reduce(&text, None, Exit::Failure, usize::MAX);
+    let short = crate::pipeline::terminal::reduce(&text, None, Exit::Failure, usize::MAX);
     let short = short.map(|(short, _)| short).unwrap_or_default();
     assert!(told.lines().all(|line| short.contains(line)), "{short}");
 }

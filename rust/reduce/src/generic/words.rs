@@ -1,6 +1,6 @@
 //! Words and marks by which the lines of any program are shown.
 
-use crate::beginnings::Beginnings;
+use crate::line::beginnings::Beginnings;
 
 /// Beginnings of lines that say that one thing went well.
 pub(super) static PASSED_BEGINNINGS: Beginnings<16> = Beginnings::new([

@@ -1,8 +1,8 @@
 //! Two long lines that follow each other and differ where neither would be shown.
 
 use super::{Mark, Output, Weight};
+use crate::line::long_line::{NOTE_HEAD, NOTE_TAIL};
 use crate::line::shorten;
-use crate::long_line::{NOTE_HEAD, NOTE_TAIL};
 
 /// A longer line is not remembered.
 const LINE_BYTES: usize = 64 * 1_024;

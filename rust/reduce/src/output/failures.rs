@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 use super::row::{Row, Weight};
 use super::{Mark, Output};
-use crate::fingerprint::fingerprint_after;
+use crate::line::fingerprint::fingerprint_after;
 
 /// Failures that say something else that are distinguished.
 const KINDS: usize = 4_096;

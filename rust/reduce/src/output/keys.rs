@@ -7,9 +7,9 @@ use hashbrown::{HashMap, HashSet};
 use memchr::{memchr, memmem};
 
 use super::placement::{Said, SourceLine};
-use crate::fingerprint::{fingerprint, mixed};
-use crate::long_line::{NOTE_HEAD, NOTE_TAIL};
-use crate::template_key::template_key;
+use crate::line::fingerprint::{fingerprint, mixed};
+use crate::line::long_line::{NOTE_HEAD, NOTE_TAIL};
+use crate::line::template_key::template_key;
 use ethos_registry_core::chunk::chunk_at;
 
 /// This many lines of the source that are equal to a row are remembered.

@@ -5,7 +5,7 @@ use super::placement::{Placement, Said};
 use super::ranges::names_between;
 use super::row::{Row, Weight};
 use super::{Form, Output, account, from_the_middle, gap_lines, gap_row};
-use crate::long_line::NOTE_TAIL;
+use crate::line::long_line::NOTE_TAIL;
 use ethos_registry_core::find_text::FindText as _;
 
 /// A few lines that are no longer than the mark that would represent them are shown.

@@ -5,8 +5,8 @@ use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::keys::{Keys, LEAST_PART_BYTES, MAX_EQUAL, add_parts, members, squeezed};
 use super::line_set::LineSet;
-use crate::fingerprint::fingerprint;
-use crate::template_key::template_key;
+use crate::line::fingerprint::fingerprint;
+use crate::line::template_key::template_key;
 
 const LEAST_SEARCHED_BYTES: usize = 1 << 20;
 
