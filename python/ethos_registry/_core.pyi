@@ -197,6 +197,11 @@ class KnownSecrets:
         """
         `text` with `[redacted: secret]` for each value; the same object if it has none.
         """
+    def redact_start(self, /, text: str) -> tuple[str, str]:
+        """
+        The start of a stream: `text` without its values, and the rest that must wait for the next
+        piece, because it may be the start of a value.
+        """
 
 @final
 class NativeReducer:

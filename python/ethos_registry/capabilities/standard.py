@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from ethos_registry.capabilities.attachments import TurnAttachments
 from ethos_registry.capabilities.files import ReachFiles
+from ethos_registry.capabilities.handed_out import handed_out_secrets
 from ethos_registry.capabilities.key_values import KeyValueDatabase, KeyValues
 from ethos_registry.capabilities.policies import (
     PolicySource,
@@ -21,7 +22,7 @@ from ethos_registry.capabilities.reach import narrowed_reach
 from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox, CommandSandboxPort
 from ethos_registry.capabilities.sandbox.policy import SandboxPolicy
 from ethos_registry.capabilities.scoped_process import ProgramRunner
-from ethos_registry.capabilities.secrets import DeclaredSecrets, HandedOutSecrets, SecretSource
+from ethos_registry.capabilities.secrets import SecretsBackend, SecretSource
 from ethos_registry.contract.capability import CAPABILITY_ALIASES, CapabilityName
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
@@ -38,9 +39,9 @@ class StandardBackends(Mapping[CapabilityName, Factory]):
     each result. `fs` and `kv` are read as `fs_reach` and `storage`.
     """
 
-    def __init__(self, factories: Mapping[CapabilityName, Factory], handed_out: HandedOutSecrets):
+    def __init__(self, factories: Mapping[CapabilityName, Factory]) -> None:
         self._factories = dict(factories)
-        self._handed_out = handed_out
+        self._handed_out = handed_out_secrets(self._factories)
 
     def __getitem__(self, name: str) -> Factory:
         return self._factories[CAPABILITY_ALIASES.get(name, cast("CapabilityName", name))]
@@ -53,7 +54,7 @@ class StandardBackends(Mapping[CapabilityName, Factory]):
 
     def redact(self, text: str) -> str:
         """`text` without the secrets that were handed out; the same object if it has none."""
-        return self._handed_out.redact(text)
+        return text if self._handed_out is None else self._handed_out.redact(text)
 
     def __repr__(self) -> str:
         return f"StandardBackends({', '.join(sorted(self._factories))})"
@@ -86,7 +87,6 @@ def standard_backends(
     ['attachments', 'fs_reach']
 
     """
-    handed_out = HandedOutSecrets()
     confines = CommandSandbox() if sandbox is None else sandbox
 
     def files(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> ReachFiles:
@@ -118,12 +118,7 @@ def standard_backends(
         "attachments": attachments,
     }
     if secrets is not None:
-        source = secrets
-
-        def resolver(tool_name: str, declaration: Any, context: ToolContext) -> DeclaredSecrets:
-            return DeclaredSecrets(declaration, source, handed_out)
-
-        factories["secrets"] = resolver
+        factories["secrets"] = SecretsBackend(secrets)
     if key_values is not None:
         database = (
             key_values if isinstance(key_values, KeyValueDatabase) else KeyValueDatabase(key_values)
@@ -137,7 +132,7 @@ def standard_backends(
         factories["storage"] = storage
     if pools is not None or importlib.util.find_spec("httpcore") is not None:
         factories["network"] = _network_factory(pools, policies)
-    return StandardBackends(factories, handed_out)
+    return StandardBackends(factories)
 
 
 def sandbox_policy(
