@@ -127,9 +127,8 @@ async def run_command(
         prepared.environment.update(own)
     try:
         end = await run_process(
-            prepared.argv,
+            prepared,
             directory=directory,
-            environment=prepared.environment,
             timeout_seconds=timeout_seconds,
             on_output=receive,
         )
