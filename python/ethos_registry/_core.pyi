@@ -313,10 +313,11 @@ class SealedTable:
         """
         A fresh table over the sealed entries, and the tuple.
         """
-    def _selected(self, /, gate: "Gate | None") -> "tuple[tuple[object, ...], tuple[object, ...]]":
+    def _selected(self, /, gate: "Gate | None") -> "tuple[tuple[object, ...], ...]":
         """
-        The entries that `gate` permits and no one hid, in order of registration, and of those that
-        have an `is_available` a pair of it and the entry's position.
+        The entries that `gate` permits and no one hid, in order of registration; of those that have
+        an `is_available` a pair of it and the entry's position; the same of those that have a
+        `why_refused`.
 
         The entries are the first item of the sealed tuple, by slot. The answer is kept for each
         gate object.

@@ -8,12 +8,13 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.policy import Personality
+from ethos_registry.contract.result import ToolError
 from ethos_registry.execution.events import event_of
 from ethos_registry.execution.full_text import ArtifactWriter
 from ethos_registry.execution.held_progress import HeldProgress
@@ -86,8 +87,8 @@ class Batch:
             store = turn.artifact_store
         self.artifacts = None if store is None else ArtifactWriter(store, admission, runtime, turn)
         self.is_dry_run: bool = context.dry_run
-        self.availability: dict[str, bool] = {}
-        """The answers of `is_available`, each asked once per batch."""
+        self.availability: dict[str, ToolError | Literal[False]] = {}
+        """Why tools are not available, or `False`; each is asked once per batch."""
         self._loop = loop
         self._thread_id = threading.get_ident()
         self.timer = BatchTimer(loop)
