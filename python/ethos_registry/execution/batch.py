@@ -8,14 +8,16 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.policy import Personality
+from ethos_registry.contract.result import ToolError
 from ethos_registry.execution.events import event_of
 from ethos_registry.execution.full_text import ArtifactWriter
+from ethos_registry.execution.held_progress import HeldProgress
 from ethos_registry.execution.options import CheckedOptions
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.timer import BatchTimer
@@ -85,8 +87,8 @@ class Batch:
             store = turn.artifact_store
         self.artifacts = None if store is None else ArtifactWriter(store, admission, runtime, turn)
         self.is_dry_run: bool = context.dry_run
-        self.availability: dict[str, bool] = {}
-        """The answers of `is_available`, each asked once per batch."""
+        self.availability: dict[str, ToolError | Literal[False]] = {}
+        """Why tools are not available, or `False`; each is asked once per batch."""
         self._loop = loop
         self._thread_id = threading.get_ident()
         self.timer = BatchTimer(loop)
@@ -140,13 +142,26 @@ class Batch:
         """Whether this is the thread of the batch's loop."""
         return threading.get_ident() == self._thread_id
 
-    def deliver(self, tool_name: str, event: Any) -> None:
-        """Pass one event to the caller's `emit`, under the name of the tool that runs."""
-        self.runtime.guard("`emit`", self._emit, tool_name, event)
+    def deliver(self, tool_name: str, event: Any, held: HeldProgress | None) -> None:
+        """Pass one event to the caller's `emit`, under the name of the tool that runs.
 
-    def _emit(self, tool_name: str, event: Any) -> None:
+        `held` keeps what may be the start of a secret, for the next event of the call.
+        """
+        self.runtime.guard("`emit`", self._emit, tool_name, event, held)
+
+    def deliver_held(self, tool_name: str, held: HeldProgress) -> None:
+        """Pass on what was kept, at the end of its call."""
+        for event in held.flush():
+            self.runtime.guard("`emit`", self._emit, tool_name, event, None)
+
+    def _emit(self, tool_name: str, event: Any, held: HeldProgress | None) -> None:
         shown = event_of(tool_name, event)
         redact = self.runtime.redact_of(tool_name)
-        if redact is not None and (message := redact(shown.message)) is not shown.message:
-            shown = dataclasses.replace(shown, message=message)
-        self.context.emit(shown)
+        if redact is None:
+            self.context.emit(shown)
+            return
+        for part in (shown,) if held is None else held.passed(shown):
+            message = redact(part.message)
+            if message is not part.message:
+                part = dataclasses.replace(part, message=message)
+            self.context.emit(part)

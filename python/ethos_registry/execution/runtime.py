@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ethos_registry.capabilities.handed_out import HandedOutSecrets
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
 from ethos_registry.execution.logged import log_exception
@@ -40,6 +41,7 @@ class Runtime:
         "abandoned_calls",
         "backends",
         "default_timeout_seconds",
+        "handed_out",
         "observers",
         "redact",
         "reducers",
@@ -57,6 +59,7 @@ class Runtime:
         "thread_wait_seconds",
         "abandon_after_seconds",
         "redact",
+        "handed_out",
         "unredacted_tools",
     )
 
@@ -71,6 +74,7 @@ class Runtime:
         thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
         abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
         redact: Redact | None = None,
+        handed_out: HandedOutSecrets | None = None,
         unredacted_tools: frozenset[str] = frozenset(),
     ) -> None:
         self.backends = backends
@@ -82,6 +86,8 @@ class Runtime:
         self.abandon_after_seconds = abandon_after_seconds
         self.redact = redact
         """Takes credentials out of text; `None` if the registry keeps them."""
+        self.handed_out = handed_out
+        """The secrets that tools were given; `None` if no backend hands any out."""
         self.unredacted_tools = unredacted_tools
         self.abandoned_calls = 0
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}

@@ -12,7 +12,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.capabilities import resolver
-from ethos_registry.contract.result import ToolResult
+from ethos_registry.contract.policy import Personality
+from ethos_registry.contract.result import ToolError, ToolResult
 from ethos_registry.contract.tool import REGISTRY_DEFAULT
 from ethos_registry.execution import dry_run, refusals
 from ethos_registry.execution.batch import Batch
@@ -25,7 +26,7 @@ from ethos_registry.execution.json_arguments import BadArgumentsError, parse_jso
 from ethos_registry.execution.plan import CallPlan
 from ethos_registry.execution.turn_calls import async_execute_in_turn
 from ethos_registry.reduction.finish import untouched_chars
-from ethos_registry.table.admission import is_available
+from ethos_registry.table.admission import is_available, refusal_under
 from ethos_registry.table.entry import Entry
 
 __all__ = ["STEPS", "Check", "Step", "StepTable", "call_plan", "share_budget", "verdict_answer"]
@@ -52,12 +53,19 @@ def permitted(name: str, verdict: int) -> ToolResult | None:
 
 
 def available(call: Call) -> ToolResult | None:
-    """The tool's `is_available`, asked once per batch."""
+    """The tool's `is_available`, and whether it can run under the policy: once per batch."""
     entry, known = call.plan.entry, call.batch.availability
-    answer = known.get(entry.name)
-    if answer is None:
-        answer = known[entry.name] = is_available(entry)
-    return None if answer else refusals.unavailable(entry.name)
+    problem = known.get(entry.name)
+    if problem is None:
+        problem = known[entry.name] = _unavailability(entry, call.batch.personality)
+    return problem or None
+
+
+def _unavailability(entry: Entry, personality: Personality | None) -> ToolError | Literal[False]:
+    if not is_available(entry):
+        return refusals.unavailable(entry.name)
+    reason = refusal_under(entry, personality)
+    return refusals.unavailable(entry.name, reason) if reason else False
 
 
 def arguments(call: Call) -> ToolResult | None:
@@ -153,6 +161,12 @@ def _can_be_stopped(batch: Batch, entry: Entry) -> bool:
     return batch.can_abort or batch.was_cancelled
 
 
+def _may_be_unavailable(batch: Batch, entry: Entry) -> bool:
+    return entry.is_available is not None or (
+        entry.why_refused is not None and batch.personality is not None
+    )
+
+
 def _declares(batch: Batch, entry: Entry) -> bool:
     return entry.declares_capabilities
 
@@ -178,7 +192,7 @@ STEPS = StepTable(
     Step("share", "batch", share),
     Step("unknown", "verdict", unknown),
     Step("permitted", "verdict", permitted),
-    Step("available", "call", available, lambda batch, entry: entry.is_available is not None),
+    Step("available", "call", available, _may_be_unavailable),
     Step("arguments", "call", arguments, lambda batch, entry: entry.argument_check is not None),
     Step("backends", "call", backends, _declares),
     Step("dry run", "call", dry_run_answer, lambda batch, entry: batch.is_dry_run),

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TypedDict
 
 from ethos_registry import _core
+from ethos_registry.capabilities.handed_out import HandedOutSecrets, handed_out_secrets
 from ethos_registry.capabilities.resolver import CapabilityBackends, checked_backends
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
@@ -73,23 +74,28 @@ def checked_runtime(
     if thread_wait_seconds is not None:
         checks.finite_number(thread_wait_seconds, "thread_wait_seconds")
     checks.finite_number(abandon_after_seconds, "abandon_after_seconds")
+    backends = checked_backends(backends)
+    handed_out = handed_out_secrets(backends)
     return Runtime(
-        backends=checked_backends(backends),
+        backends=backends,
         reducers=reducers,
         default_timeout_seconds=default_timeout_seconds,
         observers=checked_observers(observers),
         threads=threads,
         thread_wait_seconds=thread_wait_seconds,
         abandon_after_seconds=abandon_after_seconds,
-        redact=_redact_of(backends) if checks.boolean(redact, "redact") else None,
+        redact=_redact_of(backends, handed_out) if checks.boolean(redact, "redact") else None,
+        handed_out=handed_out,
         unredacted_tools=frozenset(checks.strings(unredacted_tools, "unredacted_tools")),
     )
 
 
-def _redact_of(backends: CapabilityBackends | None) -> Redact:
+def _redact_of(backends: CapabilityBackends | None, handed_out: HandedOutSecrets | None) -> Redact:
     """Credentials by their shape, and before them what the backends handed out."""
-    handed_out: Redact | None = getattr(backends, "redact", None)
-    if not callable(handed_out):
-        return _core.redact
-    known = handed_out
-    return lambda text: _core.redact(known(text))
+    known: Redact | None = getattr(backends, "redact", None)
+    if not callable(known):
+        if handed_out is None:
+            return _core.redact
+        known = handed_out.redact
+    find_known = known
+    return lambda text: _core.redact(find_known(text))
