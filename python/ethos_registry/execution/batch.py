@@ -13,9 +13,11 @@ from typing import Any
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
+from ethos_registry.contract.observer import StartedBatch
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.events import event_of
 from ethos_registry.execution.full_text import ArtifactWriter
+from ethos_registry.execution.observers import Observers
 from ethos_registry.execution.options import CheckedOptions
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.timer import BatchTimer
@@ -38,7 +40,9 @@ class Batch:
         "call_count",
         "can_abort",
         "context",
+        "exception_types",
         "is_dry_run",
+        "observers",
         "options",
         "personality",
         "personality_id",
@@ -99,9 +103,23 @@ class Batch:
         # after the first step of every call that would start.
         self.was_cancelled = bool(getattr(asyncio.current_task(loop), "_must_cancel", False))
         self.started_at_seconds = self.started_at_monotonic = 0.0
+        self.observers: Observers | None = runtime.observers
         if runtime.observers is not None:
-            self.started_at_seconds = time.time()
-            self.started_at_monotonic = time.monotonic()
+            self._observe(runtime.observers)
+
+    def _observe(self, observers: Observers) -> None:
+        """Keep what the observers of this batch will read."""
+        self.started_at_seconds = time.time()
+        self.started_at_monotonic = time.monotonic()
+        self.exception_types: dict[int, str] = {}
+        if observers.batch_started:
+            named = self.context.personality_id
+            batch = StartedBatch(
+                self.context,
+                self.personality_id if named is None else named,
+                self.runtime.redact,
+            )
+            self.observers = observers.of_batch(batch, self.runtime.guard)
 
     def wall_clock(self, moment: float) -> float:
         """A moment of the monotonic clock in seconds since the Unix epoch."""

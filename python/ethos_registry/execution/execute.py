@@ -71,7 +71,7 @@ async def _run_on_thread(call: Call, run: Callable[[], Any]) -> Any:
 def _report_start(call: Call, moment: float) -> None:
     """Tell the observers that the tool is about to run."""
     batch, entry = call.batch, call.plan.entry
-    observers = batch.runtime.observers
+    observers = batch.observers
     if observers is None or not observers.call_started:
         return
     started = StartedCall(
@@ -85,6 +85,7 @@ def _report_start(call: Call, moment: float) -> None:
         entry.plugin_id,
         entry.mcp_server,
         batch.wall_clock(moment),
+        call.index,
     )
     for callback in observers.call_started:
         batch.runtime.guard("the `call_started` of an observer", callback, started)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
@@ -33,6 +34,7 @@ class Runner:
     __slots__ = (
         "_answers",
         "_batch",
+        "_caller",
         "_interrupt",
         "_on_start",
         "_report",
@@ -61,6 +63,7 @@ class Runner:
         self._on_start = on_start
         most = batch.options.max_concurrency
         self._slots = None if most is None else Slots(most)
+        self._caller: contextvars.Context | None = None
         self._interrupt: KeyboardInterrupt | None = None
         self.pending = 0
         """How many calls have no result yet."""
@@ -73,6 +76,8 @@ class Runner:
     def run(self, calls: list[Call]) -> None:
         """Start these calls, or let them wait for a slot; the list is empty after."""
         self.pending += len(calls)
+        if self._slots is not None:
+            self._caller = contextvars.copy_context()
         calls.reverse()
         while calls:  # a call that has ended frees its memory for the next
             call = calls.pop()
@@ -98,7 +103,11 @@ class Runner:
             self._batch.runtime.guard("`on_start`", self._on_start, started)
         coroutine = self._run(call)
         try:
-            task = self._start_task(coroutine, name=call.plan.name)
+            if self._caller is None:
+                task = self._start_task(coroutine, name=call.plan.name)
+            else:  # started at the end of another call, whose context variables are its own
+                start = self._caller.copy().run
+                task = start(self._start_task, coroutine, name=call.plan.name)
         except BaseException as error:
             coroutine.close()
             if isinstance(error, KeyboardInterrupt):

@@ -227,7 +227,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.is_direct = (
         entry.is_coroutine
         and not plan.filters
-        and (runtime.observers is None or not runtime.observers.call_started)
+        and (batch.observers is None or not batch.observers.call_started)
     )
     is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
     stores_any_text = batch.artifacts is not None and batch.trims_at_end
