@@ -7,7 +7,6 @@ import importlib
 import json
 import logging
 import pickle
-import subprocess
 import sys
 import time
 from typing import Any
@@ -29,7 +28,7 @@ from ethos_registry import (
     err,
     ok,
 )
-from session_tools import calls_of, hang, quick, registry_of, tool
+from session_tools import calls_of, hang, in_own_process, quick, registry_of, tool
 from usage_tools import missing
 
 try:
@@ -543,7 +542,7 @@ def test_names_are_those_of_the_semantic_conventions() -> None:
 
 
 def test_nothing_of_opentelemetry_is_imported_until_it_is_turned_on() -> None:
-    source = """
+    done = in_own_process("""
         import sys
         import ethos_registry
         from ethos_registry import Langfuse, OpenInference, OpenTelemetry, ToolRegistry
@@ -552,16 +551,40 @@ def test_nothing_of_opentelemetry_is_imported_until_it_is_turned_on() -> None:
         print([name for name in sys.modules if name.startswith("opentelemetry")])
         OpenTelemetry()
         print("opentelemetry.trace" in sys.modules, "opentelemetry.sdk" in sys.modules)
-    """
-    import textwrap
-
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(source)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    """)
     assert done.stdout.splitlines() == ["[]", "True False"]
+
+
+def test_global_providers_may_be_set_after_the_registry_ran() -> None:
+    done = in_own_process("""
+        from opentelemetry import metrics, trace
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+        from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+        from ethos_registry import OpenTelemetry, ToolRegistry
+
+        registry = ToolRegistry(observers=[OpenTelemetry()])
+        def run():
+            registry.execute_parallel_sync([{"id": "1", "name": "ghost", "args": {}}])
+        run()
+        reader, exporter = InMemoryMetricReader(), InMemorySpanExporter()
+        metrics.set_meter_provider(MeterProvider(metric_readers=[reader]))
+        run()
+        provider = TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        trace.set_tracer_provider(provider)
+        run()
+        print([span.name for span in exporter.get_finished_spans()])
+        [resource] = reader.get_metrics_data().resource_metrics
+        [metric] = resource.scope_metrics[0].metrics
+        print(metric.name, [point.value for point in metric.data.data_points])
+    """)
+    assert done.stdout.splitlines() == [
+        "['execute_tool _unknown']",
+        "ethos.tool.refusals [2]",
+    ]
 
 
 def test_without_the_package_the_message_names_the_extra(

@@ -109,9 +109,6 @@ class Batch:
 
     def _observe(self, observers: Observers) -> None:
         """Keep what the observers of this batch will read."""
-        self.started_at_seconds = time.time()
-        self.started_at_monotonic = time.monotonic()
-        self.exception_types: dict[int, str] = {}
         if observers.batch_started:
             named = self.context.personality_id
             batch = StartedBatch(
@@ -120,6 +117,11 @@ class Batch:
                 self.runtime.redact,
             )
             self.observers = observers.of_batch(batch, self.runtime.guard)
+            if self.observers is None:
+                return
+        self.started_at_seconds = time.time()
+        self.started_at_monotonic = time.monotonic()
+        self.exception_types: dict[int, str] = {}
 
     def wall_clock(self, moment: float) -> float:
         """A moment of the monotonic clock in seconds since the Unix epoch."""

@@ -27,20 +27,22 @@ class Observers(NamedTuple):
     call_refused: Callbacks
     batch_started: Callbacks
 
+    @property
+    def is_asked_only(self) -> bool:
+        """Whether all observers decide for each batch."""
+        return not (
+            self.batch_finished or self.call_started or self.call_finished or self.call_refused
+        )
+
     def of_batch(self, batch: StartedBatch, guard: Guard) -> Observers | None:
         """The observers of one batch, with those that `batch_started` returns; `None` for none."""
         given: list[AnyObserver] = []
-
-        def ask(batch_started: Callable[[StartedBatch], AnyObserver | None]) -> None:
-            observer = batch_started(batch)
-            if observer is not None:
-                _methods_of(observer)
-                given.append(observer)
-
         for batch_started in self.batch_started:
-            guard("the `batch_started` of an observer", ask, batch_started)
+            guard("the `batch_started` of an observer", _ask, batch_started, batch, given)
+        if not given and self.is_asked_only:
+            return None
         own = _sorted(given)
-        together = Observers(
+        return Observers(
             self.given,
             self.batch_finished + own.batch_finished,
             self.call_started + own.call_started,
@@ -48,7 +50,6 @@ class Observers(NamedTuple):
             self.call_refused + own.call_refused,
             (),
         )
-        return together if any(together[1:]) else None
 
 
 def checked_observers(observers: Iterable[AnyObserver]) -> Observers | None:
@@ -65,6 +66,17 @@ def checked_observers(observers: Iterable[AnyObserver]) -> Observers | None:
         for name, method in _methods_of(observer).items():
             check_callback(method, name, _PARAMETERS.get(name, "call"))
     return _sorted(given)
+
+
+def _ask(
+    batch_started: Callable[[StartedBatch], AnyObserver | None],
+    batch: StartedBatch,
+    given: list[AnyObserver],
+) -> None:
+    observer = batch_started(batch)
+    if observer is not None:
+        _methods_of(observer)
+        given.append(observer)
 
 
 def _methods_of(observer: object) -> dict[str, Callable[[Any], Any]]:

@@ -76,6 +76,7 @@ class OpenTelemetry:
         if capture_content is not None:
             checks.boolean(capture_content, "capture_content")
         self._trace, self._metrics = trace, metrics
+        self._metrics_state = getattr(metrics, "_internal", None)
         self._tracer_provider = tracer_provider
         self._meter_provider = meter_provider
         self._capture_content = capture_content
@@ -83,6 +84,10 @@ class OpenTelemetry:
         self._tracers: tuple[object, Tracer | None] = (None, None)
         self._instruments: tuple[object, Instruments | None] = (None, None)
         self._logged: set[str] = set()
+        if tracer_provider is None:  # loads one that an environment variable names
+            trace.get_tracer_provider()
+        if meter_provider is None:
+            metrics.get_meter_provider()
 
     def __repr__(self) -> str:
         given = {
@@ -104,6 +109,8 @@ class OpenTelemetry:
 
     def batch_started(self, batch: StartedBatch) -> TracedBatch | MeasuredBatch | None:
         """What observes this batch; `None` if neither spans nor metrics go anywhere."""
+        if self._is_idle():
+            return None
         tracer, instruments = self._tracer(), self._meters()
         if tracer is None:
             return None if instruments is None else MeasuredBatch(instruments, self._guarded)
@@ -115,6 +122,18 @@ class OpenTelemetry:
             self._guarded,
             captures_content=captures_content() if captures is None else captures,
             extra_attributes=self._extra_attributes,
+        )
+
+    def _is_idle(self) -> bool:
+        """Whether surely nothing is reported: no global provider is set, and none was given.
+
+        The API's own variables answer in a tenth of the time; `False` where they do not exist.
+        """
+        return (
+            self._tracer_provider is None
+            and self._meter_provider is None
+            and getattr(self._trace, "_TRACER_PROVIDER", self) is None
+            and getattr(self._metrics_state, "_METER_PROVIDER", self) is None
         )
 
     def _tracer(self) -> Tracer | None:
