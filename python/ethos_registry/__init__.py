@@ -102,6 +102,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ok,
         result_from_wire,
     )
+    from ethos_registry.contract.retry import Retry
     from ethos_registry.contract.scoped_ports import (
         KeyValueStore,
         ScopedAttachments,
@@ -237,6 +238,7 @@ __all__ = [
     "ReachFiles",
     "ReadMtime",
     "Registration",
+    "Retry",
     "SandboxPolicy",
     "ScopedAttachments",
     "ScopedFetch",
@@ -361,6 +363,7 @@ _NAMES = {
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
+    "contract.retry": "Retry",
     "contract.secret_names": "is_secret_name",
     "contract.scoped_ports": (
         "KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "

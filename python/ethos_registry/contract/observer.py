@@ -158,6 +158,7 @@ class FinishedCalls(Sequence[FinishedCall]):
 
     __slots__ = (
         "_calls",
+        "attempts",
         "clock_offset_seconds",
         "context",
         "exception_types",
@@ -172,6 +173,7 @@ class FinishedCalls(Sequence[FinishedCall]):
         personality_id: str | None,
         clock_offset_seconds: float,
         exception_types: Mapping[int, str],
+        attempts: list[FinishedRow],
     ) -> None:
         self.rows = rows
         self.context = context
@@ -180,6 +182,9 @@ class FinishedCalls(Sequence[FinishedCall]):
         """Added to a monotonic time, it is Unix time."""
         self.exception_types = exception_types
         """By position, the class name of the exception of each tool that raised one."""
+        self.attempts = attempts
+        """The attempts that failed and were followed by another: see `Retry`. `rows` has the last
+        attempt of each call."""
         self._calls: list[FinishedCall] | None = None
 
     @property

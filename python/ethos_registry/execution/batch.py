@@ -13,13 +13,14 @@ from typing import Any
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
-from ethos_registry.contract.observer import StartedBatch
+from ethos_registry.contract.observer import FinishedRow, StartedBatch
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.events import event_of
 from ethos_registry.execution.full_text import ArtifactWriter
 from ethos_registry.execution.observers import Observers
 from ethos_registry.execution.options import CheckedOptions
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.shared_slots import SharedSlots
 from ethos_registry.execution.timer import BatchTimer
 from ethos_registry.table.admission import Admission
 
@@ -36,6 +37,7 @@ class Batch:
         "abort_signal",
         "admission",
         "artifacts",
+        "attempts",
         "availability",
         "call_count",
         "can_abort",
@@ -122,6 +124,13 @@ class Batch:
         self.started_at_seconds = time.time()
         self.started_at_monotonic = time.monotonic()
         self.exception_types: dict[int, str] = {}
+        self.attempts: list[FinishedRow] = []
+
+    def shared_slots(self) -> SharedSlots | None:
+        """The slots of the registry on this loop; `None` if it has no limit."""
+        if self.runtime.max_concurrency is None:
+            return None
+        return self.runtime.slots_on(self._loop)
 
     def wall_clock(self, moment: float) -> float:
         """A moment of the monotonic clock in seconds since the Unix epoch."""

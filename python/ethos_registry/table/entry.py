@@ -11,6 +11,7 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.ports import TurnScope
 from ethos_registry.contract.registration import Registration, Segment
 from ethos_registry.contract.result import ToolError
+from ethos_registry.contract.retry import RetryRule
 from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.table.definition import Definition, Shown
 
@@ -66,6 +67,7 @@ class Entry(NamedTuple):
     definition: Shown
     argument_check: ArgumentCheck | None
     binding: Binding | None
+    retry: RetryRule | None
 
     @property
     def sees_context(self) -> bool:
@@ -140,4 +142,5 @@ def make_entry(
         definition=Definition(tool.definition),
         argument_check=argument_check,
         binding=binding,
+        retry=None if tool.retry is None else tool.retry.rule(),
     )

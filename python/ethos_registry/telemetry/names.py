@@ -28,6 +28,7 @@ CONVERSATION_ID: Final = "gen_ai.conversation.id"
 ERROR_TYPE: Final = "error.type"
 MCP_METHOD_NAME: Final = "mcp.method.name"
 
+ATTEMPTS: Final = "ethos.tool.attempts"
 BATCH_ID: Final = "ethos.batch.id"
 CALLED_NAME: Final = "ethos.tool.called_name"
 COST_USD: Final = "ethos.cost_usd"

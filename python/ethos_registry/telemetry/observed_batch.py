@@ -34,8 +34,8 @@ class _Outcome:
 
     __slots__ = ("error_type", "is_started", "reason", "tool_name")
 
-    def __init__(self, calls: FinishedCalls, row: FinishedRow) -> None:
-        position, answer, tool, started = row
+    def __init__(self, calls: FinishedCalls, row: FinishedRow, exception_type: str | None) -> None:
+        _, answer, tool, started = row
         self.is_started = started is not None
         self.tool_name = names.tool_name_of(answer, is_registered=tool is not None)
         self.reason = names.reason_of(
@@ -44,7 +44,7 @@ class _Outcome:
         self.error_type = names.error_type_of(
             answer,
             is_started=self.is_started,
-            exception_type=calls.exception_types.get(position),
+            exception_type=exception_type,
         )
 
 
@@ -67,9 +67,16 @@ class MeasuredBatch:
         finish = self._guard("telemetry", self._finish)
         for row in sorted(rows.rows, key=_position):
             finish(rows, row)
+        for row in rows.attempts:
+            self._guard("telemetry", self._measure_attempt)(rows, row)
+
+    def _measure_attempt(self, calls: FinishedCalls, row: FinishedRow) -> None:
+        outcome = _Outcome(calls, row, row[1].result.extra.get("exception_type"))
+        self._measure(outcome, calls, row, None)
 
     def _finish(self, calls: FinishedCalls, row: FinishedRow) -> None:
-        self._measure(_Outcome(calls, row), calls, row, None)
+        outcome = _Outcome(calls, row, calls.exception_types.get(row[0]))
+        self._measure(outcome, calls, row, None)
 
     def _measure(
         self, outcome: _Outcome, calls: FinishedCalls, row: FinishedRow, context: Context | None
@@ -161,7 +168,7 @@ class TracedBatch(MeasuredBatch):
 
     def _finish(self, calls: FinishedCalls, row: FinishedRow) -> None:
         position, answer, _, started = row
-        outcome = _Outcome(calls, row)
+        outcome = _Outcome(calls, row, calls.exception_types.get(position))
         if started is None:
             end = self._refused_at.get(position) or time.time_ns()
         else:
@@ -223,6 +230,9 @@ class TracedBatch(MeasuredBatch):
             names.REDUCED_CHARS: answer.reduced_chars,
             names.SENT_CHARS: answer.sent_chars,
         }
+        failed = sum(attempt[0] == row[0] for attempt in calls.attempts)
+        if failed:
+            facts[names.ATTEMPTS] = failed + 1
         optional = {
             names.AGENT_NAME: context.agent_id,
             names.CONVERSATION_ID: context.session_id or None,
