@@ -63,7 +63,14 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ToolAlreadyRegisteredError,
         TurnAlreadySignalledError,
     )
-    from ethos_registry.contract.observer import CallObserver, FinishedCall, Observer, StartedCall
+    from ethos_registry.contract.observer import (
+        BatchObserver,
+        CallObserver,
+        FinishedCall,
+        Observer,
+        StartedBatch,
+        StartedCall,
+    )
     from ethos_registry.contract.policy import (
         NO_TOOLS,
         FsReach,
@@ -95,6 +102,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ok,
         result_from_wire,
     )
+    from ethos_registry.contract.retry import Retry
     from ethos_registry.contract.scoped_ports import (
         KeyValueStore,
         ScopedAttachments,
@@ -137,6 +145,9 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.registry.view import View
     from ethos_registry.schema import FunctionTool, function_schema, tool
+    from ethos_registry.telemetry.open_telemetry import OpenTelemetry
+    from ethos_registry.telemetry.presets import Langfuse, OpenInference
+    from ethos_registry.telemetry.traced_call import TracedCall
     from ethos_registry.toolkit import (
         ArtifactReaders,
         kanban_tools,
@@ -171,6 +182,7 @@ __all__ = [
     "Attachment",
     "Audience",
     "Audio",
+    "BatchObserver",
     "BatchOptions",
     "BrokenStreamPolicy",
     "CallObserver",
@@ -207,11 +219,14 @@ __all__ = [
     "KeyValueError",
     "KeyValueStore",
     "KeyringSecrets",
+    "Langfuse",
     "Link",
     "MalformedCall",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
+    "OpenInference",
+    "OpenTelemetry",
     "Personality",
     "Prefix",
     "PrefixChange",
@@ -223,6 +238,7 @@ __all__ = [
     "ReachFiles",
     "ReadMtime",
     "Registration",
+    "Retry",
     "SandboxPolicy",
     "ScopedAttachments",
     "ScopedFetch",
@@ -232,6 +248,7 @@ __all__ = [
     "SpooledArtifact",
     "SpooledArtifactStore",
     "StandardBackends",
+    "StartedBatch",
     "StartedCall",
     "Storage",
     "StreamDispatcher",
@@ -258,6 +275,7 @@ __all__ = [
     "ToolResultReducerRegistry",
     "ToolUsage",
     "ToolView",
+    "TracedCall",
     "Turn",
     "TurnAlreadySignalledError",
     "TurnScope",
@@ -335,7 +353,9 @@ _NAMES = {
     "contract.errors": (
         "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
     ),
-    "contract.observer": "CallObserver FinishedCall Observer StartedCall",
+    "contract.observer": (
+        "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
+    ),
     "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
     "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
@@ -343,6 +363,7 @@ _NAMES = {
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
+    "contract.retry": "Retry",
     "contract.secret_names": "is_secret_name",
     "contract.scoped_ports": (
         "KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
@@ -373,6 +394,9 @@ _NAMES = {
     "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
+    "telemetry.open_telemetry": "OpenTelemetry",
+    "telemetry.presets": "Langfuse OpenInference",
+    "telemetry.traced_call": "TracedCall",
     "toolkit": (
         "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
         "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"

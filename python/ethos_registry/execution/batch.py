@@ -13,13 +13,16 @@ from typing import Any, Literal
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
+from ethos_registry.contract.observer import FinishedRow, StartedBatch
 from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.result import ToolError
 from ethos_registry.execution.events import event_of
 from ethos_registry.execution.full_text import ArtifactWriter
 from ethos_registry.execution.held_progress import HeldProgress
+from ethos_registry.execution.observers import Observers
 from ethos_registry.execution.options import CheckedOptions
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.shared_slots import SharedSlots
 from ethos_registry.execution.timer import BatchTimer
 from ethos_registry.table.admission import Admission
 
@@ -36,11 +39,14 @@ class Batch:
         "abort_signal",
         "admission",
         "artifacts",
+        "attempts",
         "availability",
         "call_count",
         "can_abort",
         "context",
+        "exception_types",
         "is_dry_run",
+        "observers",
         "options",
         "personality",
         "personality_id",
@@ -101,9 +107,32 @@ class Batch:
         # after the first step of every call that would start.
         self.was_cancelled = bool(getattr(asyncio.current_task(loop), "_must_cancel", False))
         self.started_at_seconds = self.started_at_monotonic = 0.0
+        self.observers: Observers | None = runtime.observers
         if runtime.observers is not None:
-            self.started_at_seconds = time.time()
-            self.started_at_monotonic = time.monotonic()
+            self._observe(runtime.observers)
+
+    def _observe(self, observers: Observers) -> None:
+        """Keep what the observers of this batch will read."""
+        if observers.batch_started:
+            named = self.context.personality_id
+            batch = StartedBatch(
+                self.context,
+                self.personality_id if named is None else named,
+                self.runtime.redact,
+            )
+            self.observers = observers.of_batch(batch, self.runtime.guard)
+            if self.observers is None:
+                return
+        self.started_at_seconds = time.time()
+        self.started_at_monotonic = time.monotonic()
+        self.exception_types: dict[int, str] = {}
+        self.attempts: list[FinishedRow] = []
+
+    def shared_slots(self) -> SharedSlots | None:
+        """The slots of the registry on this loop; `None` if it has no limit."""
+        if self.runtime.max_concurrency is None:
+            return None
+        return self.runtime.slots_on(self._loop)
 
     def wall_clock(self, moment: float) -> float:
         """A moment of the monotonic clock in seconds since the Unix epoch."""

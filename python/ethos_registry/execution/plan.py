@@ -32,6 +32,7 @@ class CallPlan:
         "redact",
         "reducer",
         "run",
+        "run_tool",
         "settles_plainly",
         "timeout_seconds",
         "trim_cap",
@@ -51,6 +52,8 @@ class CallPlan:
     """The same for a call whose arguments are a dict."""
     run: Callable[[Any], Awaitable[Any]]
     """The execute step."""
+    run_tool: Callable[[Any], Awaitable[Any]]
+    """The tool itself inside that step, once or as often as its `retry` permits."""
     finish: Callable[[Any, Any], Awaitable[Finished]]
     """The finish step."""
     filters: tuple[InvocationFilter, ...]

@@ -19,11 +19,12 @@ from ethos_registry.execution import dry_run, refusals
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.call import BackendContext, Call
-from ethos_registry.execution.execute import execute
+from ethos_registry.execution.execute import execute, run_tool
 from ethos_registry.execution.filters import matching
 from ethos_registry.execution.finish import finish
 from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
 from ethos_registry.execution.plan import CallPlan
+from ethos_registry.execution.retrying import run_with_retry
 from ethos_registry.execution.turn_calls import async_execute_in_turn
 from ethos_registry.reduction.finish import untouched_chars
 from ethos_registry.table.admission import is_available, refusal_under
@@ -226,13 +227,14 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.entry, plan.name, plan.execute = entry, entry.name, entry.execute
     plan.cap = STEPS.cap(batch, entry)
     plan.run, plan.finish = STEPS.execute, STEPS.finish
+    plan.run_tool = run_tool if entry.retry is None else run_with_retry
     plan.trim_cap = _NO_TRIM if batch.trims_at_end else plan.cap
     timeout = entry.timeout_seconds
     plan.timeout_seconds = (
         runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
     )
     plan.checks, plan.parsed_checks = _checks(batch, entry)
-    filters = batch.options.filters
+    filters = runtime.filters + batch.options.filters
     plan.filters = matching(filters, entry) if filters else ()
     plan.reducer = runtime.reducer_of(entry.name)
     if batch.turn is not None and entry.is_coroutine:
@@ -241,7 +243,8 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.is_direct = (
         entry.is_coroutine
         and not plan.filters
-        and (runtime.observers is None or not runtime.observers.call_started)
+        and entry.retry is None
+        and (batch.observers is None or not batch.observers.call_started)
     )
     is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
     stores_any_text = batch.artifacts is not None and batch.trims_at_end
@@ -253,6 +256,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         and not batch.trims_at_end
         and batch.options.on_result is None
         and batch.options.max_concurrency is None
+        and runtime.max_concurrency is None
     )
     return plan
 

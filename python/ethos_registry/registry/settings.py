@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypedDict
 
 from ethos_registry import _core
@@ -12,6 +12,7 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.observer import AnyObserver
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
+from ethos_registry.execution.filters import InvocationFilter, checked_filters
 from ethos_registry.execution.observers import checked_observers
 from ethos_registry.execution.runtime import (
     DEFAULT_ABANDON_AFTER_SECONDS,
@@ -45,6 +46,12 @@ class RunOptions(TypedDict, total=False):
     in results. Default: `True`."""
     unredacted_tools: Iterable[str]
     """Names of tools whose results stay as they are. Default: none."""
+    filters: Sequence[InvocationFilter]
+    """Code of the host around each call of every batch, outside the filters of the batch. Default:
+    none."""
+    max_concurrency: int | None
+    """How many calls run at once on one event loop, over all batches, views and turns of this
+    registry. What a tool calls itself runs inside its own slot. Default: `None`, all of them."""
 
 
 def checked_runtime(
@@ -58,6 +65,8 @@ def checked_runtime(
     abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
     redact: bool = True,
     unredacted_tools: Iterable[str] = (),
+    filters: Sequence[InvocationFilter] = (),
+    max_concurrency: int | None = None,
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
     if default_timeout_seconds is not None:
@@ -76,6 +85,8 @@ def checked_runtime(
     checks.finite_number(abandon_after_seconds, "abandon_after_seconds")
     backends = checked_backends(backends)
     handed_out = handed_out_secrets(backends)
+    if max_concurrency is not None:
+        checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
     return Runtime(
         backends=backends,
         reducers=reducers,
@@ -87,6 +98,8 @@ def checked_runtime(
         redact=_redact_of(backends, handed_out) if checks.boolean(redact, "redact") else None,
         handed_out=handed_out,
         unredacted_tools=frozenset(checks.strings(unredacted_tools, "unredacted_tools")),
+        filters=checked_filters(filters),
+        max_concurrency=max_concurrency,
     )
 
 
