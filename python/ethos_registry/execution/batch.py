@@ -39,6 +39,7 @@ class Batch:
         "can_abort",
         "context",
         "is_dry_run",
+        "lanes",
         "options",
         "personality",
         "personality_id",
@@ -83,8 +84,12 @@ class Batch:
         store = context.artifact_store
         if store is None and turn is not None:
             store = turn.artifact_store
+        if options.sink is not None:
+            store = None
         self.artifacts = None if store is None else ArtifactWriter(store, admission, runtime, turn)
         self.is_dry_run: bool = context.dry_run
+        self.lanes: dict[int, Any] = {}
+        """What was given to each transport, by its `id`."""
         self.availability: dict[str, bool] = {}
         """The answers of `is_available`, each asked once per batch."""
         self._loop = loop
@@ -140,13 +145,17 @@ class Batch:
         """Whether this is the thread of the batch's loop."""
         return threading.get_ident() == self._thread_id
 
-    def deliver(self, tool_name: str, event: Any) -> None:
+    def deliver(self, tool_name: str, event: Any, index: int) -> None:
         """Pass one event to the caller's `emit`, under the name of the tool that runs."""
-        self.runtime.guard("`emit`", self._emit, tool_name, event)
+        self.runtime.guard("`emit`", self._emit, tool_name, event, index)
 
-    def _emit(self, tool_name: str, event: Any) -> None:
+    def _emit(self, tool_name: str, event: Any, index: int) -> None:
         shown = event_of(tool_name, event)
         redact = self.runtime.redact_of(tool_name)
         if redact is not None and (message := redact(shown.message)) is not shown.message:
             shown = dataclasses.replace(shown, message=message)
-        self.context.emit(shown)
+        sink = self.options.sink
+        if sink is None:
+            self.context.emit(shown)
+        else:
+            sink.on_event(index, shown)

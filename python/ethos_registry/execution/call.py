@@ -60,6 +60,8 @@ class Call(ToolContext):
     """What the hooks of the turn received."""
     full_text: FullText | None = None
     """The output that an artifact stores if part of it is not sent."""
+    worker_raw_chars: int | None = None
+    """Characters of a result before it was reduced where its tool ran."""
     _scoped: Mapping[str, Any] = MappingProxyType({})
     _is_clock_stopped = False
     _paused_at: float | None = None
@@ -124,7 +126,7 @@ class Call(ToolContext):
 
     def _deliver(self, event: Any) -> None:
         if not self.has_ended:
-            self.batch.deliver(self.plan.name, event)
+            self.batch.deliver(self.plan.name, event, self.index)
 
     def set_scoped(self, scoped: Mapping[str, Any]) -> None:
         """Give the tool the objects that it declared."""

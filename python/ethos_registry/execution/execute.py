@@ -28,6 +28,8 @@ def execute(call: Call) -> Awaitable[Any]:
 
 async def _run_tool(call: Call) -> Any:
     plan = call.plan
+    if plan.run_elsewhere is not None:
+        return await _run_elsewhere(call, plan.run_elsewhere)
     if plan.entry.is_coroutine:
         call.started = monotonic()
         _report_start(call, call.started)
@@ -68,9 +70,26 @@ async def _run_on_thread(call: Call, run: Callable[[], Any]) -> Any:
     return value
 
 
+async def _run_elsewhere(call: Call, run: Callable[[Call], Awaitable[Any]]) -> Any:
+    """What a tool returns that another process runs. Its arguments are bound here first."""
+    binding = call.plan.entry.binding
+    if call.batch.turn is not None:
+        started = start_function(call.batch.turn, call)
+        if isinstance(started, ToolError):
+            return started
+    elif binding is not None:
+        values = binding.bind(call.tool_args, call)
+        if isinstance(values, ToolError):
+            return values
+    _report_start(call, monotonic())
+    return await run(call)
+
+
 def _report_start(call: Call, moment: float) -> None:
-    """Tell the observers that the tool is about to run."""
+    """Report to the observers, and to a registry elsewhere, that the tool is about to run."""
     batch, entry = call.batch, call.plan.entry
+    if batch.options.sink is not None:
+        batch.options.sink.on_started(call.index)
     observers = batch.runtime.observers
     if observers is None or not observers.call_started:
         return

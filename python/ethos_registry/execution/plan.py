@@ -32,6 +32,7 @@ class CallPlan:
         "redact",
         "reducer",
         "run",
+        "run_elsewhere",
         "settles_plainly",
         "timeout_seconds",
         "trim_cap",
@@ -53,6 +54,8 @@ class CallPlan:
     """The execute step."""
     finish: Callable[[Any, Any], Awaitable[Finished]]
     """The finish step."""
+    run_elsewhere: Callable[[Any], Awaitable[Any]] | None
+    """What a transport does in place of `execute`; `None` for a tool that runs in this process."""
     filters: tuple[InvocationFilter, ...]
     reducer: ToolResultReducer | None
     redact: Redact | None

@@ -254,7 +254,7 @@ class Runner:
         if is_output and results.trims_at_end:
             results.hold(call.index, answer, plan.cap, fence_of(call), call.full_text)
         else:
-            results.put(call.index, answer)
+            results.put(call.index, answer, was_started=call.started is not None)
         if call.execution is not None and batch.turn is not None:
             batch.turn.call_ended(call.execution, is_error=not answer.result.ok)
         if self._report is not None:

@@ -13,6 +13,7 @@ from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducer
 from ethos_registry.execution.logged import log_exception
 from ethos_registry.execution.observers import Observers
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
+from ethos_registry.execution.transports import Transports
 from ethos_registry.reduction.redaction import Redact
 
 __all__ = [
@@ -45,6 +46,7 @@ class Runtime:
         "reducers",
         "thread_wait_seconds",
         "threads",
+        "transports",
         "unredacted_tools",
     )
 
@@ -58,6 +60,7 @@ class Runtime:
         "abandon_after_seconds",
         "redact",
         "unredacted_tools",
+        "transports",
     )
 
     def __init__(
@@ -72,6 +75,7 @@ class Runtime:
         abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
         redact: Redact | None = None,
         unredacted_tools: frozenset[str] = frozenset(),
+        transports: Transports | None = None,
     ) -> None:
         self.backends = backends
         self.reducers = reducers
@@ -83,6 +87,8 @@ class Runtime:
         self.redact = redact
         """Takes credentials out of text; `None` if the registry keeps them."""
         self.unredacted_tools = unredacted_tools
+        self.transports = transports
+        """Where tools run; `None` if all run in this process."""
         self.abandoned_calls = 0
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
         self._lock = threading.Lock()

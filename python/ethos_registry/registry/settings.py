@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TypedDict
 
 from ethos_registry import _core
@@ -11,6 +11,7 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.observer import AnyObserver
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
+from ethos_registry.contract.transport import ToolTransport
 from ethos_registry.execution.observers import checked_observers
 from ethos_registry.execution.runtime import (
     DEFAULT_ABANDON_AFTER_SECONDS,
@@ -18,6 +19,7 @@ from ethos_registry.execution.runtime import (
     Runtime,
 )
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
+from ethos_registry.execution.transports import checked_transports
 from ethos_registry.reduction.redaction import Redact
 
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "checked_runtime"]
@@ -44,6 +46,9 @@ class RunOptions(TypedDict, total=False):
     in results. Default: `True`."""
     unredacted_tools: Iterable[str]
     """Names of tools whose results stay as they are. Default: none."""
+    transports: Mapping[str, ToolTransport]
+    """Where tools run: `tool:NAME`, `toolset:NAME` or `*` -> a `ToolTransport`; the most specific
+    key counts. Default: in this process."""
 
 
 def checked_runtime(
@@ -57,6 +62,7 @@ def checked_runtime(
     abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
     redact: bool = True,
     unredacted_tools: Iterable[str] = (),
+    transports: Mapping[str, ToolTransport] | None = None,
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
     if default_timeout_seconds is not None:
@@ -83,6 +89,7 @@ def checked_runtime(
         abandon_after_seconds=abandon_after_seconds,
         redact=_redact_of(backends) if checks.boolean(redact, "redact") else None,
         unredacted_tools=frozenset(checks.strings(unredacted_tools, "unredacted_tools")),
+        transports=checked_transports(transports),
     )
 
 

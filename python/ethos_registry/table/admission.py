@@ -11,6 +11,7 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.contract.tool import Tool
 from ethos_registry.table.entry import Entry
+from ethos_registry.table.gates import PolicyKey
 from ethos_registry.table.snapshot import Selection, Snapshot
 
 __all__ = ["Admission", "is_available", "unavailable", "without"]
@@ -64,11 +65,16 @@ def _is_yes(answer: Any) -> bool:
 class Admission:
     """The verdicts of one gate over one snapshot."""
 
-    __slots__ = ("_selection", "gate", "snapshot")
+    __slots__ = ("_selection", "gate", "policy", "snapshot")
 
-    def __init__(self, snapshot: Snapshot, gate: _core.Gate | None) -> None:
+    def __init__(
+        self, snapshot: Snapshot, gate: _core.Gate | None, policy: PolicyKey = (None, None)
+    ) -> None:
         self.snapshot = snapshot
         self.gate = gate
+        self.policy = policy
+        """The allow list and filters of the gate, for where it is judged again; those of a
+        personality are with the view."""
         self._selection: Selection | None = None
 
     def selection(self) -> Selection:
