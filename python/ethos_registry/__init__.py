@@ -160,6 +160,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         terminal_tool,
         write_file_tool,
     )
+    from ethos_registry.transports.limits import WorkerLimits
+    from ethos_registry.transports.process_transport import ProcessTransport
     from ethos_registry.usage.errors import UsageStoreError
     from ethos_registry.usage.ledger import UsageLedger
     from ethos_registry.usage.read_usage import read_usage
@@ -179,8 +181,8 @@ __all__ = [
     "FsReach", "FunctionTool", "Image", "Invocation", "InvocationFilter", "KeyValueDatabase",
     "KeyValueError", "KeyValueStore", "KeyringSecrets", "Link", "LiveContext", "LocalTransport",
     "MalformedCall", "MemoryArtifactStore", "NetworkPolicy", "Observer", "Personality", "Prefix",
-    "PrefixChange", "PrefixDiff", "PrefixSession", "ProgramRunner", "Protection",
-    "QuotaExceededError", "ReachFiles", "ReadMtime", "Registration", "SandboxPolicy",
+    "PrefixChange", "PrefixDiff", "PrefixSession", "ProcessTransport", "ProgramRunner",
+    "Protection", "QuotaExceededError", "ReachFiles", "ReadMtime", "Registration", "SandboxPolicy",
     "ScopedAttachments", "ScopedFetch", "ScopedFs", "ScopedProcess", "ScopedSecretsResolver",
     "SpooledArtifact", "SpooledArtifactStore", "StandardBackends", "StartedCall", "Storage",
     "StreamDispatcher", "StreamOptions", "SupervisedProcess", "SupervisorUnavailableError", "Tool",
@@ -190,12 +192,12 @@ __all__ = [
     "ToolResultReducer", "ToolResultReducerRegistry", "ToolTransport", "ToolUsage", "ToolView",
     "TransportItem", "TransportProgress", "TransportReply", "TransportStarted", "TransportTraits",
     "Turn", "TurnAlreadySignalledError", "TurnScope", "UnconfinedError", "UsageLedger",
-    "UsageRecorder", "UsageReport", "UsageStoreError", "View", "__version__", "built_in_reducers",
-    "call_checksum", "containment", "create_tool_registry", "default_reducers", "err",
-    "folder_storage", "function_schema", "is_secret_name", "is_tool_registry", "kanban_tools",
-    "list_files_tool", "load_personalities", "load_personality", "ok", "patch_file_tool",
-    "portable_name", "prefix_diff", "provider", "read_file_tool", "read_usage", "ready_tools",
-    "redact_text", "reduce_arrow", "reduce_many", "reduce_text", "result_from_wire",
+    "UsageRecorder", "UsageReport", "UsageStoreError", "View", "WorkerLimits", "__version__",
+    "built_in_reducers", "call_checksum", "containment", "create_tool_registry", "default_reducers",
+    "err", "folder_storage", "function_schema", "is_secret_name", "is_tool_registry",
+    "kanban_tools", "list_files_tool", "load_personalities", "load_personality", "ok",
+    "patch_file_tool", "portable_name", "prefix_diff", "provider", "read_file_tool", "read_usage",
+    "ready_tools", "redact_text", "reduce_arrow", "reduce_many", "reduce_text", "result_from_wire",
     "run_tests_tool", "sandbox_support", "search_files_tool", "standard_backends",
     "start_supervised", "terminal_tool", "tool", "write_file_tool",
 ]
@@ -279,6 +281,8 @@ _NAMES = {
         "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
         "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
     ),
+    "transports.limits": "WorkerLimits",
+    "transports.process_transport": "ProcessTransport",
     "usage.errors": "UsageStoreError",
     "usage.ledger": "UsageLedger",
     "usage.read_usage": "read_usage",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
-from ethos_registry.contract.abort import AbortController, AbortSignal
+from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.call import ToolCall
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.execute_request import ToolExecuteRequest, context_for_call
@@ -26,12 +26,13 @@ from ethos_registry.contract.transport import (
 )
 from ethos_registry.execution.options import CheckedOptions
 from ethos_registry.execution.refusals import exception_text
+from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import Session
 from ethos_registry.execution.tool_digest import tool_digest
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.table.admission import Admission
 
-__all__ = ["LocalTransport"]
+__all__ = ["LocalRun", "LocalTransport", "RunItems"]
 
 
 class LocalTransport(ToolTransport):
@@ -50,7 +51,6 @@ class LocalTransport(ToolTransport):
         if registry is not None and not isinstance(registry, RegistryReader):
             raise ConfigError(f"`registry` must be a registry, got {type(registry).__name__}")
         self._registry = registry
-        self._digests: dict[str, str] = {}
         self._traits = TransportTraits(
             "local",
             remote=False,
@@ -76,14 +76,24 @@ class LocalTransport(ToolTransport):
         live: LiveContext | None = None,
     ) -> AsyncIterator[TransportItem]:
         """Run the requests; see `ToolTransport.execute_many`."""
-        run = LocalRun(self._registry, requests, signal, live)
-        run.start()
+        items = _Items(len(requests))
+        run = LocalRun(self._registry, requests, items)
+        run.start(signal, () if live is None else live.signals)
         try:
-            while run.open:
-                yield await run.items.get()
-            # The last reply is not awaited: the loop ends when it was taken.
+            while items.is_open:
+                yield await items.get()
         finally:
             await run.aclose()
+
+
+class RunItems(Protocol):
+    """Where the items of a run go."""
+
+    def put(self, item: TransportItem) -> None:
+        """Something happened that is not a reply."""
+
+    def reply(self, reply: TransportReply) -> None:
+        """A call has its result."""
 
 
 class LocalRun:
@@ -93,31 +103,27 @@ class LocalRun:
         self,
         registry: RegistryReader | None,
         requests: Sequence[ToolExecuteRequest],
-        signal: AbortSignal,
-        live: LiveContext | None,
+        items: RunItems,
     ) -> None:
         self._registry = registry
         self._requests = list(requests)
-        self._signal = signal
-        self._signals = () if live is None else live.signals
         self._controller = AbortController()
         self._loop = asyncio.get_running_loop()
         self._groups: list[_Group] = []
         self._unlinks: list[Callable[[], None]] = []
-        self.items = _Items(len(self._requests))
+        self._missing = set(range(len(self._requests)))
+        self._items = items
 
-    @property
-    def open(self) -> bool:
-        """Whether items are still to come."""
-        return self.items.is_open
-
-    def start(self) -> None:
+    def start(
+        self, signal: AbortSignal = NEVER_ABORTED, signals: Sequence[AbortSignal] = ()
+    ) -> None:
         """Start every request, or answer it."""
-        for key, indexes in _grouped(self._requests).items():
-            self._start_group(key, indexes)
-        self._unlinks.append(self._signal.add_listener(self._controller.abort))
-        for index, signal in enumerate(self._signals):
-            self._unlinks.append(signal.add_listener(partial(self._soon, self.stop, index)))
+        self._unlinks.append(signal.add_listener(self._controller.abort))
+        for indexes in _grouped(self._requests).values():
+            self._start_group(indexes)
+        for index, one in enumerate(signals):
+            if one is not NEVER_ABORTED:
+                self._unlinks.append(one.add_listener(partial(self._soon, self.stop, index)))
 
     def stop(self, index: int) -> None:
         """Stop one call; the others go on."""
@@ -141,10 +147,16 @@ class LocalRun:
             return
 
     def _refuse(self, index: int, problem: str) -> None:
-        name = self._requests[index].name
-        self.items.reply(TransportReply(index, not_started(name, problem), was_started=False))
+        result = not_started(self._requests[index].name, problem)
+        self.reply(TransportReply(index, result, was_started=False))
 
-    def _start_group(self, key: Any, indexes: list[int]) -> None:
+    def reply(self, reply: TransportReply) -> None:
+        """Pass on the first reply of a call."""
+        if reply.index in self._missing:
+            self._missing.discard(reply.index)
+            self._items.reply(reply)
+
+    def _start_group(self, indexes: list[int]) -> None:
         registry = self._registry
         if registry is None:
             for index in indexes:
@@ -157,9 +169,11 @@ class LocalRun:
         try:
             session = Session(
                 _admission(registry, request),
-                registry._settings(),
+                _here(registry._settings()),
                 context_for_call(request.context, "", self._controller.signal),
-                CheckedOptions(turn_attachments=request.attachments, sink=_Sink(self.items, known)),
+                CheckedOptions(
+                    turn_attachments=request.attachments, sink=_Sink(self, self._items, known)
+                ),
                 personality=request.personality,
                 turn=registry._turn(),
                 call_count=len(known),
@@ -197,10 +211,8 @@ class LocalRun:
             await group.session.finish()
         finally:
             for index in group.indexes:
-                if self.items.lacks(index):
-                    name = self._requests[index].name
-                    result = may_have_run(name, "it was cancelled")
-                    self.items.reply(TransportReply(index, result))
+                lost = may_have_run(self._requests[index].name, "it was cancelled")
+                self.reply(TransportReply(index, lost))
 
 
 class _Group:
@@ -217,7 +229,6 @@ class _Items:
     """What happened and was not yielded yet; open until every reply was taken."""
 
     def __init__(self, count: int) -> None:
-        self._missing = set(range(count))
         self._untaken = count
         self._queue: asyncio.Queue[TransportItem] = asyncio.Queue()
 
@@ -225,16 +236,11 @@ class _Items:
     def is_open(self) -> bool:
         return self._untaken > 0
 
-    def lacks(self, index: int) -> bool:
-        return index in self._missing
-
     def put(self, item: TransportItem) -> None:
         self._queue.put_nowait(item)
 
     def reply(self, reply: TransportReply) -> None:
-        if reply.index in self._missing:
-            self._missing.discard(reply.index)
-            self._queue.put_nowait(reply)
+        self._queue.put_nowait(reply)
 
     async def get(self) -> TransportItem:
         item = await self._queue.get()
@@ -242,15 +248,12 @@ class _Items:
             self._untaken -= 1
         return item
 
-    def get_nowait(self) -> TransportItem | None:
-        """The next item, or `None` if there is none now."""
-        return None if self._queue.empty() else self._queue.get_nowait()
-
 
 class _Sink:
     """From the places of a session to the positions of requests."""
 
-    def __init__(self, items: _Items, indexes: list[int]) -> None:
+    def __init__(self, run: LocalRun, items: RunItems, indexes: list[int]) -> None:
+        self._run = run
         self._items = items
         self._indexes = indexes
 
@@ -261,7 +264,16 @@ class _Sink:
         self._items.put(TransportProgress(self._indexes[index], event))
 
     def on_result(self, index: int, result: ToolResult, *, was_started: bool) -> None:
-        self._items.reply(TransportReply(self._indexes[index], result, was_started=was_started))
+        self._run.reply(TransportReply(self._indexes[index], result, was_started=was_started))
+
+
+def _here(runtime: Runtime) -> Runtime:
+    """The settings of a registry whose tools run here, whatever transports it has."""
+    if runtime.transports is None:
+        return runtime
+    copied = runtime.copy()
+    copied.transports = None
+    return copied
 
 
 def _grouped(requests: Sequence[ToolExecuteRequest]) -> dict[Any, list[int]]:
