@@ -1,4 +1,4 @@
-"""Modules of the Rust crates import downwards only, and the crates depend on each other in one direction."""
+"""Rust modules import downwards only, and the crates depend on each other in one direction."""
 
 import re
 import tomllib
@@ -52,8 +52,8 @@ def edges() -> set[tuple[str, str, str]]:
     return {
         (room_of(path), target, str(path.relative_to(REDUCE)))
         for path in REDUCE.rglob("*.rs")
-        if "tests" not in path.parts[-2:-1] and path.name != "tests.rs"
-        or path.parent.name == "tests" and path.parent.parent.name == "parsers"
+        if ("tests" not in path.parts[-2:-1] and path.name != "tests.rs")
+        or (path.parent.name == "tests" and path.parent.parent.name == "parsers")
         for target in imports_of(path)
         if target in FLOORS and target != room_of(path)
     }

@@ -15,6 +15,7 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.observer import FinishedRow, StartedBatch
 from ethos_registry.contract.policy import Personality
+from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolError
 from ethos_registry.execution.events import event_of
 from ethos_registry.execution.full_text import ArtifactWriter
@@ -46,6 +47,7 @@ class Batch:
         "context",
         "exception_types",
         "is_dry_run",
+        "lanes",
         "observers",
         "options",
         "personality",
@@ -91,8 +93,12 @@ class Batch:
         store = context.artifact_store
         if store is None and turn is not None:
             store = turn.artifact_store
+        if options.sink is not None:
+            store = None
         self.artifacts = None if store is None else ArtifactWriter(store, admission, runtime, turn)
         self.is_dry_run: bool = context.dry_run
+        self.lanes: dict[int, Any] = {}
+        """What was given to each transport, by its `id`."""
         self.availability: dict[str, ToolError | Literal[False]] = {}
         """Why tools are not available, or `False`; each is asked once per batch."""
         self._loop = loop
@@ -171,26 +177,33 @@ class Batch:
         """Whether this is the thread of the batch's loop."""
         return threading.get_ident() == self._thread_id
 
-    def deliver(self, tool_name: str, event: Any, held: HeldProgress | None) -> None:
+    def deliver(self, tool_name: str, event: Any, index: int, held: HeldProgress | None) -> None:
         """Pass one event to the caller's `emit`, under the name of the tool that runs.
 
         `held` keeps what may be the start of a secret, for the next event of the call.
         """
-        self.runtime.guard("`emit`", self._emit, tool_name, event, held)
+        self.runtime.guard("`emit`", self._emit, tool_name, event, index, held)
 
-    def deliver_held(self, tool_name: str, held: HeldProgress) -> None:
+    def deliver_held(self, tool_name: str, index: int, held: HeldProgress) -> None:
         """Pass on what was kept, at the end of its call."""
         for event in held.flush():
-            self.runtime.guard("`emit`", self._emit, tool_name, event, None)
+            self.runtime.guard("`emit`", self._emit, tool_name, event, index, None)
 
-    def _emit(self, tool_name: str, event: Any, held: HeldProgress | None) -> None:
+    def _emit(self, tool_name: str, event: Any, index: int, held: HeldProgress | None) -> None:
         shown = event_of(tool_name, event)
         redact = self.runtime.redact_of(tool_name)
         if redact is None:
-            self.context.emit(shown)
+            self._pass_on(shown, index)
             return
         for part in (shown,) if held is None else held.passed(shown):
             message = redact(part.message)
             if message is not part.message:
                 part = dataclasses.replace(part, message=message)
-            self.context.emit(part)
+            self._pass_on(part, index)
+
+    def _pass_on(self, event: ToolProgressEvent, index: int) -> None:
+        sink = self.options.sink
+        if sink is None:
+            self.context.emit(event)
+        else:
+            sink.on_event(index, event)

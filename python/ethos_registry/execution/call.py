@@ -64,6 +64,8 @@ class Call(ToolContext):
     """The output that an artifact stores if part of it is not sent."""
     held_progress: HeldProgress | None = None
     """Progress text that waits; `None` if no secret was handed out."""
+    worker_raw_chars: int | None = None
+    """Characters of a result before it was reduced where its tool ran."""
     _scoped: Mapping[str, Any] = MappingProxyType({})
     _is_clock_stopped = False
     _paused_at: float | None = None
@@ -145,7 +147,7 @@ class Call(ToolContext):
         held, handed_out = self.held_progress, self.batch.runtime.handed_out
         if held is None and handed_out:
             held = self.held_progress = HeldProgress(handed_out)
-        self.batch.deliver(self.plan.name, event, None if is_searched else held)
+        self.batch.deliver(self.plan.name, event, self.index, None if is_searched else held)
 
     def set_scoped(self, scoped: Mapping[str, Any]) -> None:
         """Give the tool the objects that it declared."""

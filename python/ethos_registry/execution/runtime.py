@@ -16,6 +16,7 @@ from ethos_registry.execution.logged import log_exception
 from ethos_registry.execution.observers import Observers
 from ethos_registry.execution.shared_slots import SharedSlots
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
+from ethos_registry.execution.transports import Transports
 from ethos_registry.reduction.redaction import Redact
 
 __all__ = [
@@ -52,6 +53,7 @@ class Runtime:
         "reducers",
         "thread_wait_seconds",
         "threads",
+        "transports",
         "unredacted_tools",
     )
 
@@ -68,6 +70,7 @@ class Runtime:
         "unredacted_tools",
         "filters",
         "max_concurrency",
+        "transports",
     )
 
     def __init__(
@@ -85,6 +88,7 @@ class Runtime:
         unredacted_tools: frozenset[str] = frozenset(),
         filters: tuple[InvocationFilter, ...] = (),
         max_concurrency: int | None = None,
+        transports: Transports | None = None,
     ) -> None:
         self.backends = backends
         self.reducers = reducers
@@ -102,6 +106,8 @@ class Runtime:
         """Run around those of each batch."""
         self.max_concurrency = max_concurrency
         """How many calls of all batches run at once on one loop."""
+        self.transports = transports
+        """Where tools run; `None` if all run in this process."""
         self.abandoned_calls = 0
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
         self._lock = threading.Lock()

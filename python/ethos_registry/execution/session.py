@@ -118,6 +118,7 @@ class Session:
             options.on_result,
             trims_at_end=batch.trims_at_end,
             reports_early=call_count is None,
+            sink=options.sink,
         )
         self._report = None if batch.observers is None else BatchReport(batch, batch.observers)
         self._plans: dict[int, CallPlan] = {}
@@ -230,6 +231,14 @@ class Session:
         self._watch_running()
         if self._runner.watch is not None:
             self._runner.watch.stop_all("cancelled")
+
+    def stop_call(self, place: int) -> None:
+        """Stop one call, if it still runs."""
+        self._watch_running()
+        watch = self._runner.watch
+        call = None if watch is None else watch.running.get(place)
+        if watch is not None and call is not None:
+            watch.stop(call, "cancelled")
 
     def results(self) -> CallResults:
         """The results so far, in the order of their places."""

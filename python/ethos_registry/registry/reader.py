@@ -153,7 +153,7 @@ class RegistryReader:
     ) -> Admission:
         """The policy over the current entries."""
         key = policy_key(allowed_tools, filter_opts)
-        return Admission(self._snapshot(), compile_gate(key))
+        return Admission(self._snapshot(), compile_gate(key), key)
 
     def _personality_admission(self, personality: Personality) -> Admission:
         return Admission(self._snapshot(), personality_gate(personality))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
 from ethos_registry import _core
@@ -12,6 +12,7 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.observer import AnyObserver
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
+from ethos_registry.contract.transport import ToolTransport
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
 from ethos_registry.execution.observers import checked_observers
 from ethos_registry.execution.runtime import (
@@ -20,6 +21,7 @@ from ethos_registry.execution.runtime import (
     Runtime,
 )
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
+from ethos_registry.execution.transports import checked_transports
 from ethos_registry.reduction.redaction import Redact
 
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "checked_runtime"]
@@ -52,6 +54,9 @@ class RunOptions(TypedDict, total=False):
     max_concurrency: int | None
     """How many calls run at once on one event loop, over all batches, views and turns of this
     registry. What a tool calls itself runs inside its own slot. Default: `None`, all of them."""
+    transports: Mapping[str, ToolTransport]
+    """Where tools run: `tool:NAME`, `toolset:NAME` or `*` -> a `ToolTransport`; the most specific
+    key counts. Default: in this process."""
 
 
 def checked_runtime(
@@ -67,6 +72,7 @@ def checked_runtime(
     unredacted_tools: Iterable[str] = (),
     filters: Sequence[InvocationFilter] = (),
     max_concurrency: int | None = None,
+    transports: Mapping[str, ToolTransport] | None = None,
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
     if default_timeout_seconds is not None:
@@ -100,6 +106,7 @@ def checked_runtime(
         unredacted_tools=frozenset(checks.strings(unredacted_tools, "unredacted_tools")),
         filters=checked_filters(filters),
         max_concurrency=max_concurrency,
+        transports=checked_transports(transports),
     )
 
 

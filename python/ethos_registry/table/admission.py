@@ -14,6 +14,7 @@ from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.policy_binding import WhyRefused, restricts
 from ethos_registry.contract.tool import Tool
 from ethos_registry.table.entry import Entry
+from ethos_registry.table.gates import PolicyKey
 from ethos_registry.table.snapshot import Selection, Snapshot
 
 __all__ = ["Admission", "is_available", "refusal_under", "unavailable", "without"]
@@ -82,11 +83,16 @@ def _is_yes(answer: Any) -> bool:
 class Admission:
     """The verdicts of one gate over one snapshot."""
 
-    __slots__ = ("_selection", "gate", "snapshot")
+    __slots__ = ("_selection", "gate", "policy", "snapshot")
 
-    def __init__(self, snapshot: Snapshot, gate: _core.Gate | None) -> None:
+    def __init__(
+        self, snapshot: Snapshot, gate: _core.Gate | None, policy: PolicyKey = (None, None)
+    ) -> None:
         self.snapshot = snapshot
         self.gate = gate
+        self.policy = policy
+        """The allow list and filters of the gate, for where it is judged again; those of a
+        personality are with the view."""
         self._selection: Selection | None = None
 
     def selection(self) -> Selection:
