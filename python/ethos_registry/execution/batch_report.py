@@ -35,6 +35,8 @@ class BatchReport:
             context,
             batch.personality_id if personality_id is None else personality_id,
             batch.started_at_seconds - batch.started_at_monotonic,
+            batch.exception_types,
+            batch.attempts,
             batch.started_at_seconds,
         )
         self.recorded = {} if observers.batch_recorded else None

@@ -18,6 +18,7 @@ from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
 from ethos_registry.contract.secret_names import is_secret_name
 from ethos_registry.execution import refusals
 from ethos_registry.execution.isolated_arguments import isolated_arguments
+from ethos_registry.reduction.redaction import Redact
 from ethos_registry.table.entry import Entry
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "ShownArguments",
     "dry_run_answer",
     "dry_run_result",
+    "redacted_arguments",
 ]
 
 MAX_DRY_RUN_CHARS = 8_000
@@ -57,17 +59,28 @@ def dry_run_answer(entry: Entry, args: Any, context: ToolContext) -> ToolResult:
 
 def dry_run_result(name: str, args: Any) -> ToolOk:
     """`[dry-run] {name} would be called with: {compact JSON}`, secrets redacted."""
-    try:
-        shown = ShownArguments(MAX_DRY_RUN_CHARS, MAX_STRING_CHARS).shown(args)
-        arguments = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # a mapping or sequence of a program's own class
-        arguments = f'"[{refusals.class_name(args)}]"'
+    arguments = redacted_arguments(args)
     text = _core.replace_surrogates(f"[dry-run] {name} would be called with: {arguments}")
     if len(text) > MAX_DRY_RUN_CHARS:
         text = _core.trim(text, MAX_DRY_RUN_CHARS - _MARKER_CHARS)[0]
     return ToolOk(text)
+
+
+def redacted_arguments(
+    args: Any, redact: Redact = _core.redact, max_string_chars: int = MAX_STRING_CHARS
+) -> str:
+    """Arguments as compact JSON, without credentials and values under secret-looking keys.
+
+    >>> redacted_arguments({"city": "Oslo", "api_key": "abc"})
+    '{"city":"Oslo","api_key":"[redacted]"}'
+    """
+    try:
+        shown = ShownArguments(redact, max_string_chars).value(args, MAX_DEPTH)
+        return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a mapping or sequence of a program's own class
+        return f'"[{refusals.class_name(args)}]"'
 
 
 class ShownArguments:
@@ -76,19 +89,18 @@ class ShownArguments:
     Without the bound, a value that programs share at many places would be written at each of them.
     """
 
-    __slots__ = ("_max_string_chars", "chars_left")
+    __slots__ = ("_max_string_chars", "_redact", "chars_left")
 
-    def __init__(self, max_chars: int, max_string_chars: int) -> None:
-        self.chars_left = max_chars  # a value takes at least one character
+    def __init__(
+        self, redact: Redact, max_string_chars: int, max_chars: int = MAX_DRY_RUN_CHARS
+    ) -> None:
+        self._redact = redact
         self._max_string_chars = max_string_chars
-
-    def shown(self, args: Any) -> Any:
-        """The arguments as JSON has them."""
-        return self.value(args, MAX_DEPTH)
+        self.chars_left = max_chars  # a value takes at least one character
 
     def text(self, text: str) -> str:
         """A string, redacted and shortened."""
-        return self._shortened(_core.redact(text))
+        return _shortened(self._redact(text), self._max_string_chars)
 
     def name(self, name: str) -> str:
         """A key."""
@@ -96,11 +108,6 @@ class ShownArguments:
 
     def hide(self, value: Any) -> None:
         """A value under a secret-looking key, which is not shown."""
-
-    def _shortened(self, text: str) -> str:
-        if len(text) <= self._max_string_chars:
-            return text
-        return f"{text[: self._max_string_chars]}...[truncated, {len(text)} chars]"
 
     def value(self, value: Any, depth: int) -> Any:
         """The value with long strings shortened and values under secret-looking keys redacted."""
@@ -120,14 +127,14 @@ class ShownArguments:
                     break
                 items.append(self.value(item, depth - 1))
             return items
-        return self._scalar(value)
+        return _scalar(value)
 
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         shown: dict[str, Any] = {}
         for key in value:
             if self.chars_left <= 0:
                 break
-            name = str.__str__(key) if isinstance(key, str) else str(self._scalar(key))
+            name = str.__str__(key) if isinstance(key, str) else str(_scalar(key))
             if is_secret_name(name):
                 self.hide(value[key])
                 shown[self.name(name)] = "[redacted]"
@@ -136,19 +143,26 @@ class ShownArguments:
                 shown[self.name(name)] = self.value(value[key], depth - 1)
         return shown
 
-    def _scalar(self, value: Any) -> Any:
-        """A value that is not a container: as JSON has it, else its class name in brackets."""
-        if value is None or isinstance(value, bool):
-            return value
-        if isinstance(value, float) and math.isfinite(value):
-            return float.__float__(value)
-        if isinstance(value, int) and int.bit_length(value) <= MAX_INTEGER_BITS:
-            return int.__index__(value)
-        if isinstance(value, int) or not _is_plain(value):
-            return f"[{refusals.class_name(value)}]"
-        return self._shortened(str(value))
+
+def _scalar(value: Any) -> Any:
+    """A value that is not a container: as JSON has it, else its class name in brackets."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return float.__float__(value)
+    if isinstance(value, int) and int.bit_length(value) <= MAX_INTEGER_BITS:
+        return int.__index__(value)
+    if isinstance(value, int) or not _is_plain(value):
+        return f"[{refusals.class_name(value)}]"
+    return _shortened(str(value), MAX_STRING_CHARS)
 
 
 def _is_plain(value: object) -> bool:
     """Whether the text of a value cannot contain other values."""
     return type(value) in _PLAIN_TYPES
+
+
+def _shortened(text: str, max_chars: int) -> str:
+    if len(text) <= max_chars:
+        return text
+    return f"{text[:max_chars]}...[truncated, {len(text)} chars]"

@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from ethos_registry import _core
-from ethos_registry.capabilities.secrets import HandedOutSecrets
+from ethos_registry.capabilities.handed_out import HandedOutSecrets
 from ethos_registry.contract.observer import FinishedCalls
 from ethos_registry.contract.read_only import MAX_DEPTH
 from ethos_registry.contract.recorded_call import RecordedCall
@@ -108,6 +108,10 @@ def _clean(text: str, redact: Redact) -> str:
     return redact(_core.replace_surrogates(text))
 
 
+def _unchanged(text: str) -> str:
+    return text
+
+
 def _snapshot(args: Any) -> tuple[Any, int]:
     """Arguments that no one else changes, and about how many characters they have."""
     if type(args) is dict:
@@ -121,7 +125,9 @@ def _snapshot(args: Any) -> tuple[Any, int]:
         return None, 4
     # A mapping of the host's own class may change, or belong to this thread.
     try:
-        return _Plain(MAX_ARGUMENT_CHARS, MAX_ARGUMENT_CHARS).shown(args), _CALL_CHARS
+        return _Plain(_unchanged, MAX_ARGUMENT_CHARS, MAX_ARGUMENT_CHARS).value(
+            args, MAX_DEPTH
+        ), _CALL_CHARS
     except Exception:
         return f'"[{class_name(args)}]"', _CALL_CHARS
 
@@ -136,7 +142,7 @@ def _recorded_arguments(args: Any, redact: Redact) -> tuple[str, Callable[[str],
             return json.dumps(f"[not JSON, {len(args)} characters]"), _hiding((), redact)
     shown = _RecordedArguments(redact)
     try:
-        value = shown.shown(args)
+        value = shown.value(args, MAX_DEPTH)
     except Exception:  # a mapping or sequence of the host's own class
         value = f"[{class_name(args)}]"
     hide = _hiding(shown.hidden, redact)
@@ -195,11 +201,10 @@ class _Plain(ShownArguments):
 class _RecordedArguments(ShownArguments):
     """Arguments in full, up to a bound; remembers what it hides."""
 
-    __slots__ = ("_redact", "hidden")
+    __slots__ = ("hidden",)
 
     def __init__(self, redact: Redact) -> None:
-        super().__init__(MAX_ARGUMENT_CHARS, MAX_ARGUMENT_CHARS)
-        self._redact = redact
+        super().__init__(redact, MAX_ARGUMENT_CHARS, MAX_ARGUMENT_CHARS)
         self.hidden: list[str] = []
 
     def text(self, text: str) -> str:

@@ -71,7 +71,10 @@ def project_tool(
         except RefusalError as refusal:
             return refusal.error
 
-    (without_confinement if sandbox == "off" else binds_itself)(execute)
+    if sandbox == "off":
+        without_confinement(execute)
+    else:
+        binds_itself(execute, confinement.why_refused)
     return Tool(
         command.tool_name,
         command.description,
