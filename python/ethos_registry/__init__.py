@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.bridges.turn_collector import TurnCollector
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
@@ -71,12 +72,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         Personality,
         ToolFilterOpts,
     )
-    from ethos_registry.contract.ports import (
-        ArtifactStore,
-        ToolView,
-        TurnScope,
-        UsageRecorder,
-    )
+    from ethos_registry.contract.ports import ArtifactStore, ToolView, TurnScope, UsageRecorder
     from ethos_registry.contract.progress import Audience, ToolProgressEvent
     from ethos_registry.contract.reducer import (
         ToolReducerContext,
@@ -106,6 +102,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.secret_names import is_secret_name
     from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
+    from ethos_registry.execution.control import BatchControl
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
     from ethos_registry.execution.results import CallResults
@@ -130,11 +127,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
     from ethos_registry.registry.prefix_session import PrefixSession
-    from ethos_registry.registry.tool_registry import (
-        ToolRegistry,
-        Turn,
-        is_tool_registry,
-    )
+    from ethos_registry.registry.tool_registry import ToolRegistry, Turn, is_tool_registry
     from ethos_registry.registry.view import View
     from ethos_registry.schema import FunctionTool, function_schema, tool
     from ethos_registry.toolkit import (
@@ -171,6 +164,7 @@ __all__ = [
     "Attachment",
     "Audience",
     "Audio",
+    "BatchControl",
     "BatchOptions",
     "BrokenStreamPolicy",
     "CallObserver",
@@ -260,6 +254,7 @@ __all__ = [
     "ToolView",
     "Turn",
     "TurnAlreadySignalledError",
+    "TurnCollector",
     "TurnScope",
     "UnconfinedError",
     "UsageLedger",
@@ -313,6 +308,7 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
+    "bridges.turn_collector": "TurnCollector",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
     "capabilities.protected": "Protection",
@@ -349,6 +345,7 @@ _NAMES = {
         "ScopedSecretsResolver Storage"
     ),
     "contract.tool": "CollisionPolicy DispatchMode Tool",
+    "execution.control": "BatchControl",
     "execution.filters": "Invocation InvocationFilter",
     "execution.options": "BatchOptions StreamOptions",
     "execution.results": "CallResults",

@@ -140,12 +140,12 @@ class Batch:
         """Whether this is the thread of the batch's loop."""
         return threading.get_ident() == self._thread_id
 
-    def deliver(self, tool_name: str, event: Any) -> None:
+    def deliver(self, tool_name: str, tool_call_id: str, event: Any) -> None:
         """Pass one event to the caller's `emit`, under the name of the tool that runs."""
-        self.runtime.guard("`emit`", self._emit, tool_name, event)
+        self.runtime.guard("`emit`", self._emit, tool_name, tool_call_id, event)
 
-    def _emit(self, tool_name: str, event: Any) -> None:
-        shown = event_of(tool_name, event)
+    def _emit(self, tool_name: str, tool_call_id: str, event: Any) -> None:
+        shown = event_of(tool_name, tool_call_id, event)
         redact = self.runtime.redact_of(tool_name)
         if redact is not None and (message := redact(shown.message)) is not shown.message:
             shown = dataclasses.replace(shown, message=message)

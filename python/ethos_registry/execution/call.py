@@ -124,7 +124,7 @@ class Call(ToolContext):
 
     def _deliver(self, event: Any) -> None:
         if not self.has_ended:
-            self.batch.deliver(self.plan.name, event)
+            self.batch.deliver(self.plan.name, self._tool_call_id, event)
 
     def set_scoped(self, scoped: Mapping[str, Any]) -> None:
         """Give the tool the objects that it declared."""

@@ -11,6 +11,7 @@ from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.execution.control import BatchControl
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
 
 __all__ = [
@@ -54,6 +55,8 @@ class BatchOptions(StreamOptions, total=False):
     on_result: OnResult | None
     """Called with each result when it is ready, on the loop's thread; with `budget_policy="fill"`
     at the end of the batch. Default: `None`."""
+    control: BatchControl | None
+    """Stops single calls while the batch runs. Default: `None`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class CheckedOptions:
     filters: tuple[InvocationFilter, ...] = ()
     on_result: OnResult | None = None
     turn_attachments: tuple[Attachment, ...] = ()
+    control: BatchControl | None = None
 
 
 DEFAULT_OPTIONS = CheckedOptions()
@@ -102,6 +106,7 @@ def _checked_values(
     untrusted: Any = "mark",
     filters: Any = (),
     on_result: Any = None,
+    control: Any = None,
 ) -> CheckedOptions:
     if deadline_seconds is not None:
         checks.finite_number(deadline_seconds, "deadline_seconds")
@@ -111,6 +116,8 @@ def _checked_values(
     checks.one_of(untrusted, get_args(UntrustedPolicy), "untrusted")
     if on_result is not None:
         check_callback(on_result, "on_result", "result")
+    if control is not None and not isinstance(control, BatchControl):
+        raise ConfigError(f"`control` must be a BatchControl, got {type(control).__name__}")
     return CheckedOptions(
         deadline_seconds,
         max_concurrency,
@@ -119,6 +126,7 @@ def _checked_values(
         checked_filters(filters),
         on_result,
         _checked_attachments(turn_attachments),
+        control,
     )
 
 
