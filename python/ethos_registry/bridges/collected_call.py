@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.call import CallResult, ToolCall
@@ -16,33 +17,39 @@ from ethos_registry.execution import refusals
 from ethos_registry.execution.control import BatchControl
 from ethos_registry.providers.wire_value import EchoingId
 
-__all__ = ["CollectedBatch", "CollectedCall", "is_same_context"]
+__all__ = ["CollectedBatch", "CollectedCall", "OnProgress", "is_same_context"]
 
 _NO_EMIT = ToolContext().emit
+
+OnProgress: TypeAlias = Callable[[ToolProgressEvent], object]
 
 
 class CollectedCall:
     """One call, its caller's context and the future of its result."""
 
-    __slots__ = ("answer", "args", "context", "ended", "name", "tool_call_id")
+    __slots__ = ("answer", "args", "context", "ended", "name", "on_progress", "tool_call_id")
 
     answer: asyncio.Future[CallResult]
     """What the caller waits for; cancelled with the caller."""
 
     def __init__(
-        self, tool_call_id: str, name: str, args: Any, context: ToolContext | None
+        self,
+        tool_call_id: str,
+        name: str,
+        args: Any,
+        context: ToolContext | None,
+        on_progress: OnProgress | None = None,
     ) -> None:
         self.tool_call_id = checks.text(tool_call_id, "tool_call_id")
         self.name = checks.text(name, "name")
         self.args = args
         self.context = context
+        if on_progress is None and context is not None and context.emit is not _NO_EMIT:
+            on_progress = context.emit
+        self.on_progress = on_progress
+        """Receives the events of the tool; `None` if they are dropped."""
         self.ended: asyncio.Future[None] | None = None
         """What a caller that was cancelled waits for."""
-
-    @property
-    def emits(self) -> bool:
-        """Whether its context listens to the events of the tool."""
-        return self.context is not None and self.context.emit is not _NO_EMIT
 
     def settle(self, result: CallResult) -> None:
         """Give the result to the caller."""
@@ -105,10 +112,10 @@ class CollectedBatch:
         call.settle(result)
 
     def emit(self, event: ToolProgressEvent) -> None:
-        """Pass an event to the context of the call that it belongs to."""
+        """Pass an event to the call that it belongs to."""
         call = self._call_of(event.tool_call_id)
-        if call.context is not None:
-            call.context.emit(dataclasses.replace(event, tool_call_id=call.tool_call_id))
+        if call.on_progress is not None:
+            call.on_progress(dataclasses.replace(event, tool_call_id=call.tool_call_id))
 
     def fail(self, error: BaseException) -> None:
         """Raise an error of the whole batch in every caller that waits."""

@@ -5,10 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any, TypeAlias, Unpack
 
-from ethos_registry.bridges.collected_call import CollectedBatch, CollectedCall, is_same_context
+from ethos_registry.bridges.collected_call import (
+    CollectedBatch,
+    CollectedCall,
+    OnProgress,
+    is_same_context,
+)
 from ethos_registry.contract import checks
 from ethos_registry.contract.call import CallResult
-from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.ports import ToolView
 from ethos_registry.execution.options import StreamOptions, checked_options
@@ -97,12 +102,13 @@ class TurnCollector:
         tool_call_id: str = "",
         context: ToolContext | None = None,
         view: ToolView | None = None,
+        on_progress: OnProgress | None = None,
     ) -> CallResult:
         """The result of one call, as soon as it is ready.
 
         `args` is a mapping, or JSON text. `tool_call_id` is what the tool reads in its context and
-        what the result carries; it need not be unique. Events of the tool go to the `emit` of this
-        call's `context`. `view` replaces the collector's own for this call.
+        what the result carries; it need not be unique. Events of the tool go to `on_progress`, by
+        default to the `emit` of this call's `context`. `view` replaces the collector's own.
 
         Cancelling the caller stops this call alone, and waits until it has ended; when no call of
         the batch has a caller any more, the batch is cancelled.
@@ -112,7 +118,7 @@ class TurnCollector:
         """
         if context is not None:
             checked_context(context)
-        call = CollectedCall(tool_call_id, name, args, context)
+        call = CollectedCall(tool_call_id, name, args, context, on_progress)
         batch = self._joined(call, self.view if view is None else view)
         try:
             return await call.answer
@@ -187,9 +193,11 @@ class TurnCollector:
         changes: dict[str, Any] = {}
         share = min(1.0, len(batch.calls) / self._expected_calls)
         if budget is not None or share < 1:
-            context = ToolContext() if context is None else context
-            budget = context.result_budget_chars if budget is None else budget
+            if budget is None:
+                budget = DEFAULT_BUDGET_CHARS if context is None else context.result_budget_chars
             changes["result_budget_chars"] = int(budget * share)
-        if any(call.emits for call in batch.calls):
+        if any(call.on_progress is not None for call in batch.calls):
             changes["emit"] = batch.emit
-        return context.replace(**changes) if context is not None and changes else context
+        if not changes:
+            return context
+        return ToolContext(**changes) if context is None else context.replace(**changes)
