@@ -142,8 +142,6 @@ async def test_progress_is_an_event_of_the_run() -> None:
     async def build(context: ToolContext) -> str:
         """Build."""
         context.report("half way", percent=50)
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
         return "built"
 
     seen: list[ToolProgress] = []

@@ -30,7 +30,12 @@ from ethos_registry.bridges.foreign_tools import (
     foreign_tool,
     not_here,
 )
-from ethos_registry.bridges.shown_tools import ShownDefinition, ShownTools, approval_names
+from ethos_registry.bridges.shown_tools import (
+    AsyncProgress,
+    ShownDefinition,
+    ShownTools,
+    approval_names,
+)
 from ethos_registry.bridges.turn_collector import TurnCollector
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.content import Audio, ContentBlock, Document, Image
@@ -138,13 +143,22 @@ class RegistryToolset(AbstractToolset[Any]):
         if name in self._needs_approval and not ctx.tool_call_approved:
             raise ApprovalRequired({"tool_name": name, "args": tool_args})
         factory = self._context_factory
+
+        async def emit(event: ToolProgressEvent) -> None:
+            shown = ToolProgress(
+                message=event.message, percent=event.percent, audience=event.audience
+            )
+            await ctx.emit(shown)
+
+        progress = AsyncProgress(emit)
         result = await self._collector.call(
             name,
             tool_args,
             tool_call_id=ctx.tool_call_id or "",
             context=None if factory is None else factory(ctx),
-            on_progress=_Progress(ctx),
+            on_progress=progress,
         )
+        await progress.sent()
         if not result.ok:
             raise self._failure(result, ctx)
         text, blocks = sent_parts(result, lambda block: True)
@@ -158,24 +172,6 @@ class RegistryToolset(AbstractToolset[Any]):
         if is_invalid and ctx.retry < self._argument_retries:
             return ModelRetry(text)
         return ToolFailed(text)
-
-
-class _Progress:
-    """Emits the progress of one call into the event stream of its run."""
-
-    __slots__ = ("_ctx", "_tasks")
-
-    def __init__(self, ctx: RunContext[Any]) -> None:
-        self._ctx = ctx
-        self._tasks: set[asyncio.Task[Any]] | None = None
-
-    def __call__(self, event: ToolProgressEvent) -> None:
-        shown = ToolProgress(message=event.message, percent=event.percent, audience=event.audience)
-        task = asyncio.ensure_future(self._ctx.emit(shown))
-        if self._tasks is None:
-            self._tasks = set()
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
 
 
 def _binary(block: Image | Document | Audio) -> BinaryContent:

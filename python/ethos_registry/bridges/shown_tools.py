@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.ports import ToolView
+from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.read_only import thaw
 
-__all__ = ["ShownDefinition", "ShownTools", "approval_names", "definitions_of"]
+__all__ = ["AsyncProgress", "ShownDefinition", "ShownTools", "approval_names", "definitions_of"]
 
 T = TypeVar("T")
 
@@ -64,6 +66,20 @@ def approval_names(names: Iterable[str], view: ToolView) -> frozenset[str]:
     return wanted
 
 
-def plain_mapping(value: object) -> dict[str, Any]:
-    """A mapping as a dict; an empty one for anything else."""
-    return dict(value) if isinstance(value, Mapping) else {}
+class AsyncProgress:
+    """Passes the events of one call to a channel of the framework that has to be awaited."""
+
+    __slots__ = ("_send", "_tasks")
+
+    def __init__(self, send: Callable[[ToolProgressEvent], Coroutine[Any, Any, object]]) -> None:
+        self._send = send
+        self._tasks: list[asyncio.Task[object]] = []
+
+    def __call__(self, event: ToolProgressEvent) -> None:
+        """Start to send an event."""
+        self._tasks.append(asyncio.ensure_future(self._send(event)))
+
+    async def sent(self) -> None:
+        """Wait until all events were sent; what the framework raises is dropped."""
+        if self._tasks:
+            await asyncio.gather(*self._tasks, return_exceptions=True)

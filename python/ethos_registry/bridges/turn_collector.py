@@ -134,10 +134,18 @@ class TurnCollector:
         tool_call_id: str = "",
         context: ToolContext | None = None,
         view: ToolView | None = None,
+        on_progress: OnProgress | None = None,
     ) -> CallResult:
         """The result of one call for code without an event loop: a batch of its own."""
         return run_sync(
-            lambda: self.call(name, args, tool_call_id=tool_call_id, context=context, view=view)
+            lambda: self.call(
+                name,
+                args,
+                tool_call_id=tool_call_id,
+                context=context,
+                view=view,
+                on_progress=on_progress,
+            )
         )
 
     def _joined(self, call: CollectedCall, view: ToolView) -> CollectedBatch:
