@@ -149,7 +149,7 @@ def to_langchain(
     In an async graph all calls of a turn run as one batch; in a sync one (`graph.invoke`) each call
     is a batch of its own, with its share of the budget for `expected_calls`. `context_factory`
     makes the context of a call from the graph's `ToolRuntime` (`None` outside a graph), so tools
-    can receive its `context` and `state`. Calls of the tools in `needs_approval` interrupt the graph
+    can receive its `context` and `state`. Calls of tools in `needs_approval` interrupt the graph
     with `{"tool_name", "args", "tool_call_id"}` until it is resumed with `True`, `False`, or
     `{"approved": bool, "args": {...}, "reason": str}`; that needs a checkpointer. Progress is
     written to the stream mode `custom`. The other options are those of `View.execute`.
