@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.bridges.turn_collector import TurnCollector
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
@@ -119,6 +120,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         TransportStarted,
         TransportTraits,
     )
+    from ethos_registry.execution.control import BatchControl
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
     from ethos_registry.execution.results import CallResults
@@ -186,6 +188,7 @@ __all__ = [
     "Attachment",
     "Audience",
     "Audio",
+    "BatchControl",
     "BatchObserver",
     "BatchOptions",
     "BrokenStreamPolicy",
@@ -291,6 +294,7 @@ __all__ = [
     "TransportTraits",
     "Turn",
     "TurnAlreadySignalledError",
+    "TurnCollector",
     "TurnScope",
     "UnconfinedError",
     "UsageLedger",
@@ -345,6 +349,7 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
+    "bridges.turn_collector": "TurnCollector",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
     "capabilities.protected": "Protection",
@@ -389,6 +394,7 @@ _NAMES = {
         "LiveContext ToolTransport TransportItem TransportProgress TransportReply "
         "TransportStarted TransportTraits"
     ),
+    "execution.control": "BatchControl",
     "execution.filters": "Invocation InvocationFilter",
     "execution.options": "BatchOptions StreamOptions",
     "execution.results": "CallResults",

@@ -147,7 +147,13 @@ class Call(ToolContext):
         held, handed_out = self.held_progress, self.batch.runtime.handed_out
         if held is None and handed_out:
             held = self.held_progress = HeldProgress(handed_out)
-        self.batch.deliver(self.plan.name, event, self.index, None if is_searched else held)
+        self.batch.deliver(
+            self.index,
+            self.plan.name,
+            self._tool_call_id,
+            event,
+            None if is_searched else held,
+        )
 
     def set_scoped(self, scoped: Mapping[str, Any]) -> None:
         """Give the tool the objects that it declared."""
