@@ -36,6 +36,13 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         KeyValueError,
         QuotaExceededError,
     )
+    from ethos_registry.capabilities.network.exchange import (
+        FetchLimits,
+        FetchResponse,
+        ResponseTooLargeError,
+    )
+    from ethos_registry.capabilities.network.hosts import HostNotAllowedError
+    from ethos_registry.capabilities.network.pools import ConnectionPools
     from ethos_registry.capabilities.protected import Protection
     from ethos_registry.capabilities.resolver import CapabilityBackends
     from ethos_registry.capabilities.sandbox.command_sandbox import (
@@ -182,6 +189,7 @@ __all__ = [
     "CollisionPolicy",
     "CommandSandbox",
     "ConfigError",
+    "ConnectionPools",
     "ContentBlock",
     "DayUsage",
     "DefaultToolRegistry",
@@ -195,11 +203,14 @@ __all__ = [
     "ErrorReason",
     "EthosRegistryError",
     "Explanation",
+    "FetchLimits",
+    "FetchResponse",
     "FileSecrets",
     "FinishedCall",
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
+    "HostNotAllowedError",
     "Image",
     "Invocation",
     "InvocationFilter",
@@ -223,6 +234,7 @@ __all__ = [
     "ReachFiles",
     "ReadMtime",
     "Registration",
+    "ResponseTooLargeError",
     "SandboxPolicy",
     "ScopedAttachments",
     "ScopedFetch",
@@ -315,6 +327,9 @@ _NAMES = {
     "artifacts.store": "MemoryArtifactStore",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
+    "capabilities.network.exchange": "FetchLimits FetchResponse ResponseTooLargeError",
+    "capabilities.network.hosts": "HostNotAllowedError",
+    "capabilities.network.pools": "ConnectionPools",
     "capabilities.protected": "Protection",
     "capabilities.resolver": "CapabilityBackends",
     "capabilities.sandbox.command_sandbox": "CommandSandbox UnconfinedError sandbox_support",

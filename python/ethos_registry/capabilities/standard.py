@@ -5,11 +5,14 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ethos_registry.capabilities.attachments import TurnAttachments
 from ethos_registry.capabilities.files import ReachFiles
 from ethos_registry.capabilities.key_values import KeyValueDatabase, KeyValues
+from ethos_registry.capabilities.network.exchange import FetchLimits
+from ethos_registry.capabilities.network.hosts import HostRules
+from ethos_registry.capabilities.network.pools import ConnectionPools
 from ethos_registry.capabilities.policies import (
     PolicySource,
     fs_policy,
@@ -25,6 +28,9 @@ from ethos_registry.capabilities.secrets import DeclaredSecrets, HandedOutSecret
 from ethos_registry.contract.capability import CAPABILITY_ALIASES, CapabilityName
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
+
+if TYPE_CHECKING:
+    from ethos_registry.capabilities.network.fetch import ReachFetch
 
 __all__ = ["StandardBackends", "standard_backends"]
 
@@ -66,7 +72,8 @@ def standard_backends(
     policies: PolicySource | None = None,
     protection: Protection = DEFAULT_PROTECTION,
     sandbox: CommandSandboxPort | None = None,
-    pools: Any = None,
+    pools: ConnectionPools | None = None,
+    fetch_limits: FetchLimits | None = None,
 ) -> StandardBackends:
     """Backends for files, programs and attachments, and for what the arguments add.
 
@@ -81,6 +88,7 @@ def standard_backends(
             Default: `CommandSandbox()`.
         pools: `ConnectionPools` for tools that declare `network`. Default: new pools if the
             extra `network` is installed; without it, calls of such tools are refused.
+        fetch_limits: What one fetch may cost. Default: `FetchLimits()`.
 
     >>> sorted(standard_backends())[:2]
     ['attachments', 'fs_reach']
@@ -136,7 +144,19 @@ def standard_backends(
 
         factories["storage"] = storage
     if pools is not None or importlib.util.find_spec("httpcore") is not None:
-        factories["network"] = _network_factory(pools, policies)
+        limits = FetchLimits() if fetch_limits is None else fetch_limits
+        shared = ConnectionPools() if pools is None else pools
+
+        def fetch(
+            tool_name: str, declaration: Mapping[str, Any], context: ToolContext
+        ) -> ReachFetch:
+            from ethos_registry.capabilities.network.fetch import ReachFetch
+
+            policy = network_policy(context, personality_of(context, policies))
+            rules = HostRules.of(declaration.get("allowedHosts", ()), policy)
+            return ReachFetch(rules, shared, limits)
+
+        factories["network"] = fetch
     return StandardBackends(factories, handed_out)
 
 
@@ -179,18 +199,3 @@ def storage_scope(tool_name: str, declaration: Mapping[str, Any], context: ToolC
             )
         return f"personality:{context.personality_id}"
     raise ConfigError(f"unknown storage scope {scope!r}; known are tool, session, personality")
-
-
-def _network_factory(pools: Any, policies: PolicySource | None) -> Factory:
-    shared: list[Any] = [] if pools is None else [pools]
-
-    def fetch(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> Any:
-        from ethos_registry.capabilities.network.fetch import ConnectionPools, ReachFetch
-        from ethos_registry.capabilities.network.hosts import HostRules
-
-        if not shared:
-            shared.append(ConnectionPools())
-        policy = network_policy(context, personality_of(context, policies))
-        return ReachFetch(HostRules.of(declaration.get("allowedHosts", ()), policy), shared[0])
-
-    return fetch
