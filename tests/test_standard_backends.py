@@ -411,7 +411,8 @@ async def test_attachments_are_those_of_the_declared_kinds_and_only_the_very_fil
         Attachment("a1", "file", f"file://{folder}/data/f.txt"),
         Attachment("a2", "file", "https://example.com/x"),
     ]
-    registry = registry_of(look)
+    pools = ConnectionPools(resolve=lambda host, port: ["127.0.0.1"])
+    registry = registry_of(look, pools=pools)
     texts = []
     for ref in ("a1", "a0", "a2", "zz"):
         [result] = await registry.execute_parallel(
@@ -420,7 +421,7 @@ async def test_attachments_are_those_of_the_declared_kinds_and_only_the_very_fil
         texts.append(result.text)
     assert texts[0] == "['a1', 'a2'] data"
     assert "No attachment with ref 'a0'" in texts[1]
-    assert "not a local file" in texts[2]
+    assert "HOST_NOT_ALLOWED: 'example.com' resolves to 127.0.0.1" in texts[2]
     assert "No attachment with ref 'zz'" in texts[3]
 
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.capabilities.attachments import AttachmentNotFoundError
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
@@ -146,14 +147,23 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.schema import FunctionTool, function_schema, tool
     from ethos_registry.toolkit import (
         ArtifactReaders,
+        BraveSearch,
+        ScriptedSearch,
+        SearchBackend,
+        SearchError,
+        SearchResult,
+        TavilySearch,
+        fetch_url_tool,
         kanban_tools,
         list_files_tool,
         patch_file_tool,
+        read_attachment_tool,
         read_file_tool,
         ready_tools,
         run_tests_tool,
         search_files_tool,
         terminal_tool,
+        web_search_tool,
         write_file_tool,
     )
     from ethos_registry.usage.errors import UsageStoreError
@@ -176,9 +186,11 @@ __all__ = [
     "ArtifactStore",
     "ArtifactStoreError",
     "Attachment",
+    "AttachmentNotFoundError",
     "Audience",
     "Audio",
     "BatchOptions",
+    "BraveSearch",
     "BrokenStreamPolicy",
     "CallObserver",
     "CallResult",
@@ -241,6 +253,10 @@ __all__ = [
     "ScopedFs",
     "ScopedProcess",
     "ScopedSecretsResolver",
+    "ScriptedSearch",
+    "SearchBackend",
+    "SearchError",
+    "SearchResult",
     "SpooledArtifact",
     "SpooledArtifactStore",
     "StandardBackends",
@@ -250,6 +266,7 @@ __all__ = [
     "StreamOptions",
     "SupervisedProcess",
     "SupervisorUnavailableError",
+    "TavilySearch",
     "Tool",
     "ToolAlreadyRegisteredError",
     "ToolCall",
@@ -286,6 +303,7 @@ __all__ = [
     "create_tool_registry",
     "default_reducers",
     "err",
+    "fetch_url_tool",
     "folder_storage",
     "function_schema",
     "is_secret_name",
@@ -299,6 +317,7 @@ __all__ = [
     "portable_name",
     "prefix_diff",
     "provider",
+    "read_attachment_tool",
     "read_file_tool",
     "read_usage",
     "ready_tools",
@@ -314,6 +333,7 @@ __all__ = [
     "start_supervised",
     "terminal_tool",
     "tool",
+    "web_search_tool",
     "write_file_tool",
 ]
 
@@ -325,6 +345,7 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
+    "capabilities.attachments": "AttachmentNotFoundError",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
     "capabilities.network.exchange": "FetchLimits FetchResponse ResponseTooLargeError",
@@ -389,8 +410,10 @@ _NAMES = {
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
     "toolkit": (
-        "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
-        "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
+        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError SearchResult "
+        "TavilySearch fetch_url_tool kanban_tools list_files_tool patch_file_tool "
+        "read_attachment_tool read_file_tool ready_tools run_tests_tool search_files_tool "
+        "terminal_tool web_search_tool write_file_tool"
     ),
     "usage.errors": "UsageStoreError",
     "usage.ledger": "UsageLedger",

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 from ethos_registry.capabilities.attachments import TurnAttachments
 from ethos_registry.capabilities.files import ReachFiles
 from ethos_registry.capabilities.key_values import KeyValueDatabase, KeyValues
+from ethos_registry.capabilities.network.backend import RequestBackend
 from ethos_registry.capabilities.network.exchange import FetchLimits
-from ethos_registry.capabilities.network.hosts import HostRules
 from ethos_registry.capabilities.network.pools import ConnectionPools
 from ethos_registry.capabilities.policies import (
     PolicySource,
@@ -96,6 +96,9 @@ def standard_backends(
     """
     handed_out = HandedOutSecrets()
     confines = CommandSandbox() if sandbox is None else sandbox
+    requests = None
+    if pools is not None or importlib.util.find_spec("httpcore") is not None:
+        requests = RequestBackend(pools or ConnectionPools(), fetch_limits, policies)
 
     def files(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> ReachFiles:
         personality = personality_of(context, policies)
@@ -118,7 +121,11 @@ def standard_backends(
     def attachments(
         tool_name: str, declaration: Mapping[str, Any], context: ToolContext
     ) -> TurnAttachments:
-        return TurnAttachments(declaration, context.turn_attachments)
+        return TurnAttachments(
+            declaration,
+            context.turn_attachments,
+            None if requests is None else lambda host: requests.scoped([host], context),
+        )
 
     factories: dict[CapabilityName, Factory] = {
         "fs_reach": files,
@@ -143,18 +150,13 @@ def standard_backends(
             return database.scope(storage_scope(tool_name, declaration, context))
 
         factories["storage"] = storage
-    if pools is not None or importlib.util.find_spec("httpcore") is not None:
-        limits = FetchLimits() if fetch_limits is None else fetch_limits
-        shared = ConnectionPools() if pools is None else pools
+    if requests is not None:
+        fetches = requests
 
         def fetch(
             tool_name: str, declaration: Mapping[str, Any], context: ToolContext
         ) -> ReachFetch:
-            from ethos_registry.capabilities.network.fetch import ReachFetch
-
-            policy = network_policy(context, personality_of(context, policies))
-            rules = HostRules.of(declaration.get("allowedHosts", ()), policy)
-            return ReachFetch(rules, shared, limits)
+            return fetches.scoped(declaration.get("allowedHosts", ()), context)
 
         factories["network"] = fetch
     return StandardBackends(factories, handed_out)

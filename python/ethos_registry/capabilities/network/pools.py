@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ssl
 import threading
 import weakref
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["ConnectionPools"]
 
 Closing = AsyncGenerator[None, None]
+
+_CLOSING: set[asyncio.Task[None]] = set()
 
 
 class ConnectionPools:
@@ -50,7 +53,8 @@ class ConnectionPools:
             tuple[httpcore.AsyncConnectionPool, Closing],
         ] = {}
         self._sync: dict[HostRules, httpcore.ConnectionPool] = {}
-        weakref.finalize(self, _close_all, self._sync)
+        # It also keeps the connections alive until then: none is found open by the collector.
+        weakref.finalize(self, _abandon, self._sync, self._async)
 
     @property
     def resolve(self) -> Resolve:
@@ -128,6 +132,27 @@ async def _closed_with_the_loop(
     finally:
         pools.pop(key, None)
         await pool.aclose()
+
+
+def _abandon(
+    blocking: dict[HostRules, httpcore.ConnectionPool], pools: dict[Any, tuple[Any, Closing]]
+) -> None:
+    """Close what an object that is gone has left, each pool on its own loop."""
+    _close_all(blocking)
+    for (_, loop), (_, closing) in [*pools.items()]:
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(_start_closing, loop, closing)
+    pools.clear()
+
+
+def _start_closing(loop: asyncio.AbstractEventLoop, closing: Closing) -> None:
+    task = loop.create_task(_close(closing))
+    _CLOSING.add(task)
+    task.add_done_callback(_CLOSING.discard)
+
+
+async def _close(closing: Closing) -> None:
+    await closing.aclose()
 
 
 def _close_all(pools: dict[HostRules, httpcore.ConnectionPool]) -> None:
