@@ -95,6 +95,16 @@ async def test_the_whole_page_has_menus_and_links_but_no_scripts():
     assert "javascript:" not in result.text
 
 
+async def test_a_page_without_its_outer_tags_is_still_markdown():
+    rows = "".join(f"<tr><td>{n}:00</td><td>Gull Island</td></tr>" for n in range(8, 20))
+    body = f"<title>Ferries</title><article><h1>Times</h1>{FILLER}<table>{rows}</table></article>"
+    with serving(page(body)) as server:
+        result = await fetch(server)
+    assert result.text.startswith("# Ferries\n")
+    assert "| 8:00 | Gull Island |" in result.text
+    assert "<" not in result.text
+
+
 async def test_a_page_without_a_main_part_is_not_empty():
     links = "".join(f'<li><a href="/{n}">Item {n}</a></li>' for n in range(30))
     with serving(page(f"<html><body><ul>{links}</ul></body></html>")) as server:

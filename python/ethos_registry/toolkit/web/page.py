@@ -42,6 +42,8 @@ def page_of(html: str, url: str, *, is_whole: bool) -> Page:
     # Without a handler, its warnings about pages without content would be printed.
     logging.getLogger("trafilatura").addHandler(_NO_OUTPUT)
     html = html[:_MAX_HTML_CHARS]
+    if "<html" not in html[:200].lower():
+        html = f"<!DOCTYPE html><html>{html}"  # else the library takes a fragment for text
     tree = trafilatura.load_html(html)
     if tree is None:
         return Page("", html)
