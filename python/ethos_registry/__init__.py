@@ -31,12 +31,20 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
     from ethos_registry.bridges.turn_collector import TurnCollector
+    from ethos_registry.capabilities.attachments import AttachmentNotFoundError
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
         KeyValueError,
         QuotaExceededError,
     )
+    from ethos_registry.capabilities.network.exchange import (
+        FetchLimits,
+        FetchResponse,
+        ResponseTooLargeError,
+    )
+    from ethos_registry.capabilities.network.hosts import HostNotAllowedError
+    from ethos_registry.capabilities.network.pools import ConnectionPools
     from ethos_registry.capabilities.protected import Protection
     from ethos_registry.capabilities.resolver import CapabilityBackends
     from ethos_registry.capabilities.sandbox.command_sandbox import (
@@ -154,14 +162,23 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.telemetry.traced_call import TracedCall
     from ethos_registry.toolkit import (
         ArtifactReaders,
+        BraveSearch,
+        ScriptedSearch,
+        SearchBackend,
+        SearchError,
+        SearchResult,
+        TavilySearch,
+        fetch_url_tool,
         kanban_tools,
         list_files_tool,
         patch_file_tool,
+        read_attachment_tool,
         read_file_tool,
         ready_tools,
         run_tests_tool,
         search_files_tool,
         terminal_tool,
+        web_search_tool,
         write_file_tool,
     )
     from ethos_registry.transports.limits import WorkerLimits
@@ -186,11 +203,13 @@ __all__ = [
     "ArtifactStore",
     "ArtifactStoreError",
     "Attachment",
+    "AttachmentNotFoundError",
     "Audience",
     "Audio",
     "BatchControl",
     "BatchObserver",
     "BatchOptions",
+    "BraveSearch",
     "BrokenStreamPolicy",
     "CallObserver",
     "CallResult",
@@ -201,6 +220,7 @@ __all__ = [
     "CollisionPolicy",
     "CommandSandbox",
     "ConfigError",
+    "ConnectionPools",
     "ContentBlock",
     "DayUsage",
     "DefaultToolRegistry",
@@ -214,11 +234,14 @@ __all__ = [
     "ErrorReason",
     "EthosRegistryError",
     "Explanation",
+    "FetchLimits",
+    "FetchResponse",
     "FileSecrets",
     "FinishedCall",
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
+    "HostNotAllowedError",
     "Image",
     "Invocation",
     "InvocationFilter",
@@ -248,6 +271,7 @@ __all__ = [
     "ReachFiles",
     "ReadMtime",
     "Registration",
+    "ResponseTooLargeError",
     "Retry",
     "SandboxPolicy",
     "ScopedAttachments",
@@ -255,6 +279,10 @@ __all__ = [
     "ScopedFs",
     "ScopedProcess",
     "ScopedSecretsResolver",
+    "ScriptedSearch",
+    "SearchBackend",
+    "SearchError",
+    "SearchResult",
     "SpooledArtifact",
     "SpooledArtifactStore",
     "StandardBackends",
@@ -265,6 +293,7 @@ __all__ = [
     "StreamOptions",
     "SupervisedProcess",
     "SupervisorUnavailableError",
+    "TavilySearch",
     "Tool",
     "ToolAlreadyRegisteredError",
     "ToolCall",
@@ -310,6 +339,7 @@ __all__ = [
     "create_tool_registry",
     "default_reducers",
     "err",
+    "fetch_url_tool",
     "folder_storage",
     "function_schema",
     "is_secret_name",
@@ -323,6 +353,7 @@ __all__ = [
     "portable_name",
     "prefix_diff",
     "provider",
+    "read_attachment_tool",
     "read_file_tool",
     "read_usage",
     "ready_tools",
@@ -338,6 +369,7 @@ __all__ = [
     "start_supervised",
     "terminal_tool",
     "tool",
+    "web_search_tool",
     "write_file_tool",
 ]
 
@@ -350,8 +382,12 @@ _NAMES = {
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
     "bridges.turn_collector": "TurnCollector",
+    "capabilities.attachments": "AttachmentNotFoundError",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
+    "capabilities.network.exchange": "FetchLimits FetchResponse ResponseTooLargeError",
+    "capabilities.network.hosts": "HostNotAllowedError",
+    "capabilities.network.pools": "ConnectionPools",
     "capabilities.protected": "Protection",
     "capabilities.resolver": "CapabilityBackends",
     "capabilities.sandbox.command_sandbox": "CommandSandbox UnconfinedError sandbox_support",
@@ -424,8 +460,10 @@ _NAMES = {
     "telemetry.presets": "Langfuse OpenInference",
     "telemetry.traced_call": "TracedCall",
     "toolkit": (
-        "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
-        "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
+        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError SearchResult "
+        "TavilySearch fetch_url_tool kanban_tools list_files_tool patch_file_tool "
+        "read_attachment_tool read_file_tool ready_tools run_tests_tool search_files_tool "
+        "terminal_tool web_search_tool write_file_tool"
     ),
     "transports.limits": "WorkerLimits",
     "transports.process_transport": "ProcessTransport",
