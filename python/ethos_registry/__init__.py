@@ -30,12 +30,21 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.bridges.turn_collector import TurnCollector
+    from ethos_registry.capabilities.attachments import AttachmentNotFoundError
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
         KeyValueError,
         QuotaExceededError,
     )
+    from ethos_registry.capabilities.network.exchange import (
+        FetchLimits,
+        FetchResponse,
+        ResponseTooLargeError,
+    )
+    from ethos_registry.capabilities.network.hosts import HostNotAllowedError
+    from ethos_registry.capabilities.network.pools import ConnectionPools
     from ethos_registry.capabilities.protected import Protection
     from ethos_registry.capabilities.resolver import CapabilityBackends
     from ethos_registry.capabilities.sandbox.command_sandbox import (
@@ -120,6 +129,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         TransportStarted,
         TransportTraits,
     )
+    from ethos_registry.execution.control import BatchControl
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
     from ethos_registry.execution.results import CallResults
@@ -162,11 +172,19 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.telemetry.traced_call import TracedCall
     from ethos_registry.toolkit import (
         ArtifactReaders,
+        BraveSearch,
+        ScriptedSearch,
+        SearchBackend,
+        SearchError,
+        SearchResult,
+        TavilySearch,
+        fetch_url_tool,
         kanban_tools,
         lint_tool,
         list_files_tool,
         memory_tools,
         patch_file_tool,
+        read_attachment_tool,
         read_file_tool,
         ready_tools,
         run_tests_tool,
@@ -175,6 +193,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         terminal_tool,
         todo_tools,
         typecheck_tool,
+        web_search_tool,
         write_file_tool,
     )
     from ethos_registry.transports.limits import WorkerLimits
@@ -199,10 +218,13 @@ __all__ = [
     "ArtifactStore",
     "ArtifactStoreError",
     "Attachment",
+    "AttachmentNotFoundError",
     "Audience",
     "Audio",
+    "BatchControl",
     "BatchObserver",
     "BatchOptions",
+    "BraveSearch",
     "BrokenStreamPolicy",
     "CallObserver",
     "CallRecorder",
@@ -214,6 +236,7 @@ __all__ = [
     "CollisionPolicy",
     "CommandSandbox",
     "ConfigError",
+    "ConnectionPools",
     "ContentBlock",
     "DayUsage",
     "DefaultToolRegistry",
@@ -227,12 +250,15 @@ __all__ = [
     "ErrorReason",
     "EthosRegistryError",
     "Explanation",
+    "FetchLimits",
+    "FetchResponse",
     "FileSecrets",
     "FinishedCall",
     "FoundCall",
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
+    "HostNotAllowedError",
     "Image",
     "Invocation",
     "InvocationFilter",
@@ -267,6 +293,7 @@ __all__ = [
     "Recording",
     "RecordingError",
     "Registration",
+    "ResponseTooLargeError",
     "Retry",
     "SandboxPolicy",
     "ScopedAttachments",
@@ -274,6 +301,10 @@ __all__ = [
     "ScopedFs",
     "ScopedProcess",
     "ScopedSecretsResolver",
+    "ScriptedSearch",
+    "SearchBackend",
+    "SearchError",
+    "SearchResult",
     "SpooledArtifact",
     "SpooledArtifactStore",
     "SqliteRecording",
@@ -285,6 +316,7 @@ __all__ = [
     "StreamOptions",
     "SupervisedProcess",
     "SupervisorUnavailableError",
+    "TavilySearch",
     "Tool",
     "ToolAlreadyRegisteredError",
     "ToolCall",
@@ -314,6 +346,7 @@ __all__ = [
     "TransportTraits",
     "Turn",
     "TurnAlreadySignalledError",
+    "TurnCollector",
     "TurnRecorder",
     "TurnScope",
     "UnconfinedError",
@@ -330,6 +363,7 @@ __all__ = [
     "create_tool_registry",
     "default_reducers",
     "err",
+    "fetch_url_tool",
     "folder_storage",
     "function_schema",
     "is_secret_name",
@@ -345,6 +379,7 @@ __all__ = [
     "portable_name",
     "prefix_diff",
     "provider",
+    "read_attachment_tool",
     "read_file_tool",
     "read_recording",
     "read_usage",
@@ -365,6 +400,7 @@ __all__ = [
     "todo_tools",
     "tool",
     "typecheck_tool",
+    "web_search_tool",
     "write_file_tool",
 ]
 
@@ -376,8 +412,13 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
+    "bridges.turn_collector": "TurnCollector",
+    "capabilities.attachments": "AttachmentNotFoundError",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
+    "capabilities.network.exchange": "FetchLimits FetchResponse ResponseTooLargeError",
+    "capabilities.network.hosts": "HostNotAllowedError",
+    "capabilities.network.pools": "ConnectionPools",
     "capabilities.protected": "Protection",
     "capabilities.resolver": "CapabilityBackends",
     "capabilities.sandbox.command_sandbox": "CommandSandbox UnconfinedError sandbox_support",
@@ -421,6 +462,7 @@ _NAMES = {
         "LiveContext ToolTransport TransportItem TransportProgress TransportReply "
         "TransportStarted TransportTraits"
     ),
+    "execution.control": "BatchControl",
     "execution.filters": "Invocation InvocationFilter",
     "execution.options": "BatchOptions StreamOptions",
     "execution.results": "CallResults",
@@ -454,9 +496,11 @@ _NAMES = {
     "telemetry.presets": "Langfuse OpenInference",
     "telemetry.traced_call": "TracedCall",
     "toolkit": (
-        "ArtifactReaders kanban_tools lint_tool list_files_tool memory_tools patch_file_tool "
-        "read_file_tool ready_tools run_tests_tool search_files_tool session_search_tool "
-        "terminal_tool todo_tools typecheck_tool write_file_tool"
+        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError "
+        "SearchResult TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool "
+        "memory_tools patch_file_tool read_attachment_tool read_file_tool ready_tools "
+        "run_tests_tool search_files_tool session_search_tool terminal_tool todo_tools "
+        "typecheck_tool web_search_tool write_file_tool"
     ),
     "transports.limits": "WorkerLimits",
     "transports.process_transport": "ProcessTransport",

@@ -13,6 +13,7 @@ from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolResult
+from ethos_registry.execution.control import BatchControl
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
 
 __all__ = [
@@ -57,6 +58,8 @@ class BatchOptions(StreamOptions, total=False):
     on_result: OnResult | None
     """Called with each result when it is ready, on the loop's thread; with `budget_policy="fill"`
     at the end of the batch. Default: `None`."""
+    control: BatchControl | None
+    """Stops single calls while the batch runs. Default: `None`."""
 
 
 class ResultSink(Protocol):
@@ -86,6 +89,7 @@ class CheckedOptions:
     sink: ResultSink | None = None
     """Set where calls run for a registry elsewhere, which counts their time and finishes their
     results: neither happens here."""
+    control: BatchControl | None = None
 
 
 DEFAULT_OPTIONS = CheckedOptions()
@@ -122,6 +126,7 @@ def _checked_values(
     untrusted: Any = "mark",
     filters: Any = (),
     on_result: Any = None,
+    control: Any = None,
 ) -> CheckedOptions:
     if deadline_seconds is not None:
         checks.finite_number(deadline_seconds, "deadline_seconds")
@@ -131,14 +136,17 @@ def _checked_values(
     checks.one_of(untrusted, get_args(UntrustedPolicy), "untrusted")
     if on_result is not None:
         check_callback(on_result, "on_result", "result")
+    if control is not None and not isinstance(control, BatchControl):
+        raise ConfigError(f"`control` must be a BatchControl, got {type(control).__name__}")
     return CheckedOptions(
-        deadline_seconds,
-        max_concurrency,
-        budget_policy,
-        untrusted,
-        checked_filters(filters),
-        on_result,
-        _checked_attachments(turn_attachments),
+        deadline_seconds=deadline_seconds,
+        max_concurrency=max_concurrency,
+        budget_policy=budget_policy,
+        untrusted=untrusted,
+        filters=checked_filters(filters),
+        on_result=on_result,
+        turn_attachments=_checked_attachments(turn_attachments),
+        control=control,
     )
 
 

@@ -253,7 +253,7 @@ class Runner:
     ) -> None:
         """Answer a call; `is_output` for what its tool produced."""
         if call.held_progress is not None:
-            self._batch.deliver_held(call.plan.name, call.index, call.held_progress)
+            self._batch.deliver_held(call.index, call.plan.name, call.held_progress)
         call.has_ended = True
         plan, index, started = call.plan, call.index, call.started
         answer: CallResult = _new_result(CallResult)

@@ -126,6 +126,8 @@ class Session:
         seconds = options.deadline_seconds
         self._deadline = None if seconds is None else monotonic() + seconds
         self._remove_abort_listener: Callable[[], None] | None = None
+        if options.control is not None:
+            options.control.attach(self.stop_call)
 
     # Start
 
@@ -240,7 +242,7 @@ class Session:
             self._runner.watch.stop_all("cancelled")
 
     def stop_call(self, place: int) -> None:
-        """Stop one call, if it still runs."""
+        """Stop one call that runs, or waits to run."""
         self._watch_running()
         watch = self._runner.watch
         call = None if watch is None else watch.running.get(place)
@@ -316,6 +318,8 @@ class Session:
 
     def _close(self) -> None:
         self._batch.close()
+        if self._batch.options.control is not None:
+            self._batch.options.control.attach(None)
         if self._remove_abort_listener is not None:
             self._remove_abort_listener()
             self._remove_abort_listener = None
