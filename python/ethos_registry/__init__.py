@@ -30,6 +30,15 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.bridges.mcp.bridge.bridge import McpBridge
+    from ethos_registry.bridges.mcp.bridge.pins import McpPins, PinDifference
+    from ethos_registry.bridges.mcp.bridge.reports import (
+        McpAnnotations,
+        McpProblem,
+        McpServerStatus,
+        ToolsChanged,
+    )
+    from ethos_registry.bridges.mcp.bridge.server import McpServer
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
@@ -209,10 +218,17 @@ __all__ = [
     "KeyringSecrets",
     "Link",
     "MalformedCall",
+    "McpAnnotations",
+    "McpBridge",
+    "McpPins",
+    "McpProblem",
+    "McpServer",
+    "McpServerStatus",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
     "Personality",
+    "PinDifference",
     "Prefix",
     "PrefixChange",
     "PrefixDiff",
@@ -258,6 +274,7 @@ __all__ = [
     "ToolResultReducerRegistry",
     "ToolUsage",
     "ToolView",
+    "ToolsChanged",
     "Turn",
     "TurnAlreadySignalledError",
     "TurnScope",
@@ -313,6 +330,10 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
+    "bridges.mcp.bridge.bridge": "McpBridge",
+    "bridges.mcp.bridge.pins": "McpPins PinDifference",
+    "bridges.mcp.bridge.reports": "McpAnnotations McpProblem McpServerStatus ToolsChanged",
+    "bridges.mcp.bridge.server": "McpServer",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
     "capabilities.protected": "Protection",

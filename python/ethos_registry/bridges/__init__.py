@@ -1,0 +1,1 @@
+"""Adapters to other protocols and frameworks; each needs its own extra."""
