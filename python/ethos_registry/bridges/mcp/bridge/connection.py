@@ -182,7 +182,7 @@ class Connection:
         self._changed.set()
 
     def _lose(self, client: Client | None = None) -> None:
-        """Nobody may call any more; the owner connects again."""
+        """Refuse calls from now on; the owner connects again."""
         if client is None or client is self._client:
             self._client = None
             self._is_lost = True

@@ -92,8 +92,8 @@ def argument_validator(name: str, schema: Mapping[str, Any]) -> ArgumentValidato
     Many servers ignore arguments that they do not know, so that a model would not notice its
     mistake: a name that the schema does not have is refused, if the schema names its properties and
     does not decide about others. A pattern that the engine does not support, such as one with
-    look-around, is not checked here; the server checks it. `ConfigError` for a schema that cannot be
-    compiled at all.
+    look-around, is not checked here; the server checks it. `ConfigError` for a schema that cannot
+    be compiled at all.
     """
     checked = dict(schema)
     if checked.get("properties") and not checked.keys() & _OPEN:

@@ -181,7 +181,7 @@ class StdioTransport:
         self._loop.call_later(_DRAIN_SECONDS, self._lost)
 
     def _lost(self) -> None:
-        """The server cannot answer any more: first nobody may call, then the callers wake up."""
+        """The server cannot answer any more: calls are refused before the callers wake up."""
         if not self._is_closing:
             self._on_lost()
         self._reader.close()
