@@ -298,6 +298,10 @@ class McpBridge:
         for connection in self._chosen(server):
             await connection.refresh()
 
+    async def reconnect(self, server: str | None = None) -> None:
+        """Try a server, or all, that is not connected again now; returns when it is settled."""
+        await asyncio.gather(*(connection.reconnect() for connection in self._chosen(server)))
+
     def _chosen(self, server: str | None) -> list[Connection]:
         if server is None:
             return list(self._connections.values())

@@ -65,8 +65,9 @@ class Connection:
         self._reason = ""
         self._protocol = ""
         self._connections = 0
-        self._is_closing = self._is_lost = self._must_refresh = False
+        self._is_closing = self._is_lost = self._must_refresh = self._must_retry = False
         self._refreshes = 0
+        self._limit: asyncio.Timeout | None = None
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
         self._changed = asyncio.Event()
@@ -117,11 +118,21 @@ class Connection:
             self._changed.clear()
             await self._changed.wait()
 
+    async def reconnect(self) -> None:
+        """Try again now if it is not connected; returns when it is ready or has failed."""
+        if self._client is None and not self._is_closing:
+            self._set("connecting", self._reason)
+            self._must_retry = True
+            self._wake.set()
+            await self.wait_settled(self.server.connect_timeout_seconds)
+
     async def close(self) -> None:
         """End the connection; returns when its process and its task have ended."""
         self._is_closing = True
         self._client = None
         self._wake.set()
+        if self._limit is not None:  # it waits for the server's first answers
+            self._limit.reschedule(self._loop.time())
         _, running = await asyncio.wait([self._task], timeout=_CLOSE_SECONDS)
         if running:
             self._task.cancel()
@@ -218,11 +229,12 @@ class Connection:
 
     async def _pause(self, seconds: float) -> None:
         end = monotonic() + seconds
-        while not self._is_closing and (left := end - monotonic()) > 0:
+        while not (self._is_closing or self._must_retry) and (left := end - monotonic()) > 0:
             self._wake.clear()
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(left):
                     await self._wake.wait()
+        self._must_retry = False
 
     async def _connect(self) -> None:
         """One connection, from its start to its loss."""
@@ -240,11 +252,13 @@ class Connection:
         )
         try:
             async with asyncio.timeout(self.server.connect_timeout_seconds) as limit:
+                self._limit = limit
                 async with client:
                     if isinstance(transport, StdioTransport):
                         transport.is_initialized = True
                     listing = await list_tools(client)
                     limit.reschedule(None)
+                    self._limit = None
                     self._protocol = client.protocol_version
                     self._on_listing(listing)
                     self._connections += 1
@@ -262,6 +276,7 @@ class Connection:
                         if listening is not None:
                             listening.cancel()
         finally:
+            self._limit = None
             if listening is not None:
                 await asyncio.wait([listening])
 

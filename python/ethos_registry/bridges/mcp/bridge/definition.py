@@ -112,11 +112,19 @@ def _without_foreign_patterns(schema: Any) -> Any:
         return {
             key: _without_foreign_patterns(value)
             for key, value in schema.items()
-            if not (key == "pattern" and isinstance(value, str) and not _core.is_pattern(value))
+            if not (key == "pattern" and isinstance(value, str) and not _is_supported(value))
         }
     if isinstance(schema, list):
         return [_without_foreign_patterns(item) for item in schema]
     return schema
+
+
+def _is_supported(pattern: str) -> bool:
+    try:
+        _core.SchemaValidator({"pattern": pattern})
+    except ValueError:
+        return False
+    return True
 
 
 def compositions_at_root(schema: Any) -> list[str]:
