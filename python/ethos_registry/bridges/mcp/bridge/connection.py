@@ -41,7 +41,7 @@ _CLOSE_SECONDS = 12.0
 
 
 class Connection:
-    """Connects, lists, serves calls, lists again when the server says so, and connects again.
+    """Connects, lists, serves calls, lists again after a change, and connects again.
 
     The SDK's client is entered and left by the task of `run`; other tasks only send calls.
     """
@@ -307,7 +307,7 @@ class Connection:
             self._ask_for_refresh()
 
     async def _listen(self, client: Client) -> None:
-        """The later revision announces changes only to those who listen."""
+        """Servers of the later revision announce changes only to those who listen."""
         from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
         from mcp.shared.exceptions import MCPError
 
@@ -344,7 +344,7 @@ class Connection:
 
 
 def _leaf(error: BaseException) -> str:
-    """The first error inside groups, with its class where the message alone says little."""
+    """The class and message of the first error inside groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     text = str(error)
