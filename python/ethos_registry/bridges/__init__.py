@@ -1,1 +1,1 @@
-"""Adapters to other protocols and frameworks; each needs its own extra."""
+"""Tools across frameworks and protocols: one module each, imported only when it is used."""

@@ -1,1 +1,1 @@
-"""The Model Context Protocol; needs the extra `mcp`."""
+"""The Model Context Protocol, in both directions; needs the extra `mcp`."""

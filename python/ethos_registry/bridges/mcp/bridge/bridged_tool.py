@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ethos_registry.bridges.mcp.bridge.calls import not_started
+from ethos_registry.bridges.mcp.bridge.answers import not_started
 from ethos_registry.bridges.mcp.bridge.connection import Connection
 from ethos_registry.bridges.mcp.bridge.definition import (
     RemoteDefinition,

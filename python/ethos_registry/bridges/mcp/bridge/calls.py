@@ -1,40 +1,29 @@
-"""One call of a remote tool: sent once, answered always."""
+"""One call of a remote tool: sent once, answered always.
+
+Imports the package `mcp`: the connection imports this module when it connects.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import anyio
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, REQUEST_TIMEOUT
+from pydantic import ValidationError
+
+from ethos_registry.bridges.mcp.bridge.answers import ConnectionLostError
 from ethos_registry.bridges.mcp.bridge.plain_text import one_line
 from ethos_registry.bridges.mcp.bridge.results import tool_result
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.result import ToolError, ToolResult
 
-if TYPE_CHECKING:
-    from mcp.client.client import Client
-
-__all__ = ["ConnectionLostError", "not_started", "send_call", "was_lost"]
+__all__ = ["send_call"]
 
 _MAX_ERROR_CHARS = 4000
 _EXTRA_SECONDS = 1.0
 """Our own clock ends a call first, so that the answer names its limit."""
-
-
-class ConnectionLostError(Exception):
-    """The connection ended while the call was on its way; it may have run."""
-
-
-def not_started(tool: str, reason: str) -> ToolError:
-    """The answer to a call that certainly was not sent."""
-    return ToolError(f"Tool {tool} was not started: {reason}", "not_available", "unavailable")
-
-
-def was_lost(tool: str, server: str) -> ToolError:
-    """The answer to a call whose connection ended."""
-    return ToolError(
-        f"Tool {tool}: the connection to MCP server {server} was lost during the call; "
-        "it may have run",
-        "execution_failed",
-    )
 
 
 async def send_call(
@@ -50,10 +39,6 @@ async def send_call(
         ConnectionLostError: The connection ended before the answer came.
 
     """
-    import anyio
-    from mcp.shared.exceptions import MCPError
-    from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, REQUEST_TIMEOUT
-    from pydantic import ValidationError
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         percent = 100 * progress / total if total else None

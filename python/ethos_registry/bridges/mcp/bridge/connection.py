@@ -9,10 +9,9 @@ from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ethos_registry.bridges.mcp.bridge.calls import (
+from ethos_registry.bridges.mcp.bridge.answers import (
     ConnectionLostError,
     not_started,
-    send_call,
     was_lost,
 )
 from ethos_registry.bridges.mcp.bridge.listing import Listing, list_tools
@@ -153,12 +152,12 @@ class Connection:
         arguments: dict[str, Any] = args if type(args) is dict else dict(args or {})
         timeout = self.server.timeout_seconds
         try:
-            return await send_call(client, remote_name, arguments, context, timeout)
+            return await self._send_call(client, remote_name, arguments, context, timeout)
         except ConnectionLostError:
             self._lose(client)
         if may_resend and (client := await self._next_client()) is not None:
             with contextlib.suppress(ConnectionLostError):
-                return await send_call(client, remote_name, arguments, context, timeout)
+                return await self._send_call(client, remote_name, arguments, context, timeout)
         return was_lost(tool, self.server.name)
 
     async def _call_from_other_loop(
@@ -240,6 +239,9 @@ class Connection:
         """One connection, from its start to its loss."""
         from mcp.client.client import Client
 
+        from ethos_registry.bridges.mcp.bridge.calls import send_call
+
+        self._send_call = send_call
         listening: asyncio.Task[None] | None = None
         transport = open_transport(self.server, self._secrets, self.scrub, self.log, self._lose)
         self._transport = transport

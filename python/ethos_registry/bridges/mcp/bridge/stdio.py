@@ -196,9 +196,11 @@ class _LineReader(asyncio.Protocol):
         log: LogFile,
         on_end: Callable[[], None],
     ) -> None:
+        from anyio import BrokenResourceError, ClosedResourceError
         from mcp.shared.message import SessionMessage
         from mcp_types import jsonrpc_message_adapter
 
+        self._gone = (BrokenResourceError, ClosedResourceError)
         self._send = send
         self._log = log
         self._on_end = on_end
@@ -249,8 +251,6 @@ class _LineReader(asyncio.Protocol):
             self._send.close()
 
     def _take(self, line: bytes) -> None:
-        import anyio
-
         if not line.strip():
             return
         try:
@@ -259,7 +259,7 @@ class _LineReader(asyncio.Protocol):
             self._log.lines_dropped += 1
             self._log.write(b"[not a message, on standard output] " + line[:500] + b"\n")
             return
-        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+        with contextlib.suppress(*self._gone):
             self._send.send_nowait(self._message(message))
 
     def _pause(self) -> None:
@@ -316,22 +316,36 @@ class _LineWriter:
     """Standard input as the stream that the client writes to."""
 
     def __init__(self, transport: asyncio.WriteTransport, flow: _Flow) -> None:
+        from anyio import BrokenResourceError
+
+        self._broken = BrokenResourceError
         self._transport = transport
         self._flow = flow
+        self._lines: list[str] = []
+        self._call_soon = asyncio.get_running_loop().call_soon
 
     async def send(self, item: SessionMessage) -> None:
-        """Write one message; waits while the server does not read."""
-        import anyio
+        """Write one message; waits while the server does not read.
 
+        The messages of one turn of the event loop, such as the calls of a batch, are one write.
+        """
         if self._flow.is_lost or self._transport.is_closing():
-            raise anyio.BrokenResourceError
-        text = item.message.model_dump_json(by_alias=True, exclude_unset=True)
-        self._transport.write(text.encode() + b"\n")
+            raise self._broken
+        if not self._lines:
+            self._call_soon(self._write)
+        self._lines.append(item.message.model_dump_json(by_alias=True, exclude_unset=True))
         if not self._flow.may_write.is_set():
             await self._flow.may_write.wait()
 
+    def _write(self) -> None:
+        lines, self._lines = self._lines, []
+        if lines and not self._transport.is_closing():
+            lines.append("")
+            self._transport.write("\n".join(lines).encode())
+
     async def flush(self, seconds: float) -> None:
         """Wait until everything is written, for a time."""
+        self._write()
         end = asyncio.get_running_loop().time() + seconds
         while self._transport.get_write_buffer_size() and not self._flow.is_lost:
             if asyncio.get_running_loop().time() > end:
