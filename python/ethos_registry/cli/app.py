@@ -18,6 +18,7 @@ from ethos_registry.cli.demo import run_demo
 from ethos_registry.cli.doctor import doctor
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
+from ethos_registry.cli.mcp_app import mcp_app
 from ethos_registry.cli.numbers import any_whole_number, positive_number
 from ethos_registry.cli.output import (
     is_terminal,
@@ -64,6 +65,7 @@ app = typer.Typer(
     help="The tool registry for LLM agents.",
 )
 app.add_typer(prefix_app, name="prefix")
+app.add_typer(mcp_app, name="mcp")
 
 SOME_CALL_FAILED = 1
 SOME_CALL_REFUSED = 1
