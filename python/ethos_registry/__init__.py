@@ -126,16 +126,19 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
     from ethos_registry.registry.capability_check import CapabilityFinding
     from ethos_registry.registry.default_tool_registry import DefaultToolRegistry
+    from ethos_registry.registry.deferred_view import DeferredView
     from ethos_registry.registry.dispatched_stream import DispatchedStream
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
     from ethos_registry.registry.prefix_session import PrefixSession
+    from ethos_registry.registry.search_view import SearchView
     from ethos_registry.registry.tool_registry import (
         ToolRegistry,
         Turn,
         is_tool_registry,
     )
+    from ethos_registry.registry.tool_search import ToolSearch
     from ethos_registry.registry.view import View
     from ethos_registry.schema import FunctionTool, function_schema, tool
     from ethos_registry.toolkit import (
@@ -187,6 +190,7 @@ __all__ = [
     "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
+    "DeferredView",
     "DispatchContext",
     "DispatchMode",
     "DispatchedStream",
@@ -231,6 +235,7 @@ __all__ = [
     "ScopedFs",
     "ScopedProcess",
     "ScopedSecretsResolver",
+    "SearchView",
     "SpooledArtifact",
     "SpooledArtifactStore",
     "StandardBackends",
@@ -258,6 +263,7 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolSearch",
     "ToolUsage",
     "ToolView",
     "Turn",
@@ -367,13 +373,16 @@ _NAMES = {
     "reduction.many": "reduce_many reduce_text",
     "reduction.registry": "DefaultToolResultReducerRegistry",
     "registry.capability_check": "CapabilityFinding",
+    "registry.deferred_view": "DeferredView",
     "registry.dispatched_stream": "DispatchedStream",
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",
     "registry.prefix_session": "PrefixSession",
     "registry.default_tool_registry": "DefaultToolRegistry",
+    "registry.search_view": "SearchView",
     "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
+    "registry.tool_search": "ToolSearch",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
     "toolkit": (

@@ -6,7 +6,7 @@ import inspect
 import logging
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ethos_registry import _core
 from ethos_registry.contract.tool import Tool
@@ -66,6 +66,11 @@ class Admission:
 
     __slots__ = ("_selection", "gate", "snapshot")
 
+    is_dynamic: ClassVar[bool] = False
+    """Whether `visible()` may change while snapshot and gate stay the same."""
+    redirects: bool = False
+    """Whether `redirect` may find other calls inside calls."""
+
     def __init__(self, snapshot: Snapshot, gate: _core.Gate | None) -> None:
         self.snapshot = snapshot
         self.gate = gate
@@ -102,6 +107,10 @@ class Admission:
     def admit(self, names: list[Any]) -> list[Entry | int]:
         """For each name its entry, or the native verdict (< 0) that refuses it."""
         return self.snapshot.admit(self.gate, names)
+
+    def redirect(self, name: str, args: Any) -> tuple[str, Any] | None:
+        """The name and the arguments of the call inside a call, if there is one."""
+        return None
 
 
 def without(entries: Sequence[Entry], positions: Sequence[int]) -> list[Entry]:

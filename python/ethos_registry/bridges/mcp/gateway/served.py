@@ -28,6 +28,7 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.ports import ArtifactStore
 from ethos_registry.execution.options import UntrustedPolicy
+from ethos_registry.registry.frozen import FrozenToolRegistry
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.registry.shown import in_order
 from ethos_registry.registry.view import View
@@ -68,6 +69,7 @@ class ServedPersonality:
     ) -> None:
         self.personality = personality
         self._registry = registry
+        self._is_frozen = isinstance(registry, FrozenToolRegistry)
         self._settings = settings
         self._session_id = f"mcp-{uuid4().hex}"
         self._snapshot: Snapshot | None = None
@@ -97,16 +99,15 @@ class ServedPersonality:
 
     def _current_view(self) -> View:
         """The view of the registry's current entries."""
-        snapshot = self._registry._snapshot()
-        if snapshot is not self._snapshot:
+        if self._snapshot is None or self.has_new_entries():
+            self._snapshot = self._registry._snapshot()
             self._view = self._registry.view(self.personality)
-            self._snapshot = snapshot
             self._make_list()
         return self._view
 
     def has_new_entries(self) -> bool:
         """Whether the registry has changed since the list was made."""
-        return self._registry._snapshot() is not self._snapshot
+        return not self._is_frozen and self._registry._snapshot() is not self._snapshot
 
     def tools(self) -> list[dict[str, Any]]:
         """The tools that are permitted and available now, in the order of a provider's list."""
