@@ -23,92 +23,182 @@ from typing import TYPE_CHECKING, Any
 from ethos_registry._core import __version__
 
 if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it is first used
-    from ethos_registry.agents.agent import (Agent)
-    from ethos_registry.agents.catalog import (AgentCatalog)
-    from ethos_registry.agents.catalog_view import (CatalogView)
-    from ethos_registry.artifacts.artifact import (SpooledArtifact)
-    from ethos_registry.artifacts.errors import (ArtifactGoneError, ArtifactStoreError)
-    from ethos_registry.artifacts.spooled_store import (SpooledArtifactStore)
-    from ethos_registry.artifacts.store import (MemoryArtifactStore)
-    from ethos_registry.bridges.mcp.bridge.bridge import (McpBridge)
-    from ethos_registry.bridges.mcp.bridge.pins import (McpPins, PinDifference)
-    from ethos_registry.bridges.mcp.bridge.reports import (McpAnnotations, McpProblem, McpServerStatus, ToolsChanged)
-    from ethos_registry.bridges.mcp.bridge.server import (McpServer)
-    from ethos_registry.bridges.turn_collector import (TurnCollector)
-    from ethos_registry.capabilities.attachments import (AttachmentNotFoundError)
-    from ethos_registry.capabilities.files import (ReachFiles, folder_storage)
-    from ethos_registry.capabilities.key_values import (KeyValueDatabase, KeyValueError, QuotaExceededError)
-    from ethos_registry.capabilities.network.exchange import (FetchLimits, FetchResponse, ResponseTooLargeError)
-    from ethos_registry.capabilities.network.hosts import (HostNotAllowedError)
-    from ethos_registry.capabilities.network.pools import (ConnectionPools)
-    from ethos_registry.capabilities.protected import (Protection)
-    from ethos_registry.capabilities.resolver import (CapabilityBackends)
-    from ethos_registry.capabilities.sandbox.command_sandbox import (CommandSandbox, UnconfinedError, sandbox_support)
-    from ethos_registry.capabilities.sandbox.policy import (SandboxPolicy)
-    from ethos_registry.capabilities.scoped_process import (ProgramRunner)
-    from ethos_registry.capabilities.secrets import (EnvironmentSecrets, FileSecrets, KeyringSecrets)
-    from ethos_registry.capabilities.standard import (StandardBackends, standard_backends)
-    from ethos_registry.config.personalities import (load_personalities, load_personality)
-    from ethos_registry.contract.abort import (AbortController, AbortSignal)
-    from ethos_registry.contract.artifact import (ArtifactOrigin)
-    from ethos_registry.contract.attachment import (Attachment)
-    from ethos_registry.contract.call import (CallResult, MalformedCall, ToolCall)
-    from ethos_registry.contract.canonical_json import (call_checksum)
-    from ethos_registry.contract.capability import (ToolCapabilities)
-    from ethos_registry.contract.content import (Audio, ContentBlock, Document, Image, Link)
-    from ethos_registry.contract.context import (DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext)
-    from ethos_registry.contract.dispatch import (DispatchContext, ToolExecution)
-    from ethos_registry.contract.errors import (ConfigError, EthosRegistryError, ToolAlreadyRegisteredError, TurnAlreadySignalledError)
-    from ethos_registry.contract.execute_request import (ToolExecuteRequest)
-    from ethos_registry.contract.observer import (BatchObserver, CallObserver, FinishedCall, Observer, StartedBatch, StartedCall)
-    from ethos_registry.contract.policy import (FsReach, NO_TOOLS, NetworkPolicy, Personality, ToolFilterOpts)
-    from ethos_registry.contract.ports import (ArtifactStore, ToolView, TurnScope, UsageRecorder)
-    from ethos_registry.contract.progress import (Audience, ToolProgressEvent)
-    from ethos_registry.contract.reducer import (ToolReducerContext, ToolResultReducer, ToolResultReducerRegistry)
-    from ethos_registry.contract.registration import (Registration)
-    from ethos_registry.contract.resolver import (ToolForge, ToolResolver)
-    from ethos_registry.contract.result import (ErrorCode, ErrorReason, ToolError, ToolOk, ToolResult, err, ok, result_from_wire)
-    from ethos_registry.contract.retry import (Retry)
-    from ethos_registry.contract.scoped_ports import (KeyValueStore, ScopedAttachments, ScopedFetch, ScopedFs, ScopedProcess, ScopedSecretsResolver, Storage)
-    from ethos_registry.contract.secret_names import (is_secret_name)
-    from ethos_registry.contract.tool import (CollisionPolicy, DispatchMode, Tool)
-    from ethos_registry.contract.transport import (LiveContext, ToolTransport, TransportItem, TransportProgress, TransportReply, TransportStarted, TransportTraits)
-    from ethos_registry.execution.control import (BatchControl)
-    from ethos_registry.execution.filters import (Invocation, InvocationFilter)
-    from ethos_registry.execution.options import (BatchOptions, StreamOptions)
-    from ethos_registry.execution.results import (CallResults)
-    from ethos_registry.processes.supervised_process import (SupervisedProcess, SupervisorUnavailableError)
-    from ethos_registry.processes.supervisor import (containment, start_supervised)
-    from ethos_registry.providers.names import (provider)
-    from ethos_registry.providers.portable_name import (portable_name)
-    from ethos_registry.providers.prefix import (Prefix)
-    from ethos_registry.providers.prefix_diff import (PrefixChange, PrefixDiff, prefix_diff)
-    from ethos_registry.reduction.arrow import (reduce_arrow)
-    from ethos_registry.reduction.built_in import (built_in_reducers, default_reducers)
-    from ethos_registry.reduction.many import (reduce_many, reduce_text)
-    from ethos_registry.reduction.redacted_text import (redact_text)
-    from ethos_registry.reduction.registry import (DefaultToolResultReducerRegistry)
-    from ethos_registry.registry.capability_check import (CapabilityFinding)
-    from ethos_registry.registry.default_tool_registry import (DefaultToolRegistry)
-    from ethos_registry.registry.dispatched_stream import (DispatchedStream)
-    from ethos_registry.registry.dispatcher import (BrokenStreamPolicy, StreamDispatcher)
-    from ethos_registry.registry.explain import (Explanation)
-    from ethos_registry.registry.frozen import (FrozenToolRegistry, create_tool_registry)
-    from ethos_registry.registry.local_transport import (LocalTransport)
-    from ethos_registry.registry.prefix_session import (PrefixSession)
-    from ethos_registry.registry.tool_registry import (ToolRegistry, Turn, is_tool_registry)
-    from ethos_registry.registry.view import (View)
-    from ethos_registry.schema import (FunctionTool, function_schema, tool)
-    from ethos_registry.telemetry.open_telemetry import (OpenTelemetry)
-    from ethos_registry.telemetry.presets import (Langfuse, OpenInference)
-    from ethos_registry.telemetry.traced_call import (TracedCall)
-    from ethos_registry.toolkit import (ArtifactReaders, BraveSearch, ScriptedSearch, SearchBackend, SearchError, SearchResult, TavilySearch, fetch_url_tool, kanban_tools, list_files_tool, patch_file_tool, read_attachment_tool, read_file_tool, ready_tools, run_tests_tool, search_files_tool, terminal_tool, web_search_tool, write_file_tool)
-    from ethos_registry.transports.limits import (WorkerLimits)
-    from ethos_registry.transports.process_transport import (ProcessTransport)
-    from ethos_registry.usage.errors import (UsageStoreError)
-    from ethos_registry.usage.ledger import (UsageLedger)
-    from ethos_registry.usage.read_usage import (read_usage)
-    from ethos_registry.usage.report import (AgentUsage, DayUsage, ToolUsage, UsageReport)
+    from ethos_registry.agents.agent import Agent
+    from ethos_registry.agents.catalog import AgentCatalog
+    from ethos_registry.agents.catalog_view import CatalogView
+    from ethos_registry.artifacts.artifact import SpooledArtifact
+    from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
+    from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
+    from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.bridges.mcp.bridge.bridge import McpBridge
+    from ethos_registry.bridges.mcp.bridge.pins import McpPins, PinDifference
+    from ethos_registry.bridges.mcp.bridge.reports import (
+        McpAnnotations,
+        McpProblem,
+        McpServerStatus,
+        ToolsChanged,
+    )
+    from ethos_registry.bridges.mcp.bridge.server import McpServer
+    from ethos_registry.bridges.mcp.gateway.gateway import McpGateway
+    from ethos_registry.bridges.turn_collector import TurnCollector
+    from ethos_registry.capabilities.attachments import AttachmentNotFoundError
+    from ethos_registry.capabilities.files import ReachFiles, folder_storage
+    from ethos_registry.capabilities.key_values import (
+        KeyValueDatabase,
+        KeyValueError,
+        QuotaExceededError,
+    )
+    from ethos_registry.capabilities.network.exchange import (
+        FetchLimits,
+        FetchResponse,
+        ResponseTooLargeError,
+    )
+    from ethos_registry.capabilities.network.hosts import HostNotAllowedError
+    from ethos_registry.capabilities.network.pools import ConnectionPools
+    from ethos_registry.capabilities.protected import Protection
+    from ethos_registry.capabilities.resolver import CapabilityBackends
+    from ethos_registry.capabilities.sandbox.command_sandbox import (
+        CommandSandbox,
+        UnconfinedError,
+        sandbox_support,
+    )
+    from ethos_registry.capabilities.sandbox.policy import SandboxPolicy
+    from ethos_registry.capabilities.scoped_process import ProgramRunner
+    from ethos_registry.capabilities.secrets import EnvironmentSecrets, FileSecrets, KeyringSecrets
+    from ethos_registry.capabilities.standard import StandardBackends, standard_backends
+    from ethos_registry.config.personalities import load_personalities, load_personality
+    from ethos_registry.contract.abort import AbortController, AbortSignal
+    from ethos_registry.contract.artifact import ArtifactOrigin
+    from ethos_registry.contract.attachment import Attachment
+    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
+    from ethos_registry.contract.canonical_json import call_checksum
+    from ethos_registry.contract.capability import ToolCapabilities
+    from ethos_registry.contract.content import Audio, ContentBlock, Document, Image, Link
+    from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
+    from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
+    from ethos_registry.contract.errors import (
+        ConfigError,
+        EthosRegistryError,
+        ToolAlreadyRegisteredError,
+        TurnAlreadySignalledError,
+    )
+    from ethos_registry.contract.observer import (
+        BatchObserver,
+        CallObserver,
+        FinishedCall,
+        Observer,
+        StartedBatch,
+        StartedCall,
+    )
+    from ethos_registry.contract.policy import (
+        FsReach,
+        NO_TOOLS,
+        NetworkPolicy,
+        Personality,
+        ToolFilterOpts,
+    )
+    from ethos_registry.contract.ports import ArtifactStore, ToolView, TurnScope, UsageRecorder
+    from ethos_registry.contract.progress import Audience, ToolProgressEvent
+    from ethos_registry.contract.reducer import (
+        ToolReducerContext,
+        ToolResultReducer,
+        ToolResultReducerRegistry,
+    )
+    from ethos_registry.contract.registration import Registration
+    from ethos_registry.contract.resolver import ToolForge, ToolResolver
+    from ethos_registry.contract.result import (
+        ErrorCode,
+        ErrorReason,
+        ToolError,
+        ToolOk,
+        ToolResult,
+        err,
+        ok,
+        result_from_wire,
+    )
+    from ethos_registry.contract.retry import Retry
+    from ethos_registry.contract.scoped_ports import (
+        KeyValueStore,
+        ScopedAttachments,
+        ScopedFetch,
+        ScopedFs,
+        ScopedProcess,
+        ScopedSecretsResolver,
+        Storage,
+    )
+    from ethos_registry.contract.secret_names import is_secret_name
+    from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
+    from ethos_registry.contract.transport import (
+        LiveContext,
+        ToolTransport,
+        TransportItem,
+        TransportProgress,
+        TransportReply,
+        TransportStarted,
+        TransportTraits,
+    )
+    from ethos_registry.execution.control import BatchControl
+    from ethos_registry.execution.filters import Invocation, InvocationFilter
+    from ethos_registry.execution.options import BatchOptions, StreamOptions
+    from ethos_registry.execution.results import CallResults
+    from ethos_registry.processes.supervised_process import (
+        SupervisedProcess,
+        SupervisorUnavailableError,
+    )
+    from ethos_registry.processes.supervisor import containment, start_supervised
+    from ethos_registry.providers.names import provider
+    from ethos_registry.providers.portable_name import portable_name
+    from ethos_registry.providers.prefix import Prefix
+    from ethos_registry.providers.prefix_diff import PrefixChange, PrefixDiff, prefix_diff
+    from ethos_registry.reduction.arrow import reduce_arrow
+    from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
+    from ethos_registry.reduction.many import reduce_many, reduce_text
+    from ethos_registry.reduction.redacted_text import redact_text
+    from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
+    from ethos_registry.registry.capability_check import CapabilityFinding
+    from ethos_registry.registry.default_tool_registry import DefaultToolRegistry
+    from ethos_registry.registry.deferred_view import DeferredView
+    from ethos_registry.registry.dispatched_stream import DispatchedStream
+    from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
+    from ethos_registry.registry.explain import Explanation
+    from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
+    from ethos_registry.registry.local_transport import LocalTransport
+    from ethos_registry.registry.prefix_session import PrefixSession
+    from ethos_registry.registry.search_view import SearchView
+    from ethos_registry.registry.tool_registry import ToolRegistry, Turn, is_tool_registry
+    from ethos_registry.registry.tool_search import ToolSearch
+    from ethos_registry.registry.view import View
+    from ethos_registry.schema import FunctionTool, function_schema, tool
+    from ethos_registry.telemetry.open_telemetry import OpenTelemetry
+    from ethos_registry.telemetry.presets import Langfuse, OpenInference
+    from ethos_registry.telemetry.traced_call import TracedCall
+    from ethos_registry.toolkit import (
+        ArtifactReaders,
+        BraveSearch,
+        ScriptedSearch,
+        SearchBackend,
+        SearchError,
+        SearchResult,
+        TavilySearch,
+        fetch_url_tool,
+        kanban_tools,
+        list_files_tool,
+        patch_file_tool,
+        read_attachment_tool,
+        read_file_tool,
+        ready_tools,
+        run_tests_tool,
+        search_files_tool,
+        terminal_tool,
+        web_search_tool,
+        write_file_tool,
+    )
+    from ethos_registry.transports.limits import WorkerLimits
+    from ethos_registry.transports.process_transport import ProcessTransport
+    from ethos_registry.usage.errors import UsageStoreError
+    from ethos_registry.usage.ledger import UsageLedger
+    from ethos_registry.usage.read_usage import read_usage
+    from ethos_registry.usage.report import AgentUsage, DayUsage, ToolUsage, UsageReport
 
 
 __all__ = [
@@ -147,6 +237,7 @@ __all__ = [
     "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
+    "DeferredView",
     "DispatchContext",
     "DispatchMode",
     "DispatchedStream",
@@ -178,6 +269,7 @@ __all__ = [
     "MalformedCall",
     "McpAnnotations",
     "McpBridge",
+    "McpGateway",
     "McpPins",
     "McpProblem",
     "McpServer",
@@ -212,6 +304,7 @@ __all__ = [
     "SearchBackend",
     "SearchError",
     "SearchResult",
+    "SearchView",
     "SpooledArtifact",
     "SpooledArtifactStore",
     "StandardBackends",
@@ -241,6 +334,7 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolSearch",
     "ToolTransport",
     "ToolUsage",
     "ToolView",
@@ -315,6 +409,7 @@ _NAMES = {
     "bridges.mcp.bridge.pins": "McpPins PinDifference",
     "bridges.mcp.bridge.reports": "McpAnnotations McpProblem McpServerStatus ToolsChanged",
     "bridges.mcp.bridge.server": "McpServer",
+    "bridges.mcp.gateway.gateway": "McpGateway",
     "bridges.turn_collector": "TurnCollector",
     "capabilities.attachments": "AttachmentNotFoundError",
     "capabilities.files": "ReachFiles folder_storage",
@@ -333,7 +428,7 @@ _NAMES = {
     "contract.abort": "AbortController AbortSignal",
     "contract.artifact": "ArtifactOrigin",
     "contract.attachment": "Attachment",
-    "contract.call": "CallResult MalformedCall ToolCall",
+    "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
     "contract.canonical_json": "call_checksum",
     "contract.capability": "ToolCapabilities",
     "contract.content": "Audio ContentBlock Document Image Link",
@@ -342,7 +437,6 @@ _NAMES = {
     "contract.errors": (
         "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
     ),
-    "contract.execute_request": "ToolExecuteRequest",
     "contract.observer": (
         "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
     ),
@@ -381,13 +475,16 @@ _NAMES = {
     "reduction.registry": "DefaultToolResultReducerRegistry",
     "registry.capability_check": "CapabilityFinding",
     "registry.default_tool_registry": "DefaultToolRegistry",
+    "registry.deferred_view": "DeferredView",
     "registry.dispatched_stream": "DispatchedStream",
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",
     "registry.local_transport": "LocalTransport",
     "registry.prefix_session": "PrefixSession",
+    "registry.search_view": "SearchView",
     "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
+    "registry.tool_search": "ToolSearch",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
     "telemetry.open_telemetry": "OpenTelemetry",

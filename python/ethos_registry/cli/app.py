@@ -41,6 +41,7 @@ from ethos_registry.cli.saved_outputs import (
     MAX_OUTPUTS,
     SavedOutputs,
 )
+from ethos_registry.cli.serve_command import serve
 from ethos_registry.cli.sources import (
     check_personality,
     make_registry,
@@ -348,6 +349,7 @@ def run(
 
 
 app.command(short_help="Show who called which tools.")(usage)
+app.command(short_help="Serve a personality over the Model Context Protocol.")(serve)
 app.command(short_help="Show what this machine can enforce.")(doctor)
 
 
