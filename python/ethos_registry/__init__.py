@@ -99,6 +99,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.ports import ArtifactStore, ToolView, TurnScope, UsageRecorder
     from ethos_registry.contract.progress import Audience, ToolProgressEvent
+    from ethos_registry.contract.recorded_call import CallRecorder, RecordedCall, RecordedCalls
     from ethos_registry.contract.reducer import (
         ToolReducerContext,
         ToolResultReducer,
@@ -150,6 +151,15 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.providers.portable_name import portable_name
     from ethos_registry.providers.prefix import Prefix
     from ethos_registry.providers.prefix_diff import PrefixChange, PrefixDiff, prefix_diff
+    from ethos_registry.recording.errors import RecordingError
+    from ethos_registry.recording.recorder import TurnRecorder
+    from ethos_registry.recording.recording import (
+        RecordedTurn,
+        Recording,
+        read_recording,
+        recorded_turns,
+    )
+    from ethos_registry.recording.sqlite_recording import FoundCall, SqliteRecording
     from ethos_registry.reduction.arrow import reduce_arrow
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
     from ethos_registry.reduction.many import reduce_many, reduce_text
@@ -182,14 +192,19 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         TavilySearch,
         fetch_url_tool,
         kanban_tools,
+        lint_tool,
         list_files_tool,
+        memory_tools,
         patch_file_tool,
         read_attachment_tool,
         read_file_tool,
         ready_tools,
         run_tests_tool,
         search_files_tool,
+        session_search_tool,
         terminal_tool,
+        todo_tools,
+        typecheck_tool,
         web_search_tool,
         write_file_tool,
     )
@@ -224,6 +239,7 @@ __all__ = [
     "BraveSearch",
     "BrokenStreamPolicy",
     "CallObserver",
+    "CallRecorder",
     "CallResult",
     "CallResults",
     "CapabilityBackends",
@@ -251,6 +267,7 @@ __all__ = [
     "FetchResponse",
     "FileSecrets",
     "FinishedCall",
+    "FoundCall",
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
@@ -291,6 +308,11 @@ __all__ = [
     "QuotaExceededError",
     "ReachFiles",
     "ReadMtime",
+    "RecordedCall",
+    "RecordedCalls",
+    "RecordedTurn",
+    "Recording",
+    "RecordingError",
     "Registration",
     "ResponseTooLargeError",
     "Retry",
@@ -307,6 +329,7 @@ __all__ = [
     "SearchView",
     "SpooledArtifact",
     "SpooledArtifactStore",
+    "SqliteRecording",
     "StandardBackends",
     "StartedBatch",
     "StartedCall",
@@ -348,6 +371,7 @@ __all__ = [
     "Turn",
     "TurnAlreadySignalledError",
     "TurnCollector",
+    "TurnRecorder",
     "TurnScope",
     "UnconfinedError",
     "UsageLedger",
@@ -369,9 +393,11 @@ __all__ = [
     "is_secret_name",
     "is_tool_registry",
     "kanban_tools",
+    "lint_tool",
     "list_files_tool",
     "load_personalities",
     "load_personality",
+    "memory_tools",
     "ok",
     "patch_file_tool",
     "portable_name",
@@ -379,8 +405,10 @@ __all__ = [
     "provider",
     "read_attachment_tool",
     "read_file_tool",
+    "read_recording",
     "read_usage",
     "ready_tools",
+    "recorded_turns",
     "redact_text",
     "reduce_arrow",
     "reduce_many",
@@ -389,10 +417,13 @@ __all__ = [
     "run_tests_tool",
     "sandbox_support",
     "search_files_tool",
+    "session_search_tool",
     "standard_backends",
     "start_supervised",
     "terminal_tool",
+    "todo_tools",
     "tool",
+    "typecheck_tool",
     "web_search_tool",
     "write_file_tool",
 ]
@@ -444,6 +475,7 @@ _NAMES = {
     "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
     "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
+    "contract.recorded_call": "CallRecorder RecordedCall RecordedCalls",
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
@@ -468,6 +500,10 @@ _NAMES = {
     "providers.portable_name": "portable_name",
     "providers.prefix": "Prefix",
     "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
+    "recording.errors": "RecordingError",
+    "recording.recorder": "TurnRecorder",
+    "recording.recording": "RecordedTurn Recording read_recording recorded_turns",
+    "recording.sqlite_recording": "FoundCall SqliteRecording",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",
     "reduction.many": "reduce_many reduce_text",
@@ -491,10 +527,11 @@ _NAMES = {
     "telemetry.presets": "Langfuse OpenInference",
     "telemetry.traced_call": "TracedCall",
     "toolkit": (
-        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError SearchResult "
-        "TavilySearch fetch_url_tool kanban_tools list_files_tool patch_file_tool "
-        "read_attachment_tool read_file_tool ready_tools run_tests_tool search_files_tool "
-        "terminal_tool web_search_tool write_file_tool"
+        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError "
+        "SearchResult TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool "
+        "memory_tools patch_file_tool read_attachment_tool read_file_tool ready_tools "
+        "run_tests_tool search_files_tool session_search_tool terminal_tool todo_tools "
+        "typecheck_tool web_search_tool write_file_tool"
     ),
     "transports.limits": "WorkerLimits",
     "transports.process_transport": "ProcessTransport",

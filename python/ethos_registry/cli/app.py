@@ -33,6 +33,7 @@ from ethos_registry.cli.prefix_app import prefix_app
 from ethos_registry.cli.prefixes import taken_prefix
 from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
 from ethos_registry.cli.recall_table import RecallTable
+from ethos_registry.cli.recordings_app import recordings_app
 from ethos_registry.cli.reduced_run import SAVE_VARIABLE, run_reduced, saves_by_default
 from ethos_registry.cli.render import RenderedReport
 from ethos_registry.cli.saved_outputs import (
@@ -67,6 +68,7 @@ app = typer.Typer(
 )
 app.add_typer(prefix_app, name="prefix")
 app.add_typer(mcp_app, name="mcp")
+app.add_typer(recordings_app, name="recordings")
 
 SOME_CALL_FAILED = 1
 SOME_CALL_REFUSED = 1
