@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ethos_registry.contract.execute_request import ToolExecuteRequest, batch_to_wire
 from ethos_registry.contract.transport import TransportItem
+from ethos_registry.transports.json_lines import exact_json_bytes
 
 __all__ = ["PoolBatch", "PoolCall", "cancel_line", "request_line"]
 
@@ -77,4 +77,4 @@ def cancel_line(call: PoolCall) -> bytes:
 
 
 def _line(value: Any) -> bytes:
-    return f"{json.dumps(value, separators=(',', ':'), allow_nan=False)}\n".encode("ascii")
+    return exact_json_bytes(value) + b"\n"
