@@ -18,8 +18,9 @@ from ethos_registry.contract.execute_request import (
     ToolExecuteRequest,
     batch_from_wire,
 )
+from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
-from ethos_registry.contract.transport import TransportItem, TransportProgress, TransportReply
+from ethos_registry.contract.transport import TransportReply
 from ethos_registry.execution.refusals import exception_text
 from ethos_registry.registry.local_transport import LocalRun
 from ethos_registry.registry.reader import RegistryReader
@@ -152,22 +153,22 @@ class _Items:
         self._mtimes = [_tracked(request) for request in requests]
         self._closing: asyncio.Task[None] | None = None
 
-    def put(self, item: TransportItem) -> None:
-        if isinstance(item, TransportProgress):
-            event = item.event.to_wire()
-            self._worker.write(json_bytes(["event", self._tickets[item.index], event]))
+    def started(self, index: int) -> None:
+        """The host knows: the calls of a message were accepted together."""
 
-    def reply(self, reply: TransportReply) -> None:
-        ticket, mtimes = self._tickets[reply.index], self._mtimes[reply.index]
+    def event(self, index: int, event: ToolProgressEvent) -> None:
+        line = json_bytes(["event", self._tickets[index], event.to_wire()])
+        self._worker.write(line)
+
+    def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
+        ticket, mtimes = self._tickets[index], self._mtimes[index]
         written = None if mtimes is None else mtimes.take_written()
-        result = self._worker.bounded(reply.result)
-        if written or result is not reply.result:
-            reply = dataclasses.replace(reply, result=result, read_mtimes=written)
+        reply = TransportReply(index, self._worker.bounded(result), was_started, None, written)
         try:
             line = json_bytes(["reply", ticket, reply.to_wire()])
         except Exception as error:  # a value that has no JSON form after all
             failed = ToolError(f"the result cannot be sent: {exception_text(error)}")
-            line = json_bytes(["reply", ticket, TransportReply(reply.index, failed).to_wire()])
+            line = json_bytes(["reply", ticket, TransportReply(index, failed).to_wire()])
         self._worker.ended(ticket)
         self._worker.write(line)
         self._open -= 1
