@@ -18,7 +18,16 @@ __all__ = ["PoolBatch", "PoolCall", "cancel_line", "request_line"]
 class PoolCall:
     """One request in the pool."""
 
-    __slots__ = ("attempts", "batch", "index", "is_accepted", "is_stopped", "number", "request")
+    __slots__ = (
+        "attempts",
+        "batch",
+        "index",
+        "is_accepted",
+        "is_reported",
+        "is_stopped",
+        "number",
+        "request",
+    )
 
     def __init__(self, batch: PoolBatch, index: int, request: ToolExecuteRequest) -> None:
         self.batch = batch
@@ -27,6 +36,8 @@ class PoolCall:
         self.number = 0
         self.is_accepted = False
         """The worker was about to run it."""
+        self.is_reported = False
+        """Its caller knows that it began."""
         self.is_stopped = False
         self.attempts = 0
 
