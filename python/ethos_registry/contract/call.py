@@ -73,7 +73,7 @@ class CallResult:
     truncated_from: int | None = None
     """Characters before the cut, if the trim or the `read_file` reducer cut."""
     duration_seconds: float = 0.0
-    """From the start of the tool to its end; 0 if the tool was not started."""
+    """From the start of the tool, or of its last attempt, to its end; 0 if it was not started."""
 
     @property
     def ok(self) -> bool:

@@ -80,6 +80,8 @@ def finish_failure(call: Call, error: BaseException) -> Finished:
     if type(error) is BadResultError:
         return _bad_result(call, str(error))
     if call.stop_reason is None:
+        if call.batch.observers is not None:
+            call.batch.exception_types[call.index] = refusals.class_name(error)
         refusals.log_raised(call.plan.name, error, call.plan.redact)
     text = refusals.exception_text(error)
     return _finish(call, ToolError(text, "execution_failed", "raised"), None)

@@ -314,4 +314,8 @@ def _sent_settings(runtime: Runtime) -> dict[str, Any]:
         "max_threads": None if threads is tool_threads else threads.max_threads,
         "thread_wait_seconds": runtime.thread_wait_seconds,
         "abandon_after_seconds": runtime.abandon_after_seconds,
+        "redact": runtime.redact is not None,
+        "unredacted_tools": sorted(runtime.unredacted_tools),
+        "filters": runtime.filters,
+        "max_concurrency": runtime.max_concurrency,
     }
