@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, get_args
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.progress import ToolProgressEvent
+from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution.control import BatchControl
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
 
@@ -20,6 +22,7 @@ __all__ = [
     "BudgetPolicy",
     "CheckedOptions",
     "OnResult",
+    "ResultSink",
     "StreamOptions",
     "UntrustedPolicy",
     "checked_options",
@@ -59,6 +62,19 @@ class BatchOptions(StreamOptions, total=False):
     """Stops single calls while the batch runs. Default: `None`."""
 
 
+class ResultSink(Protocol):
+    """Receives what calls produce, by the position of the call."""
+
+    def on_started(self, index: int) -> None:
+        """A tool is about to run."""
+
+    def on_event(self, index: int, event: ToolProgressEvent) -> None:
+        """A tool emitted an event."""
+
+    def on_result(self, index: int, result: ToolResult, *, was_started: bool) -> None:
+        """A call has its result."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedOptions:
     """The options of one batch after the checks."""
@@ -71,11 +87,15 @@ class CheckedOptions:
     on_result: OnResult | None = None
     turn_attachments: tuple[Attachment, ...] = ()
     control: BatchControl | None = None
+    sink: ResultSink | None = None
+    """Set where calls run for a registry elsewhere, which counts their time and finishes their
+    results: neither happens here."""
 
 
 DEFAULT_OPTIONS = CheckedOptions()
 
-OPTION_NAMES = tuple(name for name in CheckedOptions.__slots__ if name != "turn_attachments")
+_NOT_OPTIONS = ("turn_attachments", "sink")
+OPTION_NAMES = tuple(name for name in CheckedOptions.__slots__ if name not in _NOT_OPTIONS)
 
 
 def checked_options(

@@ -118,8 +118,9 @@ class Session:
             options.on_result,
             trims_at_end=batch.trims_at_end,
             reports_early=call_count is None,
+            sink=options.sink,
         )
-        self._report = None if runtime.observers is None else BatchReport(batch, runtime.observers)
+        self._report = None if batch.observers is None else BatchReport(batch, batch.observers)
         self._plans: dict[int, CallPlan] = {}
         self._runner = Runner(batch, self._results, self._report, task_starter(loop), on_start)
         seconds = options.deadline_seconds
@@ -316,6 +317,7 @@ class Session:
             self._remove_abort_listener()
             self._remove_abort_listener = None
         self._runner.watch = None
+        self._runner.release()
 
 
 def _read_all(calls: Sequence[Any], places: Sequence[int]) -> list[ReadCall]:
