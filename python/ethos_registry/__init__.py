@@ -30,6 +30,16 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.bridges.mcp.bridge.bridge import McpBridge
+    from ethos_registry.bridges.mcp.bridge.pins import McpPins, PinDifference
+    from ethos_registry.bridges.mcp.bridge.reports import (
+        McpAnnotations,
+        McpProblem,
+        McpServerStatus,
+        ToolsChanged,
+    )
+    from ethos_registry.bridges.mcp.bridge.server import McpServer
+    from ethos_registry.bridges.mcp.gateway.gateway import McpGateway
     from ethos_registry.bridges.turn_collector import TurnCollector
     from ethos_registry.capabilities.attachments import AttachmentNotFoundError
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
@@ -158,13 +168,16 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
     from ethos_registry.registry.capability_check import CapabilityFinding
     from ethos_registry.registry.default_tool_registry import DefaultToolRegistry
+    from ethos_registry.registry.deferred_view import DeferredView
     from ethos_registry.registry.dispatched_stream import DispatchedStream
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
     from ethos_registry.registry.local_transport import LocalTransport
     from ethos_registry.registry.prefix_session import PrefixSession
+    from ethos_registry.registry.search_view import SearchView
     from ethos_registry.registry.tool_registry import ToolRegistry, Turn, is_tool_registry
+    from ethos_registry.registry.tool_search import ToolSearch
     from ethos_registry.registry.view import View
     from ethos_registry.schema import FunctionTool, function_schema, tool
     from ethos_registry.telemetry.open_telemetry import OpenTelemetry
@@ -241,6 +254,7 @@ __all__ = [
     "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
+    "DeferredView",
     "DispatchContext",
     "DispatchMode",
     "DispatchedStream",
@@ -271,12 +285,20 @@ __all__ = [
     "LiveContext",
     "LocalTransport",
     "MalformedCall",
+    "McpAnnotations",
+    "McpBridge",
+    "McpGateway",
+    "McpPins",
+    "McpProblem",
+    "McpServer",
+    "McpServerStatus",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
     "OpenInference",
     "OpenTelemetry",
     "Personality",
+    "PinDifference",
     "Prefix",
     "PrefixChange",
     "PrefixDiff",
@@ -305,6 +327,7 @@ __all__ = [
     "SearchBackend",
     "SearchError",
     "SearchResult",
+    "SearchView",
     "SpooledArtifact",
     "SpooledArtifactStore",
     "SqliteRecording",
@@ -335,9 +358,11 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolSearch",
     "ToolTransport",
     "ToolUsage",
     "ToolView",
+    "ToolsChanged",
     "TracedCall",
     "TransportItem",
     "TransportProgress",
@@ -412,6 +437,11 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
+    "bridges.mcp.bridge.bridge": "McpBridge",
+    "bridges.mcp.bridge.pins": "McpPins PinDifference",
+    "bridges.mcp.bridge.reports": "McpAnnotations McpProblem McpServerStatus ToolsChanged",
+    "bridges.mcp.bridge.server": "McpServer",
+    "bridges.mcp.gateway.gateway": "McpGateway",
     "bridges.turn_collector": "TurnCollector",
     "capabilities.attachments": "AttachmentNotFoundError",
     "capabilities.files": "ReachFiles folder_storage",
@@ -446,8 +476,8 @@ _NAMES = {
     "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
     "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
-    "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
     "contract.recorded_call": "CallRecorder RecordedCall RecordedCalls",
+    "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
@@ -483,24 +513,27 @@ _NAMES = {
     "reduction.registry": "DefaultToolResultReducerRegistry",
     "registry.capability_check": "CapabilityFinding",
     "registry.default_tool_registry": "DefaultToolRegistry",
+    "registry.deferred_view": "DeferredView",
     "registry.dispatched_stream": "DispatchedStream",
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",
     "registry.local_transport": "LocalTransport",
     "registry.prefix_session": "PrefixSession",
+    "registry.search_view": "SearchView",
     "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
+    "registry.tool_search": "ToolSearch",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
     "telemetry.open_telemetry": "OpenTelemetry",
     "telemetry.presets": "Langfuse OpenInference",
     "telemetry.traced_call": "TracedCall",
     "toolkit": (
-        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError "
-        "SearchResult TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool "
-        "memory_tools patch_file_tool read_attachment_tool read_file_tool ready_tools "
-        "run_tests_tool search_files_tool session_search_tool terminal_tool todo_tools "
-        "typecheck_tool web_search_tool write_file_tool"
+        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError SearchResult "
+        "TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool memory_tools "
+        "patch_file_tool read_attachment_tool read_file_tool ready_tools run_tests_tool "
+        "search_files_tool session_search_tool terminal_tool todo_tools typecheck_tool "
+        "web_search_tool write_file_tool"
     ),
     "transports.limits": "WorkerLimits",
     "transports.process_transport": "ProcessTransport",

@@ -19,6 +19,7 @@ from ethos_registry.cli.demo import run_demo
 from ethos_registry.cli.doctor import doctor
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
+from ethos_registry.cli.mcp_app import mcp_app
 from ethos_registry.cli.numbers import any_whole_number, positive_number
 from ethos_registry.cli.output import (
     is_terminal,
@@ -43,6 +44,7 @@ from ethos_registry.cli.saved_outputs import (
     MAX_OUTPUTS,
     SavedOutputs,
 )
+from ethos_registry.cli.serve_command import serve
 from ethos_registry.cli.sources import (
     check_personality,
     make_registry,
@@ -67,6 +69,7 @@ app = typer.Typer(
     help="The tool registry for LLM agents.",
 )
 app.add_typer(prefix_app, name="prefix")
+app.add_typer(mcp_app, name="mcp")
 app.add_typer(recordings_app, name="recordings")
 
 SOME_CALL_FAILED = 1
@@ -354,6 +357,7 @@ def run(
 
 
 app.command(short_help="Show who called which tools.")(usage)
+app.command(short_help="Serve a personality over the Model Context Protocol.")(serve)
 app.command(short_help="Show what this machine can enforce.")(doctor)
 
 

@@ -157,6 +157,8 @@ def source_of_call(call: Call) -> str | None:
     try:
         if isinstance(entry.tool, ArtifactTool):
             return entry.tool.source_of(call.args)
+        if entry.mcp_server is not None:
+            return _core.replace_surrogates(f"mcp:{entry.mcp_server}"[:256])
         return source_of(entry.name, call.args)
     except KeyboardInterrupt:
         raise
