@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
 from collections.abc import AsyncIterator, Sequence
 
 from ethos_registry.contract.execute_request import ToolExecuteRequest
@@ -24,10 +25,14 @@ class CallerQueue:
         self.missing = set(range(len(self.requests)))
         """The positions of the requests without a reply."""
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         self._queue: asyncio.Queue[TransportItem] = asyncio.Queue()
 
     def put(self, item: TransportItem) -> None:
         """Send an item to the caller; on any thread."""
+        if threading.get_ident() == self._thread:  # without a wake-up of the loop for each item
+            self._queue.put_nowait(item)
+            return
         with contextlib.suppress(RuntimeError):  # the caller's loop is closed
             self._loop.call_soon_threadsafe(self._queue.put_nowait, item)
 

@@ -120,7 +120,7 @@ class GatewayLink(Connection):
 
 
 def _reply(index: int, name: str, result: ToolResult, meta: dict[str, Any]) -> TransportReply:
-    """The result with what the gateway says about it."""
+    """The result with what the gateway reports about it."""
     code, reason = meta.get(f"{_META}code"), meta.get(f"{_META}reason")
     was_started = True
     if isinstance(result, ToolError) and code in ERROR_CODES:

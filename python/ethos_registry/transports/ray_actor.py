@@ -55,7 +55,7 @@ class RayActor:
             if self._handle is None:
                 self._handle = self._created(ray)
             handle = self._handle
-        # A question that may be asked again: it waits while Ray starts the actor anew.
+        # A question that may be asked again: it waits while Ray starts the actor again.
         asked = handle.hello.options(max_task_retries=-1, **_CONTROL).remote()
         try:
             answer = read_line(await asyncio.wait_for(asked, seconds))

@@ -43,8 +43,8 @@ class RayTransport(ToolTransport):
     lost, results that arrived stay, and the other calls of its message are answered with "it may
     have run"; those of tools that are `idempotent` are sent once more. Ray starts the actor again.
 
-    A Ray cluster is one trust domain: whoever reaches it can run code on every node. Take `address`
-    from your own configuration only.
+    A Ray cluster is one trust domain: everyone who reaches it can run code on every node. Take
+    `address` from your own configuration only.
 
     Args:
         tools: What actors import: `module:attribute` or `entry_point:NAME`; see `ProcessTransport`.
@@ -241,9 +241,11 @@ class _Part:
 
     async def _send(self, indexes: list[int], *, is_second: bool = False) -> str:
         """Send requests and pass on what happens; how it ended if that was too early."""
-        loop = asyncio.get_running_loop()
         try:
-            await loop.run_in_executor(None, self._connect)
+            import ray
+
+            if not ray.is_initialized():
+                await asyncio.get_running_loop().run_in_executor(None, self._connect)
             offered = await self._actor.ready(self._ready_seconds)
         except (UnavailableError, ImportError, ConnectionError, RuntimeError) as error:
             for index in () if is_second else self._open.intersection(indexes):
