@@ -1,4 +1,4 @@
-"""`RayTransport` beside a bare actor call that carries as many requests: medians of one run.
+"""`RayTransport` beside a bare actor call with the same number of requests: medians.
 
 Needs the extra `ray`: `python benches/bench_transport_ray.py`.
 """

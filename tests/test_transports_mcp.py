@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import time
@@ -23,7 +24,7 @@ from ethos_registry import (
     ToolExecuteRequest,
     ToolProgressEvent,
 )
-from transports import table
+from transports import table, tools
 
 TESTS = str(Path(__file__).parent)
 CONTEXT_STAYS = "the context stays here: the gateway is in another trust domain"
@@ -114,6 +115,18 @@ async def test_a_crash_of_the_gateway_may_have_run_and_the_next_call_reaches_a_n
         assert lost.text.endswith("it may have run")
         [after] = await subject.run([table.call("wait", "w", number=1, seconds=0)])
         assert after.text == "1 w"
+
+
+async def test_closing_answers_what_runs(tmp_path: Path) -> None:
+    async with opener(tmp_path)() as transport:
+        subject = table.Subject(transport, opener(tmp_path), tmp_path)
+        call = table.call("count_again", file=str(subject.file), number=1, seconds=60)
+        batch = asyncio.create_task(subject.run([call]))
+        await table.until(lambda: bool(tools.noted(subject.file)))
+        await transport.aclose()
+        [result] = await batch
+    assert result.text.endswith("it may have run")
+    assert tools.noted(subject.file) == ["start 1"]
 
 
 async def test_a_gateway_that_cannot_start_is_not_available_and_says_why(tmp_path: Path) -> None:

@@ -118,6 +118,7 @@ async def test_twenty_kills_of_workers_keep_what_finished_and_run_nothing_twice(
     chance = random.Random(seed)
     once, again = tmp_path / "once.txt", tmp_path / "again.txt"
     number = killed = 0
+    processes: set[int] = set()
     results: dict[str, Any] = {}
     async with open_ray(workers=2, ready_timeout_seconds=60) as transport:
         subject = table.Subject(transport, open_ray, tmp_path)
@@ -134,14 +135,20 @@ async def test_twenty_kills_of_workers_keep_what_finished_and_run_nothing_twice(
                 )
 
             async def kill_soon(process: str) -> None:
+                nonlocal killed
                 await asyncio.sleep(chance.uniform(0, 0.06))
                 with suppress(ProcessLookupError, ValueError):
                     os.kill(int(process), signal.SIGKILL)
+                    killed += 1
+                    processes.add(int(process))
 
             answered, _ = await asyncio.gather(subject.run(calls), kill_soon(where.text))
-            killed += where.ok
             assert [result.tool_call_id for result in answered] == [call["id"] for call in calls]
             results |= {result.tool_call_id: result for result in answered}
+        for _ in range(2):
+            [last] = await subject.run([table.call("process_id")])
+            processes |= {int(last.text)} if last.ok else set()
+    await table.until(lambda: not any(map(table.is_alive, processes)))
     starts = Counter(line for line in tools.noted(once) if line.startswith("start"))
     assert starts
     assert max(starts.values()) == 1, f"ran twice, seed {seed}"
@@ -155,6 +162,22 @@ async def test_twenty_kills_of_workers_keep_what_finished_and_run_nothing_twice(
         else:
             assert result.text.endswith("it may have run"), f"seed {seed}: {result.text}"
     assert len(results) == number
+
+
+async def test_closing_answers_what_runs_and_sends_nothing_again(
+    cluster: None, tmp_path: Path
+) -> None:
+    async with open_ray() as transport:
+        subject = table.Subject(transport, open_ray, tmp_path)
+        file = str(subject.file)
+        batch = asyncio.create_task(
+            subject.run([table.call("count_again", file=file, number=1, seconds=60)])
+        )
+        await table.until(lambda: bool(tools.noted(subject.file)))
+        await transport.aclose()
+        [result] = await batch
+    assert result.text.endswith("it may have run")
+    assert tools.noted(subject.file) == ["start 1"]
 
 
 async def test_a_large_batch_is_one_message_for_each_actor(

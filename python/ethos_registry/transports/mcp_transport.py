@@ -110,7 +110,11 @@ class McpTransport(ToolTransport):
             if why or thread is None:
                 queue.refuse(index, why)
                 continue
-            running[index] = thread.send(queue, index, self._ready_seconds)
+            sent = thread.send(queue, index, self._ready_seconds)
+            if sent is None:
+                queue.refuse(index, problem)
+            else:
+                running[index] = sent
         unlinks = [signal.add_listener(partial(_stop_all, queue, running))]
         for index, one in enumerate(() if live is None else live.signals):
             if one is not NEVER_ABORTED and index in running:
@@ -151,6 +155,8 @@ class _LinkThread:
         self._loop = asyncio.new_event_loop()
         self._link: GatewayLink | None = None
         self._server, self._secrets = server, secrets
+        self._lock = threading.Lock()
+        self._is_closed = False
         self._thread = threading.Thread(
             target=self._run, name=f"mcp transport {server.name}", daemon=True
         )
@@ -162,9 +168,13 @@ class _LinkThread:
         self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         self._loop.close()
 
-    def send(self, queue: CallerQueue, index: int, ready_seconds: float) -> Future[None]:
-        """Send a request on the loop of the link."""
-        return asyncio.run_coroutine_threadsafe(self._send(queue, index, ready_seconds), self._loop)
+    def send(self, queue: CallerQueue, index: int, ready_seconds: float) -> Future[None] | None:
+        """Send a request on the loop of the link; `None` if that is closed."""
+        with self._lock:
+            if self._is_closed:
+                return None
+            sending = self._send(queue, index, ready_seconds)
+            return asyncio.run_coroutine_threadsafe(sending, self._loop)
 
     async def _send(self, queue: CallerQueue, index: int, ready_seconds: float) -> None:
         from ethos_registry.transports.mcp_link import GatewayLink
@@ -181,6 +191,8 @@ class _LinkThread:
 
     def close(self) -> None:
         """End the connection, its process and the thread."""
+        with self._lock:
+            self._is_closed = True
         closing = asyncio.run_coroutine_threadsafe(self._close(), self._loop)
         try:
             closing.result(_CLOSE_SECONDS)

@@ -37,6 +37,7 @@ class RayActor:
         self._lock = threading.Lock()
         self._handle: Any = None
         self._offered: dict[str, list[Any]] | None = None
+        self._is_closed = False
         self.open_calls = 0
 
     async def ready(self, seconds: float) -> dict[str, list[Any]]:
@@ -52,6 +53,8 @@ class RayActor:
         from ray.exceptions import RayError
 
         with self._lock:
+            if self._is_closed:
+                raise UnavailableError("the transport was closed")
             if self._handle is None:
                 self._handle = self._created(ray)
             handle = self._handle
@@ -99,8 +102,16 @@ class RayActor:
         return ", ".join(f"{name}={value}" for name, value in wanted.items()) or "a worker"
 
     def run(self, batch: str, payload: bytes) -> Any:
-        """Send a message; the stream of what happens."""
-        return self._handle.run.options(num_returns="streaming").remote(batch, payload)
+        """Send a message; the stream of what happens.
+
+        Raises:
+            UnavailableError: The actor was ended in the meantime; nothing was sent.
+
+        """
+        handle = self._handle
+        if handle is None:
+            raise UnavailableError("its Ray worker was ended")
+        return handle.run.options(num_returns="streaming").remote(batch, payload)
 
     def cancel(self, batch: str, index: int) -> None:
         """Stop one call of a batch."""
@@ -111,6 +122,12 @@ class RayActor:
     def lost(self) -> None:
         """Its process ended: ask again before the next message."""
         self._offered = None
+
+    def close(self) -> None:
+        """End the actor for good."""
+        with self._lock:
+            self._is_closed = True
+        self.forget()
 
     def forget(self) -> None:
         """End the actor; the next call creates another one."""

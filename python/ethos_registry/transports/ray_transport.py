@@ -173,7 +173,7 @@ class RayTransport(ToolTransport):
         """End the actors; calls that run are answered with "it may have run"."""
         self._is_closed = True
         for actor in self._actors:
-            actor.forget()
+            actor.close()
 
     async def aclose(self) -> None:
         """`close`, without blocking the loop."""
@@ -212,6 +212,7 @@ class _Part:
     async def run(self) -> None:
         """Send the requests, and answer each."""
         self._actor.open_calls += len(self.indexes)
+        problem = "it was cancelled"
         try:
             problem = await self._send(self.indexes)
             again = [index for index in self._sent if self._may_send_again(index)]
@@ -219,9 +220,11 @@ class _Part:
                 for index in self._open.difference(again):
                     self._lose(index, problem)
                 problem = await self._send(again, is_second=True) or problem
+        except Exception as error:  # every request has a reply, whatever Ray raises
+            problem = f"its Ray worker failed with {type(error).__name__}"
+        finally:
             for index in sorted(self._open):
                 self._lose(index, problem)
-        finally:
             self._actor.open_calls -= len(self.indexes)
 
     def _may_send_again(self, index: int) -> bool:
@@ -248,10 +251,8 @@ class _Part:
                 await asyncio.get_running_loop().run_in_executor(None, self._connect)
             offered = await self._actor.ready(self._ready_seconds)
         except (UnavailableError, ImportError, ConnectionError, RuntimeError) as error:
-            for index in () if is_second else self._open.intersection(indexes):
-                self._refuse(index, str(error))
-            return str(error)
-        indexes = self._same_tools(indexes, offered)
+            return self._unsent(indexes, str(error), is_second)
+        indexes = self._same_tools(indexes, offered, is_second)
         if not indexes or self._is_aborted:
             return ""
         from ray.exceptions import RayError
@@ -259,20 +260,32 @@ class _Part:
         self._sent = indexes
         self._batch = uuid4().hex
         wire = batch_to_wire([self._queue.requests[index] for index in indexes])
-        payload = exact_json_bytes({"shared": wire.shared, "requests": wire.requests})
         try:
+            payload = exact_json_bytes({"shared": wire.shared, "requests": wire.requests})
             self._stream = self._actor.run(self._batch, payload)
+        except (UnavailableError, TypeError, ValueError) as error:
+            return self._unsent(indexes, str(error), is_second)
+        try:
             for index in self._stopped.intersection(indexes):
                 self.stop(index)
             async for reference in self._stream:
                 for item in read_line(await reference):
                     self._pass_on(item)
         except RayError:
-            self._actor.lost()
+            if not self._is_aborted:
+                self._actor.lost()
             return "its Ray worker was lost"
         return "its Ray worker sent no result"
 
-    def _same_tools(self, indexes: list[int], offered: Mapping[str, list[Any]]) -> list[int]:
+    def _unsent(self, indexes: list[int], problem: str, is_second: bool) -> str:
+        """Answer requests that were not sent; those that were sent before may have run."""
+        for index in () if is_second else indexes:
+            self._refuse(index, problem)
+        return problem
+
+    def _same_tools(
+        self, indexes: list[int], offered: Mapping[str, list[Any]], is_second: bool
+    ) -> list[int]:
         same = []
         for index in indexes:
             request = self._queue.requests[index]
@@ -286,7 +299,8 @@ class _Part:
             else:
                 same.append(index)
                 continue
-            self._refuse(index, problem)
+            if not is_second:
+                self._refuse(index, problem)
         return same
 
     def _refuse(self, index: int, problem: str) -> None:

@@ -116,6 +116,10 @@ class _Items:
         """JSON lists of the items of each turn of the loop, until every request has its reply."""
         while self._open or self._out:
             await self._arrived.wait()
+            seen = 0
+            while self._open and seen != len(self._out):  # what follows at once goes along
+                seen = len(self._out)
+                await asyncio.sleep(0)
             self._arrived.clear()
             out, self._out = self._out, []
             yield b"[%b]" % b",".join(out)
