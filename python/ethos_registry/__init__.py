@@ -49,6 +49,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.capabilities.standard import StandardBackends, standard_backends
     from ethos_registry.config.personalities import load_personalities, load_personality
     from ethos_registry.contract.abort import AbortController, AbortSignal
+    from ethos_registry.contract.approval import ApprovalStore, Pending, PendingApproval
     from ethos_registry.contract.artifact import ArtifactOrigin
     from ethos_registry.contract.attachment import Attachment
     from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
@@ -58,6 +59,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
     from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
     from ethos_registry.contract.errors import (
+        ApprovalError,
         ConfigError,
         EthosRegistryError,
         ToolAlreadyRegisteredError,
@@ -114,6 +116,11 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.secret_names import is_secret_name
     from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
+    from ethos_registry.execution.approvals import (
+        Approvals,
+        FileApprovalStore,
+        MemoryApprovalStore,
+    )
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
     from ethos_registry.execution.results import CallResults
@@ -174,6 +181,9 @@ __all__ = [
     "Agent",
     "AgentCatalog",
     "AgentUsage",
+    "ApprovalError",
+    "ApprovalStore",
+    "Approvals",
     "ArtifactGoneError",
     "ArtifactOrigin",
     "ArtifactReaders",
@@ -207,6 +217,7 @@ __all__ = [
     "ErrorReason",
     "EthosRegistryError",
     "Explanation",
+    "FileApprovalStore",
     "FileSecrets",
     "FinishedCall",
     "FrozenToolRegistry",
@@ -222,11 +233,14 @@ __all__ = [
     "Langfuse",
     "Link",
     "MalformedCall",
+    "MemoryApprovalStore",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
     "OpenInference",
     "OpenTelemetry",
+    "Pending",
+    "PendingApproval",
     "Personality",
     "Prefix",
     "PrefixChange",
@@ -342,6 +356,7 @@ _NAMES = {
     "capabilities.standard": "StandardBackends standard_backends",
     "config.personalities": "load_personalities load_personality",
     "contract.abort": "AbortController AbortSignal",
+    "contract.approval": "ApprovalStore Pending PendingApproval",
     "contract.artifact": "ArtifactOrigin",
     "contract.attachment": "Attachment",
     "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
@@ -351,7 +366,8 @@ _NAMES = {
     "contract.context": "DEFAULT_BUDGET_CHARS ReadMtime ToolContext",
     "contract.dispatch": "DispatchContext ToolExecution",
     "contract.errors": (
-        "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
+        "ApprovalError ConfigError EthosRegistryError ToolAlreadyRegisteredError "
+        "TurnAlreadySignalledError"
     ),
     "contract.observer": (
         "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
@@ -370,6 +386,7 @@ _NAMES = {
         "ScopedSecretsResolver Storage"
     ),
     "contract.tool": "CollisionPolicy DispatchMode Tool",
+    "execution.approvals": "Approvals FileApprovalStore MemoryApprovalStore",
     "execution.filters": "Invocation InvocationFilter",
     "execution.options": "BatchOptions StreamOptions",
     "execution.results": "CallResults",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry.contract import checks
+from ethos_registry.contract.approval import PendingApproval
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call_shapes import call_parts
 from ethos_registry.contract.content import ContentBlock
@@ -91,6 +92,12 @@ class CallResult:
     def content(self) -> tuple[ContentBlock, ...]:
         """The images, documents, recordings and links beside the text."""
         return self.result.content
+
+    @property
+    def pending(self) -> PendingApproval | None:
+        """The approval that the call waits for, with the token to resume it; else `None`."""
+        found = self.result.extra.get("pending")
+        return found if type(found) is PendingApproval else None
 
     def to_wire(self) -> dict[str, Any]:
         """The result as a JSON object: exactly `toolCallId`, `name` and `result`."""

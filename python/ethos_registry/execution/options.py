@@ -12,6 +12,7 @@ from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
+from ethos_registry.execution.pending import ResumedCall
 
 __all__ = [
     "DEFAULT_OPTIONS",
@@ -67,11 +68,15 @@ class CheckedOptions:
     filters: tuple[InvocationFilter, ...] = ()
     on_result: OnResult | None = None
     turn_attachments: tuple[Attachment, ...] = ()
+    resumed: ResumedCall | None = None
+    """The decision that the only call of the batch waited for."""
 
 
 DEFAULT_OPTIONS = CheckedOptions()
 
-OPTION_NAMES = tuple(name for name in CheckedOptions.__slots__ if name != "turn_attachments")
+OPTION_NAMES = tuple(
+    name for name in CheckedOptions.__slots__ if name not in ("turn_attachments", "resumed")
+)
 
 
 def checked_options(

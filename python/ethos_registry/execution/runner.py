@@ -17,6 +17,7 @@ from ethos_registry.execution.call import Call
 from ethos_registry.execution.collected_results import CollectedResults
 from ethos_registry.execution.finish import fence_of, finish_failure, source_of_call
 from ethos_registry.execution.isolated_arguments import isolated_arguments
+from ethos_registry.execution.pending import Answered
 from ethos_registry.execution.refusals import StopReason
 from ethos_registry.execution.shared_slots import HELD
 from ethos_registry.execution.slots import Slots
@@ -173,6 +174,9 @@ class Runner:
             # would log it as an exception that was never retrieved.
             self._interrupt = interrupt
             return
+        except Answered as answer:
+            self._settle_unstarted(call, answer.result)
+            return
         except BaseException as error:  # SystemExit, CancelledError and others end one call
             self._settle(call, finish_failure(call, error))
             return
@@ -216,6 +220,14 @@ class Runner:
                 finished.sent_chars,
                 finished.truncated_from,
             )
+
+    def _settle_unstarted(self, call: Call, result: ToolResult) -> None:
+        """Answer a call whose tool was not started, by what a filter decided."""
+        if call.stop_reason is not None:
+            self._settle_stopped(call)
+        elif not call.has_ended:
+            chars = len(result.text)
+            self._settled(call, result, chars, chars, chars, None, False)
 
     def _settle_stopped(self, call: Call) -> None:
         """Answer a call that was stopped, whatever its tool still returns."""

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
+from ethos_registry.execution.approvals import Approvals
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.logged import log_exception
 from ethos_registry.execution.observers import Observers
@@ -41,6 +42,7 @@ class Runtime:
         "_slots",
         "abandon_after_seconds",
         "abandoned_calls",
+        "approvals",
         "backends",
         "default_timeout_seconds",
         "filters",
@@ -65,6 +67,7 @@ class Runtime:
         "unredacted_tools",
         "filters",
         "max_concurrency",
+        "approvals",
     )
 
     def __init__(
@@ -81,6 +84,7 @@ class Runtime:
         unredacted_tools: frozenset[str] = frozenset(),
         filters: tuple[InvocationFilter, ...] = (),
         max_concurrency: int | None = None,
+        approvals: Approvals | None = None,
     ) -> None:
         self.backends = backends
         self.reducers = reducers
@@ -96,6 +100,8 @@ class Runtime:
         """Run around those of each batch."""
         self.max_concurrency = max_concurrency
         """How many calls of all batches run at once on one loop."""
+        self.approvals = approvals
+        """Signs the tokens of calls that wait for approval."""
         self.abandoned_calls = 0
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
         self._lock = threading.Lock()

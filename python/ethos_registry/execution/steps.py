@@ -230,6 +230,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         entry.is_coroutine
         and not plan.filters
         and entry.retry is None
+        and batch.options.resumed is None
         and (batch.observers is None or not batch.observers.call_started)
     )
     is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
