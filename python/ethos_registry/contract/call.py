@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,10 +13,11 @@ from ethos_registry.contract.call_shapes import call_parts
 from ethos_registry.contract.content import ContentBlock
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.html_table import html_table
 from ethos_registry.contract.result import ToolResult, result_from_wire
 from ethos_registry.contract.wire import python_names, wire_name
 
-__all__ = ["CallResult", "MalformedCall", "ToolCall", "ToolExecuteRequest"]
+__all__ = ["CallResult", "MalformedCall", "ToolCall", "ToolExecuteRequest", "results_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,16 @@ class CallResult:
         """The images, documents, recordings and links beside the text."""
         return self.result.content
 
+    def __repr__(self) -> str:
+        state = "pending" if self.pending is not None else "ok" if self.ok else "error"
+        shown = checks.brief(self.result.text)
+        return (
+            f"<CallResult {checks.brief(self.tool_call_id)} of {self.name[:64]}: {state}, {shown}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return results_table([self])
+
     @property
     def pending(self) -> PendingApproval | None:
         """The approval that the call waits for, with the token to resume it; else `None`."""
@@ -120,6 +131,25 @@ class CallResult:
             reduced_chars=chars,
             sent_chars=chars,
         )
+
+
+def results_table(results: Sequence[CallResult]) -> str:
+    """The results as a table for notebooks."""
+    rows = (
+        (
+            result.tool_call_id,
+            result.name,
+            "pending" if result.pending is not None else "ok" if result.ok else "error",
+            result.result.text,
+            result.sent_chars,
+            f"{result.duration_seconds:.3f} s",
+        )
+        for result in results
+    )
+    failed = sum(not result.ok for result in results)
+    caption = f"{len(results)} result{'' if len(results) == 1 else 's'}, {failed} not ok"
+    headers = ("id", "tool", "state", "text", "characters", "time")
+    return html_table(caption, headers, rows, len(results))
 
 
 @dataclass(frozen=True, slots=True)

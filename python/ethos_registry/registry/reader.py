@@ -21,6 +21,7 @@ from ethos_registry.registry.capability_check import CapabilityFinding, capabili
 from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
 from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.sync import run_sync
+from ethos_registry.registry.tools_table import tools_table
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.gates import compile_gate, personality_gate, policy_key
@@ -119,6 +120,9 @@ class RegistryReader:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} tools>"
+
+    def _repr_html_(self) -> str:
+        return tools_table(type(self).__name__, self._snapshot().all())
 
     def __len__(self) -> int:
         return self.size

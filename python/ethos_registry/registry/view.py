@@ -31,6 +31,7 @@ from ethos_registry.registry import shown
 from ethos_registry.registry.batch_arguments import checked_execution, checked_resume
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.registry.streaming_view import StreamingView
+from ethos_registry.registry.tools_table import tools_table
 from ethos_registry.table.admission import Admission
 
 __all__ = ["View"]
@@ -77,6 +78,10 @@ class View(StreamingView):
 
     def __repr__(self) -> str:
         return f"<View of {len(self._admission.visible())} tools>"
+
+    def _repr_html_(self) -> str:
+        named = "" if self._personality is None else f" for {self._personality.id}"
+        return tools_table(f"{type(self).__name__}{named}", self._admission.visible())
 
     def _missing(self) -> shown.Missing:
         missing = self._unavailable
