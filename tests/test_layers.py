@@ -30,6 +30,7 @@ FLOORS = {
     "agents": 6,
     "bridges": 6,
     "telemetry": 6,
+    "transports": 6,
     "__init__": 7,
     "testing": 8,
     "cli": 8,

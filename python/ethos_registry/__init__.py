@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.bridges.turn_collector import TurnCollector
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.contract.approval import ApprovalStore, Pending, PendingApproval
     from ethos_registry.contract.artifact import ArtifactOrigin
     from ethos_registry.contract.attachment import Attachment
-    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
+    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
     from ethos_registry.contract.canonical_json import call_checksum
     from ethos_registry.contract.capability import ToolCapabilities
     from ethos_registry.contract.content import Audio, ContentBlock, Document, Image, Link
@@ -65,6 +66,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ToolAlreadyRegisteredError,
         TurnAlreadySignalledError,
     )
+    from ethos_registry.contract.execute_request import ToolExecuteRequest
     from ethos_registry.contract.observer import (
         BatchObserver,
         CallObserver,
@@ -80,12 +82,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         Personality,
         ToolFilterOpts,
     )
-    from ethos_registry.contract.ports import (
-        ArtifactStore,
-        ToolView,
-        TurnScope,
-        UsageRecorder,
-    )
+    from ethos_registry.contract.ports import ArtifactStore, ToolView, TurnScope, UsageRecorder
     from ethos_registry.contract.progress import Audience, ToolProgressEvent
     from ethos_registry.contract.reducer import (
         ToolReducerContext,
@@ -116,11 +113,21 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.secret_names import is_secret_name
     from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
+    from ethos_registry.contract.transport import (
+        LiveContext,
+        ToolTransport,
+        TransportItem,
+        TransportProgress,
+        TransportReply,
+        TransportStarted,
+        TransportTraits,
+    )
     from ethos_registry.execution.approvals import (
         Approvals,
         FileApprovalStore,
         MemoryApprovalStore,
     )
+    from ethos_registry.execution.control import BatchControl
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
     from ethos_registry.execution.results import CallResults
@@ -144,12 +151,9 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
+    from ethos_registry.registry.local_transport import LocalTransport
     from ethos_registry.registry.prefix_session import PrefixSession
-    from ethos_registry.registry.tool_registry import (
-        ToolRegistry,
-        Turn,
-        is_tool_registry,
-    )
+    from ethos_registry.registry.tool_registry import ToolRegistry, Turn, is_tool_registry
     from ethos_registry.registry.view import View
     from ethos_registry.schema import FunctionTool, function_schema, tool
     from ethos_registry.telemetry.open_telemetry import OpenTelemetry
@@ -167,6 +171,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         terminal_tool,
         write_file_tool,
     )
+    from ethos_registry.transports.limits import WorkerLimits
+    from ethos_registry.transports.process_transport import ProcessTransport
     from ethos_registry.usage.errors import UsageStoreError
     from ethos_registry.usage.ledger import UsageLedger
     from ethos_registry.usage.read_usage import read_usage
@@ -192,6 +198,7 @@ __all__ = [
     "Attachment",
     "Audience",
     "Audio",
+    "BatchControl",
     "BatchObserver",
     "BatchOptions",
     "BrokenStreamPolicy",
@@ -232,6 +239,8 @@ __all__ = [
     "KeyringSecrets",
     "Langfuse",
     "Link",
+    "LiveContext",
+    "LocalTransport",
     "MalformedCall",
     "MemoryApprovalStore",
     "MemoryArtifactStore",
@@ -246,6 +255,7 @@ __all__ = [
     "PrefixChange",
     "PrefixDiff",
     "PrefixSession",
+    "ProcessTransport",
     "ProgramRunner",
     "Protection",
     "QuotaExceededError",
@@ -287,11 +297,18 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolTransport",
     "ToolUsage",
     "ToolView",
     "TracedCall",
+    "TransportItem",
+    "TransportProgress",
+    "TransportReply",
+    "TransportStarted",
+    "TransportTraits",
     "Turn",
     "TurnAlreadySignalledError",
+    "TurnCollector",
     "TurnScope",
     "UnconfinedError",
     "UsageLedger",
@@ -299,6 +316,7 @@ __all__ = [
     "UsageReport",
     "UsageStoreError",
     "View",
+    "WorkerLimits",
     "__version__",
     "built_in_reducers",
     "call_checksum",
@@ -345,6 +363,7 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
+    "bridges.turn_collector": "TurnCollector",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
     "capabilities.protected": "Protection",
@@ -359,7 +378,7 @@ _NAMES = {
     "contract.approval": "ApprovalStore Pending PendingApproval",
     "contract.artifact": "ArtifactOrigin",
     "contract.attachment": "Attachment",
-    "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
+    "contract.call": "CallResult MalformedCall ToolCall",
     "contract.canonical_json": "call_checksum",
     "contract.capability": "ToolCapabilities",
     "contract.content": "Audio ContentBlock Document Image Link",
@@ -369,6 +388,7 @@ _NAMES = {
         "ApprovalError ConfigError EthosRegistryError ToolAlreadyRegisteredError "
         "TurnAlreadySignalledError"
     ),
+    "contract.execute_request": "ToolExecuteRequest",
     "contract.observer": (
         "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
     ),
@@ -380,13 +400,18 @@ _NAMES = {
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
     "contract.retry": "Retry",
-    "contract.secret_names": "is_secret_name",
     "contract.scoped_ports": (
         "KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
         "ScopedSecretsResolver Storage"
     ),
+    "contract.secret_names": "is_secret_name",
     "contract.tool": "CollisionPolicy DispatchMode Tool",
     "execution.approvals": "Approvals FileApprovalStore MemoryApprovalStore",
+    "contract.transport": (
+        "LiveContext ToolTransport TransportItem TransportProgress TransportReply "
+        "TransportStarted TransportTraits"
+    ),
+    "execution.control": "BatchControl",
     "execution.filters": "Invocation InvocationFilter",
     "execution.options": "BatchOptions StreamOptions",
     "execution.results": "CallResults",
@@ -396,18 +421,19 @@ _NAMES = {
     "providers.portable_name": "portable_name",
     "providers.prefix": "Prefix",
     "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
-    "reduction.redacted_text": "redact_text",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",
     "reduction.many": "reduce_many reduce_text",
+    "reduction.redacted_text": "redact_text",
     "reduction.registry": "DefaultToolResultReducerRegistry",
     "registry.capability_check": "CapabilityFinding",
+    "registry.default_tool_registry": "DefaultToolRegistry",
     "registry.dispatched_stream": "DispatchedStream",
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",
+    "registry.local_transport": "LocalTransport",
     "registry.prefix_session": "PrefixSession",
-    "registry.default_tool_registry": "DefaultToolRegistry",
     "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
@@ -418,6 +444,8 @@ _NAMES = {
         "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
         "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
     ),
+    "transports.limits": "WorkerLimits",
+    "transports.process_transport": "ProcessTransport",
     "usage.errors": "UsageStoreError",
     "usage.ledger": "UsageLedger",
     "usage.read_usage": "read_usage",

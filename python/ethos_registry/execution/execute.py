@@ -30,6 +30,8 @@ def execute(call: Call) -> Awaitable[Any]:
 async def run_tool(call: Call, *, is_first: bool = True) -> Any:
     """One attempt. Only the first one is reported to observers and to the hooks of a turn."""
     plan = call.plan
+    if plan.run_elsewhere is not None:
+        return await _run_elsewhere(call, plan.run_elsewhere, is_first=is_first)
     if plan.entry.is_coroutine:
         call.started = monotonic()
         if not is_first:
@@ -73,9 +75,30 @@ async def _run_on_thread(call: Call, run: Callable[[], Any], *, is_first: bool) 
     return value
 
 
+async def _run_elsewhere(
+    call: Call, run: Callable[[Call], Awaitable[Any]], *, is_first: bool
+) -> Any:
+    """What a tool returns that another process runs. Its arguments are bound here first."""
+    binding = call.plan.entry.binding
+    if not is_first:
+        return await run(call)
+    if call.batch.turn is not None:
+        started = start_function(call.batch.turn, call)
+        if isinstance(started, ToolError):
+            return started
+    elif binding is not None:
+        values = binding.bind(call.tool_args, call)
+        if isinstance(values, ToolError):
+            return values
+    _report_start(call, monotonic())
+    return await run(call)
+
+
 def _report_start(call: Call, moment: float) -> None:
-    """Tell the observers that the tool is about to run."""
+    """Report to the observers, and to a registry elsewhere, that the tool is about to run."""
     batch, entry = call.batch, call.plan.entry
+    if batch.options.sink is not None:
+        batch.options.sink.on_started(call.index)
     observers = batch.observers
     if observers is None or not observers.call_started:
         return

@@ -32,6 +32,7 @@ class CallPlan:
         "redact",
         "reducer",
         "run",
+        "run_elsewhere",
         "run_tool",
         "settles_plainly",
         "timeout_seconds",
@@ -56,6 +57,8 @@ class CallPlan:
     """The tool itself inside that step, once or as often as its `retry` permits."""
     finish: Callable[[Any, Any], Awaitable[Finished]]
     """The finish step."""
+    run_elsewhere: Callable[[Any], Awaitable[Any]] | None
+    """What a transport does in place of `execute`; `None` for a tool that runs in this process."""
     filters: tuple[InvocationFilter, ...]
     reducer: ToolResultReducer | None
     redact: Redact | None

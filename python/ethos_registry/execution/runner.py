@@ -264,6 +264,8 @@ class Runner:
         is_output: bool = True,
     ) -> None:
         """Answer a call; `is_output` for what its tool produced."""
+        if call.held_progress is not None:
+            self._batch.deliver_held(call.index, call.plan.name, call.held_progress)
         call.has_ended = True
         plan, index, started = call.plan, call.index, call.started
         answer: CallResult = _new_result(CallResult)
@@ -298,7 +300,7 @@ class Runner:
         if is_output and results.trims_at_end:
             results.hold(call.index, answer, plan.cap, fence_of(call), call.full_text)
         else:
-            results.put(call.index, answer)
+            results.put(call.index, answer, was_started=call.started is not None)
         if call.execution is not None and batch.turn is not None:
             batch.turn.call_ended(call.execution, is_error=not answer.result.ok)
         if self._report is not None:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ethos_registry.capabilities.handed_out import HandedOutSecrets
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
 from ethos_registry.execution.approvals import Approvals
@@ -16,6 +17,7 @@ from ethos_registry.execution.logged import log_exception
 from ethos_registry.execution.observers import Observers
 from ethos_registry.execution.shared_slots import SharedSlots
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
+from ethos_registry.execution.transports import Transports
 from ethos_registry.reduction.redaction import Redact
 
 __all__ = [
@@ -46,12 +48,14 @@ class Runtime:
         "backends",
         "default_timeout_seconds",
         "filters",
+        "handed_out",
         "max_concurrency",
         "observers",
         "redact",
         "reducers",
         "thread_wait_seconds",
         "threads",
+        "transports",
         "unredacted_tools",
     )
 
@@ -64,10 +68,12 @@ class Runtime:
         "thread_wait_seconds",
         "abandon_after_seconds",
         "redact",
+        "handed_out",
         "unredacted_tools",
         "filters",
         "max_concurrency",
         "approvals",
+        "transports",
     )
 
     def __init__(
@@ -81,10 +87,12 @@ class Runtime:
         thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
         abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
         redact: Redact | None = None,
+        handed_out: HandedOutSecrets | None = None,
         unredacted_tools: frozenset[str] = frozenset(),
         filters: tuple[InvocationFilter, ...] = (),
         max_concurrency: int | None = None,
         approvals: Approvals | None = None,
+        transports: Transports | None = None,
     ) -> None:
         self.backends = backends
         self.reducers = reducers
@@ -95,6 +103,8 @@ class Runtime:
         self.abandon_after_seconds = abandon_after_seconds
         self.redact = redact
         """Takes credentials out of text; `None` if the registry keeps them."""
+        self.handed_out = handed_out
+        """The secrets that tools were given; `None` if no backend hands any out."""
         self.unredacted_tools = unredacted_tools
         self.filters = filters
         """Run around those of each batch."""
@@ -102,6 +112,8 @@ class Runtime:
         """How many calls of all batches run at once on one loop."""
         self.approvals = approvals
         """Signs the tokens of calls that wait for approval."""
+        self.transports = transports
+        """Where tools run; `None` if all run in this process."""
         self.abandoned_calls = 0
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
         self._lock = threading.Lock()

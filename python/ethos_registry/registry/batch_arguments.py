@@ -69,6 +69,9 @@ def checked_execution(
     checked = checked_options(options, turn_attachments)
     if checked.filters or runtime.filters:
         report_idle_filters(checked.filters, admission, runtime)
+    if runtime.transports is not None:
+        for key in runtime.transports.idle_keys(admission.snapshot):
+            runtime.warn_once(f"`transports` names {key!r}, which no registered tool has")
     return execute_batch(calls, admission, runtime, context, checked, personality, turn)
 
 

@@ -301,6 +301,11 @@ def _unpickled(
 def _sent_settings(runtime: Runtime) -> dict[str, Any]:
     """The settings of a registry on their way to another process."""
     threads, observers = runtime.threads, runtime.observers
+    if runtime.transports is not None:
+        raise TypeError(
+            "a registry with `transports` cannot be pickled: their workers belong to this process; "
+            "build the registry in the other process"
+        )
     return {
         "backends": runtime.backends,
         "reducers": runtime.reducers,

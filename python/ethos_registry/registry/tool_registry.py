@@ -289,7 +289,7 @@ class ToolRegistry(RegistryWriter):
             if len(gates) >= _CACHED_POLICIES:
                 gates.clear()
             gates[key] = compile_gate(key)
-        return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key))
+        return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key), key)
 
     def to_definitions(
         self, allowed_tools: Iterable[str] | None = None, filter_opts: ToolFilterOpts | None = None
