@@ -19,7 +19,7 @@ from ethos_registry.execution.finish import fence_of, finish_failure, source_of_
 from ethos_registry.execution.isolated_arguments import isolated_arguments
 from ethos_registry.execution.pending import Answered
 from ethos_registry.execution.refusals import StopReason
-from ethos_registry.execution.shared_slots import HELD
+from ethos_registry.execution.shared_slots import HELD, SharedSlots
 from ethos_registry.execution.slots import Slots
 from ethos_registry.execution.task_start import TaskStarter
 from ethos_registry.execution.watch import Watch
@@ -66,8 +66,10 @@ class Runner:
         self._on_start = on_start
         most = batch.options.max_concurrency
         self._slots = None if most is None else Slots(most)
-        shared = batch.shared_slots()
-        self._shared = None if shared is None or shared in HELD.get() else shared
+        self._shared: SharedSlots | None = None
+        if batch.runtime.max_concurrency is not None:
+            shared = batch.shared_slots()
+            self._shared = None if shared in HELD.get() else shared
         self._caller: contextvars.Context | None = None
         self._interrupt: KeyboardInterrupt | None = None
         self.pending = 0
