@@ -238,18 +238,31 @@ async def test_ephemeral_tools_of_a_turn_do_not_matter_unless_they_are_called() 
 async def test_filters_of_a_batch_may_ask_too() -> None:
     registry = registry_with(filters=[])
     view = registry.view(CLERK)
-    token = await pending_token(view, filters=[ASK])
     seen: list[bool] = []
 
     def before(invocation: Any) -> Any:
         seen.append(invocation.is_approved)
-        return Pending("again")
+        return Pending("why")
 
-    again = InvocationFilter(before=before, tool_names=["delete"])
-    result = await view.resume(token, approved=True, filters=[again])
+    asks = InvocationFilter(before=before, tool_names=["delete"])
+    token = await pending_token(view, filters=[asks])
+    result = await view.resume(token, approved=True, filters=[asks])
     assert result.ok
-    assert seen == [True]
+    assert seen == [False, True]
     assert (await view.resume(await pending_token(view, filters=[ASK]), approved=True)).ok
+
+
+async def test_an_approval_does_not_count_for_another_filter_in_the_same_place() -> None:
+    def other(invocation: Any) -> Any:
+        return Pending("another question")
+
+    approvals = Approvals(KEY)
+    token = await pending_token(registry_with(approvals).view(CLERK))
+    later = registry_with(approvals, filters=[InvocationFilter(before=other)]).view(CLERK)
+    result = await later.resume(token, approved=True)
+    assert result.pending is not None
+    assert result.pending.reason == "another question"
+    assert ran == []
 
 
 async def test_two_filters_that_ask_need_two_approvals_and_the_call_runs_once() -> None:

@@ -56,25 +56,30 @@ async def _answer_before(
         if item.before is None:
             continue
         if resumed is not None:
-            invocation.is_approved = _place(position, call) in resumed.granted
+            invocation.is_approved = _place(position, item, call) in resumed.granted
         answer = await awaited(item.before, invocation)
         if answer is None:
             continue
         if not isinstance(answer, Pending):
             return _checked(answer, "the filter before it answered: ")
         if not invocation.is_approved:
-            raise answered_as_pending(call, answer, _place(position, call))
+            raise answered_as_pending(call, answer, _place(position, item, call))
     if resumed is not None:
         await resumed.claim(call.plan.name)
     return None
 
 
-def _place(position: int, call: Call) -> str:
-    """Which filter this is, of those of the registry or of those of the batch."""
+def _place(position: int, item: InvocationFilter, call: Call) -> str:
+    """Which filter this is: its place among those of the registry or of the batch, and its name.
+
+    An approval must not count for another filter that a later version has in the same place.
+    """
     of_registry = len(matching(call.batch.runtime.filters, call.plan.entry))
+    before: Any = item.before
+    name = getattr(before, "__qualname__", type(before).__qualname__)
     if position < of_registry:
-        return f"registry:{position}"
-    return f"batch:{position - of_registry}"
+        return f"registry:{position}:{name}"
+    return f"batch:{position - of_registry}:{name}"
 
 
 def _checked(value: Any, source: str = "") -> ToolResult:
