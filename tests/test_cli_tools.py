@@ -24,7 +24,7 @@ from cli_program import (
 FIRST_HOUR = Path(__file__).parent.parent / "docs" / "first-hour.md"
 
 TOOLS_MODULE = """
-from ethos_registry import Tool, ToolRegistry
+from ethos_registry import Tool, ToolRegistry, containment, sandbox_support
 
 
 async def execute(args, context):
@@ -405,3 +405,11 @@ def test_a_check_names_what_a_personality_does_not_get(checked, names, exit_code
 
 def test_a_check_needs_a_personality(checked):
     assert_one_error_line(run("tools", "--check", cwd=checked), "`--personality FILE`")
+
+
+def test_doctor_shows_what_this_machine_can_enforce(tmp_path):
+    done = run("doctor", cwd=tmp_path)
+    assert done.returncode == 0
+    shown = done.stdout.decode() if isinstance(done.stdout, bytes) else done.stdout
+    assert f"{sandbox_support().level}: " in shown
+    assert f"{containment()}: " in shown

@@ -18,6 +18,7 @@ from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
 from ethos_registry.contract.secret_names import is_secret_name
 from ethos_registry.execution import refusals
 from ethos_registry.execution.isolated_arguments import isolated_arguments
+from ethos_registry.reduction.redaction import Redact
 from ethos_registry.table.entry import Entry
 
 __all__ = ["MAX_DRY_RUN_CHARS", "MAX_STRING_CHARS", "dry_run_answer", "dry_run_result"]
@@ -34,8 +35,13 @@ MAX_INTEGER_BITS = 2_048
 _PLAIN_TYPES = (float, complex, bytes, date, datetime, Decimal, UUID)
 
 
-def dry_run_answer(entry: Entry, args: Any, context: ToolContext) -> ToolResult:
-    """What would be called; or the refusal if the function's arguments do not fit."""
+def dry_run_answer(
+    entry: Entry, args: Any, context: ToolContext, redact: Redact | None = _core.redact
+) -> ToolResult:
+    """What would be called; or the refusal if the function's arguments do not fit.
+
+    `redact` takes credentials out of the arguments; `None` leaves them.
+    """
     if entry.binding is not None:
         try:
             bound = entry.binding.bind(isolated_arguments(args), context)
@@ -46,13 +52,13 @@ def dry_run_answer(entry: Entry, args: Any, context: ToolContext) -> ToolResult:
             return ToolError(message, "execution_failed", "raised")
         if isinstance(bound, ToolError):
             return bound
-    return dry_run_result(entry.name, args)
+    return dry_run_result(entry.name, args, redact)
 
 
-def dry_run_result(name: str, args: Any) -> ToolOk:
+def dry_run_result(name: str, args: Any, redact: Redact | None = _core.redact) -> ToolOk:
     """`[dry-run] {name} would be called with: {compact JSON}`, secrets redacted."""
     try:
-        shown = _Redactor().value(args, MAX_DEPTH)
+        shown = _Redactor(redact).value(args, MAX_DEPTH)
         arguments = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
     except KeyboardInterrupt:
         raise
@@ -70,16 +76,17 @@ class _Redactor:
     Without the bound, a value that programs share at many places would be written at each of them.
     """
 
-    __slots__ = ("_left",)
+    __slots__ = ("_left", "_redact")
 
-    def __init__(self) -> None:
+    def __init__(self, redact: Redact | None) -> None:
+        self._redact = redact
         self._left = MAX_DRY_RUN_CHARS  # a value takes at least one character
 
     def value(self, value: Any, depth: int) -> Any:
         """The value with long strings shortened and values under secret-looking keys redacted."""
         self._left -= 1
         if isinstance(value, str):
-            return _shortened(_core.redact(str.__str__(value)))
+            return _shortened(self._redacted(value))
         if depth == 0 or self._left <= 0:
             return "..."
         if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple has field names
@@ -95,12 +102,16 @@ class _Redactor:
             return items
         return _scalar(value)
 
+    def _redacted(self, text: str) -> str:
+        plain = str.__str__(text)
+        return plain if self._redact is None else self._redact(plain)
+
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         shown: dict[str, Any] = {}
         for key in value:
             if self._left <= 0:
                 break
-            name = str.__str__(key) if isinstance(key, str) else str(_scalar(key))
+            name = self._redacted(key) if isinstance(key, str) else str(_scalar(key))
             if is_secret_name(name):
                 shown[name] = "[redacted]"
                 self._left -= 1
