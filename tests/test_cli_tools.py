@@ -24,7 +24,7 @@ from cli_program import (
 FIRST_HOUR = Path(__file__).parent.parent / "docs" / "first-hour.md"
 
 TOOLS_MODULE = """
-from ethos_registry import Tool, ToolRegistry, containment, sandbox_support
+from ethos_registry import Tool, ToolRegistry
 
 
 async def execute(args, context):
@@ -411,5 +411,5 @@ def test_doctor_shows_what_this_machine_can_enforce(tmp_path):
     done = run("doctor", cwd=tmp_path)
     assert done.returncode == 0
     shown = done.stdout.decode() if isinstance(done.stdout, bytes) else done.stdout
-    assert f"{sandbox_support().level}: " in shown
-    assert f"{containment()}: " in shown
+    assert f"{ethos_registry.sandbox_support().level}: " in shown
+    assert f"{ethos_registry.containment()}: " in shown
