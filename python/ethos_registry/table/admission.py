@@ -7,13 +7,14 @@ import logging
 import weakref
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from ethos_registry import _core
 from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.policy_binding import WhyRefused, restricts
 from ethos_registry.contract.tool import Tool
 from ethos_registry.table.entry import Entry
+from ethos_registry.table.gates import PolicyKey
 from ethos_registry.table.snapshot import Selection, Snapshot
 
 __all__ = ["Admission", "is_available", "refusal_under", "unavailable", "without"]
@@ -82,11 +83,21 @@ def _is_yes(answer: Any) -> bool:
 class Admission:
     """The verdicts of one gate over one snapshot."""
 
-    __slots__ = ("_selection", "gate", "snapshot")
+    __slots__ = ("_selection", "gate", "policy", "snapshot")
 
-    def __init__(self, snapshot: Snapshot, gate: _core.Gate | None) -> None:
+    is_dynamic: ClassVar[bool] = False
+    """Whether `visible()` may change while snapshot and gate stay the same."""
+    redirects: bool = False
+    """Whether `redirect` may find other calls inside calls."""
+
+    def __init__(
+        self, snapshot: Snapshot, gate: _core.Gate | None, policy: PolicyKey = (None, None)
+    ) -> None:
         self.snapshot = snapshot
         self.gate = gate
+        self.policy = policy
+        """The allow list and filters of the gate, for where it is judged again; those of a
+        personality are with the view."""
         self._selection: Selection | None = None
 
     def selection(self) -> Selection:
@@ -133,6 +144,10 @@ class Admission:
     def admit(self, names: list[Any]) -> list[Entry | int]:
         """For each name its entry, or the native verdict (< 0) that refuses it."""
         return self.snapshot.admit(self.gate, names)
+
+    def redirect(self, name: str, args: Any) -> tuple[str, Any] | None:
+        """The name and the arguments of the call inside a call, if there is one."""
+        return None
 
 
 def without(entries: Sequence[Entry], positions: Sequence[int]) -> list[Entry]:

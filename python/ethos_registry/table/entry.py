@@ -12,6 +12,7 @@ from ethos_registry.contract.policy_binding import WhyRefused, why_refused
 from ethos_registry.contract.ports import TurnScope
 from ethos_registry.contract.registration import Registration, Segment
 from ethos_registry.contract.result import ToolError
+from ethos_registry.contract.retry import RetryRule
 from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.table.definition import Definition, Shown
 
@@ -69,6 +70,7 @@ class Entry(NamedTuple):
     binding: Binding | None
     why_refused: WhyRefused | None
     """Why no call can run under a personality here; `None` if the personality does not matter."""
+    retry: RetryRule | None
 
     @property
     def sees_context(self) -> bool:
@@ -144,4 +146,5 @@ def make_entry(
         argument_check=argument_check,
         binding=binding,
         why_refused=why_refused(tool.execute),
+        retry=None if tool.retry is None else tool.retry.rule(),
     )
