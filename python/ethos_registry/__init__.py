@@ -148,6 +148,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.toolkit import (
         ArtifactReaders,
         BraveSearch,
+        Browser,
         ScriptedSearch,
         SearchBackend,
         SearchError,
@@ -192,6 +193,7 @@ __all__ = [
     "BatchOptions",
     "BraveSearch",
     "BrokenStreamPolicy",
+    "Browser",
     "CallObserver",
     "CallResult",
     "CallResults",
@@ -410,8 +412,8 @@ _NAMES = {
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
     "toolkit": (
-        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError SearchResult "
-        "TavilySearch fetch_url_tool kanban_tools list_files_tool patch_file_tool "
+        "ArtifactReaders BraveSearch Browser ScriptedSearch SearchBackend SearchError "
+        "SearchResult TavilySearch fetch_url_tool kanban_tools list_files_tool patch_file_tool "
         "read_attachment_tool read_file_tool ready_tools run_tests_tool search_files_tool "
         "terminal_tool web_search_tool write_file_tool"
     ),
