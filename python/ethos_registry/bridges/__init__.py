@@ -1,0 +1,1 @@
+"""Tools across frameworks and protocols: one module each, imported only when it is used."""
