@@ -30,6 +30,16 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.bridges.mcp.bridge.bridge import McpBridge
+    from ethos_registry.bridges.mcp.bridge.pins import McpPins, PinDifference
+    from ethos_registry.bridges.mcp.bridge.reports import (
+        McpAnnotations,
+        McpProblem,
+        McpServerStatus,
+        ToolsChanged,
+    )
+    from ethos_registry.bridges.mcp.bridge.server import McpServer
+    from ethos_registry.bridges.mcp.gateway.gateway import McpGateway
     from ethos_registry.bridges.turn_collector import TurnCollector
     from ethos_registry.capabilities.attachments import AttachmentNotFoundError
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
@@ -90,6 +100,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.ports import ArtifactStore, ToolView, TurnScope, UsageRecorder
     from ethos_registry.contract.progress import Audience, ToolProgressEvent
+    from ethos_registry.contract.recorded_call import CallRecorder, RecordedCall, RecordedCalls
     from ethos_registry.contract.reducer import (
         ToolReducerContext,
         ToolResultReducer,
@@ -141,6 +152,15 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.providers.portable_name import portable_name
     from ethos_registry.providers.prefix import Prefix
     from ethos_registry.providers.prefix_diff import PrefixChange, PrefixDiff, prefix_diff
+    from ethos_registry.recording.errors import RecordingError
+    from ethos_registry.recording.recorder import TurnRecorder
+    from ethos_registry.recording.recording import (
+        RecordedTurn,
+        Recording,
+        read_recording,
+        recorded_turns,
+    )
+    from ethos_registry.recording.sqlite_recording import FoundCall, SqliteRecording
     from ethos_registry.reduction.arrow import reduce_arrow
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
     from ethos_registry.reduction.many import reduce_many, reduce_text
@@ -148,13 +168,16 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
     from ethos_registry.registry.capability_check import CapabilityFinding
     from ethos_registry.registry.default_tool_registry import DefaultToolRegistry
+    from ethos_registry.registry.deferred_view import DeferredView
     from ethos_registry.registry.dispatched_stream import DispatchedStream
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
     from ethos_registry.registry.local_transport import LocalTransport
     from ethos_registry.registry.prefix_session import PrefixSession
+    from ethos_registry.registry.search_view import SearchView
     from ethos_registry.registry.tool_registry import ToolRegistry, Turn, is_tool_registry
+    from ethos_registry.registry.tool_search import ToolSearch
     from ethos_registry.registry.view import View
     from ethos_registry.schema import FunctionTool, function_schema, tool
     from ethos_registry.telemetry.open_telemetry import OpenTelemetry
@@ -171,14 +194,19 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         TavilySearch,
         fetch_url_tool,
         kanban_tools,
+        lint_tool,
         list_files_tool,
+        memory_tools,
         patch_file_tool,
         read_attachment_tool,
         read_file_tool,
         ready_tools,
         run_tests_tool,
         search_files_tool,
+        session_search_tool,
         terminal_tool,
+        todo_tools,
+        typecheck_tool,
         web_search_tool,
         write_file_tool,
     )
@@ -214,6 +242,7 @@ __all__ = [
     "BrokenStreamPolicy",
     "Browser",
     "CallObserver",
+    "CallRecorder",
     "CallResult",
     "CallResults",
     "CapabilityBackends",
@@ -227,6 +256,7 @@ __all__ = [
     "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
+    "DeferredView",
     "DispatchContext",
     "DispatchMode",
     "DispatchedStream",
@@ -240,6 +270,7 @@ __all__ = [
     "FetchResponse",
     "FileSecrets",
     "FinishedCall",
+    "FoundCall",
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
@@ -256,12 +287,20 @@ __all__ = [
     "LiveContext",
     "LocalTransport",
     "MalformedCall",
+    "McpAnnotations",
+    "McpBridge",
+    "McpGateway",
+    "McpPins",
+    "McpProblem",
+    "McpServer",
+    "McpServerStatus",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
     "OpenInference",
     "OpenTelemetry",
     "Personality",
+    "PinDifference",
     "Prefix",
     "PrefixChange",
     "PrefixDiff",
@@ -272,6 +311,11 @@ __all__ = [
     "QuotaExceededError",
     "ReachFiles",
     "ReadMtime",
+    "RecordedCall",
+    "RecordedCalls",
+    "RecordedTurn",
+    "Recording",
+    "RecordingError",
     "Registration",
     "ResponseTooLargeError",
     "Retry",
@@ -285,8 +329,10 @@ __all__ = [
     "SearchBackend",
     "SearchError",
     "SearchResult",
+    "SearchView",
     "SpooledArtifact",
     "SpooledArtifactStore",
+    "SqliteRecording",
     "StandardBackends",
     "StartedBatch",
     "StartedCall",
@@ -314,9 +360,11 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolSearch",
     "ToolTransport",
     "ToolUsage",
     "ToolView",
+    "ToolsChanged",
     "TracedCall",
     "TransportItem",
     "TransportProgress",
@@ -326,6 +374,7 @@ __all__ = [
     "Turn",
     "TurnAlreadySignalledError",
     "TurnCollector",
+    "TurnRecorder",
     "TurnScope",
     "UnconfinedError",
     "UsageLedger",
@@ -347,9 +396,11 @@ __all__ = [
     "is_secret_name",
     "is_tool_registry",
     "kanban_tools",
+    "lint_tool",
     "list_files_tool",
     "load_personalities",
     "load_personality",
+    "memory_tools",
     "ok",
     "patch_file_tool",
     "portable_name",
@@ -357,8 +408,10 @@ __all__ = [
     "provider",
     "read_attachment_tool",
     "read_file_tool",
+    "read_recording",
     "read_usage",
     "ready_tools",
+    "recorded_turns",
     "redact_text",
     "reduce_arrow",
     "reduce_many",
@@ -367,10 +420,13 @@ __all__ = [
     "run_tests_tool",
     "sandbox_support",
     "search_files_tool",
+    "session_search_tool",
     "standard_backends",
     "start_supervised",
     "terminal_tool",
+    "todo_tools",
     "tool",
+    "typecheck_tool",
     "web_search_tool",
     "write_file_tool",
 ]
@@ -383,6 +439,11 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
+    "bridges.mcp.bridge.bridge": "McpBridge",
+    "bridges.mcp.bridge.pins": "McpPins PinDifference",
+    "bridges.mcp.bridge.reports": "McpAnnotations McpProblem McpServerStatus ToolsChanged",
+    "bridges.mcp.bridge.server": "McpServer",
+    "bridges.mcp.gateway.gateway": "McpGateway",
     "bridges.turn_collector": "TurnCollector",
     "capabilities.attachments": "AttachmentNotFoundError",
     "capabilities.files": "ReachFiles folder_storage",
@@ -417,6 +478,7 @@ _NAMES = {
     "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
     "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
+    "contract.recorded_call": "CallRecorder RecordedCall RecordedCalls",
     "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
@@ -442,6 +504,10 @@ _NAMES = {
     "providers.portable_name": "portable_name",
     "providers.prefix": "Prefix",
     "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
+    "recording.errors": "RecordingError",
+    "recording.recorder": "TurnRecorder",
+    "recording.recording": "RecordedTurn Recording read_recording recorded_turns",
+    "recording.sqlite_recording": "FoundCall SqliteRecording",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",
     "reduction.many": "reduce_many reduce_text",
@@ -449,13 +515,16 @@ _NAMES = {
     "reduction.registry": "DefaultToolResultReducerRegistry",
     "registry.capability_check": "CapabilityFinding",
     "registry.default_tool_registry": "DefaultToolRegistry",
+    "registry.deferred_view": "DeferredView",
     "registry.dispatched_stream": "DispatchedStream",
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",
     "registry.local_transport": "LocalTransport",
     "registry.prefix_session": "PrefixSession",
+    "registry.search_view": "SearchView",
     "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
+    "registry.tool_search": "ToolSearch",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
     "telemetry.open_telemetry": "OpenTelemetry",
@@ -463,9 +532,10 @@ _NAMES = {
     "telemetry.traced_call": "TracedCall",
     "toolkit": (
         "ArtifactReaders BraveSearch Browser ScriptedSearch SearchBackend SearchError "
-        "SearchResult TavilySearch fetch_url_tool kanban_tools list_files_tool patch_file_tool "
-        "read_attachment_tool read_file_tool ready_tools run_tests_tool search_files_tool "
-        "terminal_tool web_search_tool write_file_tool"
+        "SearchResult TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool "
+        "memory_tools patch_file_tool read_attachment_tool read_file_tool ready_tools "
+        "run_tests_tool search_files_tool session_search_tool terminal_tool todo_tools "
+        "typecheck_tool web_search_tool write_file_tool"
     ),
     "transports.limits": "WorkerLimits",
     "transports.process_transport": "ProcessTransport",

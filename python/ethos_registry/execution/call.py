@@ -63,6 +63,8 @@ class Call(ToolContext):
     """What the hooks of the turn received."""
     full_text: FullText | None = None
     """The output that an artifact stores if part of it is not sent."""
+    raw_text: str | None = None
+    """What the tool returned, for recorders, if the result is not the same."""
     held_progress: HeldProgress | None = None
     """Progress text that waits; `None` if no secret was handed out."""
     worker_raw_chars: int | None = None

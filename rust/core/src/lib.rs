@@ -23,6 +23,7 @@ pub mod schema;
 pub mod select;
 pub mod table;
 pub mod text;
+pub mod tool_search;
 pub mod trim;
 pub mod unmatched;
 pub mod usage;

@@ -29,6 +29,7 @@ mod source;
 mod surrogates;
 mod table;
 mod text;
+mod tool_search;
 mod usage;
 mod utf8;
 
@@ -86,6 +87,8 @@ mod _core {
     use crate::sealed::SealedTable;
     #[pymodule_export]
     use crate::table::{ToolTable, is_tool_name, split_mcp_name};
+    #[pymodule_export]
+    use crate::tool_search::ToolSearchIndex;
     #[pymodule_export]
     use crate::usage::{UsageCounts, usage_bucket};
 
