@@ -53,7 +53,9 @@ EXPECTED = {
         "fetch_url: ok",
         "fetch_url: HOST_NOT_ALLOWED: '169.254.169.254' is not permitted for this personality",
         "artifact_grep: ok",
-        "The first ferry to Gull Island leaves at 07:30 (ferries); the pier is open (news).",
+        "memory_write: ok",
+        "memory_read: ok",
+        "The first ferry to Gull Island leaves at 07:30 (ferries). The pier is open (news).",
     ],
     "approval.py": [
         "delete_folder: ok: build was deleted (simulated) [approved]",

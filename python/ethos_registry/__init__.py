@@ -193,6 +193,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.toolkit import (
         ArtifactReaders,
         BraveSearch,
+        Browser,
         ScriptedSearch,
         SearchBackend,
         SearchError,
@@ -249,6 +250,7 @@ __all__ = [
     "BatchOptions",
     "BraveSearch",
     "BrokenStreamPolicy",
+    "Browser",
     "CallObserver",
     "CallRecorder",
     "CallResult",
@@ -546,11 +548,11 @@ _NAMES = {
     "telemetry.presets": "Langfuse OpenInference",
     "telemetry.traced_call": "TracedCall",
     "toolkit": (
-        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError SearchResult "
-        "TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool memory_tools "
-        "patch_file_tool read_attachment_tool read_file_tool ready_tools run_tests_tool "
-        "search_files_tool session_search_tool terminal_tool todo_tools typecheck_tool "
-        "web_search_tool write_file_tool"
+        "ArtifactReaders BraveSearch Browser ScriptedSearch SearchBackend SearchError "
+        "SearchResult TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool "
+        "memory_tools patch_file_tool read_attachment_tool read_file_tool ready_tools "
+        "run_tests_tool search_files_tool session_search_tool terminal_tool todo_tools "
+        "typecheck_tool web_search_tool write_file_tool"
     ),
     "transports.limits": "WorkerLimits",
     "transports.process_transport": "ProcessTransport",

@@ -75,7 +75,10 @@ def target_of(url: str) -> Target:
 
 def joined(base: Target, location: str) -> str:
     """The URL that a redirect leads to."""
-    return urljoin(base.url, location)
+    try:
+        return urljoin(base.url, location)
+    except ValueError as error:
+        raise HostNotAllowedError(f"the redirect has no valid URL: {error}") from None
 
 
 def _ascii(host: str) -> str:
