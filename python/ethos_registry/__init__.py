@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ToolsChanged,
     )
     from ethos_registry.bridges.mcp.bridge.server import McpServer
+    from ethos_registry.bridges.turn_collector import TurnCollector
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
@@ -60,7 +61,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.contract.abort import AbortController, AbortSignal
     from ethos_registry.contract.artifact import ArtifactOrigin
     from ethos_registry.contract.attachment import Attachment
-    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
+    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
     from ethos_registry.contract.canonical_json import call_checksum
     from ethos_registry.contract.capability import ToolCapabilities
     from ethos_registry.contract.content import Audio, ContentBlock, Document, Image, Link
@@ -72,7 +73,15 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ToolAlreadyRegisteredError,
         TurnAlreadySignalledError,
     )
-    from ethos_registry.contract.observer import CallObserver, FinishedCall, Observer, StartedCall
+    from ethos_registry.contract.execute_request import ToolExecuteRequest
+    from ethos_registry.contract.observer import (
+        BatchObserver,
+        CallObserver,
+        FinishedCall,
+        Observer,
+        StartedBatch,
+        StartedCall,
+    )
     from ethos_registry.contract.policy import (
         NO_TOOLS,
         FsReach,
@@ -80,12 +89,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         Personality,
         ToolFilterOpts,
     )
-    from ethos_registry.contract.ports import (
-        ArtifactStore,
-        ToolView,
-        TurnScope,
-        UsageRecorder,
-    )
+    from ethos_registry.contract.ports import ArtifactStore, ToolView, TurnScope, UsageRecorder
     from ethos_registry.contract.progress import Audience, ToolProgressEvent
     from ethos_registry.contract.reducer import (
         ToolReducerContext,
@@ -104,6 +108,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ok,
         result_from_wire,
     )
+    from ethos_registry.contract.retry import Retry
     from ethos_registry.contract.scoped_ports import (
         KeyValueStore,
         ScopedAttachments,
@@ -115,6 +120,16 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.secret_names import is_secret_name
     from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
+    from ethos_registry.contract.transport import (
+        LiveContext,
+        ToolTransport,
+        TransportItem,
+        TransportProgress,
+        TransportReply,
+        TransportStarted,
+        TransportTraits,
+    )
+    from ethos_registry.execution.control import BatchControl
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
     from ethos_registry.execution.results import CallResults
@@ -138,14 +153,14 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
+    from ethos_registry.registry.local_transport import LocalTransport
     from ethos_registry.registry.prefix_session import PrefixSession
-    from ethos_registry.registry.tool_registry import (
-        ToolRegistry,
-        Turn,
-        is_tool_registry,
-    )
+    from ethos_registry.registry.tool_registry import ToolRegistry, Turn, is_tool_registry
     from ethos_registry.registry.view import View
     from ethos_registry.schema import FunctionTool, function_schema, tool
+    from ethos_registry.telemetry.open_telemetry import OpenTelemetry
+    from ethos_registry.telemetry.presets import Langfuse, OpenInference
+    from ethos_registry.telemetry.traced_call import TracedCall
     from ethos_registry.toolkit import (
         ArtifactReaders,
         kanban_tools,
@@ -158,6 +173,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         terminal_tool,
         write_file_tool,
     )
+    from ethos_registry.transports.limits import WorkerLimits
+    from ethos_registry.transports.process_transport import ProcessTransport
     from ethos_registry.usage.errors import UsageStoreError
     from ethos_registry.usage.ledger import UsageLedger
     from ethos_registry.usage.read_usage import read_usage
@@ -180,6 +197,8 @@ __all__ = [
     "Attachment",
     "Audience",
     "Audio",
+    "BatchControl",
+    "BatchObserver",
     "BatchOptions",
     "BrokenStreamPolicy",
     "CallObserver",
@@ -216,7 +235,10 @@ __all__ = [
     "KeyValueError",
     "KeyValueStore",
     "KeyringSecrets",
+    "Langfuse",
     "Link",
+    "LiveContext",
+    "LocalTransport",
     "MalformedCall",
     "McpAnnotations",
     "McpBridge",
@@ -227,18 +249,22 @@ __all__ = [
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
+    "OpenInference",
+    "OpenTelemetry",
     "Personality",
     "PinDifference",
     "Prefix",
     "PrefixChange",
     "PrefixDiff",
     "PrefixSession",
+    "ProcessTransport",
     "ProgramRunner",
     "Protection",
     "QuotaExceededError",
     "ReachFiles",
     "ReadMtime",
     "Registration",
+    "Retry",
     "SandboxPolicy",
     "ScopedAttachments",
     "ScopedFetch",
@@ -248,6 +274,7 @@ __all__ = [
     "SpooledArtifact",
     "SpooledArtifactStore",
     "StandardBackends",
+    "StartedBatch",
     "StartedCall",
     "Storage",
     "StreamDispatcher",
@@ -272,11 +299,19 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolTransport",
     "ToolUsage",
     "ToolView",
     "ToolsChanged",
+    "TracedCall",
+    "TransportItem",
+    "TransportProgress",
+    "TransportReply",
+    "TransportStarted",
+    "TransportTraits",
     "Turn",
     "TurnAlreadySignalledError",
+    "TurnCollector",
     "TurnScope",
     "UnconfinedError",
     "UsageLedger",
@@ -284,6 +319,7 @@ __all__ = [
     "UsageReport",
     "UsageStoreError",
     "View",
+    "WorkerLimits",
     "__version__",
     "built_in_reducers",
     "call_checksum",
@@ -334,6 +370,7 @@ _NAMES = {
     "bridges.mcp.bridge.pins": "McpPins PinDifference",
     "bridges.mcp.bridge.reports": "McpAnnotations McpProblem McpServerStatus ToolsChanged",
     "bridges.mcp.bridge.server": "McpServer",
+    "bridges.turn_collector": "TurnCollector",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
     "capabilities.protected": "Protection",
@@ -347,7 +384,7 @@ _NAMES = {
     "contract.abort": "AbortController AbortSignal",
     "contract.artifact": "ArtifactOrigin",
     "contract.attachment": "Attachment",
-    "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
+    "contract.call": "CallResult MalformedCall ToolCall",
     "contract.canonical_json": "call_checksum",
     "contract.capability": "ToolCapabilities",
     "contract.content": "Audio ContentBlock Document Image Link",
@@ -356,7 +393,10 @@ _NAMES = {
     "contract.errors": (
         "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
     ),
-    "contract.observer": "CallObserver FinishedCall Observer StartedCall",
+    "contract.execute_request": "ToolExecuteRequest",
+    "contract.observer": (
+        "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
+    ),
     "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
     "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
@@ -364,12 +404,18 @@ _NAMES = {
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
-    "contract.secret_names": "is_secret_name",
+    "contract.retry": "Retry",
     "contract.scoped_ports": (
         "KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
         "ScopedSecretsResolver Storage"
     ),
+    "contract.secret_names": "is_secret_name",
     "contract.tool": "CollisionPolicy DispatchMode Tool",
+    "contract.transport": (
+        "LiveContext ToolTransport TransportItem TransportProgress TransportReply "
+        "TransportStarted TransportTraits"
+    ),
+    "execution.control": "BatchControl",
     "execution.filters": "Invocation InvocationFilter",
     "execution.options": "BatchOptions StreamOptions",
     "execution.results": "CallResults",
@@ -379,25 +425,31 @@ _NAMES = {
     "providers.portable_name": "portable_name",
     "providers.prefix": "Prefix",
     "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
-    "reduction.redacted_text": "redact_text",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",
     "reduction.many": "reduce_many reduce_text",
+    "reduction.redacted_text": "redact_text",
     "reduction.registry": "DefaultToolResultReducerRegistry",
     "registry.capability_check": "CapabilityFinding",
+    "registry.default_tool_registry": "DefaultToolRegistry",
     "registry.dispatched_stream": "DispatchedStream",
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",
+    "registry.local_transport": "LocalTransport",
     "registry.prefix_session": "PrefixSession",
-    "registry.default_tool_registry": "DefaultToolRegistry",
     "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
+    "telemetry.open_telemetry": "OpenTelemetry",
+    "telemetry.presets": "Langfuse OpenInference",
+    "telemetry.traced_call": "TracedCall",
     "toolkit": (
         "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
         "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
     ),
+    "transports.limits": "WorkerLimits",
+    "transports.process_transport": "ProcessTransport",
     "usage.errors": "UsageStoreError",
     "usage.ledger": "UsageLedger",
     "usage.read_usage": "read_usage",

@@ -129,6 +129,7 @@ def read_personality(path: str | None, personality_id: str | None) -> Personalit
 def check_personality(registry: ToolRegistry, personality: Personality | None) -> None:
     """Refuse a personality whose entries match nothing: a typo would silently hide tools."""
     unmatched = {} if personality is None else registry.check(personality)
+    unmatched.pop("undeclared", None)
     if personality is None or not unmatched:
         return
     known = _known_entries(registry)
