@@ -100,6 +100,12 @@ def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -
         reducer = None
     if redact is not None:
         result = redacted_text(result, redact)
+    if (
+        batch.observers is not None
+        and batch.observers.batch_recorded
+        and call.worker_raw_chars in (None, len(result.text))
+    ):
+        call.raw_text = result.text
     trims_now = not batch.trims_at_end
     now = fence if trims_now else None
     finished = finish_result(result, plan.trim_cap, reducer, call.args, turn_count, now)
