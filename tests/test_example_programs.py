@@ -41,6 +41,11 @@ EXPECTED = {
         "task: 1 invocations, 0 refused",
         "newsroom.html shows who called what",
     ],
+    "durable_approval.py": [
+        "model reads: Tool delete_folder has not run yet: it waits for approval: deletes build",
+        "delete_folder: build/old was deleted (simulated)",
+        "second click: used",
+    ],
     "research.py": [
         "web_search: ok",
         "read_attachment: ok",
