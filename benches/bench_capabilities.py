@@ -25,6 +25,7 @@ from ethos_registry import (
     ok,
     redact_text,
     standard_backends,
+    start_supervised,
 )
 from inputs import fresh
 
@@ -115,13 +116,23 @@ def test_confined_program(benchmark: Any, tmp_path: Path, level: Any) -> None:
 
     def confined() -> None:
         prepared = sandbox.wrap(["true"], policy, directory=folder)
-        subprocess.run(prepared.argv, env=prepared.environment, cwd=folder, check=True)
+        process = prepared.start(directory=folder)
+        assert process.wait() == 0
+        process.wait_ended()
         prepared.clean_up()
+
+    def supervised() -> None:
+        process = start_supervised(["true"], directory=folder)
+        assert process.wait() == 0
+        process.wait_ended()
 
     beside(
         benchmark,
         lambda: confined,
-        {"unconfined": lambda: lambda: subprocess.run(["true"], cwd=folder, check=True)},
+        {
+            "unconfined": lambda: lambda: subprocess.run(["true"], cwd=folder, check=True),
+            "unconfined, supervised": lambda: supervised,
+        },
         group="confined program",
         rounds=30,
         unit="program",

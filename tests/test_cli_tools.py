@@ -320,7 +320,9 @@ def test_the_installed_program_starts_without_the_package():
 
 
 CHECKED_MODULE = """
-from ethos_registry import ToolCapabilities, ToolRegistry, standard_backends, terminal_tool, tool
+from ethos_registry import (
+    CommandSandbox, ToolCapabilities, ToolRegistry, standard_backends, terminal_tool, tool
+)
 
 
 @tool(capabilities=ToolCapabilities(fs_reach={"read": ["/srv", "/data/x"]}))
@@ -344,6 +346,19 @@ def plain() -> str:
 unconfined = terminal_tool(sandbox="off")
 bare = ToolRegistry([wide])
 full = ToolRegistry([secret], capability_backends=standard_backends(secrets=lambda name: "x"))
+
+
+@tool(capabilities=ToolCapabilities(process={"allowedBinaries": ["git"]}))
+def programs() -> str:
+    \"\"\"Run programs.\"\"\"
+    return ""
+
+
+nothing = CommandSandbox(levels=())
+unbound = ToolRegistry(
+    [programs, terminal_tool(sandbox=nothing)],
+    capability_backends=standard_backends(sandbox=nothing),
+)
 """
 
 
@@ -366,6 +381,11 @@ def checked(tmp_path):
             {("wide", "no_backend", "fs_reach"), ("wide", "not_covered", "fs_reach.read")},
         ),
         (["full"], 0, set()),
+        (
+            ["unbound"],
+            1,
+            {("programs", "not_bindable", "process"), ("terminal", "not_bindable", "")},
+        ),
     ],
 )
 def test_a_check_names_what_a_personality_does_not_get(checked, names, exit_code, expected):

@@ -8,17 +8,24 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ethos_registry import SupervisedProcess, SupervisorUnavailableError
 from ethos_registry.capabilities.protected import Protection
 from ethos_registry.capabilities.sandbox.bubblewrap import find_bubblewrap
 from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox, UnconfinedError
-from ethos_registry.capabilities.sandbox.policy import SandboxPolicy, system_paths
+from ethos_registry.capabilities.sandbox.policy import (
+    PreparedCommand,
+    SandboxPolicy,
+    system_paths,
+)
 from ethos_registry.capabilities.sandbox.seatbelt import seatbelt_profile
+from ethos_registry.processes import restrictions, supervisor
 
 SECRET = "the secret of another process"
 LEVELS = ("namespaces", "landlock")
@@ -49,25 +56,30 @@ class Place:
         self.secret.write_text(SECRET)
         (self.outside / "empty").mkdir()
 
-    def run(self, sandbox: CommandSandbox, script: str, **policy: object) -> tuple[int, str]:
+    def run(
+        self, sandbox: CommandSandbox, script: str, by: str = "start", **policy: object
+    ) -> tuple[int, str]:
         """The exit status and all output of a confined shell script."""
         settings: dict = {"write": [str(self.inside)]} | policy
         prepared = sandbox.wrap(
             ["sh", "-c", script], SandboxPolicy(**settings), directory=str(self.inside)
         )
         try:
-            done = subprocess.run(
-                prepared.argv,
-                env=prepared.environment,
-                cwd=self.inside,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=60,
-                check=False,
-            )
+            if by == "argv":
+                done = subprocess.run(
+                    prepared.argv,
+                    env=prepared.environment,
+                    cwd=self.inside,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    timeout=60,
+                    check=False,
+                )
+                return done.returncode, done.stdout.decode(errors="replace")
+            return output_of(prepared, str(self.inside))
         finally:
             prepared.clean_up()
-        return done.returncode, done.stdout.decode(errors="replace")
 
     def state(self) -> dict[str, tuple[int, bytes | None]]:
         """Mode and content of everything outside."""
@@ -75,6 +87,36 @@ class Place:
             str(path): (path.lstat().st_mode, path.read_bytes() if path.is_file() else None)
             for path in sorted(self.outside.rglob("*"))
         }
+
+
+def output_of(prepared: PreparedCommand, directory: str) -> tuple[int, str]:
+    def start() -> SupervisedProcess:
+        process = prepared.start(
+            directory=directory,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            when_ended="keep",
+        )
+        process.wait_started(60)
+        return process
+
+    try:
+        process = start()
+    except SupervisorUnavailableError:  # from now on: process groups
+        process = start()
+    assert process.stdout is not None
+    killer = threading.Timer(60, process.kill)
+    killer.start()
+    output = bytearray()
+    with process.stdout as pipe:
+        while piece := pipe.read(65_536):
+            output += piece
+    killer.cancel()
+    status = process.wait(60)
+    process.kill()
+    process.wait_ended(20)
+    process.detach()
+    return status, output.decode(errors="replace")
 
 
 @pytest.fixture
@@ -164,6 +206,55 @@ def test_a_confined_command_changes_nothing_outside(place, level, attack):
     before = place.state()
     place.run(sandbox_of(level), filled(WRITES[attack], place))
     assert place.state() == before
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_the_command_line_is_confined_however_it_is_run(place, level, monkeypatch):
+    monkeypatch.setenv("SECRET_OF_HOST", SECRET)
+    before, sandbox = place.state(), sandbox_of(level)
+    for script in (READS["cat"], READS["through every root"], WRITES["a new file"]):
+        status, output = place.run(sandbox, filled(script, place), by="argv")
+        assert SECRET not in output
+        assert status != 0
+    assert place.state() == before
+    assert place.run(sandbox, "echo one > a && cat a", by="argv") == (0, "one\n")
+
+
+def test_a_program_that_cannot_enter_its_rules_does_not_run(place, monkeypatch):
+    prepared = sandbox_of("landlock").wrap(
+        ["sh", "-c", "touch ran"], SandboxPolicy(write=[str(place.inside)]), directory="/"
+    )
+    for broken in (b"", b"\xff" * 80):
+        monkeypatch.setattr(
+            restrictions._core,
+            "prepare_confinement",
+            lambda *given, broken=broken: (os.open("/dev/null", os.O_RDONLY), broken),
+        )
+        process = prepared.start(directory=str(place.inside))
+        with pytest.raises(OSError, match="its restrictions cannot be set"):
+            process.wait_started(20)
+    assert not (place.inside / "ran").exists()
+    prepared.clean_up()
+
+
+def test_nothing_of_the_rules_stays_open_here(place):
+    before = os.listdir("/proc/self/fd")
+    place.run(sandbox_of("landlock"), "true")
+    assert os.listdir("/proc/self/fd") == before
+
+
+def test_where_there_is_no_supervisor_the_rules_are_refused_and_the_launcher_is_used(
+    place, monkeypatch
+):
+    sandbox = sandbox_of("landlock")
+    prepared = sandbox.wrap(["true"], SandboxPolicy(), directory=str(place.inside))
+    monkeypatch.setattr(supervisor, "_is_unavailable", True)
+    with pytest.raises(OSError, match="need the supervisor"):
+        supervisor.start_supervised(["true"], rules=prepared.rules)
+    prepared.clean_up()
+    _, output = place.run(sandbox, filled("echo hi; cat {secret}", place))
+    assert output.startswith("hi\n")
+    assert SECRET not in output
 
 
 @pytest.mark.parametrize("attack", METADATA)

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from ethos_registry import (
-    CommandSandbox,
     FsReach,
     NetworkPolicy,
     Personality,
+    Tool,
     ToolCapabilities,
     ToolContext,
     ToolRegistry,
+    UnconfinedError,
     ready_tools,
     run_tests_tool,
     sandbox_support,
@@ -25,6 +26,7 @@ from ethos_registry import (
     terminal_tool,
     tool,
 )
+from ethos_registry.capabilities.sandbox.policy import Support
 
 needs_sandbox = pytest.mark.skipif(
     sandbox_support().level == "none" and not os.environ.get("CI"), reason="no sandbox here"
@@ -135,14 +137,134 @@ async def test_a_command_has_no_network_unless_the_policy_allows_everything(fold
     listener.close()
 
 
-async def test_a_command_that_cannot_be_confined_is_refused_with_the_way_out(folder):
-    nothing = CommandSandbox(())
-    terminal = terminal_tool(sandbox=nothing)
-    personality = reach(folder, read=["work"], write=["work"])
-    result = await call(folder, "terminal", {"command": "touch ran"}, personality, terminal)
-    assert "terminal cannot be confined here" in result.text
-    assert result.result.code == "not_available"
+class NoSandbox:
+    """A machine without any sandbox."""
+
+    def probe(self):
+        return Support("none", "bubblewrap is missing (apt install bubblewrap)")
+
+    def wrap(self, argv, policy, *, directory, environment):
+        raise UnconfinedError("not asked")
+
+
+RESTRICTED = (
+    {"fs_reach": FsReach()},
+    {"network": NetworkPolicy(allow=[])},
+    {"network": NetworkPolicy(allow=["example.com"])},
+)
+
+
+@pytest.mark.parametrize("policy", RESTRICTED)
+@pytest.mark.parametrize("make", [terminal_tool, run_tests_tool])
+async def test_a_tool_whose_commands_cannot_be_confined_is_hidden_and_refused_with_the_way_out(
+    folder, policy, make
+):
+    tool = make(sandbox=NoSandbox())
+    registry = ToolRegistry([tool])
+    personality = Personality("p", **policy)
+    args = {"command": "touch ran"} if tool.name == "terminal" else {}
+    (folder / "work/Makefile").write_text("test:\n\ttouch ran\n")
+    result = await call(folder, tool.name, args, personality, tool)
+    reason = (
+        f"{tool.name} cannot be confined here, as the policy of `p` requires: "
+        "bubblewrap is missing (apt install bubblewrap)"
+    )
+    assert result.text == f"Tool {tool.name} is not currently available: {reason}"
+    assert (result.result.code, result.result.reason) == ("not_available", "unavailable")
     assert not (folder / "work/ran").exists()
+    view = registry.view(personality)
+    assert view.definitions() == view.definitions("anthropic") == []
+    assert registry.view(personality, freeze_availability=True).definitions() == []
+    assert view.fingerprint == ToolRegistry([]).view(personality).fingerprint
+    assert registry.freeze().view(personality).definitions() == []
+    explained = registry.explain(tool.name, personality)
+    assert (explained.outcome, explained.callable) == ("unavailable", False)
+    assert explained.text == f"`{tool.name}` is permitted, but refused: {reason}"
+    [finding] = registry.validate_for(personality)
+    assert (finding.kind, finding.message) == (
+        "not_bindable",
+        f"`{tool.name}` is refused: {reason}",
+    )
+
+
+async def test_without_a_restriction_such_a_tool_is_shown_and_runs(folder):
+    tool = terminal_tool(sandbox=NoSandbox())
+    registry = ToolRegistry([tool])
+    for personality in (
+        Personality("free"),
+        Personality("open", network=NetworkPolicy(allow=["*"], allow_private_urls=True)),
+    ):
+        assert len(registry.view(personality).definitions()) == 1
+        assert registry.explain("terminal", personality).visible
+        result = await call(folder, "terminal", {"command": "echo hi"}, personality, tool)
+        assert result.text == "hi\n"
+    assert len(registry.to_definitions()) == 1
+    required = ToolRegistry([terminal_tool(sandbox="off")])
+    assert len(required.view(Personality("p", fs_reach=FsReach())).definitions()) == 1
+
+
+def test_a_sandbox_that_raises_hides_the_tool(caplog):
+    class Broken(NoSandbox):
+        def probe(self):
+            raise RuntimeError("broken")
+
+    registry = ToolRegistry([terminal_tool(sandbox=Broken())])
+    personality = Personality("p", fs_reach=FsReach())
+    assert registry.view(personality).definitions() == []
+    assert "its sandbox raised RuntimeError" in registry.explain("terminal", personality).text
+
+
+async def test_the_sandbox_is_asked_at_each_list_and_each_batch(folder):
+    class Changing(NoSandbox):
+        works = False
+
+        def probe(self):
+            return Support("landlock") if self.works else super().probe()
+
+    sandbox = Changing()
+    view = ToolRegistry([terminal_tool(sandbox=sandbox)]).view(Personality("p", fs_reach=FsReach()))
+    assert view.definitions() == []
+    sandbox.works = True
+    assert len(view.definitions()) == 1
+
+
+async def test_declared_programs_that_cannot_be_confined_are_found_before_any_call(folder):
+    @tool(capabilities=ToolCapabilities(process={"allowedBinaries": ["touch"]}))
+    async def touch(context: ToolContext) -> str:
+        """Touch a file."""
+        await context.scoped_process.run("touch", ["ran"])
+        return "ran"
+
+    registry = ToolRegistry([touch], capability_backends=standard_backends(sandbox=NoSandbox()))
+    personality = Personality("p", fs_reach=FsReach())
+    [finding] = registry.validate_for(personality)
+    assert (finding.tool, finding.kind, finding.capability) == ("touch", "not_bindable", "process")
+    assert "bubblewrap is missing" in finding.message
+    assert registry.validate_for(Personality("free")) == []
+    [result] = await registry.view(personality).execute(
+        [{"id": "1", "name": "touch", "args": {}}], ToolContext(working_dir=folder / "work")
+    )
+    assert result.result.code == "not_available"
+    assert "bubblewrap is missing (apt install bubblewrap)" in result.text
+    assert not (folder / "work/ran").exists()
+
+
+def test_check_names_the_tools_that_no_policy_binds():
+    @tool
+    def plain() -> str:
+        """Touch nothing."""
+        return ""
+
+    registry = ToolRegistry([plain, terminal_tool(), terminal_off()])
+    assert registry.check(Personality("p", fs_reach=FsReach())) == {
+        "undeclared": ["plain", "unconfined"]
+    }
+    assert registry.check(Personality("free")) == {}
+
+
+def terminal_off():
+    off = terminal_tool(sandbox="off")
+    return Tool("unconfined", off.description, off.schema, off.execute)
 
 
 async def test_off_confines_no_command(folder):

@@ -1,6 +1,7 @@
 """The blocks of the pages run and print what the pages show; the site has every page and name."""
 
 import contextlib
+import importlib.util
 import io
 import re
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 import ethos_registry
 from ethos_registry import testing
+from usage_tools import missing
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -28,6 +30,10 @@ def name_of(page: Path) -> str:
 def test_each_block_prints_the_output_below_it(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
+    if page.parent.name == "frameworks":
+        for module in re.findall(r"^from (\w+)\S* import", text, re.MULTILINE):
+            if importlib.util.find_spec(module) is None:
+                missing("frameworks", f"{module} is not installed")
     names = {"__name__": "__main__"}
     for block in BLOCK.finditer(text):
         code = "\n" * text.count("\n", 0, block.start("code")) + block["code"]
@@ -42,6 +48,16 @@ def test_the_blocks_are_found():
     fences = sum(page.read_text(encoding="utf-8").count("```python\n") for page in PAGES)
     assert len(blocks) == fences > 20
     assert sum(block["printed"] is not None for block in blocks) > 10
+
+
+@pytest.mark.parametrize(
+    "page",
+    sorted(page for page in (DOCS / "frameworks").glob("*.md") if page.stem != "index"),
+    ids=name_of,
+)
+def test_the_example_of_a_framework_is_short(page):
+    [block] = [block["code"] for block in BLOCK.finditer(page.read_text(encoding="utf-8"))]
+    assert len([line for line in block.splitlines() if line.strip()]) <= 25
 
 
 def test_the_navigation_holds_every_page():

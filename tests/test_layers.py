@@ -29,6 +29,8 @@ FLOORS = {
     "registry": 5,
     "agents": 6,
     "bridges": 6,
+    "telemetry": 6,
+    "transports": 6,
     "__init__": 7,
     "testing": 8,
     "cli": 8,

@@ -11,12 +11,25 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
 
 
-def test_the_extra_all_lists_every_other_extra() -> None:
+def listed(extra: str) -> set[str]:
+    """The extras that an extra lists."""
+    [others] = PROJECT["project"]["optional-dependencies"][extra]
+    found = re.fullmatch(r"ethos-registry\[([\w,-]+)\]", others)
+    assert found is not None
+    return set(found[1].split(","))
+
+
+def test_the_extras_all_and_frameworks_list_every_other_extra() -> None:
+    extras = PROJECT["project"]["optional-dependencies"].keys()
+    assert listed("all") | listed("frameworks") == extras - {"all", "frameworks"}
+    assert not listed("all") & listed("frameworks")
+
+
+def test_each_framework_is_bound_to_its_next_minor_version() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
-    [everything] = extras["all"]
-    listed = re.fullmatch(r"ethos-registry\[([\w,-]+)\]", everything)
-    assert listed is not None
-    assert sorted(listed[1].split(",")) == sorted(extras.keys() - {"all"})
+    for extra in listed("frameworks"):
+        for requirement in extras[extra]:
+            assert re.search(r">=\d+(\.\d+)+,<\d+\.\d+$", requirement), requirement
 
 
 def test_tools_for_developers_are_groups_and_not_extras() -> None:

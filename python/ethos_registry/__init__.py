@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
     from ethos_registry.bridges.mcp.gateway.gateway import McpGateway
+    from ethos_registry.bridges.turn_collector import TurnCollector
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.contract.abort import AbortController, AbortSignal
     from ethos_registry.contract.artifact import ArtifactOrigin
     from ethos_registry.contract.attachment import Attachment
-    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
+    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
     from ethos_registry.contract.canonical_json import call_checksum
     from ethos_registry.contract.capability import ToolCapabilities
     from ethos_registry.contract.content import Audio, ContentBlock, Document, Image, Link
@@ -64,7 +65,15 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ToolAlreadyRegisteredError,
         TurnAlreadySignalledError,
     )
-    from ethos_registry.contract.observer import CallObserver, FinishedCall, Observer, StartedCall
+    from ethos_registry.contract.execute_request import ToolExecuteRequest
+    from ethos_registry.contract.observer import (
+        BatchObserver,
+        CallObserver,
+        FinishedCall,
+        Observer,
+        StartedBatch,
+        StartedCall,
+    )
     from ethos_registry.contract.policy import (
         NO_TOOLS,
         FsReach,
@@ -72,12 +81,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         Personality,
         ToolFilterOpts,
     )
-    from ethos_registry.contract.ports import (
-        ArtifactStore,
-        ToolView,
-        TurnScope,
-        UsageRecorder,
-    )
+    from ethos_registry.contract.ports import ArtifactStore, ToolView, TurnScope, UsageRecorder
     from ethos_registry.contract.progress import Audience, ToolProgressEvent
     from ethos_registry.contract.reducer import (
         ToolReducerContext,
@@ -96,6 +100,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ok,
         result_from_wire,
     )
+    from ethos_registry.contract.retry import Retry
     from ethos_registry.contract.scoped_ports import (
         KeyValueStore,
         ScopedAttachments,
@@ -107,6 +112,16 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.secret_names import is_secret_name
     from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
+    from ethos_registry.contract.transport import (
+        LiveContext,
+        ToolTransport,
+        TransportItem,
+        TransportProgress,
+        TransportReply,
+        TransportStarted,
+        TransportTraits,
+    )
+    from ethos_registry.execution.control import BatchControl
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
     from ethos_registry.execution.results import CallResults
@@ -131,16 +146,16 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
+    from ethos_registry.registry.local_transport import LocalTransport
     from ethos_registry.registry.prefix_session import PrefixSession
     from ethos_registry.registry.search_view import SearchView
-    from ethos_registry.registry.tool_registry import (
-        ToolRegistry,
-        Turn,
-        is_tool_registry,
-    )
+    from ethos_registry.registry.tool_registry import ToolRegistry, Turn, is_tool_registry
     from ethos_registry.registry.tool_search import ToolSearch
     from ethos_registry.registry.view import View
     from ethos_registry.schema import FunctionTool, function_schema, tool
+    from ethos_registry.telemetry.open_telemetry import OpenTelemetry
+    from ethos_registry.telemetry.presets import Langfuse, OpenInference
+    from ethos_registry.telemetry.traced_call import TracedCall
     from ethos_registry.toolkit import (
         ArtifactReaders,
         kanban_tools,
@@ -153,6 +168,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         terminal_tool,
         write_file_tool,
     )
+    from ethos_registry.transports.limits import WorkerLimits
+    from ethos_registry.transports.process_transport import ProcessTransport
     from ethos_registry.usage.errors import UsageStoreError
     from ethos_registry.usage.ledger import UsageLedger
     from ethos_registry.usage.read_usage import read_usage
@@ -175,6 +192,8 @@ __all__ = [
     "Attachment",
     "Audience",
     "Audio",
+    "BatchControl",
+    "BatchObserver",
     "BatchOptions",
     "BrokenStreamPolicy",
     "CallObserver",
@@ -212,23 +231,30 @@ __all__ = [
     "KeyValueError",
     "KeyValueStore",
     "KeyringSecrets",
+    "Langfuse",
     "Link",
+    "LiveContext",
+    "LocalTransport",
     "MalformedCall",
     "McpGateway",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
+    "OpenInference",
+    "OpenTelemetry",
     "Personality",
     "Prefix",
     "PrefixChange",
     "PrefixDiff",
     "PrefixSession",
+    "ProcessTransport",
     "ProgramRunner",
     "Protection",
     "QuotaExceededError",
     "ReachFiles",
     "ReadMtime",
     "Registration",
+    "Retry",
     "SandboxPolicy",
     "ScopedAttachments",
     "ScopedFetch",
@@ -239,6 +265,7 @@ __all__ = [
     "SpooledArtifact",
     "SpooledArtifactStore",
     "StandardBackends",
+    "StartedBatch",
     "StartedCall",
     "Storage",
     "StreamDispatcher",
@@ -264,10 +291,18 @@ __all__ = [
     "ToolResultReducer",
     "ToolResultReducerRegistry",
     "ToolSearch",
+    "ToolTransport",
     "ToolUsage",
     "ToolView",
+    "TracedCall",
+    "TransportItem",
+    "TransportProgress",
+    "TransportReply",
+    "TransportStarted",
+    "TransportTraits",
     "Turn",
     "TurnAlreadySignalledError",
+    "TurnCollector",
     "TurnScope",
     "UnconfinedError",
     "UsageLedger",
@@ -275,6 +310,7 @@ __all__ = [
     "UsageReport",
     "UsageStoreError",
     "View",
+    "WorkerLimits",
     "__version__",
     "built_in_reducers",
     "call_checksum",
@@ -322,6 +358,7 @@ _NAMES = {
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
     "bridges.mcp.gateway.gateway": "McpGateway",
+    "bridges.turn_collector": "TurnCollector",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
     "capabilities.protected": "Protection",
@@ -335,7 +372,7 @@ _NAMES = {
     "contract.abort": "AbortController AbortSignal",
     "contract.artifact": "ArtifactOrigin",
     "contract.attachment": "Attachment",
-    "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
+    "contract.call": "CallResult MalformedCall ToolCall",
     "contract.canonical_json": "call_checksum",
     "contract.capability": "ToolCapabilities",
     "contract.content": "Audio ContentBlock Document Image Link",
@@ -344,7 +381,10 @@ _NAMES = {
     "contract.errors": (
         "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
     ),
-    "contract.observer": "CallObserver FinishedCall Observer StartedCall",
+    "contract.execute_request": "ToolExecuteRequest",
+    "contract.observer": (
+        "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
+    ),
     "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
     "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
@@ -352,12 +392,18 @@ _NAMES = {
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
-    "contract.secret_names": "is_secret_name",
+    "contract.retry": "Retry",
     "contract.scoped_ports": (
         "KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
         "ScopedSecretsResolver Storage"
     ),
+    "contract.secret_names": "is_secret_name",
     "contract.tool": "CollisionPolicy DispatchMode Tool",
+    "contract.transport": (
+        "LiveContext ToolTransport TransportItem TransportProgress TransportReply "
+        "TransportStarted TransportTraits"
+    ),
+    "execution.control": "BatchControl",
     "execution.filters": "Invocation InvocationFilter",
     "execution.options": "BatchOptions StreamOptions",
     "execution.results": "CallResults",
@@ -367,28 +413,34 @@ _NAMES = {
     "providers.portable_name": "portable_name",
     "providers.prefix": "Prefix",
     "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
-    "reduction.redacted_text": "redact_text",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",
     "reduction.many": "reduce_many reduce_text",
+    "reduction.redacted_text": "redact_text",
     "reduction.registry": "DefaultToolResultReducerRegistry",
     "registry.capability_check": "CapabilityFinding",
+    "registry.default_tool_registry": "DefaultToolRegistry",
     "registry.deferred_view": "DeferredView",
     "registry.dispatched_stream": "DispatchedStream",
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",
+    "registry.local_transport": "LocalTransport",
     "registry.prefix_session": "PrefixSession",
-    "registry.default_tool_registry": "DefaultToolRegistry",
     "registry.search_view": "SearchView",
     "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
     "registry.tool_search": "ToolSearch",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
+    "telemetry.open_telemetry": "OpenTelemetry",
+    "telemetry.presets": "Langfuse OpenInference",
+    "telemetry.traced_call": "TracedCall",
     "toolkit": (
         "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
         "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
     ),
+    "transports.limits": "WorkerLimits",
+    "transports.process_transport": "ProcessTransport",
     "usage.errors": "UsageStoreError",
     "usage.ledger": "UsageLedger",
     "usage.read_usage": "read_usage",

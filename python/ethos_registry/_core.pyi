@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "split_mcp_name", "trim", "usage_bucket", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -197,6 +197,11 @@ class KnownSecrets:
         """
         `text` with `[redacted: secret]` for each value; the same object if it has none.
         """
+    def redact_start(self, /, text: str) -> tuple[str, str]:
+        """
+        The start of a stream: `text` without its values, and the rest that must wait for the next
+        piece, because it may be the start of a value.
+        """
 
 @final
 class NativeReducer:
@@ -308,10 +313,11 @@ class SealedTable:
         """
         A fresh table over the sealed entries, and the tuple.
         """
-    def _selected(self, /, gate: "Gate | None") -> "tuple[tuple[object, ...], tuple[object, ...]]":
+    def _selected(self, /, gate: "Gate | None") -> "tuple[tuple[object, ...], ...]":
         """
-        The entries that `gate` permits and no one hid, in order of registration, and of those that
-        have an `is_available` a pair of it and the entry's position.
+        The entries that `gate` permits and no one hid, in order of registration; of those that have
+        an `is_available` a pair of it and the entry's position; the same of those that have a
+        `why_refused`.
 
         The entries are the first item of the sealed tuple, by slot. The answer is kept for each
         gate object.
@@ -550,6 +556,15 @@ def json_size(value: Any, limit: int) -> tuple[int, bool]:
     lone surrogates, and dicts with string keys, lists and tuples of these, none of them of a subclass
     and nested at most 128 levels deep. A value that occurs several times counts each time. Counting
     stops once the size exceeds `limit`, so the time is bounded whatever the value holds.
+    """
+
+def prepare_confinement(read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], network: bool) -> tuple[int, bytes]:
+    """
+    Prepare the confinement of a program that another process will start; the arguments are those of
+    `confine_process`.
+
+    Returns the descriptor of the Landlock rules, which the caller closes, and the seccomp filter as
+    the kernel reads it. An `OSError` if the kernel cannot do it: the program must not be started.
     """
 
 def redact(text: str) -> str:

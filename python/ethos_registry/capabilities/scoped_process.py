@@ -18,11 +18,11 @@ from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandboxPo
 from ethos_registry.capabilities.sandbox.policy import PreparedCommand, SandboxPolicy
 from ethos_registry.contract.abort import AbortSignal
 from ethos_registry.contract.errors import ConfigError, EthosRegistryError
+from ethos_registry.processes.restrictions import ResourceLimits
 from ethos_registry.processes.supervised_process import (
     SupervisedProcess,
     SupervisorUnavailableError,
 )
-from ethos_registry.processes.supervisor import start_supervised
 
 __all__ = ["BinaryNotAllowedError", "ProgramResult", "ProgramRunner"]
 
@@ -102,6 +102,7 @@ class ProgramRunner:
         stdin: str | bytes | None = None,
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         output_limit_bytes: int = DEFAULT_OUTPUT_BYTES,
+        limits: ResourceLimits | None = None,
     ) -> ProgramResult:
         """Run a program to its end.
 
@@ -113,6 +114,8 @@ class ProgramRunner:
             stdin: Its input. Default: empty.
             timeout_seconds: After this time the program and everything it started are ended.
             output_limit_bytes: The most that is kept of `stdout`, and of `stderr`.
+            limits: What each process may use: `cpu_seconds`, `memory_bytes`, `file_size_bytes`,
+                `open_files`. Default: no limit. Needs Linux.
 
         Raises:
             BinaryNotAllowedError: The program was not declared.
@@ -124,7 +127,7 @@ class ProgramRunner:
         loop = asyncio.get_running_loop()
         work = loop.run_in_executor(
             None,
-            lambda: self._run(run, binary, args, cwd, env, stdin, timeout_seconds),
+            lambda: self._run(run, binary, args, cwd, env, stdin, timeout_seconds, limits),
         )
         try:
             return await asyncio.shield(work)
@@ -144,10 +147,11 @@ class ProgramRunner:
         stdin: str | bytes | None = None,
         timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
         output_limit_bytes: int = DEFAULT_OUTPUT_BYTES,
+        limits: ResourceLimits | None = None,
     ) -> ProgramResult:
         """`run` for plain functions."""
         run = _Run(output_limit_bytes)
-        return self._run(run, binary, args, cwd, env, stdin, timeout_seconds)
+        return self._run(run, binary, args, cwd, env, stdin, timeout_seconds, limits)
 
     def spawn(
         self,
@@ -156,13 +160,14 @@ class ProgramRunner:
         *,
         cwd: str | None = None,
         env: Mapping[str, str] | None = None,
+        limits: ResourceLimits | None = None,
     ) -> SupervisedProcess:
         """Start a program and return at once; `stdin`, `stdout` and `stderr` are pipes.
 
         The caller ends it with `terminate`; it never outlives this process.
         """
         prepared = self._prepared(binary, args, cwd, env)
-        return self._started(prepared, cwd, subprocess.PIPE)
+        return self._started(prepared, cwd, subprocess.PIPE, limits)
 
     def _run(
         self,
@@ -173,11 +178,12 @@ class ProgramRunner:
         env: Mapping[str, str] | None,
         stdin: str | bytes | None,
         timeout_seconds: float,
+        limits: ResourceLimits | None,
     ) -> ProgramResult:
         prepared = self._prepared(binary, args, cwd, env)
         try:
             process = self._started(
-                prepared, cwd, subprocess.DEVNULL if stdin is None else subprocess.PIPE
+                prepared, cwd, subprocess.DEVNULL if stdin is None else subprocess.PIPE, limits
             )
             signal_of_turn = self._abort_signal
             remove = None if signal_of_turn is None else signal_of_turn.add_listener(run.end)
@@ -202,17 +208,22 @@ class ProgramRunner:
             argv, self._policy, directory=cwd or self._working_dir, environment=environment
         )
 
-    def _started(self, prepared: PreparedCommand, cwd: str | None, stdin: int) -> SupervisedProcess:
+    def _started(
+        self,
+        prepared: PreparedCommand,
+        cwd: str | None,
+        stdin: int,
+        limits: ResourceLimits | None,
+    ) -> SupervisedProcess:
         def start() -> SupervisedProcess:
-            process = start_supervised(
-                prepared.argv,
+            process = prepared.start(
                 directory=cwd or self._working_dir,
-                environment=prepared.environment,
                 stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 when_ended="end",
                 grace_seconds=_GRACE_SECONDS,
+                limits=limits,
             )
             process.wait_started()
             return process

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import stat
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import quote, quote_plus
 
-from ethos_registry import _core
+from ethos_registry.capabilities.handed_out import HandedOutSecrets
 from ethos_registry.contract.errors import ConfigError, EthosRegistryError
 
 __all__ = [
@@ -23,6 +19,7 @@ __all__ = [
     "KeyringSecrets",
     "SecretNotDeclaredError",
     "SecretSource",
+    "SecretsBackend",
     "reference_matches",
 ]
 
@@ -154,71 +151,6 @@ def _is_plain(reference: str) -> bool:
     )
 
 
-class HandedOutSecrets:
-    """The values that tools were given, so that they can be redacted from output.
-
-    Each value is found in plain form and URL-encoded, in base64, in hex, and as JSON escapes it.
-    Thread-safe.
-
-    >>> handed_out = HandedOutSecrets()
-    >>> handed_out.add("correct-horse")
-    >>> handed_out.redact("key=correct-horse")
-    'key=[redacted: secret]'
-    """
-
-    __slots__ = ("_known", "_lock", "_values")
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._values: set[str] = set()
-        self._known: _core.KnownSecrets | None = None
-
-    def add(self, value: str) -> None:
-        """Remember a value; values of under 8 bytes are not searched for."""
-        with self._lock:
-            if value not in self._values:
-                self._values.add(value)
-                forms = {form for known in self._values for form in _forms(known)}
-                self._known = _core.KnownSecrets(sorted(forms))
-
-    def __bool__(self) -> bool:
-        return self._known is not None
-
-    def redact(self, text: str) -> str:
-        """`text` without the values; the same object if it has none."""
-        known = self._known
-        return text if known is None else known.redact(text)
-
-    @property
-    def longest_bytes(self) -> int:
-        """How much a stream must hold back so that no value is split over two chunks."""
-        return 0 if self._known is None else self._known.longest_bytes
-
-    def __repr__(self) -> str:
-        return f"HandedOutSecrets({len(self._values)} values)"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        raise TypeError("secrets are never pickled")
-
-
-def _forms(value: str) -> Iterable[str]:
-    raw = value.encode("utf-8", "replace")
-    yield raw.decode("utf-8", "replace")
-    yield from (quote(value, safe="", errors="replace"), quote_plus(value, errors="replace"))
-    yield quote(value, errors="replace")
-    # Base64 of longer text has the value at one of three alignments: the characters that depend on
-    # the value alone are searched for.
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
-        for shift in range(3):
-            encoded = encode(b"\0" * shift + raw).decode().rstrip("=")
-            start = (0, 2, 3)[shift]
-            end = len(encoded) - (1 if (len(raw) + shift) % 3 else 0)
-            yield encoded[start:end]
-    yield raw.hex()
-    yield json.dumps(value)[1:-1]
-    yield json.dumps(value, ensure_ascii=False)[1:-1]
-
-
 class DeclaredSecrets:
     """The secrets that one tool declared: `await resolver.get("providers/exa/key")`.
 
@@ -262,3 +194,26 @@ class DeclaredSecrets:
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("secrets are never pickled")
+
+
+class SecretsBackend:
+    """Makes the resolvers of one registry's tools, which share what was handed out.
+
+    The registry takes `handed_out` out of results, also where this is one backend among others:
+    `{"secrets": standard_backends(secrets=EnvironmentSecrets())["secrets"], ...}`.
+    """
+
+    __slots__ = ("_source", "handed_out")
+
+    def __init__(self, source: SecretSource) -> None:
+        self._source = source
+        self.handed_out = HandedOutSecrets()
+
+    def __call__(
+        self, tool_name: str, declaration: Sequence[str], context: object
+    ) -> DeclaredSecrets:
+        """The resolver of a tool."""
+        return DeclaredSecrets(declaration, self._source, self.handed_out)
+
+    def __repr__(self) -> str:
+        return f"SecretsBackend({self._source!r})"

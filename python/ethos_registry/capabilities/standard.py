@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from ethos_registry.capabilities.attachments import TurnAttachments
 from ethos_registry.capabilities.files import ReachFiles
+from ethos_registry.capabilities.handed_out import handed_out_secrets
 from ethos_registry.capabilities.key_values import KeyValueDatabase, KeyValues
 from ethos_registry.capabilities.policies import (
     PolicySource,
@@ -18,13 +19,18 @@ from ethos_registry.capabilities.policies import (
 )
 from ethos_registry.capabilities.protected import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities.reach import narrowed_reach
-from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox, CommandSandboxPort
+from ethos_registry.capabilities.sandbox.command_sandbox import (
+    CommandSandbox,
+    CommandSandboxPort,
+    UnconfinedError,
+)
 from ethos_registry.capabilities.sandbox.policy import SandboxPolicy
 from ethos_registry.capabilities.scoped_process import ProgramRunner
-from ethos_registry.capabilities.secrets import DeclaredSecrets, HandedOutSecrets, SecretSource
+from ethos_registry.capabilities.secrets import SecretsBackend, SecretSource
 from ethos_registry.contract.capability import CAPABILITY_ALIASES, CapabilityName
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.policy import NetworkPolicy, Personality
 
 __all__ = ["StandardBackends", "standard_backends"]
 
@@ -38,9 +44,9 @@ class StandardBackends(Mapping[CapabilityName, Factory]):
     each result. `fs` and `kv` are read as `fs_reach` and `storage`.
     """
 
-    def __init__(self, factories: Mapping[CapabilityName, Factory], handed_out: HandedOutSecrets):
+    def __init__(self, factories: Mapping[CapabilityName, Factory]) -> None:
         self._factories = dict(factories)
-        self._handed_out = handed_out
+        self._handed_out = handed_out_secrets(self._factories)
 
     def __getitem__(self, name: str) -> Factory:
         return self._factories[CAPABILITY_ALIASES.get(name, cast("CapabilityName", name))]
@@ -53,7 +59,7 @@ class StandardBackends(Mapping[CapabilityName, Factory]):
 
     def redact(self, text: str) -> str:
         """`text` without the secrets that were handed out; the same object if it has none."""
-        return self._handed_out.redact(text)
+        return text if self._handed_out is None else self._handed_out.redact(text)
 
     def __repr__(self) -> str:
         return f"StandardBackends({', '.join(sorted(self._factories))})"
@@ -86,7 +92,6 @@ def standard_backends(
     ['attachments', 'fs_reach']
 
     """
-    handed_out = HandedOutSecrets()
     confines = CommandSandbox() if sandbox is None else sandbox
 
     def files(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> ReachFiles:
@@ -96,17 +101,6 @@ def standard_backends(
             reach.read, reach.write, working_dir=context.working_dir, protection=protection
         )
 
-    def programs(
-        tool_name: str, declaration: Mapping[str, Any], context: ToolContext
-    ) -> ProgramRunner:
-        return ProgramRunner(
-            declaration.get("allowedBinaries", ()),
-            working_dir=context.working_dir,
-            sandbox=confines,
-            policy=sandbox_policy(context, policies, protection),
-            abort_signal=context.abort_signal,
-        )
-
     def attachments(
         tool_name: str, declaration: Mapping[str, Any], context: ToolContext
     ) -> TurnAttachments:
@@ -114,16 +108,11 @@ def standard_backends(
 
     factories: dict[CapabilityName, Factory] = {
         "fs_reach": files,
-        "process": programs,
+        "process": _ProgramBackend(confines, policies, protection),
         "attachments": attachments,
     }
     if secrets is not None:
-        source = secrets
-
-        def resolver(tool_name: str, declaration: Any, context: ToolContext) -> DeclaredSecrets:
-            return DeclaredSecrets(declaration, source, handed_out)
-
-        factories["secrets"] = resolver
+        factories["secrets"] = SecretsBackend(secrets)
     if key_values is not None:
         database = (
             key_values if isinstance(key_values, KeyValueDatabase) else KeyValueDatabase(key_values)
@@ -137,7 +126,7 @@ def standard_backends(
         factories["storage"] = storage
     if pools is not None or importlib.util.find_spec("httpcore") is not None:
         factories["network"] = _network_factory(pools, policies)
-    return StandardBackends(factories, handed_out)
+    return StandardBackends(factories)
 
 
 def sandbox_policy(
@@ -146,12 +135,7 @@ def sandbox_policy(
     """What programs of this call may access; `None` if the personality restricts nothing."""
     personality = personality_of(context, policies)
     reach = fs_policy(personality)
-    network = network_policy(context, personality)
-    is_open = network is None or (
-        (network.allow is None or "*" in network.allow)
-        and not network.deny
-        and network.allow_private_urls is not False
-    )
+    is_open = _is_open(network_policy(context, personality))
     if reach is None and is_open:
         return None
     folders = narrowed_reach(
@@ -162,6 +146,57 @@ def sandbox_policy(
         context.working_dir,
     )
     return SandboxPolicy(folders.read, folders.write, network=is_open, protection=protection)
+
+
+def why_unconfined(what: str, personality: Personality, sandbox: CommandSandboxPort) -> str:
+    """Why no command of `what` can run under a personality here; empty if commands can."""
+    if personality.fs_reach is None and _is_open(personality.network):
+        return ""
+    support = sandbox.probe()
+    if support.level != "none":
+        return ""
+    return (
+        f"{what} cannot be confined here, as the policy of `{personality.id}` requires: "
+        f"{support.reason}"
+    )
+
+
+def _is_open(network: NetworkPolicy | None) -> bool:
+    return network is None or (
+        (network.allow is None or "*" in network.allow)
+        and not network.deny
+        and network.allow_private_urls is not False
+    )
+
+
+class _ProgramBackend:
+    """Makes the runner of declared programs: confined under a policy, or refused."""
+
+    def __init__(
+        self, sandbox: CommandSandboxPort, policies: PolicySource | None, protection: Protection
+    ) -> None:
+        self._sandbox = sandbox
+        self._policies = policies
+        self._protection = protection
+
+    def __call__(
+        self, tool_name: str, declaration: Mapping[str, Any], context: ToolContext
+    ) -> ProgramRunner:
+        policy = sandbox_policy(context, self._policies, self._protection)
+        if policy is not None and (support := self._sandbox.probe()).level == "none":
+            raise UnconfinedError(f"programs cannot be confined here: {support.reason}")
+        return ProgramRunner(
+            declaration.get("allowedBinaries", ()),
+            working_dir=context.working_dir,
+            sandbox=self._sandbox,
+            policy=policy,
+            abort_signal=context.abort_signal,
+        )
+
+    def why_refused(self, personality: Personality) -> str:
+        """Why programs cannot run under a personality here; empty if they can."""
+        current = None if self._policies is None else self._policies(personality.id)
+        return why_unconfined("programs", current or personality, self._sandbox)
 
 
 def storage_scope(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> str:

@@ -222,7 +222,8 @@ def tools(
             write_json(report)
         else:
             write_rendered(RenderedCapabilities(report))
-        if any(finding["kind"] == "no_backend" for finding in report["findings"]):
+        refused = ("no_backend", "not_bindable")
+        if any(finding["kind"] in refused for finding in report["findings"]):
             raise typer.Exit(SOME_CALL_REFUSED)
         return
     registry, registrations = make_registry(tools or ())

@@ -35,7 +35,12 @@ def capability_report(registry: ToolRegistry, personality: Personality) -> Capab
     }
 
 
-_STYLES = {"no_backend": "red", "not_covered": "yellow", "undeclared": "yellow"}
+_STYLES = {
+    "no_backend": "red",
+    "not_bindable": "red",
+    "not_covered": "yellow",
+    "undeclared": "yellow",
+}
 
 
 class RenderedCapabilities:
@@ -48,7 +53,7 @@ class RenderedCapabilities:
         """The findings, then the level of the sandbox."""
         for finding in self.report["findings"]:
             line = f"{finding['kind']}: {visible(finding['tool'])}: {visible(finding['message'])}"
-            yield Text(line, style=_STYLES[finding["kind"]])
+            yield Text(line, style=_STYLES.get(finding["kind"], "yellow"))
         if not self.report["findings"]:
             yield Text(f"`{visible(self.report['personality'])}` covers what its tools declare")
         reason = self.report["sandbox_reason"]

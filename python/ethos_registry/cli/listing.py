@@ -101,6 +101,9 @@ class RenderedListing:
                 yield Text(visible(tool["why"]), style="yellow")
         for field, entries in self.listing["unmatched"].items():
             names = ", ".join(f"`{visible(entry)}`" for entry in entries)
+            if field == "undeclared":
+                yield Text(f"no policy binds what declares no capability: {names}", style="yellow")
+                continue
             yield Text(f"`{field}` has entries that match nothing: {names}", style="red")
 
 

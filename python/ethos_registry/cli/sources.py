@@ -142,6 +142,7 @@ def check_personality(
 ) -> None:
     """Refuse a personality whose entries match nothing: a typo would silently hide tools."""
     unmatched = {} if personality is None else registry.check(personality)
+    unmatched.pop("undeclared", None)
     if personality is None or not unmatched:
         return
     known = _known_entries(registry)

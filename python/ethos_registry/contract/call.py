@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry.contract import checks
-from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call_shapes import call_parts
 from ethos_registry.contract.content import ContentBlock
-from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolResult, result_from_wire
 from ethos_registry.contract.wire import python_names, wire_name
 
-__all__ = ["CallResult", "MalformedCall", "ToolCall", "ToolExecuteRequest"]
+__all__ = ["CallResult", "MalformedCall", "ToolCall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class CallResult:
     truncated_from: int | None = None
     """Characters before the cut, if the trim or the `read_file` reducer cut."""
     duration_seconds: float = 0.0
-    """From the start of the tool to its end; 0 if the tool was not started."""
+    """From the start of the tool, or of its last attempt, to its end; 0 if it was not started."""
 
     @property
     def ok(self) -> bool:
@@ -112,64 +110,4 @@ class CallResult:
             raw_chars=chars,
             reduced_chars=chars,
             sent_chars=chars,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class ToolExecuteRequest:
-    """Everything that a transport needs to run one call elsewhere.
-
-    The data of the context travels; the receiver supplies the live objects (`emit`,
-    `abort_signal`, `storage`, the scoped ones).
-    """
-
-    tool_call_id: str
-    name: str
-    args: Any
-    context: ToolContext
-    attachments: tuple[Attachment, ...] = ()
-
-    def __post_init__(self) -> None:
-        checks.text(self.tool_call_id, "tool_call_id")
-        checks.text(self.name, "name")
-        if not isinstance(self.context, ToolContext):
-            raise ConfigError(f"`context` must be a ToolContext, got {type(self.context).__name__}")
-        if not isinstance(self.attachments, list | tuple):
-            raise ConfigError(
-                f"`attachments` must be a list, got {type(self.attachments).__name__}"
-            )
-        for item in self.attachments:
-            if not isinstance(item, Attachment):
-                raise ConfigError(f"`attachments` holds Attachments, got {type(item).__name__}")
-        object.__setattr__(self, "attachments", tuple(self.attachments))
-
-    def to_wire(self) -> dict[str, Any]:
-        """The JSON object; live objects of the context stay behind."""
-        wire: dict[str, Any] = {
-            "toolCallId": self.tool_call_id,
-            "name": self.name,
-            "args": self.args,
-            "context": self.context.to_wire(),
-        }
-        if self.attachments:
-            wire["attachments"] = [item.to_wire() for item in self.attachments]
-        return wire
-
-    @classmethod
-    def from_wire(cls, payload: Mapping[str, Any], **live: Any) -> ToolExecuteRequest:
-        """The request that a JSON object describes; `live` are context fields of this process."""
-        fields = ("tool_call_id", "name", "args", "context", "attachments")
-        values = python_names(payload, fields, "tool execute request")
-        for field in ("tool_call_id", "name", "args", "context"):
-            if field not in values:
-                raise ConfigError(f"a tool execute request needs `{wire_name(field)}`")
-        attachments = values.get("attachments", ())
-        if isinstance(attachments, list):
-            attachments = tuple(map(Attachment.from_wire, attachments))
-        return cls(
-            values["tool_call_id"],
-            values["name"],
-            values["args"],
-            ToolContext.from_wire(values["context"], **live),
-            attachments,
         )

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, overload
 
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.result import ErrorReason
+from ethos_registry.contract.tool import Tool
 
 __all__ = [
     "AnyObserver",
+    "BatchObserver",
     "CallObserver",
     "FinishedCall",
     "FinishedCalls",
     "FinishedRow",
     "Observer",
+    "StartedBatch",
     "StartedCall",
     "TaggedTool",
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class StartedBatch:
+    """A batch whose calls are about to start."""
+
+    context: ToolContext
+    """The caller's context, shared by all calls of the batch."""
+    personality_id: str | None
+    redact: Callable[[str], str] | None
+    """Takes credentials out of text, as the registry does in results; `None` if it keeps them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +53,8 @@ class StartedCall:
     mcp_server: str | None
     started_at_seconds: float
     """Wall-clock time, in seconds since the Unix epoch."""
+    position: int = 0
+    """The position of the call in its batch; ids of calls may occur twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +73,10 @@ class FinishedCall:
     mcp_server: str | None
     started_at_seconds: float | None
     """Wall-clock time, in seconds since the Unix epoch; `None` if the tool was not started."""
+    position: int = 0
+    """The position of the call in its batch; ids of calls may occur twice."""
+    exception_type: str | None = None
+    """The name of the class of the exception that the tool raised; `None` if it raised none."""
 
     @property
     def tool_call_id(self) -> str:
@@ -101,7 +121,11 @@ class FinishedCall:
 
 
 class TaggedTool(Protocol):
-    """The tags of a registration that observers read."""
+    """A tool with the tags of its registration that observers read."""
+
+    @property
+    def tool(self) -> Tool:
+        """The tool that was registered."""
 
     @property
     def name(self) -> str:
@@ -132,7 +156,15 @@ class FinishedCalls(Sequence[FinishedCall]):
     ended, and creates no object for each call.
     """
 
-    __slots__ = ("_calls", "clock_offset_seconds", "context", "personality_id", "rows")
+    __slots__ = (
+        "_calls",
+        "attempts",
+        "clock_offset_seconds",
+        "context",
+        "exception_types",
+        "personality_id",
+        "rows",
+    )
 
     def __init__(
         self,
@@ -140,12 +172,19 @@ class FinishedCalls(Sequence[FinishedCall]):
         context: ToolContext,
         personality_id: str | None,
         clock_offset_seconds: float,
+        exception_types: Mapping[int, str],
+        attempts: list[FinishedRow],
     ) -> None:
         self.rows = rows
         self.context = context
         self.personality_id = personality_id
         self.clock_offset_seconds = clock_offset_seconds
         """Added to a monotonic time, it is Unix time."""
+        self.exception_types = exception_types
+        """By position, the class name of the exception of each tool that raised one."""
+        self.attempts = attempts
+        """The attempts that failed and were followed by another: see `Retry`. `rows` has the last
+        attempt of each call."""
         self._calls: list[FinishedCall] | None = None
 
     @property
@@ -155,7 +194,7 @@ class FinishedCalls(Sequence[FinishedCall]):
 
     def call(self, row: FinishedRow) -> FinishedCall:
         """The call of a row."""
-        _, answer, tool, started = row
+        position, answer, tool, started = row
         return FinishedCall(
             answer,
             self.context,
@@ -165,6 +204,8 @@ class FinishedCalls(Sequence[FinishedCall]):
             None if tool is None else tool.plugin_id,
             None if tool is None else tool.mcp_server,
             None if started is None else started + self.clock_offset_seconds,
+            position,
+            self.exception_types.get(position),
         )
 
     def _made(self) -> list[FinishedCall]:
@@ -232,5 +273,16 @@ class CallObserver(Protocol):
         """A call was answered without starting its tool."""
 
 
-AnyObserver: TypeAlias = Observer | CallObserver
-"""An object with at least one of the four methods."""
+class BatchObserver(Protocol):
+    """Decides for each batch whether it is observed."""
+
+    def batch_started(self, batch: StartedBatch) -> Observer | CallObserver | None:
+        """The observer of this batch alone, or `None` to leave it unobserved.
+
+        Called before the calls start, with the context variables of the caller. A batch that no
+        observer wants runs as if the registry had none.
+        """
+
+
+AnyObserver: TypeAlias = Observer | CallObserver | BatchObserver
+"""An object with at least one of the five methods."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from ethos_registry.contract import checks
@@ -27,8 +27,8 @@ _SEEN_BY: dict[str, frozenset[str]] = {
 class ToolProgressEvent:
     """One step of a running tool.
 
-    The registry sets `tool_name` to the tool that really runs and keeps `percent` in 0-100
-    (`None` for values that are not numbers).
+    The registry sets `tool_name` and `tool_call_id` to those of the call that really runs, and
+    keeps `percent` in 0-100 (`None` for values that are not numbers).
 
     >>> ToolProgressEvent("indexing", percent=140, audience="user").percent
     100.0
@@ -40,10 +40,13 @@ class ToolProgressEvent:
     tool_name: str = ""
     percent: float | None = None
     audience: Audience = "internal"
+    tool_call_id: str = field(default="", compare=False, repr=False)
+    """The id of the call; not sent over the wire."""
 
     def __post_init__(self) -> None:
         checks.text(self.message, "message")
         checks.text(self.tool_name, "tool_name")
+        checks.text(self.tool_call_id, "tool_call_id")
         checks.one_of(self.audience, _AUDIENCES, "audience")
         object.__setattr__(self, "percent", _clamped(self.percent))
 

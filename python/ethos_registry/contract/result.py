@@ -49,6 +49,7 @@ ErrorReason: TypeAlias = Literal[
     "timeout",
     "cancelled",
     "bad_result",
+    "worker_lost",
 ]
 """Why the registry made an error; `None` if the tool made it."""
 

@@ -11,6 +11,7 @@ from ethos_registry.contract.callables import check_takes, is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.read_only import ReadOnlyDict, freeze, thaw
+from ethos_registry.contract.retry import Retry
 from ethos_registry.contract.schema_order import ordered_schema
 from ethos_registry.contract.schema_shape import check_schema
 from ethos_registry.contract.tool_options import (
@@ -70,6 +71,7 @@ class Tool:
         "name",
         "on_collision",
         "output_is_untrusted",
+        "retry",
         "schema",
         "strict",
         "timeout_seconds",
@@ -92,6 +94,7 @@ class Tool:
         "idempotent",
         "strict",
         "dispatch",
+        "retry",
     )
 
     name: str
@@ -123,6 +126,8 @@ class Tool:
     """Arguments are validated against the schema, without coercion."""
     dispatch: DispatchMode
     """When a call of a streamed reply may start; by default `eager` for `idempotent` tools."""
+    retry: Retry | None
+    """When a call that failed is tried again; for `idempotent` tools. Default: never."""
     _has_default_dispatch: bool
     definition: Mapping[str, Any]
     """`{name, description, parameters}`, read-only, as the model sees it."""
@@ -148,6 +153,7 @@ class Tool:
         idempotent: bool = False,
         strict: bool = False,
         dispatch: DispatchMode | None = None,
+        retry: Retry | None = None,
     ) -> None:
         values: dict[str, Any] = {"name": _checked_name(name), "execute": execute}
         try:
@@ -178,6 +184,7 @@ class Tool:
                 values[flag] = checks.boolean(value, flag)
             if dispatch is not None:
                 checks.one_of(dispatch, get_args(DispatchMode), "dispatch")
+            values["retry"] = _checked_retry(retry, idempotent=idempotent)
             check_takes(execute, "execute", "args", "context")
             values["is_available"] = _checked_probe(is_available)
         except ConfigError as error:
@@ -280,6 +287,20 @@ def _checked_capabilities(
     if isinstance(capabilities, ToolCapabilities):
         return capabilities
     return ToolCapabilities.from_wire(capabilities)
+
+
+def _checked_retry(retry: object, *, idempotent: bool) -> Retry | None:
+    if retry is None:
+        return None
+    if not isinstance(retry, Retry):
+        raise ConfigError(f"`retry` must be a Retry, got {type(retry).__name__}; `Retry(3)` is one")
+    if not idempotent:
+        raise ConfigError(
+            "`retry` needs `idempotent=True`: an attempt that failed may have done its work, and "
+            "only the author knows that doing it twice is harmless",
+            context={"field": "retry", "value": retry},
+        )
+    return retry
 
 
 def _checked_probe(is_available: object) -> object:

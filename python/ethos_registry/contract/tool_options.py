@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.result import ToolResult
+from ethos_registry.contract.retry import Retry
 
 __all__ = [
     "CollisionPolicy",
@@ -49,6 +50,7 @@ class ToolOptions(TypedDict, total=False):
     timeout_seconds: float | None
     idempotent: bool
     dispatch: DispatchMode
+    retry: Retry | None
     strict: bool
 
 
@@ -78,4 +80,5 @@ class ToolChanges(TypedDict, total=False):
     timeout_seconds: float | None
     idempotent: bool
     dispatch: DispatchMode
+    retry: Retry | None
     strict: bool

@@ -8,17 +8,24 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
+from ethos_registry.contract.observer import FinishedRow, StartedBatch
 from ethos_registry.contract.policy import Personality
+from ethos_registry.contract.progress import ToolProgressEvent
+from ethos_registry.contract.result import ToolError
 from ethos_registry.execution.events import event_of
 from ethos_registry.execution.full_text import ArtifactWriter
+from ethos_registry.execution.held_progress import HeldProgress
+from ethos_registry.execution.observers import Observers
 from ethos_registry.execution.options import CheckedOptions
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.execution.shared_slots import SharedSlots
 from ethos_registry.execution.timer import BatchTimer
+from ethos_registry.reduction.redaction import Redact
 from ethos_registry.table.admission import Admission
 
 __all__ = ["Batch"]
@@ -34,11 +41,15 @@ class Batch:
         "abort_signal",
         "admission",
         "artifacts",
+        "attempts",
         "availability",
         "call_count",
         "can_abort",
         "context",
+        "exception_types",
         "is_dry_run",
+        "lanes",
+        "observers",
         "options",
         "personality",
         "personality_id",
@@ -83,10 +94,14 @@ class Batch:
         store = context.artifact_store
         if store is None and turn is not None:
             store = turn.artifact_store
+        if options.sink is not None:
+            store = None
         self.artifacts = None if store is None else ArtifactWriter(store, admission, runtime, turn)
         self.is_dry_run: bool = context.dry_run
-        self.availability: dict[str, bool] = {}
-        """The answers of `is_available`, each asked once per batch."""
+        self.lanes: dict[int, Any] = {}
+        """What was given to each transport, by its `id`."""
+        self.availability: dict[str, ToolError | Literal[False]] = {}
+        """Why tools are not available, or `False`; each is asked once per batch."""
         self._loop = loop
         self._thread_id = threading.get_ident()
         self.timer = BatchTimer(loop)
@@ -99,9 +114,32 @@ class Batch:
         # after the first step of every call that would start.
         self.was_cancelled = bool(getattr(asyncio.current_task(loop), "_must_cancel", False))
         self.started_at_seconds = self.started_at_monotonic = 0.0
+        self.observers: Observers | None = runtime.observers
         if runtime.observers is not None:
-            self.started_at_seconds = time.time()
-            self.started_at_monotonic = time.monotonic()
+            self._observe(runtime.observers)
+
+    def _observe(self, observers: Observers) -> None:
+        """Keep what the observers of this batch will read."""
+        if observers.batch_started:
+            named = self.context.personality_id
+            batch = StartedBatch(
+                self.context,
+                self.personality_id if named is None else named,
+                self.runtime.redact,
+            )
+            self.observers = observers.of_batch(batch, self.runtime.guard)
+            if self.observers is None:
+                return
+        self.started_at_seconds = time.time()
+        self.started_at_monotonic = time.monotonic()
+        self.exception_types: dict[int, str] = {}
+        self.attempts: list[FinishedRow] = []
+
+    def shared_slots(self) -> SharedSlots | None:
+        """The slots of the registry on this loop; `None` if it has no limit."""
+        if self.runtime.max_concurrency is None:
+            return None
+        return self.runtime.slots_on(self._loop)
 
     def wall_clock(self, moment: float) -> float:
         """A moment of the monotonic clock in seconds since the Unix epoch."""
@@ -140,13 +178,35 @@ class Batch:
         """Whether this is the thread of the batch's loop."""
         return threading.get_ident() == self._thread_id
 
-    def deliver(self, tool_name: str, event: Any) -> None:
-        """Pass one event to the caller's `emit`, under the name of the tool that runs."""
-        self.runtime.guard("`emit`", self._emit, tool_name, event)
+    def deliver(
+        self, index: int, tool_name: str, tool_call_id: str, event: Any, held: HeldProgress | None
+    ) -> None:
+        """Pass one event to the caller's `emit`, under the name and the id of its call.
 
-    def _emit(self, tool_name: str, event: Any) -> None:
-        shown = event_of(tool_name, event)
+        `held` keeps what may be the start of a secret, for the next event of the call.
+        """
+        self.runtime.guard("`emit`", self._emit, index, tool_name, tool_call_id, event, held)
+
+    def deliver_held(self, index: int, tool_name: str, held: HeldProgress) -> None:
+        """Pass on what was kept, at the end of its call."""
         redact = self.runtime.redact_of(tool_name)
-        if redact is not None and (message := redact(shown.message)) is not shown.message:
-            shown = dataclasses.replace(shown, message=message)
-        self.context.emit(shown)
+        for event in held.flush():
+            self.runtime.guard("`emit`", self._pass_on, index, event, redact)
+
+    def _emit(
+        self, index: int, tool_name: str, tool_call_id: str, event: Any, held: HeldProgress | None
+    ) -> None:
+        shown = event_of(tool_name, tool_call_id, event)
+        redact = self.runtime.redact_of(tool_name)
+        parts = (shown,) if redact is None or held is None else held.passed(shown)
+        for part in parts:
+            self._pass_on(index, part, redact)
+
+    def _pass_on(self, index: int, event: ToolProgressEvent, redact: Redact | None) -> None:
+        if redact is not None and (message := redact(event.message)) is not event.message:
+            event = dataclasses.replace(event, message=message)
+        sink = self.options.sink
+        if sink is None:
+            self.context.emit(event)
+        else:
+            sink.on_event(index, event)

@@ -32,6 +32,8 @@ class BatchReport:
             context,
             batch.personality_id if personality_id is None else personality_id,
             batch.started_at_seconds - batch.started_at_monotonic,
+            batch.exception_types,
+            batch.attempts,
         )
         has_call_observers = observers.call_finished or observers.call_refused
         # Bound once: without observers of single calls nothing runs between call and list.

@@ -9,6 +9,7 @@ from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
+from ethos_registry.capabilities.secret_stream import SecretByteStream
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import ToolExecution
@@ -16,6 +17,7 @@ from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.full_text import FullText
+from ethos_registry.execution.held_progress import HeldProgress
 from ethos_registry.execution.plan import CallPlan
 from ethos_registry.execution.refusals import StopReason
 from ethos_registry.execution.threads import Job
@@ -60,6 +62,10 @@ class Call(ToolContext):
     """What the hooks of the turn received."""
     full_text: FullText | None = None
     """The output that an artifact stores if part of it is not sent."""
+    held_progress: HeldProgress | None = None
+    """Progress text that waits; `None` if no secret was handed out."""
+    worker_raw_chars: int | None = None
+    """Characters of a result before it was reduced where its tool ran."""
     _scoped: Mapping[str, Any] = MappingProxyType({})
     _is_clock_stopped = False
     _paused_at: float | None = None
@@ -114,17 +120,40 @@ class Call(ToolContext):
         """Emit one progress event; the registry sets the tool's name."""
         self._emit_event(ToolProgressEvent(message, **details))
 
-    def _emit_event(self, event: ToolProgressEvent | Mapping[str, Any]) -> None:
+    def report_searched(self, message: str, **details: Any) -> None:
+        """Emit text in which `secret_stream` found the secrets already: none of it waits."""
+        self._emit_event(ToolProgressEvent(message, **details), is_searched=True)
+
+    def secret_stream(self) -> SecretByteStream | None:
+        """What takes secrets out of output that is reported in pieces; `None` if they stay."""
+        runtime = self.batch.runtime
+        if runtime.handed_out is None or runtime.redact_of(self.plan.name) is None:
+            return None
+        return SecretByteStream(runtime.handed_out)
+
+    def _emit_event(
+        self, event: ToolProgressEvent | Mapping[str, Any], *, is_searched: bool = False
+    ) -> None:
         if self.has_ended:
             return
         if self.batch.is_on_loop_thread:
-            self._deliver(event)
+            self._deliver(event, is_searched)
         else:
-            self.batch.call_soon(self._deliver, event)
+            self.batch.call_soon(self._deliver, event, is_searched)
 
-    def _deliver(self, event: Any) -> None:
-        if not self.has_ended:
-            self.batch.deliver(self.plan.name, event)
+    def _deliver(self, event: Any, is_searched: bool) -> None:
+        if self.has_ended:
+            return
+        held, handed_out = self.held_progress, self.batch.runtime.handed_out
+        if held is None and handed_out:
+            held = self.held_progress = HeldProgress(handed_out)
+        self.batch.deliver(
+            self.index,
+            self.plan.name,
+            self._tool_call_id,
+            event,
+            None if is_searched else held,
+        )
 
     def set_scoped(self, scoped: Mapping[str, Any]) -> None:
         """Give the tool the objects that it declared."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ethos_registry.contract.call import CallResult
 from ethos_registry.execution.budget import even_share, fill_shares
 from ethos_registry.execution.full_text import FullText
-from ethos_registry.execution.options import OnResult
+from ethos_registry.execution.options import OnResult, ResultSink
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.reduction.finish import Fence, trimmed_result
@@ -34,7 +34,15 @@ class CollectedResults:
     Otherwise each was trimmed to its share before it came here.
     """
 
-    __slots__ = ("_bodies", "_on_result", "_reports_early", "_runtime", "answers", "trims_at_end")
+    __slots__ = (
+        "_bodies",
+        "_on_result",
+        "_reports_early",
+        "_runtime",
+        "_sink",
+        "answers",
+        "trims_at_end",
+    )
 
     def __init__(
         self,
@@ -43,12 +51,14 @@ class CollectedResults:
         *,
         trims_at_end: bool,
         reports_early: bool = False,
+        sink: ResultSink | None = None,
     ) -> None:
         self.answers: list[CallResult | None] = []
         self.trims_at_end = trims_at_end
         self._runtime = runtime
         self._on_result = on_result
         self._reports_early = reports_early
+        self._sink = sink
         self._bodies: list[_Body] = []
 
     def reserve(self, count: int) -> int:
@@ -57,9 +67,11 @@ class CollectedResults:
         self.answers.extend([None] * count)
         return first
 
-    def put(self, index: int, answer: CallResult) -> None:
+    def put(self, index: int, answer: CallResult, *, was_started: bool = False) -> None:
         """Answer a call with a result that needs no trim."""
         self.answers[index] = answer
+        if self._sink is not None:
+            self._sink.on_result(index, answer.result, was_started=was_started)
         if self._on_result is not None:
             self._runtime.guard("`on_result`", self._on_result, answer)
 

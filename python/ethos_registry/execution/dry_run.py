@@ -18,9 +18,16 @@ from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
 from ethos_registry.contract.secret_names import is_secret_name
 from ethos_registry.execution import refusals
 from ethos_registry.execution.isolated_arguments import isolated_arguments
+from ethos_registry.reduction.redaction import Redact
 from ethos_registry.table.entry import Entry
 
-__all__ = ["MAX_DRY_RUN_CHARS", "MAX_STRING_CHARS", "dry_run_answer", "dry_run_result"]
+__all__ = [
+    "MAX_DRY_RUN_CHARS",
+    "MAX_STRING_CHARS",
+    "dry_run_answer",
+    "dry_run_result",
+    "redacted_arguments",
+]
 
 MAX_DRY_RUN_CHARS = 8_000
 """The answer is trimmed to this length, marker included, not to the cap of the call."""
@@ -51,17 +58,28 @@ def dry_run_answer(entry: Entry, args: Any, context: ToolContext) -> ToolResult:
 
 def dry_run_result(name: str, args: Any) -> ToolOk:
     """`[dry-run] {name} would be called with: {compact JSON}`, secrets redacted."""
-    try:
-        shown = _Redactor().value(args, MAX_DEPTH)
-        arguments = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # a mapping or sequence of a program's own class
-        arguments = f'"[{refusals.class_name(args)}]"'
+    arguments = redacted_arguments(args)
     text = _core.replace_surrogates(f"[dry-run] {name} would be called with: {arguments}")
     if len(text) > MAX_DRY_RUN_CHARS:
         text = _core.trim(text, MAX_DRY_RUN_CHARS - _MARKER_CHARS)[0]
     return ToolOk(text)
+
+
+def redacted_arguments(
+    args: Any, redact: Redact = _core.redact, max_string_chars: int = MAX_STRING_CHARS
+) -> str:
+    """Arguments as compact JSON, without credentials and values under secret-looking keys.
+
+    >>> redacted_arguments({"city": "Oslo", "api_key": "abc"})
+    '{"city":"Oslo","api_key":"[redacted]"}'
+    """
+    try:
+        shown = _Redactor(redact, max_string_chars).value(args, MAX_DEPTH)
+        return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a mapping or sequence of a program's own class
+        return f'"[{refusals.class_name(args)}]"'
 
 
 class _Redactor:
@@ -70,16 +88,18 @@ class _Redactor:
     Without the bound, a value that programs share at many places would be written at each of them.
     """
 
-    __slots__ = ("_left",)
+    __slots__ = ("_left", "_max_string_chars", "_redact")
 
-    def __init__(self) -> None:
+    def __init__(self, redact: Redact, max_string_chars: int) -> None:
+        self._redact = redact
+        self._max_string_chars = max_string_chars
         self._left = MAX_DRY_RUN_CHARS  # a value takes at least one character
 
     def value(self, value: Any, depth: int) -> Any:
         """The value with long strings shortened and values under secret-looking keys redacted."""
         self._left -= 1
         if isinstance(value, str):
-            return _shortened(_core.redact(str.__str__(value)))
+            return _shortened(self._redact(str.__str__(value)), self._max_string_chars)
         if depth == 0 or self._left <= 0:
             return "..."
         if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple has field names
@@ -119,7 +139,7 @@ def _scalar(value: Any) -> Any:
         return int.__index__(value)
     if isinstance(value, int) or not _is_plain(value):
         return f"[{refusals.class_name(value)}]"
-    return _shortened(str(value))
+    return _shortened(str(value), MAX_STRING_CHARS)
 
 
 def _is_plain(value: object) -> bool:
@@ -127,7 +147,7 @@ def _is_plain(value: object) -> bool:
     return type(value) in _PLAIN_TYPES
 
 
-def _shortened(text: str) -> str:
-    if len(text) <= MAX_STRING_CHARS:
+def _shortened(text: str, max_chars: int) -> str:
+    if len(text) <= max_chars:
         return text
-    return f"{text[:MAX_STRING_CHARS]}...[truncated, {len(text)} chars]"
+    return f"{text[:max_chars]}...[truncated, {len(text)} chars]"

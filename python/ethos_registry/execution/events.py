@@ -12,12 +12,10 @@ from ethos_registry.contract.progress import ToolProgressEvent
 __all__ = ["event_of"]
 
 
-def event_of(tool_name: str, emitted: Any) -> ToolProgressEvent:
-    """The event under the name of the tool that runs; `ConfigError` for any other value."""
+def event_of(tool_name: str, tool_call_id: str, emitted: Any) -> ToolProgressEvent:
+    """The event under the name and id of the call that runs; `ConfigError` for any other value."""
     if isinstance(emitted, Mapping):
         emitted = ToolProgressEvent.from_wire({"message": ""} | dict(emitted))
     if not isinstance(emitted, ToolProgressEvent):
         raise ConfigError(f"`emit` takes a ToolProgressEvent, got {type(emitted).__name__}")
-    if emitted.tool_name == tool_name:
-        return emitted
-    return dataclasses.replace(emitted, tool_name=tool_name)
+    return dataclasses.replace(emitted, tool_name=tool_name, tool_call_id=tool_call_id)

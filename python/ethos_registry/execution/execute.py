@@ -15,31 +15,37 @@ from ethos_registry.execution.call import Call
 from ethos_registry.execution.filter_chain import run_filtered
 from ethos_registry.execution.turn_calls import start_function
 
-__all__ = ["execute"]
+__all__ = ["execute", "run_tool"]
 
 
 def execute(call: Call) -> Awaitable[Any]:
     """What the tool returns, inside the filters that apply to it. Its exception passes."""
-    if call.plan.filters:
-        call.clock_started = monotonic()
-        return run_filtered(call.plan.filters, call, _run_tool)
-    return _run_tool(call)
-
-
-async def _run_tool(call: Call) -> Any:
     plan = call.plan
+    if plan.filters:
+        call.clock_started = monotonic()
+        return run_filtered(plan.filters, call, plan.run_tool)
+    return plan.run_tool(call)
+
+
+async def run_tool(call: Call, *, is_first: bool = True) -> Any:
+    """One attempt. Only the first one is reported to observers and to the hooks of a turn."""
+    plan = call.plan
+    if plan.run_elsewhere is not None:
+        return await _run_elsewhere(call, plan.run_elsewhere, is_first=is_first)
     if plan.entry.is_coroutine:
         call.started = monotonic()
+        if not is_first:
+            return await plan.entry.execute(call.tool_args, call)
         _report_start(call, call.started)
         return await plan.execute(call.tool_args, call)
     run: ToolError | Callable[[], Any]
-    if call.batch.turn is None:
-        run = partial(plan.execute, call.tool_args, call)
+    if call.batch.turn is None or not is_first:
+        run = partial(plan.entry.execute, call.tool_args, call)
     else:
         run = start_function(call.batch.turn, call)
         if isinstance(run, ToolError):
             return run
-    value = await _run_on_thread(call, run)
+    value = await _run_on_thread(call, run, is_first=is_first)
     if not inspect.isawaitable(value):
         return value
     if call.stop_reason is not None:  # while on its thread: the rest does not begin
@@ -49,12 +55,13 @@ async def _run_tool(call: Call) -> Any:
     return await value
 
 
-async def _run_on_thread(call: Call, run: Callable[[], Any]) -> Any:
+async def _run_on_thread(call: Call, run: Callable[[], Any], *, is_first: bool) -> Any:
     """What a plain function returns. Waiting for a thread does not count as its time."""
     threads = call.batch.runtime.threads
     if call.clock_started is None:
         call.clock_started = monotonic()
-    _report_start(call, monotonic())
+    if is_first:
+        _report_start(call, monotonic())
     job = call.job = threads.submit(run)
     try:
         value, error = await threads.outcome(job)
@@ -68,10 +75,31 @@ async def _run_on_thread(call: Call, run: Callable[[], Any]) -> Any:
     return value
 
 
+async def _run_elsewhere(
+    call: Call, run: Callable[[Call], Awaitable[Any]], *, is_first: bool
+) -> Any:
+    """What a tool returns that another process runs. Its arguments are bound here first."""
+    binding = call.plan.entry.binding
+    if not is_first:
+        return await run(call)
+    if call.batch.turn is not None:
+        started = start_function(call.batch.turn, call)
+        if isinstance(started, ToolError):
+            return started
+    elif binding is not None:
+        values = binding.bind(call.tool_args, call)
+        if isinstance(values, ToolError):
+            return values
+    _report_start(call, monotonic())
+    return await run(call)
+
+
 def _report_start(call: Call, moment: float) -> None:
-    """Tell the observers that the tool is about to run."""
+    """Report to the observers, and to a registry elsewhere, that the tool is about to run."""
     batch, entry = call.batch, call.plan.entry
-    observers = batch.runtime.observers
+    if batch.options.sink is not None:
+        batch.options.sink.on_started(call.index)
+    observers = batch.observers
     if observers is None or not observers.call_started:
         return
     started = StartedCall(
@@ -85,6 +113,7 @@ def _report_start(call: Call, moment: float) -> None:
         entry.plugin_id,
         entry.mcp_server,
         batch.wall_clock(moment),
+        call.index,
     )
     for callback in observers.call_started:
         batch.runtime.guard("the `call_started` of an observer", callback, started)

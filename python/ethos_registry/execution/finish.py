@@ -28,6 +28,7 @@ __all__ = [
     "fence_of",
     "finish",
     "finish_failure",
+    "finish_for_caller",
     "source_of",
     "source_of_call",
 ]
@@ -54,11 +55,33 @@ async def finish(call: Call, value: Any) -> Finished:
     return done
 
 
+async def finish_for_caller(call: Call, value: Any) -> Finished:
+    """The result of a tool for a registry elsewhere: checked, without secrets, else as it is."""
+    try:
+        result = checked_result(value)
+        redact = call.plan.redact
+        if redact is not None:
+            result = redacted_text(result, redact)
+        chars = len(result.text)
+        finished = Finished()
+        finished.result, finished.truncated_from = result, None
+        finished.raw_chars = finished.reduced_chars = finished.sent_chars = chars
+        if redact is not None and (result.structured is not None or result.extra):
+            finished.result = redacted_parts(result, redact)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a result may contain objects with code of their own
+        return _bad_result(call, refusals.exception_text(error))
+    return finished
+
+
 def finish_failure(call: Call, error: BaseException) -> Finished:
     """The result of a tool that raised: the message of the exception, trimmed, never reduced."""
     if type(error) is BadResultError:
         return _bad_result(call, str(error))
     if call.stop_reason is None:
+        if call.batch.observers is not None:
+            call.batch.exception_types[call.index] = refusals.class_name(error)
         refusals.log_raised(call.plan.name, error, call.plan.redact)
     text = refusals.exception_text(error)
     return _finish(call, ToolError(text, "execution_failed", "raised"), None)
@@ -73,6 +96,8 @@ def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -
     batch, plan, fence = call.batch, call.plan, fence_of(call)
     turn_count = batch.context.current_turn
     redact = plan.redact
+    if call.worker_raw_chars is not None:  # reduced where its tool ran; reducers run once
+        reducer = None
     if redact is not None:
         result = redacted_text(result, redact)
     trims_now = not batch.trims_at_end
@@ -80,6 +105,8 @@ def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -
     finished = finish_result(result, plan.trim_cap, reducer, call.args, turn_count, now)
     if redact is not None and (result.structured is not None or result.extra):
         finished.result = redacted_parts(finished.result, redact)
+    if call.worker_raw_chars is not None:
+        finished.raw_chars = call.worker_raw_chars
     if batch.artifacts is not None and not isinstance(plan.entry.tool, ArtifactTool):
         is_reduced = reducer is not None and finished.reduced_chars < finished.raw_chars
         _store_full_text(call, batch.artifacts, result.text, finished, is_reduced=is_reduced)

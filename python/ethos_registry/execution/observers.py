@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.observer import AnyObserver
+from ethos_registry.contract.observer import AnyObserver, StartedBatch
 
 __all__ = ["Observers", "checked_observers"]
 
-_METHODS = ("batch_finished", "call_started", "call_finished", "call_refused")
-Callbacks = tuple[Callable[[Any], object], ...]
+_METHODS = ("batch_finished", "call_started", "call_finished", "call_refused", "batch_started")
+_PARAMETERS = {"batch_finished": "calls", "batch_started": "batch"}
+Guard = Callable[..., None]
+Callbacks = tuple[Callable[[Any], Any], ...]
 
 
 class Observers(NamedTuple):
@@ -23,6 +25,31 @@ class Observers(NamedTuple):
     call_started: Callbacks
     call_finished: Callbacks
     call_refused: Callbacks
+    batch_started: Callbacks
+
+    @property
+    def is_asked_only(self) -> bool:
+        """Whether all observers decide for each batch."""
+        return not (
+            self.batch_finished or self.call_started or self.call_finished or self.call_refused
+        )
+
+    def of_batch(self, batch: StartedBatch, guard: Guard) -> Observers | None:
+        """The observers of one batch, with those that `batch_started` returns; `None` for none."""
+        given: list[AnyObserver] = []
+        for batch_started in self.batch_started:
+            guard("the `batch_started` of an observer", _ask, batch_started, batch, given)
+        if not given and self.is_asked_only:
+            return None
+        own = _sorted(given)
+        return Observers(
+            self.given,
+            self.batch_finished + own.batch_finished,
+            self.call_started + own.call_started,
+            self.call_finished + own.call_finished,
+            self.call_refused + own.call_refused,
+            (),
+        )
 
 
 def checked_observers(observers: Iterable[AnyObserver]) -> Observers | None:
@@ -35,17 +62,37 @@ def checked_observers(observers: Iterable[AnyObserver]) -> Observers | None:
     given = tuple(observers)
     if not given:
         return None
-    callbacks: dict[str, list[Callable[[Any], object]]] = {name: [] for name in _METHODS}
     for observer in given:
-        found = {name: getattr(observer, name, None) for name in _METHODS}
-        present = {name: method for name, method in found.items() if method is not None}
-        if not present or isinstance(observer, type):
-            raise ConfigError(
-                f"an observer has at least one of {', '.join(_METHODS)}, "
-                f"got {type(observer).__name__}",
-                context={"field": "observers", "value": observer},
-            )
-        for name, method in present.items():
-            check_callback(method, name, "calls" if name == "batch_finished" else "call")
+        for name, method in _methods_of(observer).items():
+            check_callback(method, name, _PARAMETERS.get(name, "call"))
+    return _sorted(given)
+
+
+def _ask(
+    batch_started: Callable[[StartedBatch], AnyObserver | None],
+    batch: StartedBatch,
+    given: list[AnyObserver],
+) -> None:
+    observer = batch_started(batch)
+    if observer is not None:
+        _methods_of(observer)
+        given.append(observer)
+
+
+def _methods_of(observer: object) -> dict[str, Callable[[Any], Any]]:
+    found = {name: getattr(observer, name, None) for name in _METHODS}
+    present = {name: method for name, method in found.items() if method is not None}
+    if not present or isinstance(observer, type):
+        raise ConfigError(
+            f"an observer has at least one of {', '.join(_METHODS)}, got {type(observer).__name__}",
+            context={"field": "observers", "value": observer},
+        )
+    return present
+
+
+def _sorted(given: Iterable[AnyObserver]) -> Observers:
+    callbacks: dict[str, list[Callable[[Any], Any]]] = {name: [] for name in _METHODS}
+    for observer in given:
+        for name, method in _methods_of(observer).items():
             callbacks[name].append(method)
-    return Observers(given, *(tuple(callbacks[name]) for name in _METHODS))
+    return Observers(tuple(given), *(tuple(callbacks[name]) for name in _METHODS))

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict, get_args
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.progress import ToolProgressEvent
+from ethos_registry.contract.result import ToolResult
+from ethos_registry.execution.control import BatchControl
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
 
 __all__ = [
@@ -19,6 +22,7 @@ __all__ = [
     "BudgetPolicy",
     "CheckedOptions",
     "OnResult",
+    "ResultSink",
     "StreamOptions",
     "UntrustedPolicy",
     "checked_options",
@@ -54,6 +58,21 @@ class BatchOptions(StreamOptions, total=False):
     on_result: OnResult | None
     """Called with each result when it is ready, on the loop's thread; with `budget_policy="fill"`
     at the end of the batch. Default: `None`."""
+    control: BatchControl | None
+    """Stops single calls while the batch runs. Default: `None`."""
+
+
+class ResultSink(Protocol):
+    """Receives what calls produce, by the position of the call."""
+
+    def on_started(self, index: int) -> None:
+        """A tool is about to run."""
+
+    def on_event(self, index: int, event: ToolProgressEvent) -> None:
+        """A tool emitted an event."""
+
+    def on_result(self, index: int, result: ToolResult, *, was_started: bool) -> None:
+        """A call has its result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +86,16 @@ class CheckedOptions:
     filters: tuple[InvocationFilter, ...] = ()
     on_result: OnResult | None = None
     turn_attachments: tuple[Attachment, ...] = ()
+    sink: ResultSink | None = None
+    """Set where calls run for a registry elsewhere, which counts their time and finishes their
+    results: neither happens here."""
+    control: BatchControl | None = None
 
 
 DEFAULT_OPTIONS = CheckedOptions()
 
-OPTION_NAMES = tuple(name for name in CheckedOptions.__slots__ if name != "turn_attachments")
+_NOT_OPTIONS = ("turn_attachments", "sink")
+OPTION_NAMES = tuple(name for name in CheckedOptions.__slots__ if name not in _NOT_OPTIONS)
 
 
 def checked_options(
@@ -102,6 +126,7 @@ def _checked_values(
     untrusted: Any = "mark",
     filters: Any = (),
     on_result: Any = None,
+    control: Any = None,
 ) -> CheckedOptions:
     if deadline_seconds is not None:
         checks.finite_number(deadline_seconds, "deadline_seconds")
@@ -111,14 +136,17 @@ def _checked_values(
     checks.one_of(untrusted, get_args(UntrustedPolicy), "untrusted")
     if on_result is not None:
         check_callback(on_result, "on_result", "result")
+    if control is not None and not isinstance(control, BatchControl):
+        raise ConfigError(f"`control` must be a BatchControl, got {type(control).__name__}")
     return CheckedOptions(
-        deadline_seconds,
-        max_concurrency,
-        budget_policy,
-        untrusted,
-        checked_filters(filters),
-        on_result,
-        _checked_attachments(turn_attachments),
+        deadline_seconds=deadline_seconds,
+        max_concurrency=max_concurrency,
+        budget_policy=budget_policy,
+        untrusted=untrusted,
+        filters=checked_filters(filters),
+        on_result=on_result,
+        turn_attachments=_checked_attachments(turn_attachments),
+        control=control,
     )
 
 

@@ -67,9 +67,10 @@ def not_permitted(name: str, verdict: int) -> ToolError:
     return _not_available(f"Tool {name} is not permitted for this personality", "denied")
 
 
-def unavailable(name: str) -> ToolError:
-    """The tool's `is_available` returned false."""
-    return _not_available(f"Tool {name} is not currently available", "unavailable")
+def unavailable(name: str, reason: str = "") -> ToolError:
+    """The tool's `is_available` returned false, or the machine cannot enforce the policy."""
+    text = f"Tool {name} is not currently available"
+    return _not_available(f"{text}: {reason}" if reason else text, "unavailable")
 
 
 def no_backends(name: str) -> ToolError:

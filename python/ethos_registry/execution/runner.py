@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 from collections.abc import Callable
 from time import monotonic
 from typing import Any
@@ -17,6 +18,7 @@ from ethos_registry.execution.collected_results import CollectedResults
 from ethos_registry.execution.finish import fence_of, finish_failure, source_of_call
 from ethos_registry.execution.isolated_arguments import isolated_arguments
 from ethos_registry.execution.refusals import StopReason
+from ethos_registry.execution.shared_slots import HELD
 from ethos_registry.execution.slots import Slots
 from ethos_registry.execution.task_start import TaskStarter
 from ethos_registry.execution.watch import Watch
@@ -33,10 +35,12 @@ class Runner:
     __slots__ = (
         "_answers",
         "_batch",
+        "_caller",
         "_interrupt",
         "_on_start",
         "_report",
         "_results",
+        "_shared",
         "_slots",
         "_start_task",
         "pending",
@@ -61,6 +65,9 @@ class Runner:
         self._on_start = on_start
         most = batch.options.max_concurrency
         self._slots = None if most is None else Slots(most)
+        shared = batch.shared_slots()
+        self._shared = None if shared is None or shared in HELD.get() else shared
+        self._caller: contextvars.Context | None = None
         self._interrupt: KeyboardInterrupt | None = None
         self.pending = 0
         """How many calls have no result yet."""
@@ -73,13 +80,20 @@ class Runner:
     def run(self, calls: list[Call]) -> None:
         """Start these calls, or let them wait for a slot; the list is empty after."""
         self.pending += len(calls)
+        is_limited = self._slots is not None or self._shared is not None
+        if is_limited:
+            self._caller = contextvars.copy_context()
+            if self._shared is not None:
+                self._caller.run(HELD.set, (*HELD.get(), self._shared))
         calls.reverse()
         while calls:  # a call that has ended frees its memory for the next
             call = calls.pop()
-            if self._slots is None:
-                self._begin(call)
+            if not is_limited:
+                self.begin(call)
+            elif self._slots is None:
+                self._enter(call)
             else:
-                self._slots.run(call, self._begin)
+                self._slots.run(call, self._enter)
 
     def watch_running(self, deadline: float | None) -> None:
         """From here on a timer watches the calls that have no result."""
@@ -87,18 +101,36 @@ class Runner:
             self.watch = Watch(self._batch, deadline, self._settle_stopped)
         starting, self.starting = self.starting, []
         waiting = [] if self._slots is None else self._slots.waiting()
+        if self._shared is not None:
+            waiting += self._shared.waiting_of(self)
         for call in (*starting, *waiting):
             if not call.has_ended:
                 self.watch.add(call)
 
-    def _begin(self, call: Call) -> None:
+    def _enter(self, call: Call) -> None:
+        """Start a call that may run as far as its batch goes."""
+        if self._shared is None:
+            self.begin(call)
+        else:
+            self._shared.run(call, self)
+
+    def release(self) -> None:
+        """The batch has ended: give back what it holds of the registry."""
+        if self._shared is not None:
+            self._shared.forget(self)
+
+    def begin(self, call: Call) -> None:
         """Start the task of a call."""
         if self._on_start is not None:
             started = ToolCall(call._tool_call_id, call.plan.name, call.args)
             self._batch.runtime.guard("`on_start`", self._on_start, started)
         coroutine = self._run(call)
         try:
-            task = self._start_task(coroutine, name=call.plan.name)
+            if self._caller is None:
+                task = self._start_task(coroutine, name=call.plan.name)
+            else:  # started at the end of another call, whose context variables are its own
+                start = self._caller.copy().run
+                task = start(self._start_task, coroutine, name=call.plan.name)
         except BaseException as error:
             coroutine.close()
             if isinstance(error, KeyboardInterrupt):
@@ -137,7 +169,7 @@ class Runner:
         except KeyboardInterrupt as interrupt:
             if call.task is not None:
                 raise
-            # In the first step of a task that starts at once: raised by `_begin`, because asyncio
+            # In the first step of a task that starts at once: raised by `begin`, because asyncio
             # would log it as an exception that was never retrieved.
             self._interrupt = interrupt
             return
@@ -220,6 +252,8 @@ class Runner:
         is_output: bool = True,
     ) -> None:
         """Answer a call; `is_output` for what its tool produced."""
+        if call.held_progress is not None:
+            self._batch.deliver_held(call.index, call.plan.name, call.held_progress)
         call.has_ended = True
         plan, index, started = call.plan, call.index, call.started
         answer: CallResult = _new_result(CallResult)
@@ -254,7 +288,7 @@ class Runner:
         if is_output and results.trims_at_end:
             results.hold(call.index, answer, plan.cap, fence_of(call), call.full_text)
         else:
-            results.put(call.index, answer)
+            results.put(call.index, answer, was_started=call.started is not None)
         if call.execution is not None and batch.turn is not None:
             batch.turn.call_ended(call.execution, is_error=not answer.result.ok)
         if self._report is not None:
@@ -262,7 +296,9 @@ class Runner:
         if self.watch is not None:
             self.watch.running.pop(call.index, None)
         if self._slots is not None:
-            self._slots.call_ended(call, self._begin)
+            self._slots.call_ended(call, self._enter)
+        if self._shared is not None:
+            self._shared.call_ended(call)
 
 
 def _outcome_of(task: asyncio.Task[None]) -> BaseException:

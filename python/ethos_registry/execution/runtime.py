@@ -8,11 +8,15 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ethos_registry.capabilities.handed_out import HandedOutSecrets
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
+from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.logged import log_exception
 from ethos_registry.execution.observers import Observers
+from ethos_registry.execution.shared_slots import SharedSlots
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
+from ethos_registry.execution.transports import Transports
 from ethos_registry.reduction.redaction import Redact
 
 __all__ = [
@@ -36,15 +40,20 @@ class Runtime:
         "_abandoned_tasks",
         "_lock",
         "_logged",
+        "_slots",
         "abandon_after_seconds",
         "abandoned_calls",
         "backends",
         "default_timeout_seconds",
+        "filters",
+        "handed_out",
+        "max_concurrency",
         "observers",
         "redact",
         "reducers",
         "thread_wait_seconds",
         "threads",
+        "transports",
         "unredacted_tools",
     )
 
@@ -57,7 +66,11 @@ class Runtime:
         "thread_wait_seconds",
         "abandon_after_seconds",
         "redact",
+        "handed_out",
         "unredacted_tools",
+        "filters",
+        "max_concurrency",
+        "transports",
     )
 
     def __init__(
@@ -71,7 +84,11 @@ class Runtime:
         thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
         abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
         redact: Redact | None = None,
+        handed_out: HandedOutSecrets | None = None,
         unredacted_tools: frozenset[str] = frozenset(),
+        filters: tuple[InvocationFilter, ...] = (),
+        max_concurrency: int | None = None,
+        transports: Transports | None = None,
     ) -> None:
         self.backends = backends
         self.reducers = reducers
@@ -82,15 +99,35 @@ class Runtime:
         self.abandon_after_seconds = abandon_after_seconds
         self.redact = redact
         """Takes credentials out of text; `None` if the registry keeps them."""
+        self.handed_out = handed_out
+        """The secrets that tools were given; `None` if no backend hands any out."""
         self.unredacted_tools = unredacted_tools
+        self.filters = filters
+        """Run around those of each batch."""
+        self.max_concurrency = max_concurrency
+        """How many calls of all batches run at once on one loop."""
+        self.transports = transports
+        """Where tools run; `None` if all run in this process."""
         self.abandoned_calls = 0
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
         self._lock = threading.Lock()
+        self._slots: dict[asyncio.AbstractEventLoop, SharedSlots] = {}
         self._logged: set[str] = set()
 
     def copy(self) -> Runtime:
         """The same settings with counters of their own."""
         return Runtime(**{name: getattr(self, name) for name in self.SETTINGS})
+
+    def slots_on(self, loop: asyncio.AbstractEventLoop) -> SharedSlots:
+        """The slots of the calls that run on a loop."""
+        slots = self._slots.get(loop)
+        if slots is None:
+            assert self.max_concurrency is not None
+            with self._lock:
+                for closed in [each for each in self._slots if each.is_closed()]:
+                    del self._slots[closed]
+                slots = self._slots[loop] = SharedSlots(self.max_concurrency)
+        return slots
 
     def abandon(self, task: asyncio.Task[Any] | None) -> None:
         """Count a call that still runs, and keep its task alive until it ends by itself.

@@ -119,8 +119,9 @@ class Session:
             options.on_result,
             trims_at_end=batch.trims_at_end,
             reports_early=call_count is None,
+            sink=options.sink,
         )
-        self._report = None if runtime.observers is None else BatchReport(batch, runtime.observers)
+        self._report = None if batch.observers is None else BatchReport(batch, batch.observers)
         self._plans: dict[int, CallPlan] = {}
         self._called_as: dict[int, str] = {}
         """By place, the names under which redirected calls came."""
@@ -128,6 +129,8 @@ class Session:
         seconds = options.deadline_seconds
         self._deadline = None if seconds is None else monotonic() + seconds
         self._remove_abort_listener: Callable[[], None] | None = None
+        if options.control is not None:
+            options.control.attach(self.stop_call)
 
     # Start
 
@@ -245,6 +248,14 @@ class Session:
         if self._runner.watch is not None:
             self._runner.watch.stop_all("cancelled")
 
+    def stop_call(self, place: int) -> None:
+        """Stop one call that runs, or waits to run."""
+        self._watch_running()
+        watch = self._runner.watch
+        call = None if watch is None else watch.running.get(place)
+        if watch is not None and call is not None:
+            watch.stop(call, "cancelled")
+
     def results(self) -> CallResults:
         """The results so far, in the order of their places."""
         for place, name in self._called_as.items():
@@ -317,10 +328,13 @@ class Session:
 
     def _close(self) -> None:
         self._batch.close()
+        if self._batch.options.control is not None:
+            self._batch.options.control.attach(None)
         if self._remove_abort_listener is not None:
             self._remove_abort_listener()
             self._remove_abort_listener = None
         self._runner.watch = None
+        self._runner.release()
 
 
 def _read_all(calls: Sequence[Any], places: Sequence[int]) -> list[ReadCall]:

@@ -12,20 +12,24 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.capabilities import resolver
-from ethos_registry.contract.result import ToolResult
+from ethos_registry.contract.policy import Personality
+from ethos_registry.contract.result import ToolError, ToolResult
 from ethos_registry.contract.tool import REGISTRY_DEFAULT
+from ethos_registry.contract.transport import ToolTransport
 from ethos_registry.execution import dry_run, refusals
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.call import BackendContext, Call
-from ethos_registry.execution.execute import execute
+from ethos_registry.execution.execute import execute, run_tool
 from ethos_registry.execution.filters import matching
-from ethos_registry.execution.finish import finish
+from ethos_registry.execution.finish import finish, finish_for_caller
 from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
+from ethos_registry.execution.lane import TransportLane
 from ethos_registry.execution.plan import CallPlan
+from ethos_registry.execution.retrying import run_with_retry
 from ethos_registry.execution.turn_calls import async_execute_in_turn
 from ethos_registry.reduction.finish import untouched_chars
-from ethos_registry.table.admission import is_available
+from ethos_registry.table.admission import is_available, refusal_under
 from ethos_registry.table.entry import Entry
 
 __all__ = ["STEPS", "Check", "Step", "StepTable", "call_plan", "share_budget", "verdict_answer"]
@@ -52,12 +56,19 @@ def permitted(name: str, verdict: int) -> ToolResult | None:
 
 
 def available(call: Call) -> ToolResult | None:
-    """The tool's `is_available`, asked once per batch."""
+    """The tool's `is_available`, and whether it can run under the policy: once per batch."""
     entry, known = call.plan.entry, call.batch.availability
-    answer = known.get(entry.name)
-    if answer is None:
-        answer = known[entry.name] = is_available(entry)
-    return None if answer else refusals.unavailable(entry.name)
+    problem = known.get(entry.name)
+    if problem is None:
+        problem = known[entry.name] = _unavailability(entry, call.batch.personality)
+    return problem or None
+
+
+def _unavailability(entry: Entry, personality: Personality | None) -> ToolError | Literal[False]:
+    if not is_available(entry):
+        return refusals.unavailable(entry.name)
+    reason = refusal_under(entry, personality)
+    return refusals.unavailable(entry.name, reason) if reason else False
 
 
 def arguments(call: Call) -> ToolResult | None:
@@ -127,7 +138,8 @@ def share(batch: Batch) -> int:
 
     The whole budget if results are trimmed together at the end.
     """
-    count = 1 if batch.trims_at_end else batch.call_count
+    is_whole = batch.trims_at_end or batch.options.sink is not None
+    count = 1 if is_whole else batch.call_count
     return even_share(batch.context.result_budget_chars, count or 1)
 
 
@@ -153,8 +165,28 @@ def _can_be_stopped(batch: Batch, entry: Entry) -> bool:
     return batch.can_abort or batch.was_cancelled
 
 
+def _may_be_unavailable(batch: Batch, entry: Entry) -> bool:
+    return entry.is_available is not None or (
+        entry.why_refused is not None and batch.personality is not None
+    )
+
+
 def _declares(batch: Batch, entry: Entry) -> bool:
-    return entry.declares_capabilities
+    return entry.declares_capabilities and transport_of(batch, entry) is None
+
+
+def transport_of(batch: Batch, entry: Entry) -> ToolTransport | None:
+    """What runs the tool elsewhere, which then makes its scoped objects too."""
+    transports = batch.runtime.transports
+    return None if transports is None else transports.of(entry)
+
+
+def lane_of(batch: Batch, transport: ToolTransport) -> TransportLane:
+    """What this batch gives to a transport."""
+    lane: TransportLane | None = batch.lanes.get(id(transport))
+    if lane is None:
+        lane = batch.lanes[id(transport)] = TransportLane(batch, transport)
+    return lane
 
 
 class StepTable:
@@ -178,7 +210,7 @@ STEPS = StepTable(
     Step("share", "batch", share),
     Step("unknown", "verdict", unknown),
     Step("permitted", "verdict", permitted),
-    Step("available", "call", available, lambda batch, entry: entry.is_available is not None),
+    Step("available", "call", available, _may_be_unavailable),
     Step("arguments", "call", arguments, lambda batch, entry: entry.argument_check is not None),
     Step("backends", "call", backends, _declares),
     Step("dry run", "call", dry_run_answer, lambda batch, entry: batch.is_dry_run),
@@ -212,13 +244,15 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.entry, plan.name, plan.execute = entry, entry.name, entry.execute
     plan.cap = STEPS.cap(batch, entry)
     plan.run, plan.finish = STEPS.execute, STEPS.finish
+    plan.run_tool = run_tool if entry.retry is None else run_with_retry
     plan.trim_cap = _NO_TRIM if batch.trims_at_end else plan.cap
     timeout = entry.timeout_seconds
     plan.timeout_seconds = (
         runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
     )
+    plan.run_elsewhere = None
     plan.checks, plan.parsed_checks = _checks(batch, entry)
-    filters = batch.options.filters
+    filters = runtime.filters + batch.options.filters
     plan.filters = matching(filters, entry) if filters else ()
     plan.reducer = runtime.reducer_of(entry.name)
     if batch.turn is not None and entry.is_coroutine:
@@ -227,20 +261,40 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.is_direct = (
         entry.is_coroutine
         and not plan.filters
-        and (runtime.observers is None or not runtime.observers.call_started)
+        and entry.retry is None
+        and (batch.observers is None or not batch.observers.call_started)
     )
+    loses_text = False
+    transport = transport_of(batch, entry)
+    if transport is not None:
+        lane = lane_of(batch, transport)
+        plan.run_elsewhere, plan.is_direct = lane.run, False
+        loses_text = lane.loses_text
     is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
     stores_any_text = batch.artifacts is not None and batch.trims_at_end
     plan.plain_chars = (
-        -1 if is_fenced or stores_any_text else min(plan.trim_cap, untouched_chars(plan.reducer))
+        -1
+        if is_fenced or stores_any_text or loses_text
+        else min(plan.trim_cap, untouched_chars(plan.reducer))
     )
     plan.settles_plainly = (
         not entry.output_is_untrusted
         and not batch.trims_at_end
         and batch.options.on_result is None
         and batch.options.max_concurrency is None
+        and runtime.max_concurrency is None
     )
+    if batch.options.sink is not None:
+        _leave_rest_to_caller(plan)
     return plan
+
+
+def _leave_rest_to_caller(plan: CallPlan) -> None:
+    """A registry elsewhere counts the time of these calls and finishes their results."""
+    plan.finish = finish_for_caller
+    plan.timeout_seconds = plan.reducer = None
+    plan.trim_cap = plan.plain_chars = _NO_TRIM
+    plan.settles_plainly = plan.is_direct = False
 
 
 _NO_TRIM = 2**63 - 1

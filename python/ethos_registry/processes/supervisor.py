@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import importlib.util
 import marshal
@@ -17,6 +18,7 @@ from typing import IO, Any
 
 from ethos_registry.processes.process_group import UNKNOWN_STATUS, GroupProcess
 from ethos_registry.processes.process_table import has_process_table, kill_below, kill_marked
+from ethos_registry.processes.restrictions import LandlockRules, ResourceLimits, checked_limits
 from ethos_registry.processes.supervised_process import (
     DEFAULT_GRACE_SECONDS,
     Containment,
@@ -27,7 +29,10 @@ from ethos_registry.processes.supervised_process import (
 
 __all__ = ["containment", "start_supervised"]
 
-_PROGRAM = "ethos_registry.processes.supervisor_program"
+_PROGRAM = (
+    "ethos_registry.processes.supervisor_child",
+    "ethos_registry.processes.supervisor_program",
+)
 _START = (
     "import marshal,posix,sys\n"
     "c,s,m,h=map(int,sys.argv[2:])\n"
@@ -35,8 +40,8 @@ _START = (
     "d=b''\n"
     "while len(d)<n:d+=posix.read(m,n-len(d)) or sys.exit(1)\n"
     "posix.close(m)\n"
-    "code,request=marshal.loads(d)\n"
-    "exec(code,globals())\n"
+    "codes,request=marshal.loads(d)\n"
+    "for code in codes:exec(code,globals())\n"
     "main(c,s,h,request)\n"
 )
 """Compiling the program again would take as long as the start of the interpreter."""
@@ -81,6 +86,8 @@ def start_supervised(
     close_fds: bool = True,
     when_ended: WhenEnded = "end",
     grace_seconds: float = DEFAULT_GRACE_SECONDS,
+    limits: ResourceLimits | None = None,
+    rules: LandlockRules | None = None,
 ) -> SupervisedProcess:
     """Start a program whose every descendant can be ended; returns before it runs.
 
@@ -104,10 +111,13 @@ def start_supervised(
         close_fds: Whether inheritable descriptors of this process are closed in the program.
         when_ended: What happens to the processes that the program leaves when it exits.
         grace_seconds: From SIGTERM to SIGKILL if this process ends, and for `when_ended="end"`.
+        limits: What each of its processes may use: `cpu_seconds`, `memory_bytes`,
+            `file_size_bytes`, `open_files`. Needs Linux.
+        rules: What it may access; see `CommandSandbox`. Needs Linux.
 
     Raises:
-        OSError: No process can be started. That the program cannot be started is raised by
-            `wait_started` and `wait`.
+        OSError: No process can be started, or not with these `limits` or `rules`. That the
+            program cannot be started is raised by `wait_started` and `wait`.
         ValueError: An argument or variable contains a NUL character.
 
     >>> process = start_supervised(["sh", "-c", "exit 3"])
@@ -115,19 +125,28 @@ def start_supervised(
     (3, 0)
 
     """
-    kind = _SupervisedOnLinux if _can_supervise() else GroupProcess
-    return kind(
-        argv,
-        directory=directory,
-        environment=environment,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        new_session=new_session,
-        close_fds=close_fds,
-        when_ended=when_ended,
-        grace_seconds=grace_seconds,
-    )
+    checked = checked_limits(limits)
+    options: dict[str, Any] = {
+        "directory": directory,
+        "environment": environment,
+        "stdin": stdin,
+        "stdout": stdout,
+        "stderr": stderr,
+        "new_session": new_session,
+        "close_fds": close_fds,
+        "when_ended": when_ended,
+        "grace_seconds": grace_seconds,
+    }
+    if _can_supervise():
+        if rules is None:
+            return _SupervisedOnLinux(argv, limits=checked, **options)
+        with rules.prepared() as restriction:
+            return _SupervisedOnLinux(argv, limits=checked, restriction=restriction, **options)
+    if checked or rules is not None:
+        raise OSError(
+            errno.ENOTSUP, "resource limits and access rules need the supervisor, on Linux"
+        )
+    return GroupProcess(argv, **options)
 
 
 class _SupervisedOnLinux(SupervisedProcess):
@@ -148,6 +167,8 @@ class _SupervisedOnLinux(SupervisedProcess):
         close_fds: bool,
         when_ended: WhenEnded,
         grace_seconds: float,
+        limits: Sequence[tuple[str, int]],
+        restriction: tuple[int, bytes] | None = None,
     ) -> None:
         super().__init__()
         variables = dict(os.environ if environment is None else environment)
@@ -170,7 +191,10 @@ class _SupervisedOnLinux(SupervisedProcess):
             "new_session": new_session,
             "when_ended": when_ended,
             "grace_seconds": float(grace_seconds),
+            "limits": list(limits),
+            "restriction": restriction,
         }
+        inherited = () if restriction is None else restriction[:1]
         _check(request)
         with contextlib.ExitStack() as stack:
             control_read, self._control = os.pipe()
@@ -182,6 +206,7 @@ class _SupervisedOnLinux(SupervisedProcess):
             try:
                 self._process = _start_program(
                     (control_read, status_write, request_read),
+                    inherited,
                     close_fds,
                     {
                         "stdin": stdin,
@@ -297,6 +322,9 @@ class _SupervisedOnLinux(SupervisedProcess):
         self._fail(SupervisorUnavailableError("the supervisor process could not be started"))
 
     def _start_error(self, number: int, is_in_directory: bool) -> OSError:
+        if number == 0:
+            name = os.fsdecode(self._argv[0])
+            return OSError(errno.EPERM, "its restrictions cannot be set", name)
         place = self._argv[0] if is_in_directory else os.fsencode(self._directory or ".")
         return OSError(number, os.strerror(number), os.fsdecode(place))
 
@@ -319,11 +347,14 @@ def _check(request: Mapping[str, Any]) -> None:
 
 
 @functools.cache
-def _program_code() -> CodeType:
-    loader = importlib.util.find_spec(_PROGRAM)
-    code = loader.loader.get_code(_PROGRAM) if loader is not None else None  # type: ignore[union-attr]
-    assert isinstance(code, CodeType)
-    return code
+def _program_code() -> tuple[CodeType, ...]:
+    codes = []
+    for name in _PROGRAM:
+        spec = importlib.util.find_spec(name)
+        code = spec.loader.get_code(name) if spec is not None else None  # type: ignore[union-attr]
+        assert isinstance(code, CodeType)
+        codes.append(code)
+    return tuple(codes)
 
 
 def _send(descriptor: int, content: bytes) -> None:
@@ -333,7 +364,10 @@ def _send(descriptor: int, content: bytes) -> None:
 
 
 def _start_program(
-    descriptors: tuple[int, int, int], close_fds: bool, options: Mapping[str, Any]
+    descriptors: tuple[int, int, int],
+    inherited: tuple[int, ...],
+    close_fds: bool,
+    options: Mapping[str, Any],
 ) -> subprocess.Popen[bytes]:
     argv = [
         sys.executable,
@@ -345,7 +379,7 @@ def _start_program(
         *map(str, (*descriptors, os.getpid())),
     ]
     if close_fds:
-        return subprocess.Popen(argv, bufsize=0, pass_fds=descriptors, **options)
-    for descriptor in descriptors:
+        return subprocess.Popen(argv, bufsize=0, pass_fds=(*descriptors, *inherited), **options)
+    for descriptor in (*descriptors, *inherited):
         os.set_inheritable(descriptor, True)
     return subprocess.Popen(argv, bufsize=0, close_fds=False, **options)

@@ -1,7 +1,8 @@
 """The supervisor: a process of its own that starts one command and can end all it started.
 
 Linux only. `ethos_registry.processes.supervisor` passes the compiled module to `python -I -S`,
-where `main` runs. Imports built-in modules only, because its start delays every command.
+after `supervisor_child`, and `main` runs. Imports built-in modules only, because its start delays
+every command.
 
 It is the subreaper of the command: a descendant that loses its parent becomes a child of this
 process, whatever sessions or process groups it made. When this process has no children left,
@@ -17,10 +18,10 @@ Lines written to STATUS: `ready`, then `failed ERRNO 1` (0: the directory) or
 could not be killed.
 """
 
-# ruff: noqa: D101, D102, D103, SIM105, UP031 (contextlib takes as long to import as the rest)
+# ruff: noqa: D101, D102, D103, SIM105, TC004, UP031 (contextlib takes as long to import as the rest,
+# and `supervisor_child` runs before in the same namespace)
 from __future__ import annotations
 
-import _ctypes
 import _signal  # type: ignore[import-not-found]
 import posix
 import select
@@ -30,6 +31,8 @@ TYPE_CHECKING = False  # `typing` takes as long to import as the interpreter to 
 if TYPE_CHECKING:
     from typing import Any
 
+    from ethos_registry.processes.supervisor_child import Restriction, prctl, set_limits
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _KILL_SECONDS = 3.0
@@ -37,14 +40,6 @@ _LEFTOVER_SECONDS = 1.0
 _SLOW_KILL_SECONDS = 0.25
 _SIGNAL_FROM_KERNEL = 0x80
 _MAX_LINE_BYTES = 256
-
-
-def _prctl(option: int, value: int) -> None:
-    native = _ctypes
-    library = native.dlopen(None, 0)  # type: ignore[arg-type]
-    function = native.dlsym(library, "prctl")
-    if native.call_function(function, (option, value, 0, 0, 0)) != 0:
-        raise OSError("prctl failed")
 
 
 class Supervisor:
@@ -67,6 +62,8 @@ class Supervisor:
         self.is_detached = False
         self.unread = b""
         self.is_in_directory = True
+        restriction = request["restriction"]
+        self.restriction = None if restriction is None else Restriction(*restriction)
 
     def run(self) -> None:
         native = _signal
@@ -78,9 +75,9 @@ class Supervisor:
         posix.set_blocking(wake_up, False)
         posix.set_blocking(waker, False)
         native.set_wakeup_fd(waker, warn_on_full_buffer=False)
-        _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        prctl(_PR_SET_CHILD_SUBREAPER, 1)
         # A command may have stopped this process when the host is killed.
-        _prctl(_PR_SET_PDEATHSIG, native.SIGCONT)
+        prctl(_PR_SET_PDEATHSIG, native.SIGCONT)
         self.wake_up = wake_up
         self.poll = select.poll()
         self.poll.register(wake_up, select.POLLIN)
@@ -119,8 +116,9 @@ class Supervisor:
         if self.command == 0:
             try:
                 self.execute()
-            except OSError as error:
-                posix.write(report, b"%d %d" % (error.errno or 0, self.is_in_directory))
+            except (OSError, ValueError) as error:
+                number = getattr(error, "errno", None) or 0
+                posix.write(report, b"%d %d" % (number, self.is_in_directory))
             finally:
                 posix._exit(127)
         posix.close(report)
@@ -136,7 +134,7 @@ class Supervisor:
         """In the child: become the command."""
         native = _signal
         request = self.request
-        _prctl(_PR_SET_PDEATHSIG, native.SIGKILL)
+        prctl(_PR_SET_PDEATHSIG, native.SIGKILL)
         if request["new_session"]:
             posix.setsid()
         self.is_in_directory = False
@@ -149,6 +147,10 @@ class Supervisor:
         if self.old_child_action == native.SIG_IGN:
             native.signal(native.SIGCHLD, native.SIG_IGN)
         native.pthread_sigmask(native.SIG_SETMASK, self.old_mask)
+        if request["limits"]:
+            set_limits(request["limits"])
+        if self.restriction is not None:
+            self.restriction.enter()
         found: OSError | None = None
         for program in request["programs"]:
             try:
@@ -380,7 +382,8 @@ def contents(path: str) -> bytes | None:
 
 
 def main(control: int, status: int, host_pid: int, request: dict[str, Any]) -> None:
-    for descriptor in (control, status):
+    rules = () if request["restriction"] is None else request["restriction"][:1]
+    for descriptor in (control, status, *rules):
         posix.set_inheritable(descriptor, False)
     Supervisor(control, status, host_pid, request).run()
     posix._exit(0)

@@ -57,8 +57,11 @@ def checked_execution(
     """The coroutine of a batch; see `RegistryReader.execute_parallel` for what is raised."""
     calls, context = checked_batch(calls, context)
     checked = checked_options(options, turn_attachments)
-    if checked.filters:
+    if checked.filters or runtime.filters:
         report_idle_filters(checked.filters, admission, runtime)
+    if runtime.transports is not None:
+        for key in runtime.transports.idle_keys(admission.snapshot):
+            runtime.warn_once(f"`transports` names {key!r}, which no registered tool has")
     return execute_batch(calls, admission, runtime, context, checked, personality, turn)
 
 
@@ -66,7 +69,7 @@ def report_idle_filters(
     filters: Sequence[InvocationFilter], admission: Admission, runtime: Runtime
 ) -> None:
     """Log a filter for a tool that does not exist: an approval that is never asked for."""
-    for item in filters:
+    for item in (*runtime.filters, *filters):
         for name in item.tool_names or ():
             if admission.snapshot.get(name) is None:
                 runtime.warn_once(f"a filter names {name!r}, which is not a registered tool")

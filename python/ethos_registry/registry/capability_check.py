@@ -12,7 +12,8 @@ from ethos_registry.capabilities.reach import uncovered_paths
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.policy import Personality
-from ethos_registry.contract.policy_binding import policy_note
+from ethos_registry.contract.policy_binding import WhyRefused, policy_note
+from ethos_registry.table.admission import refusal_under
 from ethos_registry.table.entry import Entry
 
 __all__ = ["CapabilityFinding", "capability_findings"]
@@ -23,11 +24,12 @@ class CapabilityFinding:
     """One thing to know about a tool under a personality."""
 
     tool: str
-    kind: Literal["no_backend", "not_covered", "undeclared"]
-    """`no_backend`: its calls are refused here. `not_covered`: it gets less than it declares.
+    kind: Literal["no_backend", "not_bindable", "not_covered", "undeclared"]
+    """`no_backend`: its calls are refused here. `not_bindable`: they are refused because this
+    machine cannot enforce the policy. `not_covered`: it gets less than it declares.
     `undeclared`: it declares nothing, or runs commands unconfined: the policy does not bind it."""
     capability: str
-    """As `fs_reach.read`; empty for `undeclared`."""
+    """As `fs_reach.read`; empty for `undeclared`, and for a tool that runs its own commands."""
     message: str
 
 
@@ -43,6 +45,10 @@ def capability_findings(
         if note:
             message = f"`{entry.name}` {note}"
             found.append(CapabilityFinding(entry.name, "undeclared", "", message))
+        reason = refusal_under(entry, personality)
+        if reason:
+            message = f"`{entry.name}` is refused: {reason}"
+            found.append(CapabilityFinding(entry.name, "not_bindable", "", message))
         found += _of_tool(entry.name, capabilities, personality, backends)
     return found
 
@@ -58,6 +64,12 @@ def _of_tool(
             yield CapabilityFinding(
                 name, "no_backend", capability, f"`{name}` is refused: no backend for {capability}"
             )
+            continue
+        refused: WhyRefused | None = getattr(backends[capability], "why_refused", None)
+        reason = "" if refused is None else refused(personality)
+        if reason:
+            message = f"`{name}` is refused: {reason}"
+            yield CapabilityFinding(name, "not_bindable", capability, message)
     if capabilities.fs_reach is not None:
         missing = uncovered_paths(capabilities.fs_reach, personality.fs_reach, os.getcwd())
         for access, path in missing:

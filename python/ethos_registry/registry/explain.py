@@ -9,10 +9,10 @@ from typing import Literal, TypeAlias
 from ethos_registry import _core
 from ethos_registry.contract.checks import brief
 from ethos_registry.contract.policy import Personality
-from ethos_registry.contract.policy_binding import policy_note
-from ethos_registry.table.admission import Admission, is_available
+from ethos_registry.contract.policy_binding import is_unbound, policy_note, restricts
+from ethos_registry.table.admission import Admission, is_available, refusal_under
 
-__all__ = ["Explanation", "Outcome", "explain_tool", "unmatched_entries"]
+__all__ = ["Explanation", "Outcome", "explain_tool", "unbound_tools", "unmatched_entries"]
 
 NAMES_COMPARED = 5_000
 """How many names are compared for a suggestion: a few tenths of a second."""
@@ -77,6 +77,9 @@ def explain_tool(name: str, personality: Personality, admission: Admission) -> E
         return Explanation(
             name, "unavailable", f"`{name}` is permitted, but its `is_available` returned false"
         )
+    reason = refusal_under(verdict, personality)
+    if reason:
+        return Explanation(name, "unavailable", f"`{name}` is permitted, but refused: {reason}")
     if admission.snapshot.is_hidden(name):
         return Explanation(
             name,
@@ -121,6 +124,17 @@ def _nearest(name: str, known: Sequence[str]) -> str | None:
     folded = {each.casefold(): each for each in reversed(known[:NAMES_COMPARED])}
     found = difflib.get_close_matches(name[:MAX_NAME_CHARS].casefold(), folded, n=1, cutoff=0.75)
     return folded[found[0]] if found else None
+
+
+def unbound_tools(personality: Personality, admission: Admission) -> list[str]:
+    """The tools that run under a policy which does not bind them."""
+    if not restricts(personality):
+        return []
+    return [
+        entry.name
+        for entry in admission.visible()
+        if is_unbound(entry.execute, is_declared=entry.declares_capabilities)
+    ]
 
 
 def unmatched_entries(admission: Admission) -> dict[str, list[str]]:

@@ -301,6 +301,11 @@ def _unpickled(
 def _sent_settings(runtime: Runtime) -> dict[str, Any]:
     """The settings of a registry on their way to another process."""
     threads, observers = runtime.threads, runtime.observers
+    if runtime.transports is not None:
+        raise TypeError(
+            "a registry with `transports` cannot be pickled: their workers belong to this process; "
+            "build the registry in the other process"
+        )
     return {
         "backends": runtime.backends,
         "reducers": runtime.reducers,
@@ -309,4 +314,8 @@ def _sent_settings(runtime: Runtime) -> dict[str, Any]:
         "max_threads": None if threads is tool_threads else threads.max_threads,
         "thread_wait_seconds": runtime.thread_wait_seconds,
         "abandon_after_seconds": runtime.abandon_after_seconds,
+        "redact": runtime.redact is not None,
+        "unredacted_tools": sorted(runtime.unredacted_tools),
+        "filters": runtime.filters,
+        "max_concurrency": runtime.max_concurrency,
     }

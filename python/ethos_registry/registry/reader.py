@@ -17,7 +17,12 @@ from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.registry.batch_arguments import checked_execution
 from ethos_registry.registry.capability_check import CapabilityFinding, capability_findings
-from ethos_registry.registry.explain import Explanation, explain_tool, unmatched_entries
+from ethos_registry.registry.explain import (
+    Explanation,
+    explain_tool,
+    unbound_tools,
+    unmatched_entries,
+)
 from ethos_registry.registry.searching import MANY_TOOLS, searching_view, warn_of_many
 from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.sync import run_sync
@@ -150,7 +155,7 @@ class RegistryReader:
     ) -> Admission:
         """The policy over the current entries."""
         key = policy_key(allowed_tools, filter_opts)
-        return Admission(self._snapshot(), compile_gate(key))
+        return Admission(self._snapshot(), compile_gate(key), key)
 
     def _personality_admission(self, personality: Personality) -> Admission:
         return Admission(self._snapshot(), personality_gate(personality))
@@ -219,8 +224,15 @@ class RegistryReader:
         return capability_findings(admission.visible(), personality, self._settings().backends)
 
     def check(self, personality: Personality) -> NamesByField:
-        """The entries of a personality that match no registered tool, by field."""
-        return unmatched_entries(self._personality_admission(personality))
+        """The entries of a personality that match no registered tool, by field.
+
+        If it states `fs_reach` or `network`, `"undeclared"` lists the tools that no policy binds:
+        they declare no capability, and run.
+        """
+        admission = self._personality_admission(personality)
+        found = unmatched_entries(admission)
+        unbound = unbound_tools(personality, admission)
+        return found | {"undeclared": unbound} if unbound else found
 
     # Execution
 

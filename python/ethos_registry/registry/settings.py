@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
 from ethos_registry import _core
+from ethos_registry.capabilities.handed_out import HandedOutSecrets, handed_out_secrets
 from ethos_registry.capabilities.resolver import CapabilityBackends, checked_backends
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.observer import AnyObserver
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
+from ethos_registry.contract.transport import ToolTransport
+from ethos_registry.execution.filters import InvocationFilter, checked_filters
 from ethos_registry.execution.observers import checked_observers
 from ethos_registry.execution.runtime import (
     DEFAULT_ABANDON_AFTER_SECONDS,
@@ -18,6 +21,7 @@ from ethos_registry.execution.runtime import (
     Runtime,
 )
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
+from ethos_registry.execution.transports import checked_transports
 from ethos_registry.reduction.redaction import Redact
 
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "checked_runtime"]
@@ -44,6 +48,15 @@ class RunOptions(TypedDict, total=False):
     in results. Default: `True`."""
     unredacted_tools: Iterable[str]
     """Names of tools whose results stay as they are. Default: none."""
+    filters: Sequence[InvocationFilter]
+    """Code of the host around each call of every batch, outside the filters of the batch. Default:
+    none."""
+    max_concurrency: int | None
+    """How many calls run at once on one event loop, over all batches, views and turns of this
+    registry. What a tool calls itself runs inside its own slot. Default: `None`, all of them."""
+    transports: Mapping[str, ToolTransport]
+    """Where tools run: `tool:NAME`, `toolset:NAME` or `*` -> a `ToolTransport`; the most specific
+    key counts. Default: in this process."""
 
 
 def checked_runtime(
@@ -57,6 +70,9 @@ def checked_runtime(
     abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
     redact: bool = True,
     unredacted_tools: Iterable[str] = (),
+    filters: Sequence[InvocationFilter] = (),
+    max_concurrency: int | None = None,
+    transports: Mapping[str, ToolTransport] | None = None,
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
     if default_timeout_seconds is not None:
@@ -73,23 +89,33 @@ def checked_runtime(
     if thread_wait_seconds is not None:
         checks.finite_number(thread_wait_seconds, "thread_wait_seconds")
     checks.finite_number(abandon_after_seconds, "abandon_after_seconds")
+    backends = checked_backends(backends)
+    handed_out = handed_out_secrets(backends)
+    if max_concurrency is not None:
+        checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
     return Runtime(
-        backends=checked_backends(backends),
+        backends=backends,
         reducers=reducers,
         default_timeout_seconds=default_timeout_seconds,
         observers=checked_observers(observers),
         threads=threads,
         thread_wait_seconds=thread_wait_seconds,
         abandon_after_seconds=abandon_after_seconds,
-        redact=_redact_of(backends) if checks.boolean(redact, "redact") else None,
+        redact=_redact_of(backends, handed_out) if checks.boolean(redact, "redact") else None,
+        handed_out=handed_out,
         unredacted_tools=frozenset(checks.strings(unredacted_tools, "unredacted_tools")),
+        filters=checked_filters(filters),
+        max_concurrency=max_concurrency,
+        transports=checked_transports(transports),
     )
 
 
-def _redact_of(backends: CapabilityBackends | None) -> Redact:
+def _redact_of(backends: CapabilityBackends | None, handed_out: HandedOutSecrets | None) -> Redact:
     """Credentials by their shape, and before them what the backends handed out."""
-    handed_out: Redact | None = getattr(backends, "redact", None)
-    if not callable(handed_out):
-        return _core.redact
-    known = handed_out
-    return lambda text: _core.redact(known(text))
+    known: Redact | None = getattr(backends, "redact", None)
+    if not callable(known):
+        if handed_out is None:
+            return _core.redact
+        known = handed_out.redact
+    find_known = known
+    return lambda text: _core.redact(find_known(text))

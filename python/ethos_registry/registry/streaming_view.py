@@ -104,7 +104,7 @@ class StreamingView:
         """The same with context variables for the tasks of the calls."""
         context = checked_context(context)
         checked = checked_options(options, turn_attachments)
-        if checked.filters:
+        if checked.filters or self._runtime.filters:
             report_idle_filters(checked.filters, self._admission, self._runtime)
         callbacks = StreamCallbacks.checked(on_start, on_arguments)
         new_session = partial(

@@ -71,7 +71,9 @@ class ToolRegistry(RegistryWriter):
     Further settings: `observers` receive what happened to each call (see `Observer`); at most
     `max_threads` plain functions run at once (default: the threads that all registries share, at
     most 1,024); a function that gets no thread within `thread_wait_seconds` (5) is answered
-    `not_available`; a call that was stopped is abandoned after `abandon_after_seconds` (2).
+    `not_available`; a call that was stopped is abandoned after `abandon_after_seconds` (2);
+    `filters` run around every call, outside those of its batch; `max_concurrency` bounds the calls
+    of all batches that run at once on one event loop.
 
     >>> registry = ToolRegistry()
     >>> @registry.tool
@@ -287,7 +289,7 @@ class ToolRegistry(RegistryWriter):
             if len(gates) >= _CACHED_POLICIES:
                 gates.clear()
             gates[key] = compile_gate(key)
-        return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key))
+        return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key), key)
 
     def to_definitions(
         self, allowed_tools: Iterable[str] | None = None, filter_opts: ToolFilterOpts | None = None

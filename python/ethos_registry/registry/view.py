@@ -65,7 +65,7 @@ class View(StreamingView):
         freeze_availability: bool = False,
         turn: DispatchContext | None = None,
     ) -> None:
-        self._admission = admission
+        self._admission = admission = admission.under(personality)
         self._personality = personality
         self._runtime = runtime
         self._turn = turn

@@ -11,6 +11,7 @@ from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.retry import Retry
 from ethos_registry.contract.tool import (
     REGISTRY_DEFAULT,
     CollisionPolicy,
@@ -137,6 +138,7 @@ def tool(
     idempotent: bool = False,
     strict: bool = False,
     dispatch: DispatchMode | None = None,
+    retry: Retry | None = None,
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
 

@@ -25,6 +25,7 @@ _DEEP = "is nested too deeply"
 _PHRASES: dict[str, str] = {
     "missing": "is required, but missing",
     "missing_argument": "is required, but missing",
+    "missing_keyword_only_argument": "is required, but missing",
     "int_type": _WHOLE,
     "int_parsing": _WHOLE,
     "int_parsing_size": _WHOLE,

@@ -29,7 +29,7 @@ KEYWORDS = "**"
 
 _CLASS_NAME = re.compile(r"[A-Z]\w*")
 _EXTRA = ("extra_forbidden", "unexpected_keyword_argument")
-_MISSING = ("missing", "missing_argument")
+_MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
 
 
 def problems_text(error: ValidationError, arguments: object, names: tuple[str, ...]) -> str:
@@ -41,8 +41,8 @@ def problems_text(error: ValidationError, arguments: object, names: tuple[str, .
         return wrong_root(arguments)
     problems: dict[str, Problem] = {}
     for item in error.errors(include_url=False):
-        path, alternative = _path(item["loc"], arguments, item["type"] == "missing")
-        came = "" if item["type"] in ("missing", *_EXTRA) else shown(item["input"])
+        path, alternative = _path(item["loc"], arguments, item["type"] in _MISSING)
+        came = "" if item["type"] in (*_MISSING, *_EXTRA) else shown(item["input"])
         text = unknown(item["loc"], names) if item["type"] in _EXTRA else expectation(item)
         problem = problems.setdefault(path, Problem(path, came))
         rank = UNKNOWN if item["type"] in _EXTRA else WRONG

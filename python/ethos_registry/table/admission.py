@@ -6,14 +6,18 @@ import inspect
 import logging
 import weakref
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from ethos_registry import _core
+from ethos_registry.contract.policy import Personality
+from ethos_registry.contract.policy_binding import WhyRefused, restricts
 from ethos_registry.contract.tool import Tool
 from ethos_registry.table.entry import Entry
+from ethos_registry.table.gates import PolicyKey
 from ethos_registry.table.snapshot import Selection, Snapshot
 
-__all__ = ["Admission", "is_available", "unavailable", "without"]
+__all__ = ["Admission", "is_available", "refusal_under", "unavailable", "without"]
 
 _logger = logging.getLogger("ethos_registry")
 _failed_probes: weakref.WeakSet[Tool] = weakref.WeakSet()
@@ -26,6 +30,17 @@ def is_available(entry: Entry) -> bool:
     """
     probe = entry.is_available
     return probe is None or not unavailable(Selection((entry,), ((probe, 0),)))
+
+
+def refusal_under(entry: Entry, personality: Personality | None) -> str:
+    """Why no call of a tool can run under a personality here; empty if calls can."""
+    if entry.why_refused is None or personality is None or not restricts(personality):
+        return ""
+    try:
+        return entry.why_refused(personality)
+    except Exception as error:  # a sandbox of the host's own class
+        _logger.warning("the sandbox of tool `%s` raised", entry.name, exc_info=True)
+        return f"its sandbox raised {type(error).__name__}"
 
 
 def unavailable(selection: Selection) -> tuple[int, ...]:
@@ -48,7 +63,11 @@ def unavailable(selection: Selection) -> tuple[int, ...]:
                 _logger.warning("`is_available` of tool `%s` raised", entry.name, exc_info=True)
             missing.append(position)
         else:
-            return tuple(missing)
+            return tuple(sorted(set(missing)))
+
+
+def _is_permitted(refused: WhyRefused, personality: Personality) -> bool:
+    return not refused(personality)
 
 
 def _is_yes(answer: Any) -> bool:
@@ -64,16 +83,21 @@ def _is_yes(answer: Any) -> bool:
 class Admission:
     """The verdicts of one gate over one snapshot."""
 
-    __slots__ = ("_selection", "gate", "snapshot")
+    __slots__ = ("_selection", "gate", "policy", "snapshot")
 
     is_dynamic: ClassVar[bool] = False
     """Whether `visible()` may change while snapshot and gate stay the same."""
     redirects: bool = False
     """Whether `redirect` may find other calls inside calls."""
 
-    def __init__(self, snapshot: Snapshot, gate: _core.Gate | None) -> None:
+    def __init__(
+        self, snapshot: Snapshot, gate: _core.Gate | None, policy: PolicyKey = (None, None)
+    ) -> None:
         self.snapshot = snapshot
         self.gate = gate
+        self.policy = policy
+        """The allow list and filters of the gate, for where it is judged again; those of a
+        personality are with the view."""
         self._selection: Selection | None = None
 
     def selection(self) -> Selection:
@@ -82,6 +106,19 @@ class Admission:
         if selection is None:
             selection = self._selection = self.snapshot.select(self.gate)
         return selection
+
+    def under(self, personality: Personality | None) -> Admission:
+        """The same, without what cannot run under the policy of a personality on this machine."""
+        selection = self.selection()
+        if personality is None or not selection.refusable or not restricts(personality):
+            return self
+        probes = [
+            (partial(_is_permitted, refused, personality), position)
+            for refused, position in selection.refusable
+        ]
+        narrowed = Admission(self.snapshot, self.gate)
+        narrowed._selection = selection._replace(probed=(*selection.probed, *probes))
+        return narrowed
 
     def visible(self) -> tuple[Entry, ...]:
         """What is permitted and not hidden, in registration order; availability is not asked."""

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple, Protocol
 
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.policy_binding import WhyRefused, why_refused
 from ethos_registry.contract.ports import TurnScope
 from ethos_registry.contract.registration import Registration, Segment
 from ethos_registry.contract.result import ToolError
+from ethos_registry.contract.retry import RetryRule
 from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.table.definition import Definition, Shown
 
@@ -66,6 +68,9 @@ class Entry(NamedTuple):
     definition: Shown
     argument_check: ArgumentCheck | None
     binding: Binding | None
+    why_refused: WhyRefused | None
+    """Why no call can run under a personality here; `None` if the personality does not matter."""
+    retry: RetryRule | None
 
     @property
     def sees_context(self) -> bool:
@@ -140,4 +145,6 @@ def make_entry(
         definition=Definition(tool.definition),
         argument_check=argument_check,
         binding=binding,
+        why_refused=why_refused(tool.execute),
+        retry=None if tool.retry is None else tool.retry.rule(),
     )

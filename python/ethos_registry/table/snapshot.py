@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
 from ethos_registry import _core
+from ethos_registry.contract.policy_binding import WhyRefused
 from ethos_registry.table.entry import Entry
 
 __all__ = ["LayeredEntries", "Selection", "Snapshot"]
@@ -53,6 +54,8 @@ class Selection(NamedTuple):
     entries: tuple[Entry, ...]
     probed: tuple[tuple[Callable[[], Any], int], ...]
     """Of each entry that has an `is_available`, that and the entry's position."""
+    refusable: tuple[tuple[WhyRefused, int], ...] = ()
+    """The same of each entry that cannot run under every personality."""
 
 
 class Snapshot:
@@ -114,7 +117,12 @@ class Snapshot:
                 for position, entry in enumerate(entries)
                 if entry.is_available is not None
             ]
-            selection = Selection(entries, tuple(probed))
+            refusable = [
+                (entry.why_refused, position)
+                for position, entry in enumerate(entries)
+                if entry.why_refused is not None
+            ]
+            selection = Selection(entries, tuple(probed), tuple(refusable))
             if self.shown is not None:
                 if len(self._selections) >= _KEPT_SELECTIONS:
                     self._selections.clear()

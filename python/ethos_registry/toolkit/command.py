@@ -110,7 +110,7 @@ async def run_command(
 
     """
     output = BoundedOutput(max_output_bytes)
-    progress = OutputProgress(lambda text: context.report(text, audience="user"))
+    progress = _progress(context)
 
     def receive(piece: bytes) -> None:
         output.add(piece)
@@ -127,19 +127,27 @@ async def run_command(
         prepared.environment.update(own)
     try:
         end = await run_process(
-            prepared.argv,
+            prepared,
             directory=directory,
-            environment=prepared.environment,
             timeout_seconds=timeout_seconds,
             on_output=receive,
         )
     finally:
-        progress.cancel()
+        progress.finish()
         prepared.clean_up()
-    progress.finish()
     text, dropped = output.text()
     note = "" if policy is None or end.status == 0 else blocked_note(text, policy)
     return Ending(end.status, text, dropped, timeout_seconds, end.is_all_ended, note)
+
+
+def _progress(context: ToolContext) -> OutputProgress:
+    """Live output for the user, without the secrets that tools were given."""
+    make_stream = getattr(context, "secret_stream", None)
+    stream = None if make_stream is None else make_stream()
+    if stream is None:
+        return OutputProgress(lambda text: context.report(text, audience="user"))
+    report = context.report_searched  # type: ignore[attr-defined]
+    return OutputProgress(lambda text: report(text, audience="user"), stream)
 
 
 def _signal_name(number: int) -> str:

@@ -13,9 +13,10 @@ from ethos_registry.capabilities.sandbox.command_sandbox import (
     UnconfinedError,
 )
 from ethos_registry.capabilities.sandbox.policy import PreparedCommand, SandboxPolicy
-from ethos_registry.capabilities.standard import sandbox_policy
+from ethos_registry.capabilities.standard import sandbox_policy, why_unconfined
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.policy import Personality
 from ethos_registry.toolkit.arguments import RefusalError
 
 __all__ = ["Confinement", "SandboxChoice", "blocked_note", "checked_sandbox"]
@@ -54,6 +55,12 @@ class Confinement:
     def is_available(self) -> bool:
         """Whether commands can run: `False` if they must be confined and cannot be."""
         return not self._is_required or self._sandbox.probe().level != "none"
+
+    def why_refused(self, personality: Personality) -> str:
+        """Why no command can run under a personality here; empty if commands can."""
+        if self._is_off:
+            return ""
+        return why_unconfined(self._tool_name, personality, self._sandbox)
 
     def policy(self, context: ToolContext) -> SandboxPolicy | None:
         """What the commands of this call may touch; `None` if nothing restricts them."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Protocol
 
 __all__ = ["BoundedOutput", "OutputProgress"]
 
@@ -15,6 +16,16 @@ _REPORT_CHARS = 2_000
 _REPORT_BYTES = 4 * _REPORT_CHARS
 _REPORTS_BEFORE_PARTIAL = 5
 """A line without its end is reported after this many silent intervals."""
+
+
+class ByteStream(Protocol):
+    """Changes output that comes in pieces."""
+
+    def add(self, piece: bytes) -> bytes:
+        """What can pass on."""
+
+    def flush(self) -> bytes:
+        """What was waiting; nothing follows it."""
 
 
 class BoundedOutput:
@@ -64,17 +75,21 @@ class OutputProgress:
     """Reports output while it is written: whole lines, at most about ten times a second.
 
     Each report holds at most 2,000 characters, the newest; the line end before the next report
-    is not part of it. A line that stays unfinished is reported after half a second.
+    is not part of it. A line that stays unfinished is reported after half a second. A `stream`
+    takes secrets out before anything is cut.
     """
 
-    def __init__(self, report: Callable[[str], None]) -> None:
+    def __init__(self, report: Callable[[str], None], stream: ByteStream | None = None) -> None:
         self._report = report
+        self._stream = stream
         self._pending = bytearray()
         self._timer: asyncio.TimerHandle | None = None
         self._silent_intervals = 0
 
     def add(self, piece: bytes) -> None:
         """Add the next bytes of the stream; on the loop's thread."""
+        if self._stream is not None:
+            piece = self._stream.add(piece)
         self._pending += piece[-_REPORT_BYTES:]
         del self._pending[:-_REPORT_BYTES]
         if self._timer is None and self._pending:
@@ -82,14 +97,12 @@ class OutputProgress:
 
     def finish(self) -> None:
         """Report the rest, and nothing after that."""
-        self.cancel()
-        self._report_up_to(len(self._pending))
-
-    def cancel(self) -> None:
-        """Report nothing more."""
+        if self._stream is not None:
+            self._pending += self._stream.flush()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self._report_up_to(len(self._pending))
 
     def _start_timer(self) -> None:
         loop = asyncio.get_running_loop()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from ethos_registry.capabilities.sandbox.policy import PreparedCommand
 from ethos_registry.processes.supervised_process import SupervisorUnavailableError
-from ethos_registry.processes.supervisor import start_supervised
 from ethos_registry.toolkit.pipe import OutputPipe
 
 __all__ = ["ProcessEnd", "run_process"]
@@ -33,10 +33,9 @@ class ProcessEnd:
 
 
 async def run_process(
-    argv: Sequence[str | bytes],
+    command: PreparedCommand,
     *,
     directory: str,
-    environment: Mapping[str, str],
     timeout_seconds: float | None,
     on_output: Callable[[bytes], None],
 ) -> ProcessEnd:
@@ -60,9 +59,9 @@ async def run_process(
     # a child that can be stopped.
     loop = asyncio.get_running_loop()
     try:
-        return await _Child(loop, argv, directory, environment, on_output).end(timeout_seconds)
+        return await _Child(loop, command, directory, on_output).end(timeout_seconds)
     except SupervisorUnavailableError:
-        return await _Child(loop, argv, directory, environment, on_output).end(timeout_seconds)
+        return await _Child(loop, command, directory, on_output).end(timeout_seconds)
 
 
 class _Child:
@@ -71,16 +70,13 @@ class _Child:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        argv: Sequence[str | bytes],
+        command: PreparedCommand,
         directory: str,
-        environment: Mapping[str, str],
         on_output: Callable[[bytes], None],
     ) -> None:
         self._loop = loop
-        self._process = start_supervised(
-            argv,
+        self._process = command.start(
             directory=directory,
-            environment=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             when_ended="keep",

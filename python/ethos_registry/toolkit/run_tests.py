@@ -64,7 +64,10 @@ def run_tests_tool(
         except RefusalError as refusal:
             return refusal.error
 
-    (without_confinement if sandbox == "off" else binds_itself)(execute)
+    if sandbox == "off":
+        without_confinement(execute)
+    else:
+        binds_itself(execute, confinement.why_refused)
     return Tool(
         "run_tests",
         "Run the tests of the project in the working directory, by the runner that the project "

@@ -82,7 +82,10 @@ def terminal_tool(
         except RefusalError as refusal:
             return refusal.error
 
-    (without_confinement if sandbox == "off" else binds_itself)(execute)
+    if sandbox == "off":
+        without_confinement(execute)
+    else:
+        binds_itself(execute, confinement.why_refused)
     return Tool(
         "terminal",
         "Run a shell command in the working directory and return its output. There is no input "

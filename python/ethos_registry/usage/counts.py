@@ -60,9 +60,11 @@ class Counts:
         now = time.time()
         if type(calls) is FinishedCalls:
             answered = DRY_RUN if calls.context.dry_run else ANSWERED
-            self._native.add_batch(
-                calls.caller_id, calls.rows, calls.clock_offset_seconds, now, answered
-            )
+            for rows in (calls.rows, calls.attempts):
+                if rows:
+                    self._native.add_batch(
+                        calls.caller_id, rows, calls.clock_offset_seconds, now, answered
+                    )
             return
         for call in calls:
             answer, started = call.result, call.started_at_seconds

@@ -18,7 +18,7 @@ DRY_RUN: Final = "dry_run"
 REFUSED: Final = "refused"
 """A filter of the host returned an error in place of the tool."""
 
-_RUN_REASONS = frozenset({"raised", "timeout", "cancelled", "bad_result"})
+_RUN_REASONS = frozenset({"raised", "timeout", "cancelled", "bad_result", "worker_lost"})
 
 
 def is_refusal(outcome: str) -> bool:

@@ -2,20 +2,23 @@
 
 /// The highest bit of each byte of `chunk` that is `byte`.
 #[inline]
-pub(crate) const fn equal(chunk: u64, byte: u8) -> u64 {
+#[must_use]
+pub const fn equal(chunk: u64, byte: u8) -> u64 {
     let other = chunk ^ each(byte);
     !(((other & each(0x7F)) + each(0x7F)) | other) & each(0x80)
 }
 
 /// Fewer than eight bytes, the first of them lowest; what is missing is zero.
-pub(crate) fn few(bytes: &[u8]) -> u64 {
+#[must_use]
+pub fn few(bytes: &[u8]) -> u64 {
     let bytes = bytes.iter().rev();
     bytes.fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
 /// Up to eight bytes at `at`, the first of them lowest; what is behind the end is zero.
 #[inline]
-pub(crate) fn chunk_at(bytes: &[u8], at: usize) -> u64 {
+#[must_use]
+pub fn chunk_at(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or_default();
     match (rest.first_chunk(), bytes.last_chunk()) {
         (Some(chunk), _) => u64::from_le_bytes(*chunk),
@@ -29,20 +32,23 @@ pub(crate) fn chunk_at(bytes: &[u8], at: usize) -> u64 {
 
 /// Each byte of eight.
 #[inline]
-pub(crate) const fn each(byte: u8) -> u64 {
+#[must_use]
+pub const fn each(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
 /// The highest bit of each byte of `chunk` that is a digit.
 #[inline]
-pub(crate) fn digits(chunk: u64) -> u64 {
+#[must_use]
+pub fn digits(chunk: u64) -> u64 {
     let value = chunk ^ each(b'0');
     !(((value & each(0x7F)) + each(0x76)) | value) & each(0x80)
 }
 
 /// The highest bit of each byte of `chunk` that is a blank or a tab.
 #[inline]
-pub(crate) fn blanks(chunk: u64) -> u64 {
+#[must_use]
+pub fn blanks(chunk: u64) -> u64 {
     equal(chunk, b' ') | equal(chunk, b'\t')
 }
 

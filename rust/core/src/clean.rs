@@ -6,8 +6,8 @@ mod overwrite;
 mod screen;
 mod words;
 
-pub(crate) use bar::{is_progress, same_bar};
-pub(crate) use words::marked_words;
+pub use bar::{is_progress, same_bar};
+pub use words::marked_words;
 
 use std::borrow::Cow;
 
@@ -185,7 +185,8 @@ fn without_blanks(line: &str) -> &str {
 }
 
 /// The first `bytes` of `text`, or fewer up to the end of a character.
-pub(crate) fn beginning(text: &str, bytes: usize) -> &str {
+#[must_use]
+pub fn beginning(text: &str, bytes: usize) -> &str {
     let mut end = bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;

@@ -19,7 +19,7 @@ mod wrapper;
 use crate::find_text::FindText as _;
 use pipeline::{Pipeline, Role};
 use reader::Reader;
-pub(crate) use remark::{Remark, Said};
+pub use remark::{Remark, Said};
 use runner::run_by;
 use wrapper::unwrapped;
 
@@ -52,9 +52,11 @@ const GIT_ANSWERS: [&str; 4] = ["--help", "-h", "--version", "-v"];
 
 /// A command, and how many lines of what it prints are asked for by the stages behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
-    pub(crate) words: Vec<String>,
-    pub(crate) lines: Option<usize>,
+pub struct Asked {
+    /// The program and its arguments.
+    pub words: Vec<String>,
+    /// How many lines a last `head` or `tail` lets through.
+    pub lines: Option<usize>,
 }
 
 /// A line of commands, read once.
@@ -137,26 +139,29 @@ impl CommandLine {
     }
 
     /// Whether what the last of them printed went to another program.
-    pub(crate) fn is_piped(&self) -> bool {
+    #[must_use]
+    pub fn is_piped(&self) -> bool {
         self.last().is_some_and(|last| last.is_piped)
     }
 
     /// The words of each command that prints, as [`Self::producer`] gives them; `None` where one may run many times or
     /// is not known.
-    pub(crate) fn producers(&self) -> Option<Vec<Vec<String>>> {
+    #[must_use]
+    pub fn producers(&self) -> Option<Vec<Vec<String>>> {
         let all = self.pipelines.iter().filter(|one| one.role == Role::Prints);
         all.map(|one| one.producing().filter(|_| one.in_loop.is_none()))
             .collect()
     }
 
     /// The words of each command that prints, in a loop or not; none where they are not known.
-    pub(crate) fn printers(&self) -> impl Iterator<Item = Vec<String>> {
+    pub fn printers(&self) -> impl Iterator<Item = Vec<String>> {
         let all = self.pipelines.iter().filter(|one| one.role == Role::Prints);
         all.map(|one| one.producing().unwrap_or_default())
     }
 
     /// Whether the shell prints each command before it runs it: `set -x`, `bash -x build.sh`.
-    pub(crate) fn is_traced(&self) -> bool {
+    #[must_use]
+    pub fn is_traced(&self) -> bool {
         let is_option = |word: &String| {
             let letters = word.strip_prefix('-');
             word == "xtrace"
@@ -172,8 +177,15 @@ impl CommandLine {
     }
 
     /// How many commands it has, those that a pipe joins taken for one.
-    pub(crate) fn len(&self) -> usize {
+    #[must_use]
+    pub fn len(&self) -> usize {
         self.pipelines.len()
+    }
+
+    /// Whether it has no command.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pipelines.is_empty()
     }
 
     /// The last pipeline that does more than remark.
@@ -190,10 +202,11 @@ impl CommandLine {
 }
 
 /// What distinguishes one tool from another: a program, and for one that is many tools which of them.
-pub(crate) type Tool<'a> = (Option<&'a str>, Option<&'a str>);
+pub type Tool<'a> = (Option<&'a str>, Option<&'a str>);
 
 /// The tool that `words` run.
-pub(crate) fn tool(words: &[String]) -> Tool<'_> {
+#[must_use]
+pub fn tool(words: &[String]) -> Tool<'_> {
     let words = run_by(unwrapped(words));
     let name = program(words);
     let is_many = name.is_some_and(|name| MANY_TOOLS.contains(&name));
@@ -213,7 +226,7 @@ pub fn producer(line: &str) -> Option<Vec<String>> {
 }
 
 /// How many lines a `head` or a `tail` gives: none that states it in another way.
-pub(crate) fn lines_of_stage(words: &[String]) -> Option<usize> {
+pub fn lines_of_stage(words: &[String]) -> Option<usize> {
     if !matches!(program(words)?, "head" | "tail") {
         return None;
     }

@@ -5,7 +5,7 @@ use memchr::{memchr_iter, memrchr_iter};
 
 /// What `str` can do with short inputs, without the preparation that pays on long ones only: to set
 /// up the search of the standard library takes longer than to read a line.
-pub(crate) trait FindText {
+pub trait FindText {
     /// Like [`str::find`].
     fn find_text(&self, text: &str) -> Option<usize>;
     /// Like [`str::contains`].
@@ -72,7 +72,8 @@ fn parts<'a>(line: &'a str, at: usize, text: &str) -> Option<(&'a str, &'a str)>
 ///
 /// The kind of match does not matter to who only asks whether there is one, but vector instructions
 /// are used with this one alone.
-pub(crate) fn any_of<const COUNT: usize>(texts: [&str; COUNT]) -> Option<AhoCorasick> {
+#[must_use]
+pub fn any_of<const COUNT: usize>(texts: [&str; COUNT]) -> Option<AhoCorasick> {
     AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostFirst)
         .build(texts)

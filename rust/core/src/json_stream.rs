@@ -2,6 +2,7 @@
 
 mod keys;
 mod number;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -12,28 +13,13 @@ use memchr::memchr2;
 use crate::json_text::{MAX_DEPTH, is_infinite};
 use keys::Keys;
 use number::Number;
+pub use state::State;
 
 const HIGH_SURROGATES: std::ops::RangeInclusive<u16> = 0xD800..=0xDBFF;
 const LOW_SURROGATES: std::ops::RangeInclusive<u16> = 0xDC00..=0xDFFF;
 /// The bytes of an escape such as `\u00e9`.
 const UNICODE_ESCAPE_BYTES: usize = 6;
 const REPLACEMENT_ESCAPE: &str = "\\ufffd";
-
-/// What the text is so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// Nothing but white space.
-    Blank,
-    /// The beginning of a value.
-    Open,
-    /// One whole object.
-    Object,
-    /// One whole value that is not an object.
-    OtherValue,
-    /// Not JSON, whatever follows: a syntax error, a duplicate key, more than [`MAX_DEPTH`] levels, or a number
-    /// larger than every float.
-    Invalid,
-}
 
 /// Which byte may come next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

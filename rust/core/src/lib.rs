@@ -3,21 +3,20 @@
 //! No Python, no `unsafe`, no I/O, no clock and no panic path.
 
 pub mod address;
-mod chunk;
+pub mod chunk;
 pub mod clean;
 pub mod command;
 pub mod definition;
 pub mod entry;
-mod find_text;
+pub mod find_text;
 pub mod gate;
 pub mod grep;
 pub mod index;
 pub mod json_stream;
 pub mod json_text;
-mod lines;
+pub mod lines;
 pub mod name;
 pub mod redact;
-pub mod reduce;
 pub mod sanitize;
 pub mod schema;
 pub mod select;

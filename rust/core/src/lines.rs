@@ -5,19 +5,21 @@ use std::iter::FusedIterator;
 use memchr::{memchr, memchr_iter, memrchr};
 
 /// The lines of `text` without their ends, which are `\n` or `\r\n`: those of [`str::lines`].
-pub(crate) fn lines(text: &str) -> Lines<'_> {
+#[must_use]
+pub fn lines(text: &str) -> Lines<'_> {
     Lines { rest: text }
 }
 
 /// See [`lines`].
 #[derive(Clone, Debug)]
-pub(crate) struct Lines<'a> {
+pub struct Lines<'a> {
     rest: &'a str,
 }
 
 impl Lines<'_> {
     /// How many bytes of the text were not read.
-    pub(crate) fn unread_bytes(&self) -> usize {
+    #[must_use]
+    pub fn unread_bytes(&self) -> usize {
         self.rest.len()
     }
 }

@@ -76,7 +76,8 @@ fn judge(text: &str, pattern: usize, literal: Range<usize>) -> Option<Found> {
 /// Finds known values, literally.
 #[derive(Clone, Debug)]
 pub struct Known {
-    values: AhoCorasick,
+    search: AhoCorasick,
+    values: Vec<Box<str>>,
     longest_bytes: usize,
 }
 
@@ -90,12 +91,13 @@ impl Known {
             .filter(|value| value.len() >= KNOWN_MIN_BYTES)
             .collect();
         let longest_bytes = values.iter().map(|value| value.len()).max()?;
-        let values = AhoCorasickBuilder::new()
+        let search = AhoCorasickBuilder::new()
             .match_kind(MatchKind::LeftmostLongest)
-            .build(values)
+            .build(&values)
             .ok()?;
         Some(Self {
-            values,
+            search,
+            values: values.into_iter().map(Box::from).collect(),
             longest_bytes,
         })
     }
@@ -113,7 +115,7 @@ impl Known {
     pub fn redact(&self, text: &str) -> Result<Option<String>, TryReserveError> {
         let mut out = String::new();
         let mut copied = 0;
-        for hit in self.values.find_iter(text) {
+        for hit in self.search.find_iter(text) {
             let found = Found {
                 at: hit.range(),
                 name: "secret",
@@ -122,6 +124,64 @@ impl Known {
             copied = found.at.end;
         }
         finish(out, text, copied)
+    }
+
+    /// The start of a stream: `text` without its values, and the rest that must wait, because more
+    /// text may make it a value. Prefixed to the next piece, the rest gives what `redact` gives for
+    /// the whole; it has fewer than [`longest_bytes`](Self::longest_bytes) bytes. `None` if `text`
+    /// can pass unchanged.
+    ///
+    /// # Errors
+    /// There is not enough memory for the changed text.
+    pub fn redact_start<'a>(
+        &self,
+        text: &'a str,
+    ) -> Result<Option<(String, &'a str)>, TryReserveError> {
+        let mut out = String::new();
+        let mut copied = 0;
+        let mut open = text.len() - self.open_bytes(text);
+        loop {
+            let hit = self
+                .search
+                .find(aho_corasick::Input::new(text).range(copied..))
+                .filter(|hit| hit.start() < open);
+            let Some(hit) = hit else {
+                if copied == 0 && open == text.len() {
+                    return Ok(None);
+                }
+                let ready = text.get(copied..open).unwrap_or_default();
+                out.try_reserve(ready.len())?;
+                out.push_str(ready);
+                return Ok(Some((out, text.get(open..).unwrap_or_default())));
+            };
+            let found = Found {
+                at: hit.range(),
+                name: "secret",
+            };
+            replace(&mut out, text, copied, &found)?;
+            copied = found.at.end;
+            if copied > open {
+                open = text.len() - self.open_bytes(text.get(copied..).unwrap_or_default());
+            }
+        }
+    }
+
+    /// The length of the longest end of `text` with which a longer value starts.
+    fn open_bytes(&self, text: &str) -> usize {
+        let starts = |value: &str| {
+            let most = text.len().min(value.len().saturating_sub(1));
+            let (text, value) = (text.as_bytes(), value.as_bytes());
+            (1..=most).rev().find(|&length| {
+                value
+                    .get(..length)
+                    .is_some_and(|start| text.ends_with(start))
+            })
+        };
+        self.values
+            .iter()
+            .filter_map(|value| starts(value))
+            .max()
+            .unwrap_or(0)
     }
 }
 
@@ -302,5 +362,36 @@ mod tests {
         );
         assert_eq!(known.redact("nothing").unwrap(), None);
         assert!(Known::new(["short"]).is_none());
+    }
+
+    #[test]
+    fn a_stream_gives_what_the_whole_gives_wherever_it_is_split() {
+        let known = Known::new(["correct horse", "correct horse battery", "horse é 9"]).unwrap();
+        for whole in [
+            "a correct horse battery, a correct horse bat, correct horse é 9.",
+            "correct correct horse batter",
+            "é horse é 9 é",
+            "nothing",
+        ] {
+            let expected = known.redact(whole).unwrap();
+            let expected = expected.as_deref().unwrap_or(whole);
+            for split in (0..=whole.len()).filter(|&at| whole.is_char_boundary(at)) {
+                let (mut out, mut waiting) = (String::new(), String::new());
+                for piece in [whole.get(..split), whole.get(split..)] {
+                    waiting.push_str(piece.unwrap());
+                    let text = std::mem::take(&mut waiting);
+                    match known.redact_start(&text).unwrap() {
+                        None => out.push_str(&text),
+                        Some((ready, rest)) => {
+                            assert!(rest.len() < known.longest_bytes());
+                            out.push_str(&ready);
+                            waiting.push_str(rest);
+                        }
+                    }
+                }
+                let rest = known.redact(&waiting).unwrap().unwrap_or(waiting);
+                assert_eq!(format!("{out}{rest}"), expected, "{whole} at {split}");
+            }
+        }
     }
 }

@@ -2,11 +2,14 @@
 //! for sockets and for system calls that bypass Landlock.
 //!
 //! The restrictions apply to the process and all that it starts, and cannot be lifted. They are for
-//! a process with one thread, between `fork` and `exec`. Landlock does not cover metadata:
-//! `stat`, `chmod`, `chown` and `utime` outside the permitted folders still succeed.
+//! a process with one thread, between `fork` and `exec`. [`Confinement::enter`] does all of it in
+//! that process. [`Confinement::prepare`] does what can be done before the `fork`, in another
+//! process: three system calls are left. Landlock does not cover metadata: `stat`, `chmod`, `chown`
+//! and `utime` outside the permitted folders still succeed.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use landlock::{
@@ -27,6 +30,16 @@ pub struct Confinement {
     pub write: Vec<PathBuf>,
     /// Whether sockets may be created.
     pub network: bool,
+}
+
+/// What a process needs in order to confine itself by system calls alone: `prctl` with
+/// `PR_SET_NO_NEW_PRIVS`, `landlock_restrict_self`, `prctl` with `PR_SET_SECCOMP`.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The descriptor of the Landlock rules; it is closed when a program is executed.
+    pub rules: OwnedFd,
+    /// The instructions of the seccomp filter, as the kernel reads them.
+    pub filter: Vec<u8>,
 }
 
 /// Why a process could not be confined.
@@ -57,15 +70,39 @@ impl Confinement {
     /// What is missing; the process must not continue.
     pub fn enter(&self) -> Result<(), Unconfined> {
         let filter = filter(self.network)?;
+        self.rules()?
+            .restrict_self()
+            .map_err(|error| Unconfined(format!("Landlock: {error}")))?;
+        seccompiler::apply_filter(&filter).map_err(|error| Unconfined(format!("seccomp: {error}")))
+    }
+
+    /// Prepare the confinement of another process; this one stays as it is.
+    ///
+    /// # Errors
+    /// What is missing; the program must not be started.
+    pub fn prepare(&self) -> Result<Prepared, Unconfined> {
+        let filter = filter(self.network)?;
+        let rules: Option<OwnedFd> = self.rules()?.into();
+        let rules = rules.ok_or_else(|| Unconfined("this kernel has no Landlock".to_owned()))?;
+        let filter = filter
+            .iter()
+            .flat_map(|one| {
+                let [first, second] = one.code.to_ne_bytes();
+                let [a, b, c, d] = one.k.to_ne_bytes();
+                [first, second, one.jt, one.jf, a, b, c, d]
+            })
+            .collect();
+        Ok(Prepared { rules, filter })
+    }
+
+    fn rules(&self) -> Result<landlock::RulesetCreated, Unconfined> {
         let readable = AccessFs::from_read(ABI::V5);
         let writable = AccessFs::from_all(ABI::V5);
         ruleset(self.network)?
             .set_compatibility(CompatLevel::BestEffort)
             .add_rules(path_beneath_rules(&self.read, readable))
             .and_then(|rules| rules.add_rules(path_beneath_rules(&self.write, writable)))
-            .and_then(landlock::RulesetCreated::restrict_self)
-            .map_err(|error| Unconfined(format!("Landlock: {error}")))?;
-        seccompiler::apply_filter(&filter).map_err(|error| Unconfined(format!("seccomp: {error}")))
+            .map_err(|error| Unconfined(format!("Landlock: {error}")))
     }
 }
 

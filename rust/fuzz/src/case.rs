@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ethos_registry_core::reduce::Kind;
+use ethos_registry_reduce::Kind;
 
 use crate::corpus::{Corpus, Recorded};
 use crate::mutation::mutate;

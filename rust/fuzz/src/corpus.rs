@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use ethos_registry_core::reduce::family_names;
+use ethos_registry_reduce::family_names;
 use serde_json::Value;
 
 use crate::oracle::Reducer;
@@ -15,7 +15,10 @@ const PARTS: [&str; 3] = ["given", "own", "fresh"];
 /// Files of the project, and what would print them: the recorded outputs have none that is reduced.
 const FILES: [(&str, &str); 2] = [
     ("Cargo.lock", "cat Cargo.lock"),
-    ("rust/core/src/reduce/vitest.rs", "cat src/vitest.rs"),
+    (
+        "rust/reduce/src/parsers/tests/vitest.rs",
+        "cat src/vitest.rs",
+    ),
 ];
 
 /// The beginning by which the family of an output is known.

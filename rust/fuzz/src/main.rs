@@ -32,7 +32,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use ethos_registry_core::reduce::family_names;
+use ethos_registry_reduce::family_names;
 
 use arguments::{Arguments, End};
 use case::Case;

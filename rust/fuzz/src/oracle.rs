@@ -6,7 +6,7 @@ mod lies;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ethos_registry_core::reduce::{Kind, Request, reduce_named};
+use ethos_registry_reduce::{Kind, Request, reduce_named};
 
 use crate::case::Case;
 

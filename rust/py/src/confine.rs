@@ -1,5 +1,7 @@
-//! This process confined, for Python.
+//! Processes confined, for Python.
 
+use std::borrow::Cow;
+use std::os::fd::IntoRawFd;
 use std::path::PathBuf;
 
 use ethos_registry_filesystem::confine::{Confinement, probe};
@@ -27,6 +29,29 @@ pub(crate) fn confine_process(
             network,
         }
         .enter()
+        .map_err(|error| PyOSError::new_err(error.to_string()))
+    })
+}
+
+/// Prepare the confinement of a program that another process will start; the arguments are those of
+/// `confine_process`.
+///
+/// Returns the descriptor of the Landlock rules, which the caller closes, and the seccomp filter as
+/// the kernel reads it. An `OSError` if the kernel cannot do it: the program must not be started.
+#[pyfunction]
+pub(crate) fn prepare_confinement(
+    read: Vec<PathBuf>,
+    write: Vec<PathBuf>,
+    network: bool,
+) -> PyResult<(i32, Cow<'static, [u8]>)> {
+    checked(|| {
+        Confinement {
+            read,
+            write,
+            network,
+        }
+        .prepare()
+        .map(|prepared| (prepared.rules.into_raw_fd(), Cow::Owned(prepared.filter)))
         .map_err(|error| PyOSError::new_err(error.to_string()))
     })
 }

@@ -55,6 +55,26 @@ impl KnownSecrets {
         }
     }
 
+    /// The start of a stream: `text` without its values, and the rest that must wait for the next
+    /// piece, because it may be the start of a value.
+    fn redact_start<'py>(
+        &self,
+        text: Bound<'py, PyString>,
+    ) -> PyResult<(Bound<'py, PyString>, Bound<'py, PyString>)> {
+        call::checked(|| {
+            let py = text.py();
+            let Some(known) = &self.known else {
+                return Ok((text, PyString::new(py, "")));
+            };
+            let utf8 = encoded(&plain(&text)?)?;
+            let started = call::released(py, utf8.len(), || known.redact_start(&utf8));
+            Ok(match started.map_err(|_| no_memory())? {
+                None => (text, PyString::new(py, "")),
+                Some((ready, rest)) => (PyString::new(py, &ready), PyString::new(py, rest)),
+            })
+        })
+    }
+
     // Values never show in a repr, a message or a pickle.
     fn __repr__(&self) -> String {
         format!("KnownSecrets(longest_bytes={})", self.longest_bytes())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ethos_registry_arrow::python::{array_capsules, chunks, is_column, raised, stream_capsule};
 use ethos_registry_arrow::{Column, Error, Integers, LargeTexts, LargeTextsBuilder, Rows, Texts};
-use ethos_registry_core::reduce::Kind;
+use ethos_registry_reduce::Kind;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 

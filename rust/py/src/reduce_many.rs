@@ -1,6 +1,6 @@
 //! Many inputs reduced in one crossing, without the GIL.
 
-use ethos_registry_core::reduce::{self, Kind, Request};
+use ethos_registry_reduce::{self as reduce, Kind, Request};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;

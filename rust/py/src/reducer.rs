@@ -1,7 +1,7 @@
 //! Reducers whose work is native, as objects with a kind.
 
-use ethos_registry_core::reduce::{self, Kind, Piece, Request};
 use ethos_registry_core::text::Ascii;
+use ethos_registry_reduce::{self as reduce, Kind, Piece, Request};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;

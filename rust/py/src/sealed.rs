@@ -47,12 +47,13 @@ impl SealedTable {
         (ToolTable::over(self.table.clone()), self.held.clone_ref(py))
     }
 
-    /// The entries that `gate` permits and no one hid, in order of registration, and of those that
-    /// have an `is_available` a pair of it and the entry's position.
+    /// The entries that `gate` permits and no one hid, in order of registration; of those that have
+    /// an `is_available` a pair of it and the entry's position; the same of those that have a
+    /// `why_refused`.
     ///
     /// The entries are the first item of the sealed tuple, by slot. The answer is kept for each
     /// gate object.
-    #[pyo3(signature = (gate: "Gate | None") -> "tuple[tuple[object, ...], tuple[object, ...]]")]
+    #[pyo3(signature = (gate: "Gate | None") -> "tuple[tuple[object, ...], ...]")]
     fn _selected<'py>(
         &self,
         py: Python<'py>,
@@ -77,15 +78,25 @@ impl SealedTable {
         };
         let mut entries = Vec::new();
         let mut probed = Vec::new();
+        let mut refusable = Vec::new();
         for slot in select(&self.table, core) {
             let entry = held.get_item(slot as usize)?;
             let probe = entry.getattr(intern!(py, "is_available"))?;
             if !probe.is_none() {
                 probed.push((probe, entries.len()));
             }
+            let refused = entry.getattr(intern!(py, "why_refused"))?;
+            if !refused.is_none() {
+                refusable.push((refused, entries.len()));
+            }
             entries.push(entry);
         }
-        let selection = PyTuple::new(py, [PyTuple::new(py, entries)?, PyTuple::new(py, probed)?])?;
+        let parts = [
+            PyTuple::new(py, entries)?,
+            PyTuple::new(py, probed)?,
+            PyTuple::new(py, refusable)?,
+        ];
+        let selection = PyTuple::new(py, parts)?;
         let kept = selection.clone().unbind();
         let gate = gate.map(Bound::unbind);
         let replaced = self.write(|selections| {

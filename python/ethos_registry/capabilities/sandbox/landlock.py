@@ -1,7 +1,12 @@
-"""Confinement by Landlock and seccomp: the process restricts itself, then executes the command."""
+"""Confinement by Landlock and seccomp: the process restricts itself, then executes the command.
+
+The supervisor's child does this between `fork` and `exec`. For those who run the command line
+otherwise, it begins with a launcher that does the same; that costs the start of an interpreter.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import sys
@@ -16,6 +21,7 @@ from ethos_registry.capabilities.sandbox.policy import (
     system_paths,
     without_closed,
 )
+from ethos_registry.processes.restrictions import LandlockRules
 
 __all__ = ["probe_landlock", "wrap_in_landlock"]
 
@@ -49,11 +55,16 @@ def wrap_in_landlock(
         "/proc/self",
         "/proc/meminfo",
     ]
-    request = {
-        "core": _core.__file__,
-        "read": without_closed([*readable, *policy.read], policy.protection),
-        "write": [path for path in (*policy.write, private, *_DEVICES) if os.path.exists(path)],
-        "network": policy.network,
-    }
-    wrapped = [sys.executable, "-I", "-S", _LAUNCHER, json.dumps(request), *argv]
-    return PreparedCommand(wrapped, confined_environment(environment, policy, private), [private])
+    rules = LandlockRules(
+        without_closed([*readable, *policy.read], policy.protection),
+        [path for path in (*policy.write, private, *_DEVICES) if os.path.exists(path)],
+        policy.network,
+    )
+    request = {"core": _core.__file__} | dataclasses.asdict(rules)
+    return PreparedCommand(
+        [sys.executable, "-I", "-S", _LAUNCHER, json.dumps(request), *argv],
+        confined_environment(environment, policy, private),
+        [private],
+        [*argv],
+        rules,
+    )

@@ -8,9 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ethos_registry.capabilities.protected import DEFAULT_PROTECTION, Protection
+from ethos_registry.processes.restrictions import LandlockRules
+from ethos_registry.processes.supervised_process import SupervisedProcess
+from ethos_registry.processes.supervisor import containment, start_supervised
 
 __all__ = ["PreparedCommand", "SandboxLevel", "SandboxPolicy", "Support", "system_paths"]
 
@@ -44,12 +47,23 @@ class SandboxPolicy:
 
 @dataclass(frozen=True, slots=True)
 class PreparedCommand:
-    """The command line that runs confined."""
+    """A command that runs confined: by `start`, or however else `argv` is run."""
 
     argv: list[str]
     environment: dict[str, str]
     temporary: list[str] = field(default_factory=list)
     """Directories that exist for this command only."""
+    program: list[str] | None = None
+    """With `rules`, the command line that `start` runs: `argv` has to confine itself."""
+    rules: LandlockRules | None = None
+
+    def start(self, **options: Any) -> SupervisedProcess:
+        """Start it by `start_supervised`, with these options."""
+        if self.program is None or containment() != "tree":
+            return start_supervised(self.argv, environment=self.environment, **options)
+        return start_supervised(
+            self.program, environment=self.environment, rules=self.rules, **options
+        )
 
     def clean_up(self) -> None:
         """Remove the command's temporary directories."""
@@ -86,20 +100,21 @@ def without_closed(paths: Sequence[str], protection: Protection) -> list[str]:
     """`paths`, with each directory that contains a closed path replaced by its other entries."""
     closed = [os.path.realpath(path) for path in protection.closed_paths]
     closed += [os.path.join(path, name) for path in paths for name in protection.closed_names]
-    return [rest for path in paths for rest in _carved(path, closed)]
+    closed = [path for path in closed if os.path.lexists(path)]
+    return [rest for path in paths for rest in _carved(path, os.path.realpath(path), closed)]
 
 
-def _carved(path: str, closed: Sequence[str]) -> Iterator[str]:
-    real = os.path.realpath(path)
+def _carved(path: str, real: str, closed: Sequence[str]) -> Iterator[str]:
     if _is_below(real, closed):
         return
-    if not any(_is_below(one, [real]) and os.path.lexists(one) for one in closed):
+    inside = [one for one in closed if _is_below(one, (real,))]
+    if not inside:
         yield path
         return
     with os.scandir(real) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             if not entry.is_symlink():
-                yield from _carved(entry.path, closed)
+                yield from _carved(entry.path, entry.path, inside)
 
 
 def system_paths(environment: Mapping[str, str]) -> list[str]:

@@ -20,7 +20,7 @@ const PROGRESS_WINDOW_BYTES: usize = 240;
 const KEY_BYTES: usize = 40;
 
 /// Whether a part of a line is a state of a progress bar.
-pub(crate) fn is_progress(part: &str) -> bool {
+pub fn is_progress(part: &str) -> bool {
     let part = beginning(part, PROGRESS_WINDOW_BYTES);
     PROGRESS.as_ref().is_some_and(|marks| marks.is_match(part))
         || part
@@ -38,7 +38,8 @@ pub(super) fn is_spinner(part: &str) -> bool {
 }
 
 /// Whether two states are states of one bar.
-pub(crate) fn same_bar(one: &str, other: &str) -> bool {
+#[must_use]
+pub fn same_bar(one: &str, other: &str) -> bool {
     key(one).eq(key(other))
 }
 

@@ -12,7 +12,8 @@ const WORDS: [(&str, [&str; 2]); 2] = [("\u{1b}[31m", ["[-", "-]"]), ("\u{1b}[32
 
 /// `text` with old and new words in hunks of diffs marked as `git diff --word-diff` marks them:
 /// `a [-calm-]{+windy+} day`.
-pub(crate) fn marked_words(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn marked_words(text: &str) -> Cow<'_, str> {
     if memmem::find(text.as_bytes(), HUNK.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }

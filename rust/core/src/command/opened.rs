@@ -5,7 +5,8 @@ use super::{CommandLine, MOST_SHELLS};
 
 impl CommandLine {
     /// The same with what its shells run in their places: `echo start; bash -c 'make; echo done'`.
-    pub(crate) fn opened(self) -> Self {
+    #[must_use]
+    pub fn opened(self) -> Self {
         let mut line = self;
         for _ in 0..MOST_SHELLS {
             if !line.pipelines.iter().any(|one| one.inner_line().is_some()) {

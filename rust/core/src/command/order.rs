@@ -7,7 +7,7 @@ use super::{CommandLine, Remark};
 
 impl CommandLine {
     /// What it states itself that can be distinguished from what programs print, each with its place among its commands.
-    pub(crate) fn remarks(&self) -> impl Iterator<Item = (usize, Remark)> {
+    pub fn remarks(&self) -> impl Iterator<Item = (usize, Remark)> {
         let names = Names::of(&self.pipelines);
         let pipelines = self.pipelines.iter().enumerate();
         pipelines.filter_map(move |(index, pipeline)| {
@@ -44,7 +44,8 @@ impl CommandLine {
     }
 
     /// Whether the remark at that place is only made when the command before it, which prints, failed.
-    pub(crate) fn tells_failure(&self, index: usize) -> bool {
+    #[must_use]
+    pub fn tells_failure(&self, index: usize) -> bool {
         let last = index
             .checked_sub(1)
             .and_then(|last| self.pipelines.get(last));
@@ -53,7 +54,8 @@ impl CommandLine {
     }
 
     /// Whether what was said at one place may not have been while it was at a later one.
-    pub(crate) fn may_skip(&self, index: usize, later: usize) -> bool {
+    #[must_use]
+    pub fn may_skip(&self, index: usize, later: usize) -> bool {
         let one = self.pipelines.get(index);
         let is_sure = |one: &Pipeline| one.link == Link::Always && !one.perhaps;
         let mut between = self.pipelines.iter().take(later + 1).skip(index + 1);
@@ -61,14 +63,16 @@ impl CommandLine {
     }
 
     /// Whether what is at a later place may have run where that at `index` did not.
-    pub(crate) fn may_skip_to(&self, index: usize, later: usize) -> bool {
+    #[must_use]
+    pub fn may_skip_to(&self, index: usize, later: usize) -> bool {
         let mut between = self.pipelines.iter().take(later + 1).skip(index + 1);
         between.any(|one| one.link != Link::IfWell || one.perhaps)
     }
 
     /// Whether a command that prepares others may have said why it failed beside what others print, as they run all the
     /// same or ran before: `cd oak; make`, `make; cp oak elm`.
-    pub(crate) fn may_say_why_unprepared(&self) -> bool {
+    #[must_use]
+    pub fn may_say_why_unprepared(&self) -> bool {
         const SILENT: [&str; 14] = [
             "[", "[[", "alias", "echo", "export", "local", "printf", "read", "set", "sleep",
             "test", "trap", "unset", "wait",
@@ -84,7 +88,8 @@ impl CommandLine {
     }
 
     /// Whether who printed what is not shown by the order of the commands: functions, branches, what runs beside.
-    pub(crate) fn is_unsure(&self) -> bool {
+    #[must_use]
+    pub fn is_unsure(&self) -> bool {
         let prints = |one: &&Pipeline| one.role == Role::Prints;
         self.defines
             || self.is_mixed
@@ -93,12 +98,14 @@ impl CommandLine {
     }
 
     /// Whether commands of it run when they are called.
-    pub(crate) fn defines(&self) -> bool {
+    #[must_use]
+    pub fn defines(&self) -> bool {
         self.defines
     }
 
     /// How often the command at that place runs at most, where that is shown.
-    pub(crate) fn times(&self, index: usize) -> Option<usize> {
+    #[must_use]
+    pub fn times(&self, index: usize) -> Option<usize> {
         match self.loop_of(index) {
             _ if self.defines => None,
             Some(number) => *self.rounds.get(number - 1)?,
@@ -108,7 +115,8 @@ impl CommandLine {
 
     /// The commands from one place to another; up to a place before the first one, those of the loop around both.
     /// Those at the places of `unsaid`, in order, did not run, nor did those that run only after them.
-    pub(crate) fn part(&self, from: usize, to: usize, unsaid: &[usize]) -> Self {
+    #[must_use]
+    pub fn part(&self, from: usize, to: usize, unsaid: &[usize]) -> Self {
         let in_loop = self.loop_of(from);
         let is_in = |index: usize| {
             if from <= to {
@@ -131,12 +139,14 @@ impl CommandLine {
     }
 
     /// The loop around the command at that place.
-    pub(crate) fn loop_of(&self, index: usize) -> Option<usize> {
+    #[must_use]
+    pub fn loop_of(&self, index: usize) -> Option<usize> {
         self.pipelines.get(index)?.in_loop
     }
 
     /// The same with the value of `name` for it in all words.
-    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
         let (braced, plain) = (format!("${{{name}}}"), format!("${name}"));
         let stages = self.pipelines.iter_mut().flat_map(|one| &mut one.stages);
         for word in stages.flatten() {
@@ -147,7 +157,7 @@ impl CommandLine {
 
     /// The words of each command that prints, as [`Self::producers`] gives them, and how many lines the last stages of
     /// its pipeline ask for.
-    pub(crate) fn asked(&self) -> Option<Vec<Asked>> {
+    pub fn asked(&self) -> Option<Vec<Asked>> {
         let all = self.pipelines.iter().filter(|one| one.role == Role::Prints);
         let counts: Vec<_> = all.map(Pipeline::asked_lines).collect();
         let asked = self.producers()?.into_iter().zip(counts);

@@ -5,7 +5,7 @@ use super::names::{Names, Value};
 
 /// A line that `echo` or `printf` prints, as far as the command line shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Remark {
+pub struct Remark {
     parts: Vec<Part>,
     /// Whether blanks stand before it.
     is_indented: bool,
@@ -28,11 +28,11 @@ enum Part {
 
 /// What a remark states.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub(crate) struct Said<'a> {
+pub struct Said<'a> {
     /// The exit code of the command before it.
-    pub(crate) status: Option<i64>,
+    pub status: Option<i64>,
     /// Where in the line the value of its name is.
-    pub(crate) value: Option<&'a str>,
+    pub value: Option<&'a str>,
 }
 
 /// This many signs that are not blanks tell a remark from what programs print.
@@ -70,7 +70,7 @@ impl Remark {
     }
 
     /// What `line` states, if it may be what is printed.
-    pub(crate) fn read<'a>(&self, line: &'a str) -> Option<Said<'a>> {
+    pub fn read<'a>(&self, line: &'a str) -> Option<Said<'a>> {
         let mut rest = line.trim().trim_start_matches("\\n").trim_start();
         let mut status = None;
         let mut value = None;
@@ -118,7 +118,8 @@ impl Remark {
     }
 
     /// Whether the line may begin with `byte`.
-    pub(crate) fn may_begin(&self, byte: u8) -> bool {
+    #[must_use]
+    pub fn may_begin(&self, byte: u8) -> bool {
         if byte == b' ' || byte == b'\t' {
             return self.is_indented;
         }
@@ -130,12 +131,14 @@ impl Remark {
     }
 
     /// Whether the shell puts nothing in.
-    pub(crate) fn is_literal(&self) -> bool {
+    #[must_use]
+    pub fn is_literal(&self) -> bool {
         matches!(self.parts.as_slice(), [Part::Text(_)])
     }
 
     /// Whether it is a word by itself, as programs print them too.
-    pub(crate) fn is_word(&self) -> bool {
+    #[must_use]
+    pub fn is_word(&self) -> bool {
         let is_letters = |part: &Part| match part {
             Part::Text(text) => text.bytes().all(|byte| byte.is_ascii_alphanumeric()),
             Part::Status => false,
@@ -145,7 +148,8 @@ impl Remark {
     }
 
     /// Whether it is of signs alone, as inputs have them between their parts: `---`.
-    pub(crate) fn is_ruler(&self) -> bool {
+    #[must_use]
+    pub fn is_ruler(&self) -> bool {
         let is_signs = |part: &Part| match part {
             Part::Text(text) => !text.chars().any(char::is_alphanumeric),
             Part::Status | Part::Any => false,
@@ -154,7 +158,8 @@ impl Remark {
     }
 
     /// Whether the shell may make something else of its words: `*.py`.
-    pub(crate) fn may_change(&self) -> bool {
+    #[must_use]
+    pub fn may_change(&self) -> bool {
         let signs = ['*', '?', '[', '{', '~'];
         let changes =
             |part: &Part| matches!(part, Part::Text(text) if text.contains(signs.as_slice()));
@@ -162,22 +167,26 @@ impl Remark {
     }
 
     /// Whether it may go on in further lines: `echo "Changes: $(git diff)"`.
-    pub(crate) fn is_open(&self) -> bool {
+    #[must_use]
+    pub fn is_open(&self) -> bool {
         self.is_open
     }
 
     /// The name whose value it shows.
-    pub(crate) fn name(&self) -> Option<&str> {
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
     /// Whether both print the same.
-    pub(crate) fn is_as(&self, other: &Self) -> bool {
+    #[must_use]
+    pub fn is_as(&self, other: &Self) -> bool {
         self.parts == other.parts
     }
 
     /// Whether its last word is put in, and what precedes it may begin a line of any program: `Building $name`.
-    pub(crate) fn is_vague(&self) -> bool {
+    #[must_use]
+    pub fn is_vague(&self) -> bool {
         let begins_plainly = |text: &String| text.starts_with(char::is_alphanumeric);
         matches!(self.parts.as_slice(), [Part::Text(text), .., Part::Any] if begins_plainly(text))
     }

@@ -1,0 +1,62 @@
+"""What telemetry adds to a call: nothing with the API alone, a span's own cost with an SDK."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from beside import beside
+from ethos_registry import OpenTelemetry, Tool, ToolCall, ToolRegistry, UsageLedger, ok
+
+pytest.importorskip("opentelemetry.sdk")
+
+CALLS = 64
+BATCHES = 4
+
+
+async def at_once(args: Any, context: Any) -> Any:
+    return ok("done")
+
+
+def providers(kind: str) -> dict[str, Any]:
+    """The arguments of an observer; with the API alone there are none."""
+    from opentelemetry.sdk.metrics import MeterProvider
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+
+    if kind == "API only":
+        return {}
+    if kind == "not sampled":
+        return {"tracer_provider": TracerProvider(sampler=ALWAYS_OFF)}
+    return {"tracer_provider": TracerProvider(), "meter_provider": MeterProvider()}
+
+
+@pytest.mark.parametrize("kind", ["API only", "not sampled", "spans and metrics"])
+def test_telemetry(benchmark: Any, kind: str) -> None:
+    loop = asyncio.new_event_loop()
+    calls = [ToolCall(str(number), "now", {}) for number in range(CALLS)]
+
+    def running(**settings: Any) -> Callable[[], Callable[[], object]]:
+        registry = ToolRegistry([Tool("now", "A tool.", {"type": "object"}, at_once)], **settings)
+
+        async def run() -> Any:
+            for _ in range(BATCHES):
+                results = await registry.execute_parallel(calls)
+            return results
+
+        return lambda: lambda: loop.run_until_complete(run())
+
+    observed = running(observers=[OpenTelemetry(**providers(kind))])
+    assert [result.ok for result in observed()()] == [True] * CALLS
+    beside(
+        benchmark,
+        observed,
+        {"no observer": running(), "a ledger in memory": running(observers=[UsageLedger()])},
+        group="telemetry of a call",
+        rounds=100,
+        per_round=BATCHES * CALLS,
+    )
+    loop.close()

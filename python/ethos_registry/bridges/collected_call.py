@@ -1,0 +1,170 @@
+"""A call that waits for its batch, and the batch that it joined."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.call import CallResult, ToolCall
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.ports import ToolView
+from ethos_registry.contract.progress import ToolProgressEvent
+from ethos_registry.execution import refusals
+from ethos_registry.execution.control import BatchControl
+from ethos_registry.providers.wire_value import EchoingId
+
+__all__ = ["CollectedBatch", "CollectedCall", "OnProgress", "is_same_context"]
+
+_NO_EMIT = ToolContext().emit
+
+OnProgress: TypeAlias = Callable[[ToolProgressEvent], object]
+
+
+class CollectedCall:
+    """One call, its caller's context and the future of its result."""
+
+    __slots__ = ("answer", "args", "context", "ended", "name", "on_progress", "tool_call_id")
+
+    answer: asyncio.Future[CallResult]
+    """What the caller waits for; cancelled with the caller."""
+
+    def __init__(
+        self,
+        tool_call_id: str,
+        name: str,
+        args: Any,
+        context: ToolContext | None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self.tool_call_id = checks.text(tool_call_id, "tool_call_id")
+        self.name = checks.text(name, "name")
+        self.args = args
+        self.context = context
+        if on_progress is None and context is not None and context.emit is not _NO_EMIT:
+            on_progress = context.emit
+        self.on_progress = on_progress
+        """Receives the events of the tool; `None` if they are dropped."""
+        self.ended: asyncio.Future[None] | None = None
+        """What a caller that was cancelled waits for."""
+
+    def settle(self, result: CallResult) -> None:
+        """Give the result to the caller."""
+        if not self.answer.done():
+            self.answer.set_result(result)
+        if self.ended is not None and not self.ended.done():
+            self.ended.set_result(None)
+
+    def not_started(self) -> CallResult:
+        """The answer where the batch was cancelled before it started."""
+        result = refusals.aborted_before_start(refusals.shown_name(self.name))
+        chars = len(result.text)
+        return CallResult(
+            self.tool_call_id,
+            self.name,
+            result,
+            raw_chars=chars,
+            reduced_chars=chars,
+            sent_chars=chars,
+        )
+
+
+class CollectedBatch:
+    """The calls that start together, in the context that they share."""
+
+    __slots__ = ("calls", "context", "control", "is_started", "task", "view")
+
+    task: asyncio.Task[None]
+
+    def __init__(self, view: ToolView, first: CollectedCall) -> None:
+        self.view = view
+        self.context = first.context
+        self.calls = [first]
+        self.control = BatchControl()
+        self.is_started = False
+
+    def start(self) -> list[ToolCall]:
+        """The calls to run; none joins any more.
+
+        Their ids carry their positions, so that calls with equal ids stay apart.
+        """
+        self.is_started = True
+        self.calls = [call for call in self.calls if not call.answer.cancelled()]
+        started = []
+        for position, call in enumerate(self.calls):
+            batch_id = EchoingId(call.tool_call_id)
+            batch_id.echo = {"position": position}
+            started.append(ToolCall(batch_id, call.name, call.args))
+        return started
+
+    def _call_of(self, batch_id: str) -> CollectedCall:
+        assert isinstance(batch_id, EchoingId)
+        position: int = batch_id.echo["position"]
+        return self.calls[position]
+
+    def hand_over(self, result: CallResult) -> None:
+        """Give a result to the caller that waits for it."""
+        call = self._call_of(result.tool_call_id)
+        result.tool_call_id = call.tool_call_id
+        call.settle(result)
+
+    def emit(self, event: ToolProgressEvent) -> None:
+        """Pass an event to the call that it belongs to."""
+        call = self._call_of(event.tool_call_id)
+        if call.on_progress is not None:
+            call.on_progress(dataclasses.replace(event, tool_call_id=call.tool_call_id))
+
+    def fail(self, error: BaseException) -> None:
+        """Raise an error of the whole batch in every caller that waits."""
+        for call in self.calls:
+            if not call.answer.done():
+                call.answer.set_exception(error)
+
+    def close(self) -> None:
+        """Answer the calls that the batch was cancelled before."""
+        for call in self.calls:
+            if not call.answer.done():
+                call.settle(call.not_started())
+
+    async def leave(self, call: CollectedCall, *, is_held: bool) -> None:
+        """Stop a call whose caller was cancelled; returns when it has ended.
+
+        `is_held` if results are held until the end of the batch, which is not waited for.
+        """
+        if not self.is_started or not call.answer.cancelled() or call not in self.calls:
+            return
+        if all(other.answer.done() for other in self.calls):
+            self.task.cancel()
+            await _ended(self.task)
+            return
+        call.ended = self.task.get_loop().create_future()
+        self.control.stop(self.calls.index(call))
+        if not is_held:
+            await _ended(call.ended)
+
+
+async def _ended(future: asyncio.Future[Any]) -> None:
+    """Wait for the end; a second cancellation ends the wait."""
+    with contextlib.suppress(asyncio.CancelledError):
+        await asyncio.wait([future])
+
+
+def is_same_context(first: ToolContext | None, second: ToolContext | None) -> bool:
+    """Whether the calls of two contexts may share a batch: all but `emit` and the id is the same.
+
+    What tools write to must be the same object.
+    """
+    if first is second:
+        return True
+    if first is None or second is None:
+        return False
+    return (
+        first.abort_signal is second.abort_signal
+        and first.result_budget_chars == second.result_budget_chars
+        and first.read_mtimes is second.read_mtimes
+        and first._facts == second._facts
+        and first._scoped == second._scoped
+    )

@@ -1,0 +1,211 @@
+"""One batch for the calls that a framework makes one by one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, TypeAlias, Unpack
+
+from ethos_registry.bridges.collected_call import (
+    CollectedBatch,
+    CollectedCall,
+    OnProgress,
+    is_same_context,
+)
+from ethos_registry.contract import checks
+from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.ports import ToolView
+from ethos_registry.execution.options import StreamOptions, checked_options
+from ethos_registry.registry.batch_arguments import checked_context
+from ethos_registry.registry.sync import run_sync
+
+__all__ = ["TurnCollector"]
+
+_Key: TypeAlias = tuple[asyncio.AbstractEventLoop, int]
+
+
+class TurnCollector:
+    """Joins the calls that start in one tick of an event loop into one batch of a view.
+
+    Frameworks call one tool at a time, and most start all calls of a turn in the same tick. So that
+    the calls still share one budget, `max_concurrency` and `budget_policy`, the first call opens a
+    batch, later calls of the tick join it, and the batch starts in the next tick: no call waits
+    longer for others. Calls of different event loops, views or contexts are never joined.
+
+    `turn_budget_chars` is what the results of one batch may have together, by default that of the
+    call's context. For a framework that calls its tools one after the other, `expected_calls` is
+    the number of calls in a usual turn: a batch of fewer gets their share of the budget.
+    The other options are those of `View.execute`.
+
+    Raises `ConfigError` for a value of the wrong kind and `TypeError` for an unknown option.
+
+    >>> import asyncio
+    >>> from ethos_registry import Personality, ToolRegistry
+    >>> registry = ToolRegistry()
+    >>> @registry.tool
+    ... async def double(number: int) -> int: return 2 * number
+    >>> view = registry.view(Personality("worker"))
+    >>> async def turn():
+    ...     collector = TurnCollector(view, turn_budget_chars=10_000)
+    ...     calls = [collector.call("double", {"number": number}) for number in (1, 2, 3)]
+    ...     return [result.text for result in await asyncio.gather(*calls)]  # one batch
+    >>> asyncio.run(turn())
+    ['2', '4', '6']
+    """
+
+    __slots__ = (
+        "_expected_calls",
+        "_is_filled",
+        "_open",
+        "_options",
+        "_tasks",
+        "_turn_budget_chars",
+        "view",
+    )
+
+    def __init__(
+        self,
+        view: ToolView,
+        *,
+        turn_budget_chars: float | None = None,
+        expected_calls: int = 1,
+        **options: Unpack[StreamOptions],
+    ) -> None:
+        if not isinstance(view, ToolView):
+            raise ConfigError(
+                f"`view` must be a view, got {type(view).__name__}; "
+                "`registry.view(personality)` makes one"
+            )
+        checked_options(options)
+        checks.finite_number(expected_calls, "expected_calls", minimum=1, whole=True)
+        if turn_budget_chars is not None:
+            checks.finite_number(turn_budget_chars, "turn_budget_chars")
+        self.view = view
+        """The view whose tools are called by default."""
+        self._turn_budget_chars = turn_budget_chars
+        self._expected_calls = expected_calls
+        self._options = options
+        self._is_filled = options.get("budget_policy") == "fill"
+        self._open: dict[_Key, list[CollectedBatch]] = {}
+        """What still takes calls in this tick."""
+        self._tasks: set[asyncio.Task[None]] = set()  # an event loop keeps no task alive
+
+    def __repr__(self) -> str:
+        return f"<TurnCollector of {self.view!r}>"
+
+    async def call(
+        self,
+        name: str,
+        args: Any,
+        *,
+        tool_call_id: str = "",
+        context: ToolContext | None = None,
+        view: ToolView | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> CallResult:
+        """The result of one call, as soon as it is ready.
+
+        `args` is a mapping, or JSON text. `tool_call_id` is what the tool reads in its context and
+        what the result carries; it need not be unique. Events of the tool go to `on_progress`, by
+        default to the `emit` of this call's `context`. `view` replaces the collector's own.
+
+        Cancelling the caller stops this call alone, and waits until it has ended; when no call of
+        the batch has a caller any more, the batch is cancelled.
+
+        Raises `ConfigError` for a name, id or context of the wrong kind; everything else is a
+        result.
+        """
+        if context is not None:
+            checked_context(context)
+        call = CollectedCall(tool_call_id, name, args, context, on_progress)
+        batch = self._joined(call, self.view if view is None else view)
+        try:
+            return await call.answer
+        except asyncio.CancelledError:
+            await batch.leave(call, is_held=self._is_filled)
+            raise
+
+    def call_sync(
+        self,
+        name: str,
+        args: Any,
+        *,
+        tool_call_id: str = "",
+        context: ToolContext | None = None,
+        view: ToolView | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> CallResult:
+        """The result of one call for code without an event loop: a batch of its own."""
+        return run_sync(
+            lambda: self.call(
+                name,
+                args,
+                tool_call_id=tool_call_id,
+                context=context,
+                view=view,
+                on_progress=on_progress,
+            )
+        )
+
+    def _joined(self, call: CollectedCall, view: ToolView) -> CollectedBatch:
+        """The open batch that the call joined, or the one that it opened."""
+        loop = asyncio.get_running_loop()
+        call.answer = loop.create_future()
+        key = (loop, id(view))
+        opened = self._open.get(key)
+        if opened is None:
+            for old in [key for key in list(self._open) if key[0].is_closed()]:
+                self._open.pop(old, None)  # its loop ended before the batch could start
+            opened = self._open[key] = []
+        for batch in opened:
+            if is_same_context(batch.context, call.context):
+                batch.calls.append(call)
+                return batch
+        batch = CollectedBatch(view, call)
+        opened.append(batch)
+        # A task of its own: it outlives the caller that opened it, and its first step, in the next
+        # tick, comes after all that this tick still runs. Not by `create_task`: an eager factory
+        # would start it now.
+        batch.task = asyncio.Task(self._run(batch, key), loop=loop, name="ethos-registry turn")
+        self._tasks.add(batch.task)
+        batch.task.add_done_callback(self._tasks.discard)
+        return batch
+
+    async def _run(self, batch: CollectedBatch, key: _Key) -> None:
+        self._open.pop(key, None)  # every batch of a tick starts in the next one
+        calls = batch.start()
+        if not calls:
+            return
+        try:
+            await batch.view.execute(
+                calls,
+                self._batch_context(batch),
+                **self._options,
+                on_result=batch.hand_over,
+                control=batch.control,
+            )
+        except asyncio.CancelledError:
+            raise  # its last caller left, or the event loop ends
+        except Exception as error:
+            batch.fail(error)
+        except BaseException as error:
+            batch.fail(error)
+            raise
+        finally:
+            batch.close()
+
+    def _batch_context(self, batch: CollectedBatch) -> ToolContext | None:
+        """The context of the calls with the budget of the batch, and their own listeners."""
+        context, budget = batch.context, self._turn_budget_chars
+        changes: dict[str, Any] = {}
+        share = min(1.0, len(batch.calls) / self._expected_calls)
+        if budget is not None or share < 1:
+            if budget is None:
+                budget = DEFAULT_BUDGET_CHARS if context is None else context.result_budget_chars
+            changes["result_budget_chars"] = int(budget * share)
+        if any(call.on_progress is not None for call in batch.calls):
+            changes["emit"] = batch.emit
+        if not changes:
+            return context
+        return ToolContext(**changes) if context is None else context.replace(**changes)

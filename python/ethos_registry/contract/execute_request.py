@@ -1,0 +1,273 @@
+"""A call on its way to where its tool runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ethos_registry.contract import checks
+from ethos_registry.contract.abort import AbortSignal
+from ethos_registry.contract.attachment import Attachment
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.policy import NO_TOOLS, Personality, ToolFilterOpts
+from ethos_registry.contract.wire import python_names, wire_name
+
+__all__ = ["PROTOCOL_VERSION", "REQUEST_FIELDS", "ToolExecuteRequest"]
+
+PROTOCOL_VERSION = 1
+"""The version of requests and replies between a registry and its workers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolExecuteRequest:
+    """Everything that a transport needs to run one call elsewhere.
+
+    The data of the context travels; the receiver supplies the live objects (`emit`,
+    `abort_signal`, the scoped ones, which it makes from the tool's declared capabilities).
+    """
+
+    tool_call_id: str
+    name: str
+    args: Any
+    context: ToolContext
+    attachments: tuple[Attachment, ...] = ()
+    personality: Personality | None = None
+    """The personality of the view that runs the call: the receiver judges its gate again."""
+    allowed_tools: tuple[str, ...] | None = None
+    """The allow list of the batch, judged again too."""
+    filter_opts: ToolFilterOpts | None = None
+    """The filters of the batch, judged again too."""
+    idempotent: bool = False
+    """Whether the call may be sent again if its worker was lost."""
+    tool_digest: str = ""
+    """SHA-256 hex of the definition and capabilities that the caller has; a receiver with another
+    definition refuses the call. Empty: not compared."""
+    protocol_version: int = PROTOCOL_VERSION
+
+    def __post_init__(self) -> None:
+        checks.text(self.tool_call_id, "tool_call_id")
+        checks.text(self.name, "name")
+        if not isinstance(self.context, ToolContext):
+            raise ConfigError(f"`context` must be a ToolContext, got {type(self.context).__name__}")
+        if self.attachments != ():
+            object.__setattr__(self, "attachments", _checked_attachments(self.attachments))
+        if self.personality is not None and not isinstance(self.personality, Personality):
+            kind = type(self.personality).__name__
+            raise ConfigError(f"`personality` must be a Personality, got {kind}")
+        if self.filter_opts is not None and not isinstance(self.filter_opts, ToolFilterOpts):
+            kind = type(self.filter_opts).__name__
+            raise ConfigError(f"`filter_opts` must be ToolFilterOpts, got {kind}")
+        if self.allowed_tools is not None and self.allowed_tools is not NO_TOOLS:
+            names = checks.strings(self.allowed_tools, "allowed_tools")
+            object.__setattr__(self, "allowed_tools", names or NO_TOOLS)
+        checks.boolean(self.idempotent, "idempotent")
+        checks.text(self.tool_digest, "tool_digest")
+        checks.finite_number(self.protocol_version, "protocol_version", minimum=1, whole=True)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object; live objects of the context stay behind: see `obstacle`."""
+        wire: dict[str, Any] = {}
+        for name, field in REQUEST_FIELDS.items():
+            value = getattr(self, name)
+            if field.default is _REQUIRED or value != field.default:
+                wire[wire_name(name)] = value if field.write is None else field.write(value)
+        return wire
+
+    @property
+    def obstacle(self) -> str | None:
+        """The live field of the context that keeps the request from being sent; usually `None`.
+
+        The other live fields are bridged, stay with the caller, or are made again by the receiver.
+        """
+        refused = (name for name, way in LIVE_FIELDS_ELSEWHERE.items() if way == "refused")
+        return next((name for name in refused if getattr(self.context, name) is not None), None)
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any], **live: Any) -> ToolExecuteRequest:
+        """The request that a JSON object describes; `live` are context fields of this process.
+
+        Raises `ConfigError` for an unknown field, unless the sender has a later protocol: then
+        such fields are ignored.
+        """
+        if isinstance(payload, Mapping) and _is_later(payload):
+            known = {*REQUEST_FIELDS, *map(wire_name, REQUEST_FIELDS)}
+            payload = {name: payload[name] for name in payload if name in known}
+        values = python_names(payload, tuple(REQUEST_FIELDS), "tool execute request")
+        for name, field in REQUEST_FIELDS.items():
+            if name not in values:
+                if field.default is _REQUIRED:
+                    raise ConfigError(f"a tool execute request needs `{wire_name(name)}`")
+            elif field.read is not None:
+                values[name] = field.read(values[name])
+        values["context"] = ToolContext.from_wire(values["context"], **live)
+        return cls(**values)
+
+
+def _is_later(payload: Mapping[str, Any]) -> bool:
+    version = payload.get("protocolVersion", payload.get("protocol_version", PROTOCOL_VERSION))
+    return isinstance(version, int) and version > PROTOCOL_VERSION
+
+
+def _checked_attachments(attachments: Any) -> tuple[Attachment, ...]:
+    if not isinstance(attachments, list | tuple):
+        raise ConfigError(f"`attachments` must be a list, got {type(attachments).__name__}")
+    for item in attachments:
+        if not isinstance(item, Attachment):
+            raise ConfigError(f"`attachments` holds Attachments, got {type(item).__name__}")
+    return tuple(attachments)
+
+
+def _attachments_from_wire(attachments: Any) -> Any:
+    if isinstance(attachments, list):
+        return tuple(map(Attachment.from_wire, attachments))
+    return attachments
+
+
+def _to_wire(value: Any) -> Any:
+    return value.to_wire()
+
+
+class RequestField(NamedTuple):
+    """How one field of a request travels."""
+
+    default: Any
+    """Left out if the value is equal to it."""
+    write: Callable[[Any], Any] | None = None
+    read: Callable[[Any], Any] | None = None
+
+
+_REQUIRED: Any = object()
+
+REQUEST_FIELDS: dict[str, RequestField] = {
+    "tool_call_id": RequestField(_REQUIRED),
+    "name": RequestField(_REQUIRED),
+    "args": RequestField(_REQUIRED),
+    "context": RequestField(_REQUIRED, _to_wire),
+    "attachments": RequestField(
+        (), lambda items: [item.to_wire() for item in items], _attachments_from_wire
+    ),
+    "personality": RequestField(None, _to_wire, Personality.from_wire),
+    "allowed_tools": RequestField(None, list),
+    "filter_opts": RequestField(None, _to_wire, ToolFilterOpts.from_wire),
+    "idempotent": RequestField(False),
+    "tool_digest": RequestField(""),
+    "protocol_version": RequestField(PROTOCOL_VERSION),
+}
+"""Every field, in its order on the wire."""
+
+
+LIVE_FIELDS_ELSEWHERE: dict[str, str] = {
+    "abort_signal": "bridged",
+    "emit": "bridged",
+    "storage": "refused",
+    "artifact_store": "stays",
+    "kv_store": "rebuilt",
+    "secrets_resolver": "rebuilt",
+    "scoped_fetch": "rebuilt",
+    "scoped_fs": "rebuilt",
+    "scoped_process": "rebuilt",
+    "attachments": "rebuilt",
+}
+"""What happens to each live field of a context: `bridged` to the process where the tool runs,
+`rebuilt` there from the declared capabilities, `stays` with the registry that finishes the result,
+`refused`: a call whose context has it is not sent."""
+
+
+class WireBatch(NamedTuple):
+    """Requests as JSON objects, with what they share written once."""
+
+    shared: list[dict[str, Any]]
+    requests: list[dict[str, Any]]
+
+
+def batch_to_wire(requests: Sequence[ToolExecuteRequest]) -> WireBatch:
+    """The requests of one batch; equal contexts and policies are written once.
+
+    Each entry of `requests` has `shared`, the position of its shared part.
+    """
+    shared: list[dict[str, Any]] = []
+    written: list[dict[str, Any]] = []
+    known: dict[tuple[Any, ...], int] = {}
+    for request in requests:
+        context = request.context
+        key = (
+            id(context._facts),
+            context.result_budget_chars,
+            context.personality_id,
+            id(request.personality),
+            id(request.allowed_tools),
+            id(request.filter_opts),
+            id(request.attachments) if request.attachments else 0,
+        )
+        place = known.get(key)
+        if place is None:
+            place = known[key] = len(shared)
+            common = request.to_wire()
+            for name in _OF_THE_CALL:
+                common.pop(name, None)
+            common["context"].pop("toolCallId", None)
+            shared.append(common)
+        entry: dict[str, Any] = {
+            "toolCallId": request.tool_call_id,
+            "name": request.name,
+            "args": request.args,
+            "shared": place,
+        }
+        if request.tool_digest:
+            entry["toolDigest"] = request.tool_digest
+        if request.idempotent:
+            entry["idempotent"] = True
+        if context.tool_call_id != request.tool_call_id:
+            entry["contextToolCallId"] = context.tool_call_id
+        written.append(entry)
+    return WireBatch(shared, written)
+
+
+def batch_from_wire(
+    shared: Sequence[Mapping[str, Any]], requests: Sequence[Mapping[str, Any]]
+) -> list[ToolExecuteRequest]:
+    """The requests that `batch_to_wire` wrote."""
+    templates = [
+        ToolExecuteRequest.from_wire({**common, "toolCallId": "", "name": "", "args": None})
+        for common in shared
+    ]
+    read: list[ToolExecuteRequest] = []
+    for entry in requests:
+        template = templates[entry["shared"]]
+        tool_call_id = entry["toolCallId"]
+        context = context_for_call(template.context, entry.get("contextToolCallId", tool_call_id))
+        read.append(
+            ToolExecuteRequest(
+                tool_call_id,
+                entry["name"],
+                entry["args"],
+                context,
+                template.attachments,
+                template.personality,
+                template.allowed_tools,
+                template.filter_opts,
+                entry.get("idempotent", False),
+                entry.get("toolDigest", ""),
+                template.protocol_version,
+            )
+        )
+    return read
+
+
+def context_for_call(
+    context: ToolContext, tool_call_id: str, abort_signal: AbortSignal | None = None
+) -> ToolContext:
+    """The same context under the id of one call, or with another signal; no facts are copied."""
+    made = ToolContext.__new__(ToolContext)
+    made._facts = context._facts
+    made._abort_signal = context.abort_signal if abort_signal is None else abort_signal
+    made._emit = context.emit
+    made._budget = context.result_budget_chars
+    made._tool_call_id = tool_call_id
+    made._scoped = context._scoped
+    return made
+
+
+_OF_THE_CALL = ("toolCallId", "name", "args", "toolDigest", "idempotent")

@@ -1,0 +1,1 @@
+"""Observers that report to tracing and metrics: OpenTelemetry (extra `otel`)."""

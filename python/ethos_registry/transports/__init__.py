@@ -1,0 +1,1 @@
+"""Transports that run tools outside this process."""

@@ -1,0 +1,343 @@
+"""A pool of worker processes: which call goes to which worker, and what becomes of it.
+
+All of it runs on one thread with a loop of its own, so that a pool serves the loops of many turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from ethos_registry.contract.execute_request import PROTOCOL_VERSION
+from ethos_registry.contract.progress import ToolProgressEvent
+from ethos_registry.contract.result import ToolError
+from ethos_registry.contract.transport import (
+    TransportItem,
+    TransportProgress,
+    TransportReply,
+    TransportStarted,
+    may_have_run,
+    not_started,
+)
+from ethos_registry.transports.call_queue import CallQueue
+from ethos_registry.transports.pool_batch import PoolBatch, PoolCall, cancel_line, request_line
+from ethos_registry.transports.settings import PoolSettings
+from ethos_registry.transports.worker_link import WorkerLink
+
+__all__ = ["WorkerPool"]
+
+_CLOSE_SECONDS = 5.0
+
+
+class WorkerPool:
+    """The workers and the calls that wait for one."""
+
+    def __init__(self, settings: PoolSettings) -> None:
+        self._settings = settings
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="ethos-registry-pool", daemon=True)
+        self._queue = CallQueue(settings.calls_per_worker)
+        self._workers: list[WorkerLink] = []
+        self._is_closed = False
+        self._unflushed: list[PoolBatch] = []
+        self._ready_waiters: list[tuple[int, Callable[[str], None]]] = []
+        self._thread.start()
+
+    # From any thread
+
+    def post(self, callback: Callable[..., object], *arguments: Any) -> bool:
+        """Run a callback on the pool's thread; false if the pool is closed."""
+        try:
+            self._loop.call_soon_threadsafe(callback, *arguments)
+        except RuntimeError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """End the workers, answer what waits, stop the thread. Blocks until they have ended."""
+        workers: list[WorkerLink] = []
+        done = threading.Event()
+
+        def stop() -> None:
+            workers.extend(self._workers)
+            self._close_now()
+            done.set()
+
+        if self.post(stop):
+            done.wait(_CLOSE_SECONDS)
+            for worker in workers:
+                worker.wait_ended(_CLOSE_SECONDS)
+            self.post(self._loop.stop)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(_CLOSE_SECONDS)
+
+    # The thread of the pool
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+        finally:
+            self._loop.close()
+
+    def _close_now(self) -> None:
+        self._is_closed = True
+        for call in self._queue.take_all():
+            self._refuse(call, "the transport was closed")
+        for worker in self._workers:
+            for call in worker.calls.values():
+                self._reply(call, may_have_run(call.request.name, "the transport was closed"))
+            worker.calls.clear()
+            worker.kill()
+        self._flush_all()
+
+    def submit(self, batch: PoolBatch) -> None:
+        """Queue the calls of a batch, as far as there is room."""
+        settings = self._settings
+        room = settings.max_pending - len(self._queue)
+        for call in batch.calls:
+            if self._is_closed:
+                self._refuse(call, "the transport was closed")
+            elif call.is_stopped:
+                self._refuse(call, "it was stopped")
+            elif room <= 0:
+                self._refuse(call, f"{settings.max_pending} calls wait for a worker already")
+            elif self._enqueue(call):
+                room -= 1
+        if settings.queue_seconds is not None:
+            self._loop.call_later(settings.queue_seconds, self._expire, batch)
+        self._pump()
+
+    def _enqueue(self, call: PoolCall) -> bool:
+        """Let a call wait for a worker; false if no worker can run it."""
+        problem = self._queue.add(call)
+        if problem:
+            self._refuse(call, problem)
+        return not problem
+
+    def _expire(self, batch: PoolBatch) -> None:
+        """Answer the calls of a batch that still wait for a worker."""
+        if not batch.missing:
+            return
+        text = f"no worker was free for {self._settings.queue_seconds:g} s"
+        for call in self._queue.take_batch(batch):
+            self._refuse(call, text)
+        self._flush_all()
+
+    def stop_batch(self, batch: PoolBatch) -> None:
+        """Stop every call of a batch."""
+        for call in batch.calls:
+            self.stop_call(call)
+
+    def stop_call(self, call: PoolCall) -> None:
+        """Stop one call: it does not start, or its tool is stopped, or its worker is ended."""
+        if call.is_stopped or call.index not in call.batch.missing:
+            return
+        call.is_stopped = True
+        if self._queue.remove(call):
+            self._refuse(call, "it was stopped")
+            self._flush_all()
+            return
+        for worker in self._workers:
+            if call.number in worker.calls:
+                worker.send(cancel_line(call))
+                self._loop.call_later(
+                    self._settings.cancel_grace_seconds, self._end_stopped, worker, call
+                )
+
+    def _end_stopped(self, worker: WorkerLink, call: PoolCall) -> None:
+        """A call that was stopped has not ended in its grace: end its worker.
+
+        A worker with other calls gets no more, and is ended after them.
+        """
+        if call.number not in worker.calls or worker.is_lost:
+            return
+        worker.is_retiring = True
+        if any(not other.is_stopped for other in worker.calls.values()):
+            del worker.calls[call.number]
+            self._reply(call, may_have_run(call.request.name, "it was stopped"))
+            self._flush_all()
+            self._pump()
+        else:
+            worker.kill()
+
+    # Workers
+
+    def _pump(self) -> None:
+        """Give waiting calls to workers, and start workers for the rest."""
+        if self._is_closed:
+            return
+        ready = (each for each in self._workers if each.is_ready and not each.is_retiring)
+        for worker, calls in self._queue.place(ready).items():
+            self._send(worker, calls)
+        waiting = len(self._queue)
+        starting = sum(not worker.is_ready for worker in self._workers)
+        while waiting > starting and len(self._workers) < self._settings.workers:
+            starting += 1
+            if not self._start_worker():
+                break
+        self._flush_all()
+
+    def _send(self, worker: WorkerLink, calls: list[PoolCall]) -> None:
+        try:
+            worker.send(request_line(calls))
+        except Exception:  # one of them has arguments without a JSON form
+            sendable = []
+            for call in calls:
+                try:
+                    request_line([call])
+                except Exception as error:
+                    del worker.calls[call.number]
+                    self._refuse(call, f"its arguments cannot be sent: {error}")
+                else:
+                    sendable.append(call)
+            if not worker.calls:
+                worker.has_plain_call = False
+            if sendable:
+                worker.send(request_line(sendable))
+
+    def _start_worker(self) -> bool:
+        try:
+            worker = WorkerLink(self._settings, self._loop, self._on_line, self._on_lost)
+        except Exception as error:  # no process, or nothing that confines it
+            self._start_failed(f"a worker process could not be started: {error}")
+            return False
+        self._workers.append(worker)
+        self._loop.call_later(self._settings.start_seconds, self._start_expired, worker)
+        return True
+
+    def _start_expired(self, worker: WorkerLink) -> None:
+        if not worker.is_ready and not worker.is_lost:
+            worker.failure = f"a worker was not ready within {self._settings.start_seconds:g} s"
+            worker.kill()
+
+    def _start_failed(self, problem: str) -> None:
+        """No worker can start: answer what waits, unless another worker runs."""
+        for _, answer in self._ready_waiters:
+            answer(problem)
+        self._ready_waiters.clear()
+        if any(worker.is_ready and not worker.is_retiring for worker in self._workers):
+            return
+        for call in self._queue.take_all():
+            self._refuse(call, problem)
+
+    def start_all(self, answer: Callable[[str], None]) -> None:
+        """Start every worker; `answer` gets a problem, or `""` when all are ready."""
+        if self._is_closed:
+            answer("the transport was closed")
+            return
+        self._ready_waiters.append((self._settings.workers, answer))
+        while len(self._workers) < self._settings.workers and self._start_worker():
+            pass
+        self._report_ready()
+
+    def _report_ready(self) -> None:
+        ready = sum(worker.is_ready for worker in self._workers)
+        for waiter in [waiter for waiter in self._ready_waiters if waiter[0] <= ready]:
+            self._ready_waiters.remove(waiter)
+            waiter[1]("")
+
+    # What workers write
+
+    def _on_line(self, worker: WorkerLink, line: dict[str, Any]) -> None:
+        if "items" in line:
+            self._take_items(worker, line)
+        elif "accepted" in line:
+            for number in line["accepted"]:
+                call = worker.calls.get(number)
+                if call is not None:
+                    call.is_accepted = True
+                    self._put(call.batch, TransportStarted(call.index))
+            self._flush_all()
+        elif "tools" in line:
+            self._worker_ready(worker, line)
+        elif "failed" in line:
+            worker.failure = f"a worker could not load its tools: {line['failed']}"
+
+    def _worker_ready(self, worker: WorkerLink, line: dict[str, Any]) -> None:
+        if line["version"] != PROTOCOL_VERSION:
+            worker.failure = (
+                f"a worker has protocol {line['version']}, this process {PROTOCOL_VERSION}; "
+                "install the same version of ethos-registry"
+            )
+            worker.kill()
+            return
+        worker.is_ready = True
+        self._queue.tools = line["tools"]
+        for call in self._queue.take_all():
+            self._enqueue(call)
+        self._report_ready()
+        self._pump()
+
+    def _take_items(self, worker: WorkerLink, line: dict[str, Any]) -> None:
+        has_room = False
+        for kind, number, payload in line["items"]:
+            call = worker.calls.get(number)
+            if call is None:
+                continue
+            if kind == "event":
+                event = ToolProgressEvent.from_wire(payload)
+                self._put(call.batch, TransportProgress(call.index, event))
+                continue
+            payload["index"] = call.index
+            reply = TransportReply.from_wire(payload)
+            del worker.calls[number]
+            has_room = True
+            self._answer(call, reply)
+        if line["abandoned"] > worker.abandoned_calls:
+            worker.abandoned_calls = line["abandoned"]
+            worker.is_retiring = True  # a function of it runs on
+        if not worker.calls:
+            worker.has_plain_call = False
+        if worker.is_retiring and not any(not call.is_stopped for call in worker.calls.values()):
+            worker.kill()
+        self._flush_all()
+        if has_room and len(self._queue):
+            self._pump()
+
+    def _on_lost(self, worker: WorkerLink) -> None:
+        self._workers.remove(worker)
+        calls, worker.calls = list(worker.calls.values()), {}
+        problem = worker.end_text()
+        for call in calls:
+            if not call.is_accepted:
+                self._refuse(call, problem)
+            elif call.request.idempotent and call.attempts == 0 and not call.is_stopped:
+                call.attempts += 1
+                call.is_accepted = False
+                if not self._is_closed and self._enqueue(call):
+                    continue
+                self._reply(call, may_have_run(call.request.name, problem))
+            elif call.is_stopped:
+                self._reply(call, may_have_run(call.request.name, "it was stopped"))
+            else:
+                self._reply(call, may_have_run(call.request.name, problem))
+        if not worker.is_ready:
+            self._start_failed(problem)
+        self._pump()
+        self._flush_all()
+
+    # Answers
+
+    def _refuse(self, call: PoolCall, problem: str) -> None:
+        result = not_started(call.request.name, problem)
+        self._answer(call, TransportReply(call.index, result, was_started=False))
+
+    def _reply(self, call: PoolCall, result: ToolError) -> None:
+        self._answer(call, TransportReply(call.index, result))
+
+    def _answer(self, call: PoolCall, reply: TransportReply) -> None:
+        if call.index in call.batch.missing:
+            call.batch.missing.discard(call.index)
+            self._put(call.batch, reply)
+
+    def _put(self, batch: PoolBatch, item: TransportItem) -> None:
+        if batch.put(item):
+            self._unflushed.append(batch)
+
+    def _flush_all(self) -> None:
+        unflushed, self._unflushed = self._unflushed, []
+        for batch in unflushed:
+            batch.flush()

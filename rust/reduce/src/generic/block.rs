@@ -1,0 +1,63 @@
+//! Lines that belong to a bad one.
+
+use super::kind::Kind;
+use super::row::Row;
+use crate::line;
+
+/// Bad lines that are kept with their numbers, and lines below one that belong to it.
+pub(super) const WHOLE_BAD_LINES: usize = 100;
+const DETAIL_LINES: usize = 6;
+
+/// The bad line above, and how much of what follows belongs to it.
+#[derive(Default)]
+pub(super) struct Block {
+    pub(super) count: usize,
+    indent: usize,
+    /// Lines below it so far, and those that may still follow.
+    told: usize,
+    left: usize,
+    /// Its message is in the next line, wherever that begins.
+    announces: bool,
+}
+
+impl Block {
+    pub(super) fn open(&mut self, line: &str) {
+        self.count += 1;
+        self.indent = line::indent(line);
+        self.told = 0;
+        self.announces = line.trim_end().ends_with([':', '|']);
+        self.left = if self.count <= WHOLE_BAD_LINES {
+            DETAIL_LINES
+        } else {
+            0
+        };
+    }
+
+    /// Whether `line` is deeper than the bad line above it, is announced by it, or states more of it.
+    pub(super) fn holds(&mut self, line: &str) -> bool {
+        let announced = std::mem::take(&mut self.announces) || is_more(line);
+        if self.left == 0 || !announced && line::indent(line) <= self.indent {
+            self.left = 0;
+            return false;
+        }
+        self.left -= 1;
+        self.told += 1;
+        true
+    }
+
+    /// The row of a line that it holds.
+    pub(super) fn row<'a>(&self, number: usize, line: &'a str, kind: Kind) -> Row<'a> {
+        Row {
+            detail: self.told,
+            ..Row::new(number, line, kind, 1)
+        }
+    }
+}
+
+/// Whether a database states with `line` more of the error above.
+fn is_more(line: &str) -> bool {
+    line.starts_with(['D', 'H', 'L'])
+        && ["DETAIL:  ", "HINT:  ", "LINE "]
+            .iter()
+            .any(|beginning| line.starts_with(beginning))
+}

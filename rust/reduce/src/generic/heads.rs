@@ -1,0 +1,228 @@
+//! What a line that matters is said of, where that is above it among lines that are folded: `oak 57:` above
+//! `  disk failed`.
+
+use std::collections::BTreeMap;
+
+use memchr::memchr;
+
+use super::kind::Kind;
+use super::row::Row;
+use super::shape::Shape;
+use crate::line::{indent, is_ruler};
+use crate::rows::fold::Templates;
+
+/// Lines above a row among which its head is looked for; of those that are not indented less only a few.
+const MOST_ABOVE: usize = 40;
+const MOST_BYTES_ABOVE: usize = 16_384;
+const NEAR: usize = 8;
+/// Headers of failures and odd rows are shown if they are not more; those of others up to this many.
+const MOST_HEADS: usize = 200;
+const MOST_OTHER_HEADS: usize = 40;
+/// These only where there are not more rows, since some may have to go.
+const FEW_ROWS: usize = 100;
+/// Of this many rows they are looked for.
+const MOST_ROWS: usize = 400;
+/// Headers of one row, each of which is said of the one above it.
+const LEVELS: usize = 3;
+/// Titles one below the other.
+const TITLES: usize = 3;
+
+/// `rows` of `text`, which are in their order, with the headers of those that stand out, where these are folded in
+/// `templates`.
+pub(super) fn with_heads<'a>(
+    text: &'a str,
+    rows: Vec<Row<'a>>,
+    templates: &Templates<'a>,
+) -> Vec<Row<'a>> {
+    let first = |line: &str| {
+        let shape = Shape::of(line);
+        let may_head = matches!(shape.kind(line), Kind::Plain | Kind::Change | Kind::Verdict);
+        templates.folded(shape.key(line)).filter(|_| may_head)
+    };
+    let mut heads: BTreeMap<usize, Row<'a>> = BTreeMap::new();
+    for row in rows.iter().filter(|row| has_head(row)).take(MOST_ROWS) {
+        for (number, line) in head(text, row, first) {
+            let is_shown = rows.binary_search_by_key(&number, |row| row.number).is_ok();
+            if !is_shown && first(line).is_some() {
+                let new = || Row::new(number, line, Kind::Plain, 1);
+                heads.entry(number).or_insert_with(new).stands_out |= row.matters();
+            }
+        }
+    }
+    let (mut heads, others): (Vec<_>, Vec<_>) =
+        heads.into_values().partition(|head| head.stands_out);
+    // A failure without its head would seem to be said of the last one that is shown.
+    if heads.len() > MOST_HEADS {
+        return rows;
+    }
+    if rows.len() <= FEW_ROWS {
+        heads.extend(others.into_iter().take(MOST_OTHER_HEADS));
+    }
+    heads.extend(rows);
+    heads.sort_by_key(|row| row.number);
+    heads
+}
+
+/// Whether what a row states may be said of one thing among others.
+fn has_head(row: &Row<'_>) -> bool {
+    let is_alone = row.times == 1 && indent(row.line) > 0;
+    let told = matches!(row.kind, Kind::Plain | Kind::Verdict | Kind::Warning) && is_alone;
+    row.detail == 0 && (row.matters() || told)
+}
+
+/// The lines above `row` that it belongs to: those that are indented less; where none is, those that look like
+/// titles, the first of a few behind a blank line, or one of the kind with which such lines began, as `first` shows.
+fn head<'a>(
+    text: &'a str,
+    row: &Row<'_>,
+    first: impl Fn(&str) -> Option<usize>,
+) -> Vec<(usize, &'a str)> {
+    let at = row.line.as_ptr().addr().checked_sub(text.as_ptr().addr());
+    let above = at.and_then(|at| text.get(..at)?.strip_suffix('\n'));
+    let above = last_lines(above.unwrap_or_default());
+    let lines = above.rsplit('\n').map(str::trim_ascii_end);
+    let lines = (0..row.number).rev().zip(lines).take(MOST_ABOVE);
+    let depth = indent(row.line);
+    if depth > 0 {
+        return outer(row, depth, lines);
+    }
+    let mut near: Vec<(usize, &str)> = Vec::new();
+    let mut titles: Vec<(usize, &str)> = Vec::new();
+    for (number, line) in lines {
+        let is_title = indent(line) == 0 && is_title(line);
+        if !titles.is_empty() && (!is_title || titles.len() == TITLES) {
+            return titles;
+        }
+        if line.is_empty() && !near.is_empty() {
+            return near.pop().into_iter().collect();
+        }
+        if is_title {
+            titles.push((number, line));
+        } else if !line.is_empty() && !is_ruler(line) {
+            near.push((number, line));
+            if near.len() == NEAR {
+                break;
+            }
+        }
+    }
+    if !titles.is_empty() {
+        return titles;
+    }
+    let kinds = near.iter().filter_map(|(_, line)| first(line));
+    let (earliest, latest) = (kinds.clone().min(), kinds.max());
+    // Records of one line are said of nothing else.
+    let head = near.iter().find(|(_, line)| first(line) == earliest);
+    let head = head.filter(|_| earliest < latest);
+    head.copied().into_iter().collect()
+}
+
+/// The lines of `lines`, which stand above `row` from below, that are indented less, one less than the other.
+fn outer<'a>(
+    row: &Row<'_>,
+    mut depth: usize,
+    lines: impl Iterator<Item = (usize, &'a str)>,
+) -> Vec<(usize, &'a str)> {
+    let mut found = Vec::new();
+    for (number, line) in lines {
+        if line.is_empty() || is_ruler(line) || indent(line) >= depth {
+            continue;
+        }
+        depth = indent(line);
+        if !row.matters() && depth > 0 && !is_title(line) {
+            break;
+        }
+        found.push((number, line));
+        if depth == 0 || found.len() == LEVELS || !row.matters() {
+            break;
+        }
+    }
+    found
+}
+
+/// The last lines of `text`, the same number of of them as are looked at.
+fn last_lines(text: &str) -> &str {
+    let Some(from) = text.len().checked_sub(MOST_BYTES_ABOVE) else {
+        return text;
+    };
+    let newline = text
+        .as_bytes()
+        .get(from..)
+        .and_then(|rest| memchr(b'\n', rest));
+    newline
+        .and_then(|newline| text.get(from + newline + 1..))
+        .unwrap_or_default()
+}
+
+/// Whether `line` looks like what others are said of: `oak:`, `>>> oak`, `[3/7] oak`, `- oak`, `grow oak ...`.
+fn is_title(line: &str) -> bool {
+    let text = line.trim_ascii_start();
+    let counted = text.strip_prefix('[').and_then(|rest| rest.split_once('/'));
+    line.ends_with([':', '…'])
+        || line.ends_with("...")
+        || text.starts_with(['=', '>', '#', '*', '-'])
+        || counted.is_some_and(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use crate::input::Exit;
+    use crate::pipeline::terminal;
+
+    #[test]
+    fn of_which_of_many_things_a_failure_is_told_stands_above_it() {
+        let forms: [fn(usize, bool) -> String; 6] = [
+            |oak, fails| {
+                let disk = if fails { "FAILED, read-only" } else { "ok" };
+                format!(
+                    "Host: oak{oak}\n  disk: {disk}\n  load: {}.{}\n",
+                    oak % 7,
+                    oak % 9
+                )
+            },
+            |oak, fails| {
+                let told = if fails { "error: no root" } else { "grown" };
+                format!("Growing oak{oak}...\n  {} leaves\n  {told}\n", oak % 7)
+            },
+            |oak, fails| {
+                let told = if fails { "failed to fall" } else { "fell" };
+                format!("== oak{oak} ==\nleaves: {}\nbark: {told}\n\n", oak % 7)
+            },
+            |oak, fails| {
+                let told = if fails {
+                    "connect: Connection refused"
+                } else {
+                    "kernel 6.1"
+                };
+                format!(">>> oak{oak}\nuptime {} days\n{told}\n", oak % 7)
+            },
+            |oak, fails| {
+                let told = if fails { "error: no root" } else { "grown" };
+                format!("growing oak{oak}\n{told} with {} leaves\n", oak % 7)
+            },
+            |oak, odd| {
+                let state = u8::from(!odd);
+                format!("- name: oak{oak}\n  up: {state}\n  leaves: {}\n", oak % 7)
+            },
+        ];
+        for form in forms {
+            let text: String = (0..200).map(|oak| form(oak, oak == 57)).collect();
+            let (told, _) = terminal::reduce(&text, None, Exit::Success, usize::MAX).unwrap();
+            assert!(told.contains("oak57"), "{told}");
+            assert!(told.lines().count() < 60, "{told}");
+        }
+    }
+
+    #[test]
+    fn a_record_of_one_line_needs_no_other() {
+        let status = |leaf| if leaf == 57 { 203 } else { 200 };
+        let line = |leaf| format!("leaf {leaf} gave {}\n", status(leaf));
+        let text: String = (0..200).map(line).collect();
+        let (told, _) = terminal::reduce(&text, None, Exit::Success, usize::MAX).unwrap();
+        assert!(
+            told.contains("leaf 57 gave 203") && !told.contains("leaf 56"),
+            "{told}"
+        );
+    }
+}

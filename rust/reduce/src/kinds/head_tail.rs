@@ -1,0 +1,129 @@
+//! The first and the last lines of a long text.
+
+use crate::Piece;
+use ethos_registry_core::find_text::FindText as _;
+use ethos_registry_core::text::{Source, count_lines, end_of_lines, start_of_last_lines};
+
+/// Inputs up to this long stay whole.
+pub(crate) const WHOLE_CHARS: usize = 8_192;
+const HEAD_LINES: usize = 40;
+const TAIL_LINES: usize = 20;
+
+const NOTICE_HEAD: &str = "... [reduced from ";
+const NOTICE_TAIL: &str = " chars to head+tail] ...";
+/// No notice has more characters than this.
+const NOTICE_MAX_CHARS: usize = 96;
+
+/// What is between `start` and `end`, down to its first 40 and last 20 lines.
+///
+/// `None` when it stays as it is: it is short enough, has no lines between head and tail, or was
+/// reduced before. Few but giant lines are left to the trim.
+///
+/// # Errors
+/// What the source reports.
+pub(crate) fn reduce<S: Source + ?Sized>(
+    source: &S,
+    start: usize,
+    end: usize,
+) -> Result<Option<Vec<Piece>>, S::Error> {
+    let chars = source.characters(start, end)?;
+    if chars <= WHOLE_CHARS {
+        return Ok(None);
+    }
+    let (lines, _) = count_lines(source, start, end)?;
+    if lines <= HEAD_LINES + TAIL_LINES {
+        return Ok(None);
+    }
+    let head_end = end_of_lines(source, start, end, HEAD_LINES)?;
+    let tail_start = start_of_last_lines(source, start, end, TAIL_LINES)?;
+    let between = (head_end.saturating_add(1), tail_start.saturating_sub(1));
+    if lines == HEAD_LINES + TAIL_LINES + 1 && is_notice(source, between)? {
+        return Ok(None);
+    }
+    let notice = format!("\n{NOTICE_HEAD}{lines} lines / {chars}{NOTICE_TAIL}\n");
+    let dropped = source.characters(head_end, tail_start)?;
+    if notice.len() >= dropped {
+        return Ok(None);
+    }
+    Ok(Some(vec![
+        Piece::Source {
+            start,
+            end: head_end,
+        },
+        Piece::Text(notice),
+        Piece::Source {
+            start: tail_start,
+            end,
+        },
+    ]))
+}
+
+fn is_notice<S: Source + ?Sized>(
+    source: &S,
+    (start, end): (usize, usize),
+) -> Result<bool, S::Error> {
+    if source.characters(start, end)? > NOTICE_MAX_CHARS {
+        return Ok(false);
+    }
+    let (_, line) = source.window(start, end)?;
+    let numbers = line
+        .strip_prefix(NOTICE_HEAD)
+        .and_then(|rest| rest.strip_suffix(NOTICE_TAIL));
+    let Some((lines, chars)) = numbers.and_then(|numbers| numbers.split_text(" lines / ")) else {
+        return Ok(false);
+    };
+    Ok([lines, chars]
+        .iter()
+        .all(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())))
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::*;
+    use crate::join;
+
+    fn reduced(text: &str) -> Option<String> {
+        let Ok(pieces) = reduce(text, 0, text.len());
+        Some(join(text, &pieces?).unwrap())
+    }
+
+    fn numbered(lines: usize, width: usize) -> String {
+        (0..lines).fold(String::new(), |text, line| {
+            text + &format!("{line:0width$}\n")
+        })
+    }
+
+    #[test]
+    fn the_middle_of_many_lines_goes() {
+        let text = numbered(1_000, 9);
+        let reduced = reduced(&text).unwrap();
+        assert!(reduced.contains(
+            "000000039\n... [reduced from 1000 lines / 10000 chars to head+tail] ...\n000000980\n"
+        ));
+        assert_eq!(reduced.lines().count(), 61);
+        assert!(reduced.ends_with("000000999\n"));
+    }
+
+    #[test]
+    fn sixty_lines_stay_however_long() {
+        assert_eq!(reduced(&numbered(60, 900)), None);
+        assert_eq!(reduced(&numbered(60, 900).replace("59\n", "59")), None);
+        assert!(reduced(&numbered(61, 900)).is_some());
+    }
+
+    #[test]
+    fn reducing_twice_is_reducing_once() {
+        let once = reduced(&numbered(100, 900)).unwrap();
+        assert!(once.len() > WHOLE_CHARS);
+        assert_eq!(reduced(&once), None);
+    }
+
+    #[test]
+    fn a_text_does_not_grow() {
+        let long = "x".repeat(300) + "\n";
+        let text = long.repeat(40) + "\n" + &long.repeat(20);
+        assert_eq!(reduced(&text), None);
+    }
+}

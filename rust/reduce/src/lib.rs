@@ -1,0 +1,335 @@
+//! Which family of output an input belongs to, and the guards that hold for every family.
+//!
+//! Whatever a family does: the text never grows, an input of unknown shape stays as it is or is cut
+//! by lines, the same text gives the same text, and reducing twice is reducing once.
+
+mod divide;
+mod family;
+mod generic;
+mod input;
+mod kinds;
+mod line;
+mod nested;
+mod output;
+mod parsers;
+mod pipeline;
+mod rows;
+#[cfg(test)]
+mod tested;
+
+use ethos_registry_core::text::Source;
+use input::Exit;
+
+/// A first line that begins like this states how a command ended; it is not output of the command.
+const EXIT_LINES: [&str; 2] = ["Command exited with code ", "Command was killed"];
+
+/// A reduced text has at most this many characters when no budget is given.
+const UNBUDGETED_CHARS: usize = 80_000;
+
+/// Whose results are reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A tool that runs command lines; the command decides the family.
+    Terminal,
+    /// A tool that reads files; a read that names no range is shortened.
+    ReadFile,
+    /// Any tool: the first and the last lines.
+    HeadTail,
+    /// Any tool: what repeats itself is folded, what is odd or bad stays.
+    Generic,
+    /// A tool that lists tickets as JSON.
+    KanbanList,
+}
+
+impl Kind {
+    /// Every kind, in the order in which messages name them.
+    pub const ALL: [Self; 5] = [
+        Self::Terminal,
+        Self::ReadFile,
+        Self::HeadTail,
+        Self::Generic,
+        Self::KanbanList,
+    ];
+
+    /// The name by which programs ask for this kind.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::ReadFile => "read_file",
+            Self::HeadTail => "head_tail",
+            Self::Generic => "generic",
+            Self::KanbanList => "kanban_list",
+        }
+    }
+
+    /// Inputs of at most this many characters stay as they are, whatever they hold.
+    #[must_use]
+    pub fn whole_chars(self) -> usize {
+        match self {
+            Self::Terminal | Self::Generic => input::WHOLE_CHARS,
+            Self::ReadFile => crate::kinds::read_file::WHOLE_CHARS,
+            Self::HeadTail => crate::kinds::head_tail::WHOLE_CHARS,
+            Self::KanbanList => crate::kinds::kanban::WHOLE_CHARS,
+        }
+    }
+
+    /// The kind of that exact name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// What a call states about the text that it gave.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request<'a> {
+    /// The command line that was run, if one was.
+    pub command: Option<&'a str>,
+    /// Whether the call asked for a range of lines: what was asked for is honoured.
+    pub ranged: bool,
+    /// Whether the call succeeded.
+    pub ok: bool,
+    /// The exit code of the command, where the tool states it.
+    pub exit_code: Option<i64>,
+    /// How many characters of the reduced text will be sent at most.
+    pub budget_chars: usize,
+}
+
+/// A part of a reduced text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// What is between two positions of the source.
+    Source {
+        /// Where it begins.
+        start: usize,
+        /// Where it ends.
+        end: usize,
+    },
+    /// Text that does not be in the source as it is.
+    Text(String),
+}
+
+/// Whether a kind reads the text as a whole, so that a source that is not UTF-8 is better encoded once.
+#[must_use]
+pub fn reads_all(kind: Kind) -> bool {
+    matches!(kind, Kind::Terminal | Kind::Generic | Kind::KanbanList)
+}
+
+/// The pieces of `source`, what a tool of `kind` answered, reduced; `None` when it stays as it is.
+///
+/// Of the kinds that read all of an input, use [`reduce`].
+///
+/// # Errors
+/// What the source reports.
+pub fn pieces<S: Source + ?Sized>(
+    kind: Kind,
+    request: &Request<'_>,
+    source: &S,
+) -> Result<Option<Vec<Piece>>, S::Error> {
+    let end = source.end();
+    let reduced = match kind {
+        Kind::HeadTail => crate::kinds::head_tail::reduce(source, 0, end)?,
+        Kind::ReadFile if request.ok && !request.ranged => crate::kinds::read_file::reduce(source)?,
+        Kind::KanbanList if request.ok => crate::kinds::kanban::reduce(source)?,
+        Kind::ReadFile | Kind::KanbanList | Kind::Terminal | Kind::Generic => None,
+    };
+    let Some(pieces) = reduced else {
+        return Ok(None);
+    };
+    let shorter = characters(source, &pieces)? < source.characters(0, end)?;
+    Ok(shorter.then_some(pieces))
+}
+
+/// `text`, what a tool of `kind` answered, reduced; `None` when it stays as it is.
+#[must_use]
+pub fn reduce(kind: Kind, request: &Request<'_>, text: &str) -> Option<String> {
+    reduce_named(kind, request, text).map(|(reduced, _)| reduced)
+}
+
+/// Like [`reduce`], with the name of the family that did it; an input that was only cleaned, or is of a
+/// kind that reads no families, has none.
+#[must_use]
+pub fn reduce_named(
+    kind: Kind,
+    request: &Request<'_>,
+    text: &str,
+) -> Option<(String, Option<&'static str>)> {
+    if is_whole(kind, text) {
+        return None;
+    }
+    let command = match kind {
+        Kind::Terminal => request.command,
+        Kind::Generic => None,
+        Kind::HeadTail | Kind::ReadFile | Kind::KanbanList => {
+            let Ok(pieces) = pieces(kind, request, text);
+            return Some((join(text, &pieces?)?, None));
+        }
+    };
+    let (exit_line, output) = if request.ok {
+        ("", text)
+    } else {
+        text.split_at_checked(output_start(text))?
+    };
+    let exit = match request.exit_code {
+        Some(0) => Exit::Success,
+        Some(_) => Exit::Failure,
+        None if !exit_line.is_empty() => Exit::Failure,
+        None => Exit::Unknown,
+    };
+    let budget_chars = match request.budget_chars {
+        usize::MAX => UNBUDGETED_CHARS,
+        budget_chars => budget_chars,
+    };
+    let budget_chars = budget_chars.saturating_sub(exit_line.len());
+    let (mut reduced, family) =
+        crate::pipeline::terminal::reduce(output, command, exit, budget_chars)?;
+    if !exit_line.is_empty() {
+        reduced.try_reserve_exact(exit_line.len()).ok()?;
+        reduced.insert_str(0, exit_line);
+    }
+    Some((reduced, family))
+}
+
+/// The names of all families, the generic one last.
+pub fn family_names() -> impl Iterator<Item = &'static str> {
+    crate::pipeline::terminal::family_names()
+}
+
+/// The name of the family that reduces `text`, what a terminal answered to `command`.
+#[must_use]
+pub fn family(text: &str, command: Option<&str>) -> &'static str {
+    crate::pipeline::terminal::family_name(text, command)
+}
+
+/// Whether `text` is so short that it stays as it is.
+fn is_whole(kind: Kind, text: &str) -> bool {
+    // A character has at most four bytes: most inputs need no counting.
+    let whole_chars = kind.whole_chars();
+    text.len() <= whole_chars
+        || (text.len() <= whole_chars.saturating_mul(4) && text.chars().count() <= whole_chars)
+}
+
+/// Where the output begins after the line that states how the command ended, if there is one.
+fn output_start(text: &str) -> usize {
+    if !EXIT_LINES
+        .iter()
+        .any(|beginning| text.starts_with(beginning))
+    {
+        return 0;
+    }
+    memchr::memchr(b'\n', text.as_bytes()).map_or(text.len(), |newline| newline + 1)
+}
+
+fn characters<S: Source + ?Sized>(source: &S, pieces: &[Piece]) -> Result<usize, S::Error> {
+    pieces.iter().try_fold(0_usize, |sum, piece| {
+        let characters = match piece {
+            Piece::Source { start, end } => source.characters(*start, *end)?,
+            Piece::Text(text) => text.chars().count(),
+        };
+        Ok(sum.saturating_add(characters))
+    })
+}
+
+/// The text of `pieces` of `text`; `None` when there is no memory for it.
+#[must_use]
+pub fn join(text: &str, pieces: &[Piece]) -> Option<String> {
+    let parts = || {
+        pieces.iter().filter_map(|piece| match piece {
+            Piece::Source { start, end } => text.get(*start..*end),
+            Piece::Text(text) => Some(text.as_str()),
+        })
+    };
+    let mut joined = String::new();
+    joined.try_reserve_exact(parts().map(str::len).sum()).ok()?;
+    joined.extend(parts());
+    Some(joined)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::*;
+
+    const TERMINAL: Request<'_> = Request {
+        command: None,
+        ranged: false,
+        ok: true,
+        exit_code: Some(0),
+        budget_chars: usize::MAX,
+    };
+
+    #[test]
+    fn a_range_that_was_asked_for_is_honoured() {
+        let text = "line\n".repeat(1_000);
+        let ranged = Request {
+            ranged: true,
+            ..TERMINAL
+        };
+        assert!(reduce(Kind::ReadFile, &TERMINAL, &text).is_some());
+        assert_eq!(reduce(Kind::ReadFile, &ranged, &text), None);
+    }
+
+    #[test]
+    fn a_text_of_which_little_would_go_stays_as_it_is() {
+        let names = ["oak", "elm", "ash", "fir", "yew", "box", "bay", "fig"];
+        let lines = names.iter().flat_map(|one| {
+            let all = names.iter();
+            all.map(move |other| format!("{one} grows beside {other} here\n"))
+        });
+        let text: String = lines.collect();
+        let repeated = "it is 10 years old\nit is 12 years old\nit is 15 years old\n";
+        let few = text.clone() + &repeated.repeat(4);
+        assert_eq!(reduce(Kind::Terminal, &TERMINAL, &few), None);
+        let many = text + &repeated.repeat(20);
+        let reduced = reduce(Kind::Terminal, &TERMINAL, &many).unwrap();
+        assert!(
+            reduced.contains("it is 10 years old \u{d7}20 (+40 similar)\n"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn what_was_printed_before_a_command_that_failed_is_an_answer_of_its_own() {
+        let names = [
+            "oak", "elm", "ash", "fir", "yew", "box", "bay", "fig", "asp", "gum", "koa", "may",
+            "nut", "pea", "rue", "sal", "tea", "ule", "wax", "zam",
+        ];
+        let pairs = names
+            .iter()
+            .flat_map(|one| names.iter().map(move |other| (one, other)));
+        let rows: Vec<String> = pairs
+            .map(|(one, other)| format!("{one} is near {other}\n"))
+            .collect();
+        let rows = rows.concat();
+        let text = format!("{rows}error: no door to 10.0.0.1\n");
+        let failed = |command| Request {
+            command: Some(command),
+            ok: false,
+            exit_code: Some(1),
+            ..TERMINAL
+        };
+        assert_eq!(
+            reduce(Kind::Terminal, &failed("leaves; ./door 10.0.0.1"), &text),
+            None
+        );
+        let alone = reduce(Kind::Terminal, &failed("cd oak && ./door 10.0.0.1"), &text);
+        assert!(alone.is_some_and(|alone| alone.len() * 3 < text.len() * 2));
+    }
+
+    #[test]
+    fn the_line_that_says_how_a_command_ended_stays_first() {
+        let text =
+            "Command exited with code -9.\n".to_owned() + &"a line of output\n".repeat(1_000);
+        let failed = Request {
+            ok: false,
+            exit_code: None,
+            ..TERMINAL
+        };
+        let reduced = reduce(Kind::Terminal, &failed, &text).unwrap();
+        assert!(reduced.starts_with("Command exited with code -9.\n"));
+        assert!(reduced.ends_with("of 1000 lines left out]"), "{reduced}");
+        assert_eq!(reduce(Kind::Terminal, &failed, &reduced), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! What is said of a finding below its place: why, and what was expected there.
+
+use super::super::block::is_asked_for;
+use super::super::block::{Block, is_hint};
+use super::Reader;
+use crate::line::indent;
+use crate::parsers::findings::finding::Finding;
+use ethos_registry_core::find_text::FindText as _;
+
+/// How many distinct notes are kept.
+const MAX_NOTES: usize = 20;
+
+impl<'a> Reader<'a> {
+    /// Whether `text` belongs to what a linter for scripts advises, or states where to read more.
+    pub(super) fn advises(&mut self, text: &str) -> bool {
+        match text {
+            "Did you mean:" => self.block = Block::Advice,
+            "For more information:" => {
+                self.end_finding();
+                self.block = Block::Addresses;
+            }
+            // What ran the program may have its say without an empty line between.
+            _ if self.block == Block::Addresses && indent(text) == 0 => {
+                self.block = Block::None;
+                self.shell_place = None;
+            }
+            _ => {}
+        }
+        matches!(self.block, Block::Advice | Block::Addresses)
+    }
+
+    /// Reads `info: ` below a finding, the first of which belongs to its message; whether it was one.
+    pub(super) fn noted(&mut self, text: &'a str) -> bool {
+        let is_below = self.told.is_some() || self.block == Block::Notes;
+        let Some(note) = text.strip_prefix("info: ").filter(|_| is_below) else {
+            return false;
+        };
+        let is_told = self.told.take().is_some();
+        self.block = Block::Notes;
+        if is_hint(note) {
+            return true;
+        }
+        if is_told {
+            self.findings.continue_last(note);
+        } else {
+            self.note(note, text);
+        }
+        true
+    }
+
+    /// Reads a note that states from where the template of the last finding was asked for; whether it was one.
+    ///
+    /// The last of such notes is nearest to the user.
+    pub(super) fn asked_for(&mut self, found: &Finding<'a>) -> bool {
+        let asks = is_asked_for(found.message);
+        if asks {
+            // Without the names of templates, which are long.
+            let said = found.whole.split(" '").next();
+            self.asked = said.filter(|_| self.path != found.path);
+        }
+        asks
+    }
+
+    /// States who asked for the template of the last finding, before `found` is read.
+    pub(super) fn end_asked(&mut self, found: &Finding<'a>) {
+        if !found.message.starts_with("note: ") {
+            self.path = found.path;
+            self.tell_asked();
+        }
+    }
+
+    /// States who asked for the template of the last finding.
+    pub(in super::super) fn tell_asked(&mut self) {
+        if let Some(asked) = self.asked.take() {
+            self.findings.continue_last(asked);
+        }
+    }
+
+    /// Reads a line below source that points into it: what was expected there belongs to the message.
+    pub(super) fn labelled(&mut self, text: &'a str) {
+        if self.told.is_none() {
+            return;
+        }
+        let below = text.trim().strip_prefix('|');
+        let Some((marks, label)) = below.and_then(|below| below.rsplit_once('^')) else {
+            return;
+        };
+        let points = marks.bytes().all(|byte| matches!(byte, b'^' | b'-' | b' '));
+        let label = label.trim();
+        if points && label.has_text("xpected ") {
+            self.findings.continue_last(label);
+        }
+    }
+
+    /// A note that is in `line`, unless it was shown.
+    pub(super) fn note(&mut self, note: &'a str, line: &'a str) {
+        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
+            self.notes.push(note);
+            self.others.push(line);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Findings in a table of their own for each file, as the linters of PHP print them: `phpcs`, `phpstan`.
+//!
+//! ```text
+//! FILE: src/Jar.php                                    ------ -------------------------
+//! -----------------------------------                   Line   src/Jar.php
+//! FOUND 1 ERROR AFFECTING 1 LINE                       ------ -------------------------
+//! -----------------------------------                   12     Method oak() has no return
+//!   3 | ERROR | [x] Opening brace must                         type specified.
+//!     |       |     be on a line by itself              ------ -------------------------
+//! ```
+
+use super::table::{Line, Table};
+use crate::input::Input;
+use crate::line::{indent, is_number};
+use ethos_registry_core::clean::is_progress;
+
+/// Whether a line of `input` begins such a table.
+pub(super) fn holds(input: &Input<'_>) -> bool {
+    let mut last = "";
+    input.beginning().any(|line| {
+        let ruled = is_rule(last);
+        last = line;
+        bar_row(line).is_some() || ruled && lined_head(line).is_some()
+    })
+}
+
+/// The file that a head names: `FILE: src/Jar.php`, `  Line   src/Jar.php`.
+fn head(line: &str) -> Option<&str> {
+    line.strip_prefix("FILE: ")
+        .map(str::trim_end)
+        .or_else(|| lined_head(line))
+}
+
+fn lined_head(line: &str) -> Option<&str> {
+    let file = line.strip_prefix("  Line   ")?.trim();
+    (!file.is_empty()).then_some(file)
+}
+
+/// The line in a row `  3 | ERROR | message`, and where its message begins.
+fn bar_row(line: &str) -> Option<(&str, usize)> {
+    let (place, rest) = line.split_once(" | ")?;
+    let said = ["ERROR", "WARNING"]
+        .iter()
+        .any(|severity| rest.starts_with(severity));
+    let number = place.trim_start();
+    (said && is_number(number)).then_some((number, place.len() + " | ".len()))
+}
+
+/// The line in a row `  12     message`, and where its message begins.
+fn blank_row(line: &str) -> Option<(&str, usize)> {
+    let depth = indent(line);
+    let body = line.get(depth..).filter(|_| depth > 0)?;
+    let (place, message) = body.split_once("  ")?;
+    let number = place.strip_prefix(':').unwrap_or(place);
+    let blanks = message.len() - message.trim_start().len();
+    let from = depth + place.len() + 2 + blanks;
+    (is_number(number) && blanks < message.len()).then_some((place, from))
+}
+
+/// All findings of the text.
+pub(super) fn read<'a>(input: &Input<'a>) -> Table<'a> {
+    Table::of(input, |line, file| {
+        let in_blanks = || blank_row(line).filter(|_| !file.is_empty());
+        if let Some((place, column)) = bar_row(line).or_else(in_blanks) {
+            Line::Row(place, column)
+        } else if let Some(file) = head(line) {
+            Line::File(file)
+        } else if is_rule(line) || is_progress(line) {
+            Line::Form
+        } else if goes_on(line) {
+            Line::More
+        } else {
+            Line::Other
+        }
+    })
+}
+
+/// Whether a line separates a head or the columns: ` ------ -------- `.
+fn is_rule(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with("---") && text.bytes().all(|byte| matches!(byte, b'-' | b' '))
+}
+
+/// Whether a line goes on with the message above it, in its column.
+fn goes_on(text: &str) -> bool {
+    indent(text) > 3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::FAMILY;
+    use crate::input::Exit;
+    use crate::tested;
+
+    #[test]
+    fn each_file_has_its_findings_with_all_of_their_messages() {
+        let file = |name: &str, line: usize| {
+            format!(
+                "FILE: src/{name}.php\n----------------------------------------\nFOUND 1 ERROR AND 1 WARNING AFFECTING 2 LINES\n\
+                 ----------------------------------------\n  {line} | ERROR   | [x] Opening brace of {name} must be\n\
+                 \x20   |         |     on a line by itself\n 11 | WARNING | [ ] Structures of {name} are discouraged\n\
+                 ----------------------------------------\n\n"
+            )
+        };
+        let text = format!(
+            "\n{}{}Time: 82ms; Memory: 10MB\n",
+            file("Jar", 3),
+            file("Oil", 5)
+        );
+        assert_eq!(
+            tested::reduced(&FAMILY, &text, "phpcs src", Exit::Failure),
+            "src/Jar.php\n3 ERROR | [x] Opening brace of Jar must be | | on a line by itself\n\
+             11 WARNING | [ ] Structures of Jar are discouraged\n\
+             src/Oil.php\n5 ERROR | [x] Opening brace of Oil must be | | on a line by itself\n\
+             11 WARNING | [ ] Structures of Oil are discouraged\n\
+             FOUND 1 ERROR AND 1 WARNING AFFECTING 2 LINES\nTime: 82ms; Memory: 10MB\n[12 of 20 lines left out]"
+        );
+    }
+
+    #[test]
+    fn a_message_goes_on_below_itself_and_has_its_rule() {
+        let file = |name: &str| {
+            format!(
+                " ------ ---------------------------------- \n  Line   src/{name}.php                     \n ------ ---------------------------------- \n\
+                 \x20 12     Method {name}::oak() has no return \n         type specified.                    \n         🪪  missingType.return             \n\
+                 \x20 :30    Call to an undefined method {name}.   \n ------ ---------------------------------- \n\n"
+            )
+        };
+        let text = format!("{}{} [ERROR] Found 4 errors\n\n", file("Jar"), file("Oil"));
+        let reduced = tested::reduced(&FAMILY, &text, "phpstan analyse", Exit::Failure);
+        assert!(
+            reduced.starts_with(
+                "src/Jar.php\n12 Method Jar::oak() has no return type specified.  🪪 missingType.return\n\
+                 :30 Call to an undefined method Jar.\nsrc/Oil.php\n12 Method Oil::oak()"
+            ),
+            "{reduced}"
+        );
+        assert!(reduced.contains("\n[ERROR] Found 4 errors\n"), "{reduced}");
+    }
+}

@@ -1,0 +1,313 @@
+//! Findings of linters and type checkers as JSON: objects that say a message, a line and a path.
+
+mod object;
+mod store;
+mod stream;
+mod tested;
+mod values;
+
+use hashbrown::HashSet;
+use serde_json::{Map, Value};
+
+use object::{LINE_KEYS, MESSAGE_KEYS, PATH_KEYS, POSITION_KEY, found, is_verdict, string};
+use store::Store;
+use tested::{failed_case, failed_spec, failed_test, tested_file, totals};
+
+use crate::family::{Family, Marks, Match};
+use crate::input::Input;
+use crate::line::shorten;
+use crate::output::Output;
+use crate::parsers::data::json::document::Document;
+use crate::parsers::findings::finding::{Finding, Findings, by_message};
+use values::Rest;
+
+pub(crate) const FAMILY: Family = Family {
+    name: "findings json",
+    runs: |input| {
+        (crate::parsers::findings::diagnostics::FAMILY.runs)(input)
+            || (crate::parsers::findings::eslint::FAMILY.runs)(input)
+            || matches!(input.program(), "jest" | "vitest" | "mocha" | "playwright")
+            || input.program() == "go" && input.subcommand() == "vet"
+    },
+    marks: Marks::Any,
+    recognises,
+    reduce,
+};
+
+/// Of more findings those that differ in names only are shown together.
+const MANY_FINDINGS: usize = 100;
+/// Larger inputs are left to the family that reads JSON without building it.
+const MAX_BYTES: usize = 32 * 1024 * 1024;
+/// How many other lines around the JSON are shown.
+const MAX_OTHERS: usize = 20;
+const OTHER_CHARS: usize = 240;
+
+fn recognises(input: &Input<'_>) -> Match {
+    let text = Document::find(input.text).map_or(input.text.trim_start(), |document| document.text);
+    let begins = text.starts_with('{') || text.starts_with('[');
+    let end = (4_093..=4_096).find(|end| text.is_char_boundary(*end));
+    let head = end.and_then(|end| text.get(..end)).unwrap_or(text);
+    let quoted = |keys: &[&str]| keys.iter().any(|key| head.contains(&format!("\"{key}\"")));
+    let findings = || quoted(&MESSAGE_KEYS) && quoted(&LINE_KEYS) && quoted(&PATH_KEYS);
+    let positions = || quoted(&[POSITION_KEY]) && quoted(&MESSAGE_KEYS);
+    let tests = || quoted(&["numFailedTests"]) && quoted(&["testResults", "snapshot"]);
+    let cases = || quoted(&["stats"]) && quoted(&["passes"]) && quoted(&["pending"]);
+    let specs = || quoted(&["failOnFlakyTests", "fullyParallel"]) && quoted(&["rootDir"]);
+    if begins && (findings() || positions() || tests() || cases() || specs()) {
+        Match::Certain
+    } else {
+        Match::No
+    }
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    if input.text.len() > MAX_BYTES {
+        return;
+    }
+    let document = Document::find(input.text);
+    let whole = document.and_then(|document| stream::document(document.text));
+    let (read, rest) = if let (Some(document), Some(read)) = (document, whole) {
+        (read, Rest::around(&document))
+    } else {
+        let mut read = Read::default();
+        let rest = values::read(input.text, |value, path| {
+            let before = read.told();
+            read.walk_below(value, path);
+            read.told() > before
+        });
+        (read, rest)
+    };
+    // An input of another meaning, or one that is mostly something else, is not for this family.
+    if read.found.len() == 0 || rest.line_count > read.found.len() + MAX_OTHERS {
+        return;
+    }
+    output.failed();
+    if by_message::are_too_many(read.found.len()) {
+        let mut findings = Findings::default();
+        for found in read.found.findings() {
+            findings.push(found);
+        }
+        findings.write(input.target_chars(), output);
+    } else {
+        let all = read.found.findings();
+        let findings: Vec<(&str, Finding<'_>)> = all.map(|found| (found.path, found)).collect();
+        by_message::write(&findings, findings.len() > MANY_FINDINGS, output);
+    }
+    for count in &read.counts {
+        output.summary(count, 0);
+    }
+    for line in rest.lines {
+        output.fact(&shorten(line, OTHER_CHARS));
+    }
+    for member in rest.members {
+        output.fact(&shorten(member, OTHER_CHARS));
+    }
+    for object in rest.objects {
+        crate::parsers::data::json::write(object, output);
+    }
+}
+
+#[derive(Default)]
+struct Read {
+    found: Store,
+    /// `path "errorCount":3` of objects that hold findings.
+    counts: Vec<String>,
+    /// Tests that were shown: a report may list one more than once.
+    cases: HashSet<String>,
+}
+
+impl Read {
+    /// How much was found.
+    fn told(&self) -> usize {
+        self.found.len() + self.counts.len()
+    }
+
+    /// All objects of a document in their order; a path holds for what is below it.
+    fn walk(&mut self, document: &Value) {
+        self.walk_below(document, "");
+    }
+
+    /// The same for a document below a file.
+    fn walk_below(&mut self, document: &Value, path: &str) {
+        let mut stack: Vec<(&Value, &str)> = vec![(document, path)];
+        while let Some((value, path)) = stack.pop() {
+            match value {
+                Value::Array(items) => {
+                    stack.extend(items.iter().rev().map(|item| (item, path)));
+                }
+                Value::Object(object) => {
+                    let path = string(object, &PATH_KEYS)
+                        .or_else(|| tested_file(object))
+                        .unwrap_or(path);
+                    if let Some(found) = failed_test(object, path) {
+                        self.found.push(found);
+                        continue;
+                    }
+                    if let Some(found) = failed_case(object, path) {
+                        if self.cases.insert(found.message.clone()) {
+                            self.found.push(found);
+                        }
+                        continue;
+                    }
+                    let specs = failed_spec(object, path);
+                    if !specs.is_empty() {
+                        for found in specs {
+                            self.found.push(found);
+                        }
+                        continue;
+                    }
+                    if let Some(found) = found(object, path) {
+                        self.found.push(found);
+                        continue;
+                    }
+                    self.count(object, path);
+                    stack.extend(object.values().rev().map(|item| (item, path)));
+                }
+                _ => (),
+            }
+        }
+    }
+
+    fn count(&mut self, object: &Map<String, Value>, path: &str) {
+        self.counts.extend(totals(object));
+        let counts: Vec<String> = object
+            .iter()
+            .filter(|(key, value)| is_verdict(key, value))
+            .map(|(key, value)| format!("\"{key}\":{value}"))
+            .collect();
+        if !counts.is_empty() {
+            self.counts
+                .push(format!("{path} {}", counts.join(" ")).trim().to_owned());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::Exit;
+
+    fn reduced(text: &str) -> String {
+        let input = Input {
+            text,
+            words: &[],
+            exit: Exit::Failure,
+        };
+        assert_eq!(recognises(&input), Match::Certain);
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        output.finish(1, usize::MAX)
+    }
+
+    #[test]
+    fn the_place_of_a_finding_may_lie_four_objects_deep() {
+        let text = r#"[{"check_name":"ANN204","description":"Missing type","severity":"major","fingerprint":"bed1","location":{"path":"src/a.py","positions":{"begin":{"line":32,"column":9},"end":{"line":32,"column":20}}}}]"#;
+        let reduced = reduced(text);
+        for fact in ["ANN204", "src/a.py", "32:9", "Missing type"] {
+            assert!(reduced.contains(fact), "{fact}: {reduced}");
+        }
+    }
+
+    #[test]
+    fn findings_below_their_file_get_its_path() {
+        let text = r#"[{"filePath":"/a/b.js","messages":[
+            {"ruleId":"no-var","severity":2,"message":"Unexpected var.","line":1,"column":1},
+            {"ruleId":"no-var","severity":2,"message":"Unexpected var.","line":9,"column":3}],"errorCount":2}]"#;
+        let reduced = reduced(text);
+        assert!(
+            reduced
+                .starts_with("no-var Unexpected var.: /a/b.js 1:1 9:3\n/a/b.js \"errorCount\":2\n"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn warnings_around_a_document_stay_as_they_are() {
+        let text = "tool warn old setting\ntool warn old file\n[{\"filePath\":\"/a/b.js\",\"messages\":[\
+            {\"ruleId\":\"no-var\",\"message\":\"Unexpected var.\",\"line\":1,\"column\":1}]}]\n";
+        assert_eq!(
+            reduced(text),
+            "no-var Unexpected var.: /a/b.js 1:1\ntool warn old setting\ntool warn old file\n\
+             [0 of 1 lines left out]"
+        );
+    }
+
+    #[test]
+    fn the_place_may_stand_in_an_object_of_its_own() {
+        let text = r#"[{"code":"F401","filename":"a.py","location":{"row":1,"column":8},"message":"unused"}]"#;
+        assert!(reduced(text).starts_with("F401 unused: a.py 1:8\n"));
+    }
+
+    #[test]
+    fn a_place_in_a_list_of_places_is_found_with_the_path_beside_it() {
+        let text = r#"{"version":"2.1.0","runs":[{"results":[{"level":"error","locations":[{"physicalLocation":{
+            "artifactLocation":{"uri":"src/a.py"},"region":{"startLine":3,"startColumn":7,"endLine":3}}}],
+            "message":{"text":"line too long"},"ruleId":"E501",
+            "fixes":[{"description":{"text":"break it"},"artifactChanges":[{"replacements":[{"deletedRegion":{"startLine":3},"insertedContent":{"text":"x"}}]}]}]}],
+            "tool":{"driver":{"name":"oak","rules":[{"id":"E501","help":{"text":"why"}}]}}}]}"#;
+        assert!(
+            reduced(text).starts_with("error E501 line too long: src/a.py 3:7\n"),
+            "{}",
+            reduced(text)
+        );
+    }
+
+    #[test]
+    fn a_number_that_names_the_rule_stays() {
+        let text = r#"{"comments":[{"file":"a.sh","line":25,"endLine":25,"column":6,"level":"info","code":2016,"message":"quoted"}]}"#;
+        assert!(reduced(text).starts_with("info 2016 quoted: a.sh 25:6\n"));
+    }
+
+    #[test]
+    fn a_run_that_was_no_success_and_a_rating_are_told() {
+        let text = r#"{"numFailedTests":1,"numPassedTests":0,"success":false,"snapshot":{},"testResults":[
+            {"name":"/a/u.test.js","status":"failed","message":"● Test suite failed to run\n\nCannot find './v'","assertionResults":[]},
+            {"name":"/a/t.test.js","status":"failed","assertionResults":[{"fullName":"f","numPassingAsserts":3,"status":"passed"}]}],"score":9.25}"#;
+        assert!(
+            reduced(text).starts_with(
+                "Cannot find './v': /a/u.test.js\n\"numFailedTests\":1 \"score\":9.25 \"success\":false\n"
+            ),
+            "{}",
+            reduced(text)
+        );
+    }
+
+    #[test]
+    fn of_half_a_document_what_can_be_read_is_told() {
+        let text = r#"[{"message":"odd","line":1,"path":"a"},{"line":7,"message":"ev"#;
+        assert_eq!(
+            reduced(text),
+            "odd: a 1\n\"line\":7,\"message\":\"ev\n[0 of 1 lines left out]"
+        );
+    }
+
+    #[test]
+    fn what_is_mostly_no_document_is_for_others() {
+        let lines = "[oak] leaf 7 fell\n".repeat(40);
+        let text = format!("{{\"message\":\"odd\",\"line\":1,\"path\":\"a\"}}\n{lines}");
+        let input = Input {
+            text: &text,
+            words: &[],
+            exit: Exit::Failure,
+        };
+        let mut output = Output::default();
+        reduce(&input, &mut output);
+        assert!(output.is_empty());
+    }
+
+    #[test]
+    fn failed_tests_are_told_with_their_place_and_the_totals() {
+        let text = r#"{"numFailedTests":1,"numTotalTests":2,"snapshot":{},"testResults":[{"name":"/a/t.test.js","status":"failed","message":"",
+            "assertionResults":[{"fullName":"cart adds","title":"adds","status":"failed","failureMessages":["Error: 3 is not 4\n    at f (/a/t.test.js:4:9)\n    at run (/a/node_modules/x.js:1:1)"]},
+            {"fullName":"cart ends","status":"passed","failureMessages":[]}]},
+            {"name":"/a/u.test.js","status":"failed","message":"Cannot find module './v'","assertionResults":[]}]}"#;
+        assert!(
+            reduced(text).starts_with(
+                "cart adds Error: 3 is not 4: /a/t.test.js:4:9\nCannot find module './v': /a/u.test.js\n\
+                 \"numFailedTests\":1 \"numTotalTests\":2\n"
+            ),
+            "{}",
+            reduced(text)
+        );
+    }
+}

@@ -1,0 +1,345 @@
+//! Answers of a database as its shell draws them: rows between bars, in a box, or in columns.
+//!
+//! ```text
+//!  id |  name  | tons
+//! ----+--------+------
+//!   1 | ship 1 |  1.5
+//! (1 row)
+//! ```
+//!
+//! Rows that are not drawn, `1|ship 1|1.5`, are shown as they are.
+
+use std::collections::VecDeque;
+
+use super::LINE_CHARS;
+use super::states::States;
+use crate::input::Input;
+use crate::line::{is_bad, shorten};
+use crate::output::Output;
+
+/// Rows of one table that are shown all, of a longer one the first, the last and odd ones.
+const ROWS: usize = 400;
+const FIRST_ROWS: usize = 60;
+const LAST_ROWS: usize = 10;
+/// This many rows that are not drawn are known as rows.
+const BARE_ROWS: usize = 8;
+/// Lines that stand in no table, and those of them that tell of something bad beyond these.
+const OTHER_LINES: usize = 60;
+const BAD_LINES: usize = 60;
+
+/// Whether a shell of a database ran.
+pub(super) fn runs(input: &Input<'_>) -> bool {
+    matches!(
+        input.program(),
+        "psql" | "sqlite3" | "mysql" | "mariadb" | "duckdb"
+    )
+}
+
+/// Whether a table is drawn in the beginning.
+pub(super) fn is_drawn(input: &Input<'_>) -> bool {
+    input.beginning().any(is_ruler)
+}
+
+/// What is between the cells of rows that are not drawn: as often in each of most lines.
+pub(super) fn separator(input: &Input<'_>) -> Option<char> {
+    ['|', '\t', ','].into_iter().find(|separator| {
+        let lines = input.beginning().filter(|line| !line.trim().is_empty());
+        let counts: Vec<usize> = lines.map(|line| line.matches(*separator).count()).collect();
+        let first = counts.first().copied().unwrap_or_default();
+        let alike = counts.iter().filter(|count| **count == first).count();
+        first > 0 && alike >= BARE_ROWS && alike * 10 > counts.len() * 9
+    })
+}
+
+/// A line of nothing but bars, with a bar that is long: it divides a table.
+fn is_ruler(line: &str) -> bool {
+    let text = line.trim();
+    let drawn = |sign: char| {
+        matches!(
+            sign,
+            '-' | '+' | '|' | '=' | ' ' | ':' | '\u{2500}'..='\u{257f}'
+        )
+    };
+    text.starts_with([
+        '-', '+', '|', '\u{250c}', '\u{251c}', '\u{2514}', '\u{256d}',
+    ]) && text.chars().all(drawn)
+        && (text.contains("---") || text.contains("\u{2500}\u{2500}"))
+}
+
+/// The cells of a row between bars.
+fn cells(line: &str) -> Option<impl Iterator<Item = &str>> {
+    let text = line.trim();
+    let bar = if text.contains('\u{2502}') {
+        '\u{2502}'
+    } else {
+        '|'
+    };
+    let spaced = text.starts_with(bar) || text.contains(" | ") || text.ends_with(" |");
+    (spaced && text.contains(bar)).then(|| text.trim_matches(bar).split(bar).map(str::trim))
+}
+
+/// What is read of the answers.
+#[derive(Default)]
+struct Reader<'a> {
+    /// The first rows of the table that is read, its heading first, the last ones, and how many it has.
+    rows: Vec<&'a str>,
+    last: VecDeque<&'a str>,
+    all: usize,
+    states: States<'a>,
+    /// Whether its columns stand beside each other without bars.
+    in_columns: bool,
+    /// What is between cells that are not drawn.
+    separator: Option<char>,
+    others: usize,
+    bad: usize,
+}
+
+pub(super) fn reduce(input: &Input<'_>, separator: Option<char>, output: &mut Output) {
+    let mut reader = Reader {
+        separator,
+        ..Reader::default()
+    };
+    let mut lines = input.lines().peekable();
+    while let Some(line) = lines.next() {
+        let heads_columns = lines.peek().is_some_and(|next| is_columns_ruler(next));
+        reader.line(line, heads_columns, output);
+    }
+    reader.close(output);
+}
+
+/// `---  -----  ---` under the heading of columns.
+fn is_columns_ruler(line: &str) -> bool {
+    let text = line.trim_end();
+    text.starts_with("--") && text.bytes().all(|byte| matches!(byte, b'-' | b' '))
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, line: &'a str, heads_columns: bool, output: &mut Output) {
+        if is_ruler(line) {
+            return;
+        }
+        if line.trim().is_empty() {
+            return self.close(output);
+        }
+        let is_cells = match self.separator {
+            Some(separator) => line.contains(separator) && !starts_a_message(line),
+            None => cells(line).is_some(),
+        };
+        if heads_columns && !is_cells {
+            self.close(output);
+            self.in_columns = true;
+        } else if self.in_columns && (is_bad(line) || starts_a_message(line)) {
+            self.close(output);
+        }
+        if is_cells || self.in_columns {
+            return self.row(line);
+        }
+        self.close(output);
+        self.other(line, output);
+    }
+
+    fn row(&mut self, line: &'a str) {
+        if self.all > 0 && !self.in_columns {
+            // Behind the heading.
+            match self.separator {
+                Some(separator) => self.states.add(line, self.all, line.split(separator)),
+                None => {
+                    if let Some(cells) = cells(line) {
+                        self.states.add(line, self.all, cells);
+                    }
+                }
+            }
+        }
+        self.all += 1;
+        if self.rows.len() < ROWS {
+            self.rows.push(line);
+            return;
+        }
+        if self.last.len() == LAST_ROWS {
+            self.last.pop_front();
+        }
+        self.last.push_back(line);
+    }
+
+    fn other(&mut self, line: &str, output: &mut Output) {
+        let text = line.trim_end();
+        if is_bad(text) || starts_a_message(text) {
+            output.failed();
+            self.bad += 1;
+            if self.bad <= BAD_LINES {
+                output.fact(&shorten(text, LINE_CHARS));
+            }
+        } else {
+            self.others += 1;
+            if self.others <= OTHER_LINES || text.starts_with('(') {
+                output.fact(&shorten(text, LINE_CHARS));
+            }
+        }
+    }
+
+    /// Writes the rows of the table.
+    fn close(&mut self, output: &mut Output) {
+        let in_columns = self.in_columns;
+        let is_bare = self.separator.is_some();
+        let write = |row: &str, output: &mut Output| {
+            if is_bare {
+                output.fact(&shorten(row, LINE_CHARS));
+            } else {
+                output.fact(&shorten(&packed(row, in_columns), LINE_CHARS));
+            }
+        };
+        let shown = if self.all > ROWS { FIRST_ROWS } else { ROWS };
+        for row in self.rows.iter().take(shown) {
+            write(row, output);
+        }
+        if self.all > ROWS {
+            let (mut next, end) = (FIRST_ROWS, self.all - self.last.len());
+            for (number, row) in self.states.odd(self.all) {
+                if (next..end).contains(&number) {
+                    output.gap(number - next);
+                    write(row, output);
+                    next = number + 1;
+                }
+            }
+            output.gap(end - next);
+        }
+        for row in self.last.drain(..) {
+            write(row, output);
+        }
+        self.rows.clear();
+        self.states = States::default();
+        self.all = 0;
+        self.in_columns = false;
+    }
+}
+
+/// Whether a line without bars is what the shell states about a statement, not a row.
+fn starts_a_message(line: &str) -> bool {
+    line.starts_with("Error") || line.starts_with("ERROR") || line.starts_with("psql:")
+}
+
+/// A row without its padding.
+fn packed(row: &str, in_columns: bool) -> String {
+    let mut packed = String::with_capacity(row.len());
+    let mut is_first = true;
+    let mut push = |cell: &str, bar: &str| {
+        if !std::mem::take(&mut is_first) {
+            packed.push_str(bar);
+        }
+        packed.push_str(cell);
+    };
+    match cells(row) {
+        Some(cells) if !in_columns => cells.for_each(|cell| push(cell, " | ")),
+        _ => row
+            .split("  ")
+            .map(str::trim)
+            .filter(|cell| !cell.is_empty())
+            .for_each(|cell| push(cell, "  ")),
+    }
+    packed
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::input::Exit;
+    use crate::tested::unmarked as terminal;
+
+    fn reduced(text: &str, command: &str, exit: Exit) -> String {
+        let reduced = terminal::reduce(text, Some(command), exit, usize::MAX);
+        reduced.map(|(text, _)| text).unwrap_or_default()
+    }
+
+    fn rows(count: usize) -> String {
+        (0..count)
+            .map(|at| format!("  {at} | ship {at}         | 2026-01-02 \n"))
+            .collect::<Vec<_>>()
+            .concat()
+    }
+
+    #[test]
+    fn all_rows_of_an_answer_stay_without_their_padding_beside_the_errors() {
+        let text = format!(
+            " id |  name          |    eta     \n----+----------------+------------\n{}(60 rows)\n\n\
+             psql:load.sql:3: ERROR:  column \"nope\" does not exist\n",
+            rows(60)
+        );
+        let short = reduced(&text, "psql -f load.sql", Exit::Failure);
+        assert!(
+            short.starts_with("id | name | eta\n0 | ship 0 | 2026-01-02\n"),
+            "{short}"
+        );
+        assert!(
+            short.contains("\n59 | ship 59 | 2026-01-02\n(60 rows)\n"),
+            "{short}"
+        );
+        assert!(
+            short.contains("psql:load.sql:3: ERROR:  column \"nope\" does not exist"),
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn of_a_very_long_answer_the_first_and_the_last_rows_stay() {
+        let text = format!(
+            " id | name | eta\n----+------+-----\n{}(3000 rows)\n",
+            rows(3_000)
+        );
+        let short = reduced(&text, "psql -c 'select 1'", Exit::Success);
+        assert!(short.contains("\n58 | ship 58 | 2026-01-02\n"), "{short}");
+        assert!(
+            short.contains("\n2999 | ship 2999 | 2026-01-02\n(3000 rows)\n"),
+            "{short}"
+        );
+    }
+
+    #[test]
+    fn of_a_very_long_answer_a_row_in_another_state_stays() {
+        let state = |at| if at == 877 { "lost" } else { "shipped" };
+        let row = |at| format!(" {at} | ship {at} | {}\n", state(at));
+        let rows = (0..1_200).map(row).collect::<Vec<_>>().concat();
+        let text = format!(" id | name | state\n----+------+------\n{rows}(1200 rows)\n");
+        let short = reduced(&text, "psql -c 'select 1'", Exit::Success);
+        assert!(short.contains("\n877 | ship 877 | lost\n"), "{short}");
+    }
+
+    #[test]
+    fn boxes_and_columns_are_read_too() {
+        let boxed = (0..40)
+            .map(|at| format!("│ {at}  │ ship {at}       │ Vigo    │\n"))
+            .collect::<Vec<_>>()
+            .concat();
+        let text = format!(
+            "┌────┬──────────┬─────────┐\n│ id │   name   │  port   │\n├────┼──────────┼─────────┤\n{boxed}└────┴──────────┴─────────┘\n"
+        );
+        let short = reduced(&text, "sqlite3 -box x.db 'select 1'", Exit::Success);
+        assert!(
+            short.starts_with("id | name | port\n0 | ship 0 | Vigo\n1 | ship 1 | Vigo\n"),
+            "{short}"
+        );
+        let columns = (0..40)
+            .map(|at| format!("ship {at}      Bergen        \n"))
+            .collect::<Vec<_>>()
+            .concat();
+        let text = format!("name        port          \n----------  ------------  \n{columns}");
+        let short = reduced(&text, "sqlite3 -column x.db", Exit::Success);
+        assert!(short.starts_with("name  port\nship 0  Bergen\n"), "{short}");
+    }
+
+    #[test]
+    fn rows_that_are_not_drawn_stay_and_of_very_many_the_first_and_the_last() {
+        let rows = |count: usize, between: &str| {
+            let row = |at| format!("{at}{between}ship {at}{between}2026-01-02\n");
+            (0..count).map(row).collect::<Vec<_>>().concat()
+        };
+        for (between, command) in [
+            ("|", "sqlite3 x.db 'select * from ships'"),
+            (",", "psql --csv -f ships.sql"),
+            ("\t", "mysql -e 'select * from ships'"),
+        ] {
+            assert_eq!(reduced(&rows(200, between), command, Exit::Success), "");
+            let short = reduced(&rows(3_000, between), command, Exit::Success);
+            let last = format!("\n2999{between}ship 2999{between}2026-01-02\n");
+            assert!(short.contains(&last), "{short}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Logs of jobs on a runner of GitHub or Azure: each line behind the time at which it came.
+//!
+//! ```text
+//! 2026-01-02T10:00:00.1234567Z ##[group]Run pytest -q
+//! 2026-01-02T10:00:00.1234568Z shell: /usr/bin/bash -e {0}
+//! 2026-01-02T10:00:00.1234569Z ##[endgroup]
+//! 2026-01-02T10:00:01.1234567Z ....F        [100%]
+//! build  unit tests  2026-01-02T10:00:01.1234567Z ##[error]Process completed with exit code 1.
+//! ```
+//!
+//! Without the times, what a step printed goes the way of an output of the command that it ran.
+
+mod line;
+
+use crate::family::{Family, Marks, Match};
+use crate::input::{Exit, Input};
+use crate::line::{is_bad, shorten};
+use crate::nested::{self, WHOLE_BYTES};
+use crate::output::Output;
+use crate::parsers::logs::log;
+use ethos_registry_core::command::producer;
+use line::{Command, Stamped};
+
+pub(crate) const FAMILY: Family = Family {
+    name: "stamped",
+    runs: |input| (log::FAMILY.runs)(input),
+    marks: Marks::OneOf(&[&["-00T00:", "Z "], &["-00T00:", "Z\n"]]),
+    recognises,
+    reduce,
+};
+
+/// This many lines with a time prove the form, when no more than one in this many has none.
+const PROOFS: usize = 8;
+const SHARE_WITHOUT: usize = 10;
+const LINE_CHARS: usize = 240;
+
+fn recognises(input: &Input<'_>) -> Match {
+    let (mut with, mut without) = (0_usize, 0_usize);
+    for line in input.beginning().filter(|line| !line.is_empty()) {
+        if Stamped::of(line).is_some() {
+            with += 1;
+        } else {
+            without += 1;
+        }
+        if with + without >= PROOFS * 4 {
+            break;
+        }
+    }
+    if with >= PROOFS && without * SHARE_WITHOUT <= with {
+        Match::Certain
+    } else {
+        Match::No
+    }
+}
+
+fn reduce(input: &Input<'_>, output: &mut Output) {
+    let mut reader = Reader {
+        step: Step::default(),
+        place: "",
+        in_group: false,
+        output,
+    };
+    for line in input.lines() {
+        match Stamped::of(line) {
+            Some(stamped) => reader.line(stamped),
+            None => reader.text(line),
+        }
+    }
+    reader.end(Exit::Unknown);
+}
+
+/// What a step printed so far.
+#[derive(Default)]
+struct Step<'a> {
+    /// The first line of what it ran.
+    title: &'a str,
+    text: String,
+}
+
+struct Reader<'a, 'o> {
+    step: Step<'a>,
+    /// The job and the step, where each line names them.
+    place: &'a str,
+    /// Whether the lines say how the step is run, not what it prints.
+    in_group: bool,
+    output: &'o mut Output,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn line(&mut self, stamped: Stamped<'a>) {
+        if stamped.place != self.place {
+            self.end(Exit::Success);
+            self.place = stamped.place;
+            self.in_group = false;
+            self.step.title = "";
+        }
+        match Command::of(stamped.text) {
+            Some(Command::Group(title)) if title.starts_with("Run ") => {
+                self.end(Exit::Success);
+                self.in_group = true;
+                self.step.title = title;
+            }
+            Some(Command::Group(title)) => self.text(title),
+            Some(Command::EndGroup) => self.in_group = false,
+            Some(Command::Error(_)) => {
+                self.end(Exit::Failure);
+                self.output.failed();
+                self.output.fact(&shorten(stamped.text, LINE_CHARS));
+            }
+            Some(Command::Warning) => self.output.fact(&shorten(stamped.text, LINE_CHARS)),
+            Some(Command::Noise) => {}
+            None if self.in_group && !is_bad(stamped.text) => {}
+            None => self.text(stamped.text),
+        }
+    }
+
+    fn text(&mut self, line: &str) {
+        self.step.text.push_str(line);
+        self.step.text.push('\n');
+    }
+
+    /// Writes what the step printed; it went so, as far as the runner states.
+    fn end(&mut self, exit: Exit) {
+        let text = std::mem::take(&mut self.step.text);
+        if text.trim_ascii().is_empty() {
+            return;
+        }
+        let command = self.step.title.strip_prefix("Run ").unwrap_or_default();
+        let words = producer(command).unwrap_or_default();
+        let input = Input {
+            text: &text,
+            words: &words,
+            exit,
+        };
+        if exit != Exit::Success || text.len() >= WHOLE_BYTES {
+            for title in [self.place, self.step.title] {
+                if !title.is_empty() {
+                    self.output.context(&shorten(title, LINE_CHARS));
+                }
+            }
+        }
+        match nested::reduce(&input, &FAMILY, self.output) {
+            Some(told) if told.failure => self.output.failed(),
+            Some(_) => {}
+            None => nested::whole(&text, self.output),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::*;
+    use crate::tested::unmarked as terminal;
+
+    const STEP: [&str; 16] = [
+        "##[group]Run pytest -v",
+        "pytest -v",
+        "shell: /usr/bin/bash -e {0}",
+        "##[endgroup]",
+        "===== test session starts =====",
+        "tests/test_oak.py::test_leaf FAILED",
+        "===== FAILURES =====",
+        "_____ test_leaf _____",
+        "",
+        "    def test_leaf():",
+        ">       assert leaf() == 7",
+        "E       assert 6 == 7",
+        "",
+        "tests/test_oak.py:8: AssertionError",
+        "===== 1 failed, 60 passed in 0.12s =====",
+        "##[error]Process completed with exit code 1.",
+    ];
+
+    fn stamped(place: &str) -> String {
+        let passed: Vec<String> = (0..60)
+            .map(|number| format!("tests/test_oak.py::test_{number} PASSED"))
+            .collect();
+        let (head, rest) = STEP.split_at(5);
+        let lines = head
+            .iter()
+            .copied()
+            .chain(passed.iter().map(String::as_str))
+            .chain(rest.iter().copied());
+        let lines = [
+            "##[group]Run actions/setup@v4",
+            "with:",
+            "  deep: 1",
+            "##[endgroup]",
+        ]
+        .into_iter()
+        .chain(lines);
+        let stamp = |(number, line): (usize, &str)| {
+            format!(
+                "{place}2026-01-02T10:{:02}:{:02}.{:07}Z {line}\n",
+                number / 60,
+                number % 60,
+                number * 7_919
+            )
+        };
+        let all: Vec<String> = lines.enumerate().map(stamp).collect();
+        all.concat()
+    }
+
+    fn reduced(text: &str, command: &str, exit: Exit) -> (String, Option<&'static str>) {
+        terminal::reduce(text, Some(command), exit, usize::MAX).unwrap()
+    }
+
+    #[test]
+    fn what_a_step_printed_is_told_as_the_output_of_its_command() {
+        let (reduced, family) = reduced(&stamped(""), "cat job.log", Exit::Success);
+        assert_eq!(family, Some("stamped"));
+        assert_eq!(
+            reduced,
+            "Run pytest -v\nE assert 6 == 7\n\
+            tests/test_oak.py::test_leaf FAILED tests/test_oak.py:8\n1 failed, 60 passed in 0.12s\n\
+            ##[error]Process completed with exit code 1.\n[74 of 80 lines left out]"
+        );
+    }
+
+    #[test]
+    fn lines_may_name_their_job_and_step_first() {
+        let text = stamped("build\tunit tests\t");
+        let (reduced, family) = reduced(&text, "gh run view 7 --log-failed", Exit::Success);
+        assert_eq!(family, Some("stamped"));
+        assert!(
+            reduced.starts_with("build\tunit tests\nRun pytest -v\nE assert 6 == 7\n"),
+            "{reduced}"
+        );
+    }
+
+    #[test]
+    fn a_log_of_a_service_is_no_log_of_a_runner() {
+        let text: Vec<String> = (0..60)
+            .map(|number| {
+                format!("2026-01-02T10:00:{number:02}.123456Z INFO oak.leaf took {number} ms\n")
+            })
+            .collect();
+        let (_, family) = reduced(&text.concat(), "cat service.log", Exit::Success);
+        assert_ne!(family, Some("stamped"));
+    }
+
+    #[test]
+    fn what_is_nested_many_times_is_read_only_so_deep() {
+        const PREFIX: &str = "2026-01-02T10:00:00.1234567Z oak test: ";
+        let scope = |depth| {
+            let prefix = PREFIX.repeat(depth);
+            format!("{prefix}2026-01-02T10:00:00.1234567Z Scope: 2 of 3 workspace projects\n")
+        };
+        let nested = |depth| {
+            let prefix = PREFIX.repeat(depth);
+            let lines = STEP.iter().skip(4).take(11);
+            let lines = lines.map(|line| format!("{prefix}{line}\n"));
+            (0..depth).map(scope).chain(lines).collect::<String>()
+        };
+        let (shallow, _) = reduced(&nested(2), "cat job.log", Exit::Success);
+        assert!(shallow.contains("\nE assert 6 == 7\n"), "{shallow}");
+        let (deep, _) = reduced(&nested(6), "cat job.log", Exit::Success);
+        assert!(deep.contains("oak test: 2026"), "{deep}");
+    }
+}

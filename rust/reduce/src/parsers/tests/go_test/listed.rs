@@ -1,0 +1,80 @@
+//! What `go test -list` lists: a name a line.
+
+use crate::output::Output;
+
+const ROW_CHARS: usize = 160;
+/// Rows of names that are shown.
+const ROWS: usize = 200;
+const KINDS: [&str; 4] = ["Test", "Benchmark", "Example", "Fuzz"];
+
+/// The names that share the open row.
+#[derive(Default)]
+pub(super) struct Listed {
+    row: String,
+    names: usize,
+    rows: usize,
+}
+
+impl Listed {
+    /// Takes `line` if it is a name; writes the row where names end.
+    pub(super) fn take(&mut self, line: &str, output: &mut Output) -> bool {
+        if !is_name(line) {
+            self.write(output);
+            return false;
+        }
+        if self.row.len() + line.len() >= ROW_CHARS {
+            self.write(output);
+        }
+        if self.names > 0 {
+            self.row.push(' ');
+        }
+        self.row.push_str(line);
+        self.names += 1;
+        true
+    }
+
+    pub(super) fn write(&mut self, output: &mut Output) {
+        if self.names > 0 && self.rows < ROWS {
+            output.summary(&self.row, self.names);
+            self.rows += 1;
+        }
+        self.row.clear();
+        self.names = 0;
+    }
+}
+
+fn is_name(line: &str) -> bool {
+    matches!(line.as_bytes().first(), Some(b'T' | b'B' | b'E' | b'F'))
+        && KINDS.iter().any(|kind| line.starts_with(kind))
+        && line
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::input::Exit;
+    use crate::parsers::tests::go_test::FAMILY;
+    use crate::tested::reduced;
+
+    #[test]
+    fn all_names_are_told_beside_each_other() {
+        let names: String = (0..90)
+            .map(|number| {
+                if number % 9 == 0 {
+                    "BenchmarkOak\n"
+                } else {
+                    "TestLeaf_Green\n"
+                }
+            })
+            .collect();
+        let text = format!("{names}ok  \toak/leaf\t0.003s\n");
+        let told = reduced(&FAMILY, &text, "go test -list . ./leaf", Exit::Success);
+        assert!(
+            told.starts_with("BenchmarkOak TestLeaf_Green TestLeaf_Green "),
+            "{told}"
+        );
+        assert_eq!(told.matches("BenchmarkOak").count(), 10, "{told}");
+        assert!(told.contains("\nok oak/leaf 0.003s"), "{told}");
+    }
+}

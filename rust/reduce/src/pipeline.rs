@@ -1,0 +1,8 @@
+//! The way of a terminal's output: clean, recognise, reduce, guard.
+
+pub(crate) mod asked;
+pub(crate) mod binary;
+pub(crate) mod cut_mark;
+pub(crate) mod route;
+pub(crate) mod sketch;
+pub(crate) mod terminal;

@@ -1,0 +1,232 @@
+//! Which families may know an output.
+
+use crate::family::{Family, Match};
+use crate::input::Input;
+use crate::pipeline::sketch::Sketch;
+
+/// Every family; where several know an output, the first one has it.
+pub(crate) const FAMILIES: [&Family; 54] = [
+    &crate::parsers::logs::stamped::FAMILY,
+    &crate::parsers::logs::tasks::FAMILY,
+    &crate::parsers::logs::sessions::FAMILY,
+    &crate::parsers::logs::buildkit::FAMILY,
+    &crate::parsers::logs::bazel::FAMILY,
+    &crate::parsers::lists::manual::FAMILY,
+    &crate::parsers::logs::ansible::FAMILY,
+    &crate::parsers::tests::pytest::FAMILY,
+    &crate::parsers::tests::unittest::FAMILY,
+    &crate::parsers::tests::cargo_test::FAMILY,
+    &crate::parsers::tests::go_test::FAMILY,
+    &crate::parsers::tests::vitest::FAMILY,
+    &crate::parsers::tests::jest::FAMILY,
+    &crate::parsers::tests::mocha::FAMILY,
+    &crate::parsers::tests::playwright::FAMILY,
+    &crate::parsers::tests::ctest::FAMILY,
+    &crate::parsers::tests::node_test::FAMILY,
+    &crate::parsers::tests::tap::FAMILY,
+    &crate::parsers::findings::maven::FAMILY,
+    &crate::parsers::findings::gradle::FAMILY,
+    &crate::parsers::tests::test_run::FAMILY,
+    &crate::parsers::findings::rustc::FAMILY,
+    &crate::parsers::findings::eslint::FAMILY,
+    &crate::parsers::findings::tsc::FAMILY,
+    &crate::parsers::findings::msbuild::FAMILY,
+    &crate::parsers::findings::javac::FAMILY,
+    &crate::parsers::findings::latex::FAMILY,
+    &crate::parsers::findings::compiler::FAMILY,
+    &crate::parsers::findings::findings_json::FAMILY,
+    &crate::parsers::findings::diagnostics::FAMILY,
+    &crate::parsers::git::git_status::FAMILY,
+    &crate::parsers::git::git_log::FAMILY,
+    &crate::parsers::git::git_blame::FAMILY,
+    &crate::parsers::git::git_refs::FAMILY,
+    &crate::parsers::git::diff::FAMILY,
+    &crate::parsers::git::git_action::FAMILY,
+    &crate::parsers::lists::install::FAMILY,
+    &crate::parsers::lists::listing::FAMILY,
+    &crate::parsers::lists::rsync::FAMILY,
+    &crate::parsers::lists::search::FAMILY,
+    &crate::parsers::lists::terraform::FAMILY,
+    &crate::parsers::findings::webpack::FAMILY,
+    &crate::parsers::lists::disassembly::FAMILY,
+    &crate::parsers::findings::radon::FAMILY,
+    &crate::parsers::logs::strace::FAMILY,
+    &crate::parsers::data::http::FAMILY,
+    &crate::parsers::lists::grid::FAMILY,
+    &crate::parsers::lists::process::FAMILY,
+    &crate::parsers::lists::import_time::FAMILY,
+    &crate::parsers::lists::tally::FAMILY,
+    &crate::parsers::logs::traceback::FAMILY,
+    &crate::parsers::data::json::FAMILY,
+    &crate::parsers::logs::log::FAMILY,
+    &crate::parsers::data::file::FAMILY,
+];
+
+/// Programs that only run others: what comes out is identified by its content.
+const RUNNERS: [&str; 60] = [
+    "act",
+    "ant",
+    "bash",
+    "bazel",
+    "buck2",
+    "bun",
+    "bundle",
+    "cabal",
+    "composer",
+    "dart",
+    "deno",
+    "docker",
+    "doit",
+    "dotnet",
+    "earthly",
+    "fastlane",
+    "flutter",
+    "gradle",
+    "gradlew",
+    "grunt",
+    "gulp",
+    "hatch",
+    "invoke",
+    "just",
+    "lefthook",
+    "lein",
+    "lerna",
+    "make",
+    "melos",
+    "meson",
+    "mill",
+    "mix",
+    "msbuild",
+    "mvn",
+    "mvnw",
+    "ninja",
+    "nmake",
+    "node",
+    "nox",
+    "npm",
+    "nx",
+    "pants",
+    "php",
+    "pnpm",
+    "pre-commit",
+    "prek",
+    "rake",
+    "rush",
+    "sbt",
+    "scons",
+    "sh",
+    "stack",
+    "swift",
+    "task",
+    "tox",
+    "turbo",
+    "waf",
+    "xbuild",
+    "xcodebuild",
+    "yarn",
+];
+
+/// Programs that show parts of inputs, which may hold what others printed.
+const SEARCHERS: [&str; 10] = [
+    "ack", "ag", "awk", "egrep", "fgrep", "find", "git", "grep", "ls", "rg",
+];
+
+/// This many lines tell what the first of several commands printed.
+const FIRST_LINES: usize = 16;
+
+/// The families that know `input`, the likeliest first.
+///
+/// A command that a family is made for goes to no other family than those made for it, unless it
+/// only runs other programs: what content leaves no doubt of comes first then. All other commands
+/// are identified by such content alone.
+pub(crate) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'static Family> + 'a {
+    known(input, false)
+}
+
+/// The same, where `joined` states that other commands printed too, or were the only ones that did: content
+/// that leaves no doubt comes before what the last command only may have written.
+fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'static Family> + 'a {
+    // Any command may print JSON when it is asked to, and is not made for it.
+    let made_for_it = FAMILIES.iter().any(|family| {
+        family.name != crate::parsers::data::json::FAMILY.name && (family.runs)(input)
+    });
+    let runs_others = RUNNERS.contains(&input.program());
+    let by_content = joined || !made_for_it || runs_others;
+    let is_last_only = joined && made_for_it && !runs_others;
+    let sketch = by_content.then(|| Sketch::new(input));
+    let certain = FAMILIES.into_iter().filter(move |family| {
+        let is_certain = || (family.recognises)(input) == Match::Certain;
+        sketch.as_ref().is_some_and(|sketch| {
+            let may_be = sketch.may_be(family.marks);
+            debug_assert!(may_be || !is_certain(), "{} without its marks", family.name);
+            may_be && is_certain()
+        })
+    });
+    let by_command = FAMILIES.into_iter().filter(move |family| {
+        (family.runs)(input)
+            && match (family.recognises)(input) {
+                Match::No => false,
+                Match::Likely => true,
+                Match::Certain => !by_content,
+            }
+    });
+    // What shows inputs may show what others print.
+    let shows = shows_texts(input);
+    let is_own = move |family: &&Family| {
+        (family.runs)(input)
+            && match (family.recognises)(input) {
+                Match::No => false,
+                Match::Likely => shows && begins_as(family, input),
+                Match::Certain => true,
+            }
+    };
+    let own = is_last_only.then(|| FAMILIES.into_iter().filter(is_own));
+    own.into_iter().flatten().chain(certain).chain(by_command)
+}
+
+/// Whether the first lines are of `family` already: what comes later may be all that the last of several
+/// commands printed.
+fn begins_as(family: &Family, input: &Input<'_>) -> bool {
+    let ends = memchr::memchr_iter(b'\n', input.text.as_bytes());
+    let text = match ends.take(FIRST_LINES).last() {
+        Some(end) => input.text.get(..end).unwrap_or_default(),
+        None => input.text,
+    };
+    (family.recognises)(&Input { text, ..*input }) != Match::No
+}
+
+/// The same for what may have come from several programs: the outputs of those that `several` knows are taken apart
+/// first, but for those whose runner states where they begin.
+pub(crate) fn families_of_several<'a>(
+    input: &'a Input<'_>,
+    several: &'static Family,
+    is_several: impl FnOnce() -> bool,
+) -> impl Iterator<Item = &'static Family> + 'a {
+    const NAMED_BY_RUNNERS: [&str; 6] = [
+        crate::parsers::logs::ansible::FAMILY.name,
+        crate::parsers::logs::stamped::FAMILY.name,
+        crate::parsers::logs::tasks::FAMILY.name,
+        crate::parsers::logs::sessions::FAMILY.name,
+        crate::parsers::logs::buildkit::FAMILY.name,
+        crate::parsers::logs::bazel::FAMILY.name,
+    ];
+    let mut known = known(input, true).peekable();
+    // Steps of a build are numbered: what is above the first one is of another program.
+    let steps = || input.text.trim_ascii_start().starts_with('#');
+    let named = known.next_if(|family| {
+        NAMED_BY_RUNNERS.contains(&family.name)
+            && (family.name != crate::parsers::logs::buildkit::FAMILY.name || steps())
+    });
+    let several = (named.is_none() && is_several()).then_some(several);
+    named.into_iter().chain(several).chain(known)
+}
+
+/// Whether the program of `input` shows inputs of any kind.
+pub(crate) fn shows_texts(input: &Input<'_>) -> bool {
+    input.shows_files() || SEARCHERS.contains(&input.program())
+}
+
+/// Whether the program of `input` only runs others, or is not known.
+pub(crate) fn runs_others(input: &Input<'_>) -> bool {
+    input.words.is_empty() || RUNNERS.contains(&input.program())
+}

@@ -1,0 +1,188 @@
+//! The way of a terminal's output: clean, route, reduce, guard.
+
+use std::borrow::Cow;
+use std::cell::LazyCell;
+
+use crate::divide::part::{Answer, NESTED};
+use crate::divide::several::{self, Sections};
+use crate::generic;
+use crate::input::{Exit, Input, WHOLE_CHARS};
+use crate::line::long_line;
+use crate::output::{Output, account_of_all, is_reduced};
+use crate::parsers::lists::search::Pattern;
+use crate::pipeline::asked;
+use crate::pipeline::binary;
+use crate::pipeline::cut_mark;
+use crate::pipeline::route::{FAMILIES, families, runs_others};
+use ethos_registry_core::clean;
+use ethos_registry_core::command::{CommandLine, git_subcommand, producer};
+use ethos_registry_core::find_text::FindText as _;
+use ethos_registry_core::lines::lines;
+
+/// An output that cleaning shortens to one part in this many was mostly progress.
+const SHORT_SHARE: usize = 5;
+
+/// Of an input that is reduced at least one part in this many goes: for less nothing is to be lost.
+const LEAST_SAVED_SHARE: usize = 10;
+
+/// Shorter inputs are not cut within a line when they have only one.
+const LONG_TEXT_BYTES: usize = 8_192;
+
+/// How options begin with which git distinguishes old words from new ones by their colours alone.
+const COLOURED_WORDS: [&str; 2] = ["--color-words", "--word-diff=color"];
+
+/// `text`, what `command` printed, as an agent needs it, and the name of the family that reduced it, if
+/// it was more than cleaned; `None` when it stays as it is.
+///
+/// Without a command, or with one of no known family, what is certain of the content decides.
+pub(crate) fn reduce(
+    text: &str,
+    command: Option<&str>,
+    exit: Exit,
+    budget_chars: usize,
+) -> Option<(String, Option<&'static str>)> {
+    if is_reduced(text) {
+        return None;
+    }
+    let line = command.and_then(CommandLine::read).map(CommandLine::opened);
+    let line = line.unwrap_or_default();
+    let printed = binary::counted(text);
+    let marked = if colours_words(&line) {
+        clean::marked_words(&printed)
+    } else {
+        Cow::Borrowed(&*printed)
+    };
+    let cleaned = clean::terminal(&marked);
+    let words = several::words(&line);
+    let legible = legible(&cleaned, &words);
+    let input = Input {
+        text: &legible,
+        words: &words,
+        exit: match exit {
+            Exit::Failure if line.prints_more() => Exit::LastFailure,
+            exit => exit,
+        },
+    };
+    // Lines that are not text are counted in one, and are lines of the source.
+    let untold = match &printed {
+        Cow::Borrowed(_) => 0,
+        Cow::Owned(told) => lines(text).count().saturating_sub(lines(told).count()),
+    };
+    let source_lines = input.lines().count() + untold;
+    let cleaned_chars = cleaned.char_count();
+    // What is short once overwritten progress is out needs no strategy for long inputs.
+    let is_short =
+        cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
+    let asked_lines = line.asked_lines();
+    let is_as_printed = cleaned.len() == text.len() && cleaned_chars <= budget_chars;
+    let from_several = runs_others(&input) || line.runs_several() || line.may_say_why_unprepared();
+    let may_be_cut = cut_mark::may_stand_in(&legible);
+    let fits = cleaned_chars <= budget_chars;
+    let made = |name: &'static str, write: &dyn Fn(&mut Output)| {
+        let mut output = Output::asked_for(asked_lines)
+            .of_source(text.len())
+            .with_nested(NESTED);
+        write(&mut output);
+        if output.is_to_stay() {
+            return Some(Made::Whole);
+        }
+        let trusted = exit == Exit::Success || output.saw_failure() || name == generic::FAMILY.name;
+        if output.is_empty() || !trusted {
+            return None;
+        }
+        if may_be_cut {
+            cut_mark::keep(&legible, &mut output);
+        }
+        let reduced = output.finish_of(&legible, source_lines, budget_chars);
+        let saved = cleaned_chars.saturating_sub(reduced.char_count());
+        if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
+            return Some(Made::Whole);
+        }
+        (saved > 0).then_some(Made::Text(reduced, name))
+    };
+    let cannot_be_cut = fits && is_one_line(&cleaned);
+    let sections = (!is_short).then(|| Sections::of(&legible, &line, exit));
+    let of_sections = sections
+        .flatten()
+        .and_then(|sections| made(several::FAMILY.name, &|output| sections.write(output)));
+    let whole = || cannot_be_cut.then_some(Made::Whole);
+    let empty = || {
+        is_blank(&cleaned).then(|| Made::Text(account_of_all(source_lines), generic::FAMILY.name))
+    };
+    let made = of_sections.or_else(whole).or_else(empty).or_else(|| {
+        let answer = Answer::of(input, &line, from_several);
+        let known = answer.families(may_be_cut);
+        known
+            .chain((!is_short).then_some(&generic::FAMILY))
+            .find_map(|family| {
+                if fits && asked::shows_all(family, &input, &line) {
+                    return Some(Made::Whole);
+                }
+                made(family.name, &|output| {
+                    answer.write(family, output);
+                })
+            })
+    });
+    match made {
+        Some(Made::Text(reduced, family)) => Some((reduced, Some(family))),
+        Some(Made::Whole) | None => {
+            (cleaned.len() < text.len()).then(|| (cleaned.into_owned(), None))
+        }
+    }
+}
+
+/// Whether `text` has one line whose parts would show nothing, and no long one. JSON has a shape.
+fn is_one_line(text: &str) -> bool {
+    let line = text.trim();
+    text.len() <= LONG_TEXT_BYTES && !line.starts_with(['{', '[']) && !line.contains('\n')
+}
+
+/// Whether nothing is in `text` but ends of lines and blanks.
+fn is_blank(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_whitespace())
+}
+
+/// Whether a command of `line` distinguishes words by their colours.
+fn colours_words(line: &CommandLine) -> bool {
+    let is_option = |word: &String| COLOURED_WORDS.iter().any(|option| word.starts_with(option));
+    let mut printers = line.printers();
+    printers.any(|words| git_subcommand(&words).is_some() && words.iter().any(is_option))
+}
+
+/// What a family that knows an input makes of it.
+enum Made {
+    /// Of that family.
+    Text(String, &'static str),
+    /// All of it is needed.
+    Whole,
+}
+
+/// `text` with very long lines cut; what a search looked for in them stays.
+fn legible<'a>(text: &'a str, words: &[String]) -> Cow<'a, str> {
+    let pattern = LazyCell::new(|| Pattern::of(words));
+    long_line::cut(text, |part| pattern.find(part))
+}
+
+/// The names of all families, [`generic`] last.
+pub(crate) fn family_names() -> impl Iterator<Item = &'static str> {
+    FAMILIES
+        .into_iter()
+        .chain([&cut_mark::FAMILY, &several::FAMILY, &generic::FAMILY])
+        .map(|family| family.name)
+}
+
+/// The name of the family that `reduce` would begin with.
+pub(crate) fn family_name(text: &str, command: Option<&str>) -> &'static str {
+    let printed = binary::counted(text);
+    let cleaned = clean::terminal(&printed);
+    let words = command.and_then(producer).unwrap_or_default();
+    let legible = legible(&cleaned, &words);
+    let input = Input {
+        text: &legible,
+        words: &words,
+        exit: Exit::Success,
+    };
+    families(&input)
+        .next()
+        .map_or(generic::FAMILY.name, |family| family.name)
+}

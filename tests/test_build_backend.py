@@ -1,0 +1,36 @@
+"""What a person without a Rust compiler sees."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BACKEND = Path(__file__).parent.parent / "build_backend.py"
+
+
+@pytest.mark.parametrize("hook", ["prepare_metadata_for_build_wheel", "build_wheel"])
+def test_without_cargo_and_without_a_download_one_line_says_what_to_do(hook: str, tmp_path: Path):
+    # Nothing listens on port 1, so that no toolchain can be downloaded.
+    environment = os.environ | {
+        "PATH": str(tmp_path),
+        "HOME": str(tmp_path),
+        "XDG_CACHE_HOME": str(tmp_path),
+        "RUSTUP_DIST_SERVER": "http://127.0.0.1:1",
+        "RUSTUP_UPDATE_ROOT": "http://127.0.0.1:1",
+    }
+    environment.pop("MATURIN_NO_INSTALL_RUST", None)
+    done = subprocess.run(
+        [sys.executable, "-c", f"import build_backend; build_backend.{hook}({str(tmp_path)!r})"],
+        cwd=BACKEND.parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("error: cargo is not installed")
+    assert last.endswith("install Rust from https://rustup.rs and run pip again")

@@ -1,0 +1,3 @@
+"""A module that no worker can import."""
+
+raise RuntimeError("no GPU on this machine")

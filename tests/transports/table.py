@@ -1,0 +1,568 @@
+"""What every transport keeps: one table of facts, run over each of them.
+
+A test module of a transport makes a `Subject` and runs every row of `ROWS` with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ethos_registry import (
+    NO_TOOLS,
+    AbortController,
+    CallResult,
+    FsReach,
+    MemoryArtifactStore,
+    Personality,
+    ReadMtime,
+    ToolContext,
+    ToolExecuteRequest,
+    ToolProgressEvent,
+    ToolRegistry,
+    ToolTransport,
+    TransportReply,
+)
+from transports import tools
+
+TOOLS = "transports.tools:registry"
+BROKEN = "transports.broken_tools:registry"
+
+
+@dataclass
+class Subject:
+    """A transport, and how to make others of its kind."""
+
+    transport: ToolTransport
+    """Shared by the rows, over `TOOLS`."""
+    open: Callable[..., AbstractAsyncContextManager[ToolTransport]]
+    """`open(tools=TOOLS, max_result_bytes=...)` makes one of its own."""
+    folder: Path
+    is_remote: bool = True
+    """Tools run in other processes."""
+    can_be_unplaceable: bool = True
+    """There are tools that no worker can offer, such as those of `BROKEN`."""
+    shares_a_worker: bool = True
+    """Async calls of one batch may be in the process that ends."""
+
+    @property
+    def file(self) -> Path:
+        return self.folder / "counted.txt"
+
+    def registry(self, transport: ToolTransport | None = None, **options: Any) -> ToolRegistry:
+        return ToolRegistry(
+            tools.registry.all(), transports={"*": transport or self.transport}, **options
+        )
+
+    async def run(
+        self, calls: Sequence[Any], context: ToolContext | None = None, **options: Any
+    ) -> list[CallResult]:
+        """The results of a batch, which must not take for ever."""
+        async with asyncio.timeout(90):
+            return await self.registry().execute_parallel(calls, context, **options)
+
+
+def call(name: str, tool_call_id: str = "1", /, **args: Any) -> dict[str, Any]:
+    return {"id": tool_call_id, "name": name, "args": args}
+
+
+def is_alive(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{process_id}/stat")
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+async def until(condition: Callable[[], bool], seconds: float = 20) -> None:
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110  files and processes have no event
+            await asyncio.sleep(0.01)
+
+
+Row = Callable[[Subject], Awaitable[None]]
+ROWS: list[Row] = []
+
+
+def row(function: Row) -> Row:
+    ROWS.append(function)
+    return function
+
+
+# Order and ids
+
+
+@row
+async def results_are_in_the_order_of_the_calls_whatever_ends_first(subject: Subject) -> None:
+    calls = [call("wait", f"c{n}", number=n, seconds=0.02 * (5 - n)) for n in range(6)]
+    assert [result.text for result in await subject.run(calls)] == [f"{n} c{n}" for n in range(6)]
+
+
+@row
+async def calls_of_one_id_are_answered_apart(subject: Subject) -> None:
+    calls = [call("wait", "same", number=n, seconds=0) for n in range(3)]
+    results = await subject.run(calls)
+    assert [result.text for result in results] == ["0 same", "1 same", "2 same"]
+
+
+@row
+async def every_request_has_one_reply_in_any_order(subject: Subject) -> None:
+    requests = [
+        ToolExecuteRequest(f"c{n}", "wait", {"number": n, "seconds": 0.02 * (3 - n)}, ToolContext())
+        for n in range(4)
+    ]
+    replies = [
+        item
+        async for item in subject.transport.execute_many(requests, AbortController().signal)
+        if isinstance(item, TransportReply)
+    ]
+    assert sorted(reply.index for reply in replies) == [0, 1, 2, 3]
+    assert {reply.index: reply.result.text for reply in replies} == {
+        n: f"{n} c{n}" for n in range(4)
+    }
+
+
+@row
+async def an_exception_of_a_tool_is_its_message_and_its_siblings_go_on(subject: Subject) -> None:
+    first, second = await subject.run(
+        [call("fail", message="no such city"), call("wait", "w", number=1, seconds=0)]
+    )
+    assert (first.text, first.result.reason) == ("no such city", "raised")
+    assert second.text == "1 w"
+
+
+@row
+async def arguments_that_do_not_fit_are_refused_before_the_tool(subject: Subject) -> None:
+    [result] = await subject.run([call("wait", number="many", seconds=0)])
+    assert result.result.code == "input_invalid"
+
+
+# Progress
+
+
+@row
+async def events_arrive_while_the_tool_runs_under_its_name(subject: Subject) -> None:
+    if not subject.transport.traits.streams_progress:
+        pytest.skip("the transport streams no progress")
+    arrived: list[tuple[float, ToolProgressEvent]] = []
+    context = ToolContext(emit=lambda event: arrived.append((time.monotonic(), event)))
+    [result] = await subject.run([call("report", count=4, seconds=0.1)], context)
+    assert result.text == "reported"
+    assert [event.message for _, event in arrived] == [f"step {n}" for n in range(4)]
+    assert {event.tool_name for _, event in arrived} == {"report"}
+    assert {event.audience for _, event in arrived} == {"dashboard"}
+    assert [event.percent for _, event in arrived] == [0, 10, 20, 30]
+    assert arrived[-1][0] - arrived[0][0] > 0.15
+
+
+@row
+async def events_of_a_single_request_go_to_its_context(subject: Subject) -> None:
+    if not subject.transport.traits.streams_progress:
+        pytest.skip("the transport streams no progress")
+    events: list[ToolProgressEvent] = []
+    request = ToolExecuteRequest(
+        "1", "report", {"count": 2, "seconds": 0}, ToolContext(emit=events.append)
+    )
+    result = await subject.transport.execute(request, AbortController().signal)
+    assert (result.text, len(events)) == ("reported", 2)
+
+
+# Abort and time
+
+
+@row
+async def after_an_abort_nothing_starts(subject: Subject) -> None:
+    controller = AbortController()
+    controller.abort()
+    request = ToolExecuteRequest(
+        "1", "count", {"file": str(subject.file), "number": 1}, ToolContext()
+    )
+    result = await subject.transport.execute(request, controller.signal)
+    assert (result.ok, getattr(result, "code", None)) == (False, "not_available")
+    [second] = await subject.run(
+        [call("count", file=str(subject.file), number=1)],
+        ToolContext(abort_signal=controller.signal),
+    )
+    assert second.result.code == "not_available"
+    assert tools.noted(subject.file) == []
+
+
+@row
+async def an_abort_ends_what_runs_and_finished_results_stay(subject: Subject) -> None:
+    controller = AbortController()
+    context = ToolContext(abort_signal=controller.signal)
+    calls = [
+        call("wait", "w", number=1, seconds=0),
+        call("tick", "t", file=str(subject.file), seconds=30),
+    ]
+    finished: list[str] = []
+
+    def on_result(result: CallResult) -> None:
+        finished.append(result.tool_call_id)
+
+    batch = asyncio.create_task(subject.run(calls, context, on_result=on_result))
+    await until(lambda: finished == ["w"] and bool(tools.noted(subject.file)))
+    controller.abort()
+    first, second = await batch
+    assert first.text == "1 w"
+    assert (second.result.code, second.result.reason) == ("execution_failed", "cancelled")
+    assert second.text.endswith("it may have run")
+    await stops_growing(subject.file)
+
+
+@row
+async def a_call_is_stopped_at_its_own_time_and_its_siblings_go_on(subject: Subject) -> None:
+    registry = subject.registry()
+    tick = registry.get("tick")
+    assert tick is not None
+    registry.register(tick.replace(timeout_seconds=0.5), overwrite=True)
+    async with asyncio.timeout(60):
+        ticked, waited = await registry.execute_parallel(
+            [
+                call("tick", "t", file=str(subject.file), seconds=30),
+                call("wait", "w", number=1, seconds=1.5),
+            ]
+        )
+    assert (ticked.result.reason, ticked.text) == (
+        "timeout",
+        "Tool tick timed out after 0.5 s; it may have run",
+    )
+    assert waited.text == "1 w"
+    await stops_growing(subject.file)
+
+
+@row
+async def a_plain_function_really_ends_at_the_deadline(subject: Subject) -> None:
+    if not subject.transport.traits.cancels_running:
+        pytest.skip("the transport cannot end plain functions")
+    started = time.monotonic()
+    [result] = await subject.run(
+        [call("tick_plain", file=str(subject.file), seconds=60)], deadline_seconds=3
+    )
+    assert result.result.reason == "timeout"
+    assert time.monotonic() - started < 30
+    assert tools.noted(subject.file)
+    await stops_growing(subject.file)
+
+
+@row
+async def a_cancelled_caller_leaves_nothing_running(subject: Subject) -> None:
+    batch = asyncio.create_task(subject.run([call("tick", file=str(subject.file), seconds=60)]))
+    await until(lambda: bool(tools.noted(subject.file)))
+    batch.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await batch
+    await stops_growing(subject.file)
+
+
+@row
+async def closing_the_iterator_early_stops_the_rest(subject: Subject) -> None:
+    requests = [
+        ToolExecuteRequest("1", "wait", {"number": 1, "seconds": 0}, ToolContext()),
+        ToolExecuteRequest("2", "tick", {"file": str(subject.file), "seconds": 60}, ToolContext()),
+    ]
+    items: Any = subject.transport.execute_many(requests, AbortController().signal)
+    async for item in items:
+        if isinstance(item, TransportReply):
+            break
+    await until(lambda: bool(tools.noted(subject.file)))
+    await items.aclose()
+    await stops_growing(subject.file)
+
+
+async def stops_growing(file: Path) -> None:
+    """The tool that writes to the file ends within a few seconds."""
+    async with asyncio.timeout(20):
+        while True:
+            before = len(tools.noted(file))
+            await asyncio.sleep(0.5)
+            if len(tools.noted(file)) == before:
+                return
+
+
+# Crashes
+
+
+@row
+async def a_crash_keeps_finished_results_and_the_pool_goes_on(subject: Subject) -> None:
+    if not subject.is_remote:
+        pytest.skip("a crash of this process ends the tests")
+    finished = 3
+    calls = [
+        *(call("count", f"c{n}", file=str(subject.file), number=n) for n in range(finished)),
+        call("crash", "x", after_seconds=0.5),
+    ]
+    results = await subject.run(calls)
+    assert [result.text for result in results[:finished]] == ["0", "1", "2"]
+    lost = results[-1]
+    assert (lost.result.code, lost.result.reason) == ("execution_failed", "worker_lost")
+    assert lost.text.endswith("it may have run")
+    assert not any(word in lost.text for word in ("\x1b", "0x", "pid"))
+    [after] = await subject.run([call("wait", "w", number=1, seconds=0)])
+    assert after.text == "1 w"
+    runs = [line for line in tools.noted(subject.file) if line.startswith("start")]
+    assert sorted(runs) == ["start 0", "start 1", "start 2"]
+
+
+@row
+async def nothing_runs_twice_unless_its_tool_is_idempotent(subject: Subject) -> None:
+    if not subject.is_remote:
+        pytest.skip("a crash of this process ends the tests")
+    once = subject.folder / "once.txt"
+    [lost] = await subject.run([call("crash", file=str(once))])
+    assert lost.text.endswith("it may have run")
+    assert tools.noted(once) == ["crash"]
+    [survived] = await subject.run([call("crash_once", file=str(subject.file))])
+    if survived.ok:
+        assert tools.noted(subject.file) == ["run", "run"]
+    else:
+        assert tools.noted(subject.file) == ["run"]
+
+
+# Placement and versions
+
+
+@row
+async def what_no_worker_can_offer_is_not_available_and_names_why(subject: Subject) -> None:
+    if not subject.can_be_unplaceable:
+        pytest.skip("every tool can be placed")
+    async with subject.open(tools=BROKEN) as transport:
+        async with asyncio.timeout(60):
+            results = await subject.registry(transport).execute_parallel(
+                [call("wait", f"{n}", number=n, seconds=0) for n in range(3)]
+            )
+    assert {result.result.code for result in results} == {"not_available"}
+    assert all("no GPU on this machine" in result.text for result in results)
+
+
+@row
+async def another_version_of_a_tool_is_refused_by_name(subject: Subject) -> None:
+    registry = subject.registry()
+    count = registry.get("count")
+    assert count is not None
+    registry.register(count.replace(description="Another one."), overwrite=True)
+    first, second = await registry.execute_parallel(
+        [
+            call("count", file=str(subject.file), number=1),
+            call("wait", "w", number=1, seconds=0),
+        ]
+    )
+    assert first.result.code == "not_available"
+    assert "another version of `count`" in first.text
+    assert tools.noted(subject.file) == []
+    assert second.text == "1 w"
+
+
+@row
+async def a_tool_that_workers_do_not_have_is_refused_by_name(subject: Subject) -> None:
+    registry = subject.registry()
+    wait = registry.get("wait")
+    assert wait is not None
+    registry.register(wait.replace(name="unheard_of"))
+    [result] = await registry.execute_parallel([call("unheard_of", number=1, seconds=0)])
+    assert result.result.code == "not_available"
+    assert "unheard_of" in result.text
+
+
+# Gates and scoped objects
+
+
+@row
+async def gates_are_judged_again_where_the_tool_runs(subject: Subject) -> None:
+    signal = AbortController().signal
+    args = {"file": str(subject.file), "number": 1}
+    for policy in (
+        {"personality": Personality("p", toolset=["wait"])},
+        {"allowed_tools": NO_TOOLS},
+        {"allowed_tools": ("wait",)},
+    ):
+        request = ToolExecuteRequest("1", "count", args, ToolContext(), **policy)  # type: ignore[arg-type]
+        result = await subject.transport.execute(request, signal)
+        assert getattr(result, "code", None) == "not_available"
+        assert result.text == "Tool count is not permitted for this personality"
+    assert tools.noted(subject.file) == []
+    permitted = Personality("p", toolset=["count"])
+    request = ToolExecuteRequest("1", "count", args, ToolContext(), personality=permitted)
+    assert (await subject.transport.execute(request, signal)).text == "1"
+
+
+@row
+async def scoped_objects_are_made_where_the_tool_runs(subject: Subject) -> None:
+    (subject.folder / "open").mkdir()
+    (subject.folder / "open" / "a.txt").write_text("inside")
+    (subject.folder / "closed.txt").write_text("outside")
+    reader = Personality(
+        "reader", toolset=["read_scoped"], fs_reach=FsReach([str(subject.folder / "open")], [])
+    )
+    view = subject.registry().view(reader)
+    context = ToolContext(working_dir=subject.folder)
+    inside, outside = await view.execute(
+        [
+            call("read_scoped", path=str(subject.folder / "open" / "a.txt")),
+            call("read_scoped", path=str(subject.folder / "closed.txt")),
+        ],
+        context,
+    )
+    assert inside.text == "inside"
+    assert not outside.ok
+    assert "outside" not in outside.text
+
+
+@row
+async def the_map_of_read_files_goes_and_comes_back(subject: Subject) -> None:
+    mtimes = {"/a": ReadMtime(1.0, 1)}
+    context = ToolContext(read_mtimes=mtimes, current_turn=4)
+    [result] = await subject.run([call("remember", path="/b")], context)
+    assert result.text == "/a"
+    assert mtimes == {"/a": ReadMtime(1.0, 1), "/b": ReadMtime(7.0, 4)}
+
+
+@row
+async def what_cannot_be_sent_is_refused_by_name_and_its_siblings_run(subject: Subject) -> None:
+    if not subject.is_remote:
+        pytest.skip("nothing is sent")
+    [stored] = await subject.run(
+        [call("wait", number=1, seconds=0)],
+        ToolContext(storage=object()),  # type: ignore[arg-type]
+    )
+    assert stored.result.code == "not_available"
+    assert "`storage`" in stored.text
+    signal = AbortController().signal
+    requests = [
+        ToolExecuteRequest("1", "count", {"file": subject.file, "number": 1}, ToolContext()),
+        ToolExecuteRequest("2", "wait", {"number": 2, "seconds": 0}, ToolContext()),
+    ]
+    replies = {
+        item.index: item.result
+        async for item in subject.transport.execute_many(requests, signal)
+        if isinstance(item, TransportReply)
+    }
+    assert "its arguments cannot be sent" in replies[0].text
+    assert getattr(replies[0], "code", None) == "not_available"
+    assert replies[1].text == "2 2"
+    assert tools.noted(subject.file) == []
+
+
+# Two turns
+
+
+@row
+async def two_turns_on_one_transport_keep_their_contexts_apart(subject: Subject) -> None:
+    async def turn(session: str, budget: int) -> None:
+        events: list[ToolProgressEvent] = []
+        context = ToolContext(
+            session_id=session, emit=events.append, result_budget_chars=budget * 8
+        )
+        view = subject.registry().view(Personality(f"p-{session}", toolset=["who"]))
+        for _ in range(3):
+            results = await view.execute([call("who", str(n)) for n in range(8)], context)
+            assert {result.text for result in results} == {f"{session} p-{session} {budget}"}
+        if subject.transport.traits.streams_progress:
+            assert {event.message for event in events} == {f"{session} works"}
+            assert len(events) == 24
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(turn("first", 400), turn("second", 500), turn("third", 600))
+
+
+@row
+async def one_transport_serves_the_loops_of_several_threads(subject: Subject) -> None:
+    def run_turn(number: int) -> list[str]:
+        calls = [call("wait", f"{n}", number=number, seconds=0.01) for n in range(4)]
+        return [result.text for result in subject.registry().execute_parallel_sync(calls)]
+
+    answers = await asyncio.gather(*(asyncio.to_thread(run_turn, n) for n in range(3)))
+    assert answers == [[f"{n} {index}" for index in range(4)] for n in range(3)]
+
+
+# Large results
+
+
+@row
+async def ten_megabytes_arrive_and_are_cut_and_stored_here(subject: Subject) -> None:
+    size = 10_000_000
+    async with subject.open(max_result_bytes=size + 1000) as transport:
+        store = MemoryArtifactStore()
+        async with asyncio.timeout(90):
+            [result] = await subject.registry(transport).execute_parallel(
+                [call("large", characters=size)],
+                ToolContext(result_budget_chars=1_000, artifact_store=store),
+            )
+    assert result.ok, result.text
+    assert (result.raw_chars, result.truncated_from) == (size, size)
+    assert result.sent_chars < 1_500
+
+
+@row
+async def what_is_larger_than_the_limit_is_bounded_and_says_so(subject: Subject) -> None:
+    limit = subject.transport.traits.max_result_bytes
+    if limit is None:
+        pytest.skip("the transport has no limit")
+    async with subject.open(max_result_bytes=1_000) as transport:
+        request = ToolExecuteRequest("1", "large", {"characters": 50_000}, ToolContext())
+        result = await transport.execute(request, AbortController().signal)
+    assert result.ok
+    assert len(result.text) < 1_200
+    assert result.text.endswith("wxyz")
+    assert "49,000 characters left out" in result.text
+
+
+# What tools do to their process
+
+
+@row
+async def what_a_tool_prints_does_not_break_the_channel(subject: Subject) -> None:
+    if not subject.is_remote:
+        pytest.skip("the tool prints to the tests' own output")
+    calls = [call("shout", f"{n}", text="{not json") for n in range(4)]
+    assert [result.text for result in await subject.run(calls)] == ["{not json"] * 4
+
+
+@row
+async def standard_input_is_empty_for_tools(subject: Subject) -> None:
+    if not subject.is_remote:
+        pytest.skip("the tool reads the tests' own input")
+    [result] = await subject.run([call("read_input")])
+    assert result.text == "''"
+
+
+@row
+async def a_tool_that_forks_does_not_leak_the_channel(subject: Subject) -> None:
+    if not subject.is_remote:
+        pytest.skip("a fork of the tests would go on with the tests")
+    async with subject.open() as transport:
+        registry = subject.registry(transport)
+        async with asyncio.timeout(60):
+            [forked] = await registry.execute_parallel([call("fork", seconds=300)])
+            assert forked.text.isdigit()
+            [parent] = await registry.execute_parallel([call("fork_async")])
+            assert parent.text == "parent"
+            started = time.monotonic()
+            [lost] = await registry.execute_parallel([call("crash")])
+            assert lost.text.endswith("it may have run")
+            assert time.monotonic() - started < 20  # not when the forked process ends
+            [after] = await registry.execute_parallel([call("wait", "w", number=1, seconds=0)])
+            assert after.text == "1 w"
+    await until(lambda: not is_alive(int(forked.text)))
+
+
+@row
+async def after_close_calls_are_not_available(subject: Subject) -> None:
+    async with subject.open() as transport:
+        registry = subject.registry(transport)
+        [before] = await registry.execute_parallel([call("wait", "w", number=1, seconds=0)])
+        assert before.text == "1 w"
+    await transport.aclose()  # again
+    if not subject.is_remote:
+        return
+    [after] = await registry.execute_parallel([call("wait", number=1, seconds=0)])
+    assert after.result.code == "not_available"

@@ -1,0 +1,225 @@
+"""Tools that workers import. What they did is counted in files, by the tools themselves."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from ethos_registry import ReadMtime, ToolContext, ToolOk, ToolRegistry, ok, standard_backends
+
+registry = ToolRegistry(capability_backends=standard_backends())
+
+
+def note(file: str, text: str) -> None:
+    """Append one line in one write."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.write(descriptor, f"{text}\n".encode())
+    os.close(descriptor)
+
+
+def noted(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
+
+
+@registry.tool
+async def wait(number: int, seconds: float, context: ToolContext) -> str:
+    """Wait, then return the number and the id of the call."""
+    await asyncio.sleep(seconds)
+    return f"{number} {context.tool_call_id}"
+
+
+@registry.tool
+async def who(context: ToolContext, seconds: float = 0.01) -> ToolOk:
+    """What the tool knows of its session."""
+    context.report(f"{context.session_id} works", percent=50, audience="user")
+    await asyncio.sleep(seconds)
+    return ok(f"{context.session_id} {context.personality_id} {context.result_budget_chars:g}")
+
+
+@registry.tool
+def report(context: ToolContext, count: int, seconds: float) -> str:
+    """Emit events, with a pause after each."""
+    for number in range(count):
+        context.report(f"step {number}", percent=number * 10, audience="dashboard")
+        time.sleep(seconds)
+    return "reported"
+
+
+@registry.tool
+async def tick(file: str, seconds: float) -> str:
+    """Write a line every 10 ms."""
+    for number in range(round(seconds * 100)):
+        note(file, str(number))
+        await asyncio.sleep(0.01)
+    return "ticked"
+
+
+@registry.tool
+def tick_plain(file: str, seconds: float) -> str:
+    """Write a line every 10 ms, in a plain function that cannot be asked to stop."""
+    for number in range(round(seconds * 100)):
+        note(file, str(number))
+        time.sleep(0.01)
+    return "ticked"
+
+
+@registry.tool
+def spin(file: str) -> str:
+    """Hold the interpreter for ever, without a call that could be interrupted."""
+    note(file, "spin")
+    sys.setswitchinterval(60)
+    while True:
+        pass
+
+
+@registry.tool
+async def stubborn(file: str) -> str:
+    """Ignore being cancelled."""
+    while True:
+        note(file, "stubborn")
+        try:
+            await asyncio.sleep(0.02)
+        except asyncio.CancelledError:
+            continue
+
+
+@registry.tool
+async def count(file: str, number: int, seconds: float = 0.0) -> str:
+    """Count a run, wait, count its end."""
+    note(file, f"start {number}")
+    await asyncio.sleep(seconds)
+    note(file, f"end {number}")
+    return str(number)
+
+
+@registry.tool
+def count_plain(file: str, number: int, seconds: float = 0.0) -> str:
+    """The same in a plain function."""
+    note(file, f"start {number}")
+    time.sleep(seconds)
+    note(file, f"end {number}")
+    return str(number)
+
+
+@registry.tool(idempotent=True)
+async def count_again(file: str, number: int, seconds: float = 0.0) -> str:
+    """The same, for a tool that may run twice."""
+    note(file, f"start {number}")
+    await asyncio.sleep(seconds)
+    note(file, f"end {number}")
+    return str(number)
+
+
+@registry.tool
+async def crash(after_seconds: float = 0.0, file: str = "") -> str:
+    """End the process of the tool, without a word."""
+    if file:
+        note(file, "crash")
+    await asyncio.sleep(after_seconds)
+    os.kill(os.getpid(), signal.SIGKILL)
+    await asyncio.sleep(60)
+    return "still here"
+
+
+@registry.tool(idempotent=True)
+async def crash_once(file: str) -> str:
+    """End the process at the first run only."""
+    note(file, "run")
+    if len(noted(Path(file))) == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "survived"
+
+
+@registry.tool
+def process_id() -> str:
+    """The process that runs the tool."""
+    return str(os.getpid())
+
+
+@registry.tool
+async def large(characters: int) -> str:
+    """A long result."""
+    return "a" * (characters - 4) + "wxyz"
+
+
+@registry.tool
+def shout(text: str) -> str:
+    """Print to standard output and error, in every way."""
+    print(text)
+    print('{"items":[["reply",1,{}]],"abandoned":0}')
+    sys.stdout.write("{")
+    sys.stdout.flush()
+    os.write(1, b"\x00\xff raw\n")
+    return text
+
+
+@registry.tool
+def fork(seconds: float) -> str:
+    """Fork a process that lives on, and one that leaves the tool as if it were the worker."""
+    child = os.fork()
+    if child == 0:
+        time.sleep(seconds)
+        os._exit(0)
+    second = os.fork()
+    if second == 0:
+        return "from the child"
+    return str(child)
+
+
+@registry.tool
+async def fork_async() -> str:
+    """Fork in the loop; the child goes on as if it were the worker."""
+    return "child" if os.fork() == 0 else "parent"
+
+
+@registry.tool
+def read_input() -> str:
+    """What is on standard input."""
+    return repr(sys.stdin.read())
+
+
+@registry.tool(capabilities={"fs_reach": {"read": "from-personality", "write": []}})
+async def read_scoped(path: str, context: ToolContext) -> str:
+    """Read a file through the scoped object."""
+    assert context.scoped_fs is not None
+    return await context.scoped_fs.read(path)
+
+
+@registry.tool
+async def remember(path: str, context: ToolContext) -> str:
+    """Read a file as a file tool does: its time of modification is stored."""
+    assert context.read_mtimes is not None
+    known = sorted(context.read_mtimes)
+    context.read_mtimes[path] = ReadMtime(7.0, context.current_turn)
+    return ",".join(known)
+
+
+@registry.tool
+async def fail(message: str) -> str:
+    """Raise."""
+    raise ValueError(message)
+
+
+@registry.tool
+def fill_memory(megabytes: int) -> str:
+    """Use memory."""
+    held = [bytearray(1 << 20) for _ in range(megabytes)]
+    return f"{len(held)} MB"
+
+
+@registry.tool
+def burn() -> str:
+    """Use the processor for ever."""
+    while True:
+        pass
+
+
+@registry.tool
+def write_file(path: str) -> str:
+    """Write a file, without a scoped object."""
+    Path(path).write_text("written")
+    return "written"
