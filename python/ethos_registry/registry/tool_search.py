@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
@@ -20,6 +21,8 @@ SearchBy: TypeAlias = Literal["registry", "provider"]
 
 CHARS_PER_TOKEN = 4
 MAX_LIMIT = 50
+_MANY = 1_000
+"""The index of more tools takes over 10 ms."""
 _SPARE = 50
 """Matches beyond the limit that are looked at, in case others are not available."""
 
@@ -103,6 +106,11 @@ class FoundTools:
     def callable_entry(self, name: str) -> Entry | None:
         """The entry of a tool that is listed or was found."""
         return self._listed.get(name) or self.found.get(name)
+
+    async def prepare(self) -> None:
+        """Build the index if there is none yet; off the event loop if there are many tools."""
+        if self._index is None and len(self._all) > _MANY:
+            self._index = await asyncio.to_thread(search_index, self.base)
 
     def search(self, query: str, limit: int) -> SearchResult:
         """Find tools and load them, as far as the budget of definitions allows."""
