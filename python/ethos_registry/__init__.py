@@ -30,14 +30,31 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.bridges.mcp.bridge.bridge import McpBridge
+    from ethos_registry.bridges.mcp.bridge.pins import McpPins, PinDifference
+    from ethos_registry.bridges.mcp.bridge.reports import (
+        McpAnnotations,
+        McpProblem,
+        McpServerStatus,
+        ToolsChanged,
+    )
+    from ethos_registry.bridges.mcp.bridge.server import McpServer
     from ethos_registry.bridges.mcp.gateway.gateway import McpGateway
     from ethos_registry.bridges.turn_collector import TurnCollector
+    from ethos_registry.capabilities.attachments import AttachmentNotFoundError
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
         KeyValueError,
         QuotaExceededError,
     )
+    from ethos_registry.capabilities.network.exchange import (
+        FetchLimits,
+        FetchResponse,
+        ResponseTooLargeError,
+    )
+    from ethos_registry.capabilities.network.hosts import HostNotAllowedError
+    from ethos_registry.capabilities.network.pools import ConnectionPools
     from ethos_registry.capabilities.protected import Protection
     from ethos_registry.capabilities.resolver import CapabilityBackends
     from ethos_registry.capabilities.sandbox.command_sandbox import (
@@ -83,6 +100,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     )
     from ethos_registry.contract.ports import ArtifactStore, ToolView, TurnScope, UsageRecorder
     from ethos_registry.contract.progress import Audience, ToolProgressEvent
+    from ethos_registry.contract.recorded_call import CallRecorder, RecordedCall, RecordedCalls
     from ethos_registry.contract.reducer import (
         ToolReducerContext,
         ToolResultReducer,
@@ -134,6 +152,15 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.providers.portable_name import portable_name
     from ethos_registry.providers.prefix import Prefix
     from ethos_registry.providers.prefix_diff import PrefixChange, PrefixDiff, prefix_diff
+    from ethos_registry.recording.errors import RecordingError
+    from ethos_registry.recording.recorder import TurnRecorder
+    from ethos_registry.recording.recording import (
+        RecordedTurn,
+        Recording,
+        read_recording,
+        recorded_turns,
+    )
+    from ethos_registry.recording.sqlite_recording import FoundCall, SqliteRecording
     from ethos_registry.reduction.arrow import reduce_arrow
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
     from ethos_registry.reduction.many import reduce_many, reduce_text
@@ -158,14 +185,28 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.telemetry.traced_call import TracedCall
     from ethos_registry.toolkit import (
         ArtifactReaders,
+        BraveSearch,
+        ScriptedSearch,
+        SearchBackend,
+        SearchError,
+        SearchResult,
+        TavilySearch,
+        fetch_url_tool,
         kanban_tools,
+        lint_tool,
         list_files_tool,
+        memory_tools,
         patch_file_tool,
+        read_attachment_tool,
         read_file_tool,
         ready_tools,
         run_tests_tool,
         search_files_tool,
+        session_search_tool,
         terminal_tool,
+        todo_tools,
+        typecheck_tool,
+        web_search_tool,
         write_file_tool,
     )
     from ethos_registry.transports.limits import WorkerLimits
@@ -190,13 +231,16 @@ __all__ = [
     "ArtifactStore",
     "ArtifactStoreError",
     "Attachment",
+    "AttachmentNotFoundError",
     "Audience",
     "Audio",
     "BatchControl",
     "BatchObserver",
     "BatchOptions",
+    "BraveSearch",
     "BrokenStreamPolicy",
     "CallObserver",
+    "CallRecorder",
     "CallResult",
     "CallResults",
     "CapabilityBackends",
@@ -205,6 +249,7 @@ __all__ = [
     "CollisionPolicy",
     "CommandSandbox",
     "ConfigError",
+    "ConnectionPools",
     "ContentBlock",
     "DayUsage",
     "DefaultToolRegistry",
@@ -219,11 +264,15 @@ __all__ = [
     "ErrorReason",
     "EthosRegistryError",
     "Explanation",
+    "FetchLimits",
+    "FetchResponse",
     "FileSecrets",
     "FinishedCall",
+    "FoundCall",
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
+    "HostNotAllowedError",
     "Image",
     "Invocation",
     "InvocationFilter",
@@ -236,13 +285,20 @@ __all__ = [
     "LiveContext",
     "LocalTransport",
     "MalformedCall",
+    "McpAnnotations",
+    "McpBridge",
     "McpGateway",
+    "McpPins",
+    "McpProblem",
+    "McpServer",
+    "McpServerStatus",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
     "OpenInference",
     "OpenTelemetry",
     "Personality",
+    "PinDifference",
     "Prefix",
     "PrefixChange",
     "PrefixDiff",
@@ -253,7 +309,13 @@ __all__ = [
     "QuotaExceededError",
     "ReachFiles",
     "ReadMtime",
+    "RecordedCall",
+    "RecordedCalls",
+    "RecordedTurn",
+    "Recording",
+    "RecordingError",
     "Registration",
+    "ResponseTooLargeError",
     "Retry",
     "SandboxPolicy",
     "ScopedAttachments",
@@ -261,9 +323,14 @@ __all__ = [
     "ScopedFs",
     "ScopedProcess",
     "ScopedSecretsResolver",
+    "ScriptedSearch",
+    "SearchBackend",
+    "SearchError",
+    "SearchResult",
     "SearchView",
     "SpooledArtifact",
     "SpooledArtifactStore",
+    "SqliteRecording",
     "StandardBackends",
     "StartedBatch",
     "StartedCall",
@@ -272,6 +339,7 @@ __all__ = [
     "StreamOptions",
     "SupervisedProcess",
     "SupervisorUnavailableError",
+    "TavilySearch",
     "Tool",
     "ToolAlreadyRegisteredError",
     "ToolCall",
@@ -294,6 +362,7 @@ __all__ = [
     "ToolTransport",
     "ToolUsage",
     "ToolView",
+    "ToolsChanged",
     "TracedCall",
     "TransportItem",
     "TransportProgress",
@@ -303,6 +372,7 @@ __all__ = [
     "Turn",
     "TurnAlreadySignalledError",
     "TurnCollector",
+    "TurnRecorder",
     "TurnScope",
     "UnconfinedError",
     "UsageLedger",
@@ -318,22 +388,28 @@ __all__ = [
     "create_tool_registry",
     "default_reducers",
     "err",
+    "fetch_url_tool",
     "folder_storage",
     "function_schema",
     "is_secret_name",
     "is_tool_registry",
     "kanban_tools",
+    "lint_tool",
     "list_files_tool",
     "load_personalities",
     "load_personality",
+    "memory_tools",
     "ok",
     "patch_file_tool",
     "portable_name",
     "prefix_diff",
     "provider",
+    "read_attachment_tool",
     "read_file_tool",
+    "read_recording",
     "read_usage",
     "ready_tools",
+    "recorded_turns",
     "redact_text",
     "reduce_arrow",
     "reduce_many",
@@ -342,10 +418,14 @@ __all__ = [
     "run_tests_tool",
     "sandbox_support",
     "search_files_tool",
+    "session_search_tool",
     "standard_backends",
     "start_supervised",
     "terminal_tool",
+    "todo_tools",
     "tool",
+    "typecheck_tool",
+    "web_search_tool",
     "write_file_tool",
 ]
 
@@ -357,10 +437,18 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
+    "bridges.mcp.bridge.bridge": "McpBridge",
+    "bridges.mcp.bridge.pins": "McpPins PinDifference",
+    "bridges.mcp.bridge.reports": "McpAnnotations McpProblem McpServerStatus ToolsChanged",
+    "bridges.mcp.bridge.server": "McpServer",
     "bridges.mcp.gateway.gateway": "McpGateway",
     "bridges.turn_collector": "TurnCollector",
+    "capabilities.attachments": "AttachmentNotFoundError",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
+    "capabilities.network.exchange": "FetchLimits FetchResponse ResponseTooLargeError",
+    "capabilities.network.hosts": "HostNotAllowedError",
+    "capabilities.network.pools": "ConnectionPools",
     "capabilities.protected": "Protection",
     "capabilities.resolver": "CapabilityBackends",
     "capabilities.sandbox.command_sandbox": "CommandSandbox UnconfinedError sandbox_support",
@@ -388,6 +476,7 @@ _NAMES = {
     "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
     "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
+    "contract.recorded_call": "CallRecorder RecordedCall RecordedCalls",
     "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
@@ -413,6 +502,10 @@ _NAMES = {
     "providers.portable_name": "portable_name",
     "providers.prefix": "Prefix",
     "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
+    "recording.errors": "RecordingError",
+    "recording.recorder": "TurnRecorder",
+    "recording.recording": "RecordedTurn Recording read_recording recorded_turns",
+    "recording.sqlite_recording": "FoundCall SqliteRecording",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",
     "reduction.many": "reduce_many reduce_text",
@@ -436,8 +529,11 @@ _NAMES = {
     "telemetry.presets": "Langfuse OpenInference",
     "telemetry.traced_call": "TracedCall",
     "toolkit": (
-        "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
-        "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
+        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError SearchResult "
+        "TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool memory_tools "
+        "patch_file_tool read_attachment_tool read_file_tool ready_tools run_tests_tool "
+        "search_files_tool session_search_tool terminal_tool todo_tools typecheck_tool "
+        "web_search_tool write_file_tool"
     ),
     "transports.limits": "WorkerLimits",
     "transports.process_transport": "ProcessTransport",

@@ -17,7 +17,7 @@ from ethos_registry.execution import refusals
 from ethos_registry.execution.control import BatchControl
 from ethos_registry.providers.wire_value import EchoingId
 
-__all__ = ["CollectedBatch", "CollectedCall", "OnProgress", "is_same_context"]
+__all__ = ["CollectedBatch", "CollectedCall", "OnProgress", "batch_number", "is_same_context"]
 
 _NO_EMIT = ToolContext().emit
 
@@ -86,17 +86,17 @@ class CollectedBatch:
         self.control = BatchControl()
         self.is_started = False
 
-    def start(self) -> list[ToolCall]:
-        """The calls to run; none joins any more.
+    def start(self, number: int) -> list[ToolCall]:
+        """The calls to run in the batch of this number; none joins any more.
 
-        Their ids carry their positions, so that calls with equal ids stay apart.
+        Their ids carry number and position, so that calls with equal ids stay apart.
         """
         self.is_started = True
         self.calls = [call for call in self.calls if not call.answer.cancelled()]
         started = []
         for position, call in enumerate(self.calls):
             batch_id = EchoingId(call.tool_call_id)
-            batch_id.echo = {"position": position}
+            batch_id.echo = {"batch": number, "position": position}
             started.append(ToolCall(batch_id, call.name, call.args))
         return started
 
@@ -144,6 +144,13 @@ class CollectedBatch:
         self.control.stop(self.calls.index(call))
         if not is_held:
             await _ended(call.ended)
+
+
+def batch_number(batch_id: str) -> int:
+    """The number of the batch that an id belongs to."""
+    assert isinstance(batch_id, EchoingId)
+    number: int = batch_id.echo["batch"]
+    return number
 
 
 async def _ended(future: asyncio.Future[Any]) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
 from typing import Any, TypeAlias, Unpack
 
 from ethos_registry.bridges.collected_call import (
     CollectedBatch,
     CollectedCall,
     OnProgress,
+    batch_number,
     is_same_context,
 )
 from ethos_registry.contract import checks
@@ -16,6 +19,7 @@ from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.ports import ToolView
+from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.execution.options import StreamOptions, checked_options
 from ethos_registry.registry.batch_arguments import checked_context
 from ethos_registry.registry.sync import run_sync
@@ -57,8 +61,11 @@ class TurnCollector:
     __slots__ = (
         "_expected_calls",
         "_is_filled",
+        "_made",
+        "_numbers",
         "_open",
         "_options",
+        "_running",
         "_tasks",
         "_turn_budget_chars",
         "view",
@@ -89,6 +96,9 @@ class TurnCollector:
         self._is_filled = options.get("budget_policy") == "fill"
         self._open: dict[_Key, list[CollectedBatch]] = {}
         """What still takes calls in this tick."""
+        self._running: dict[int, CollectedBatch] = {}
+        self._numbers = itertools.count()
+        self._made: tuple[tuple[str, int, bool], ToolContext] | None = None
         self._tasks: set[asyncio.Task[None]] = set()  # an event loop keeps no task alive
 
     def __repr__(self) -> str:
@@ -173,10 +183,12 @@ class TurnCollector:
         return batch
 
     async def _run(self, batch: CollectedBatch, key: _Key) -> None:
-        self._open.pop(key, None)  # every batch of a tick starts in the next one
-        calls = batch.start()
+        self._close(batch, key)
+        number = next(self._numbers)
+        calls = batch.start(number)
         if not calls:
             return
+        self._running[number] = batch
         try:
             await batch.view.execute(
                 calls,
@@ -193,19 +205,38 @@ class TurnCollector:
             batch.fail(error)
             raise
         finally:
+            del self._running[number]
             batch.close()
+
+    def _close(self, batch: CollectedBatch, key: _Key) -> None:
+        """No call joins the batch any more."""
+        opened = self._open.get(key, [])
+        if batch in opened:
+            opened.remove(batch)
+            if not opened:
+                del self._open[key]
 
     def _batch_context(self, batch: CollectedBatch) -> ToolContext | None:
         """The context of the calls with the budget of the batch, and their own listeners."""
         context, budget = batch.context, self._turn_budget_chars
-        changes: dict[str, Any] = {}
         share = min(1.0, len(batch.calls) / self._expected_calls)
-        if budget is not None or share < 1:
-            if budget is None:
-                budget = DEFAULT_BUDGET_CHARS if context is None else context.result_budget_chars
-            changes["result_budget_chars"] = int(budget * share)
-        if any(call.on_progress is not None for call in batch.calls):
-            changes["emit"] = batch.emit
-        if not changes:
+        emits = any(call.on_progress is not None for call in batch.calls)
+        if budget is None and share == 1 and not emits:
             return context
-        return ToolContext(**changes) if context is None else context.replace(**changes)
+        if budget is None:
+            budget = DEFAULT_BUDGET_CHARS if context is None else context.result_budget_chars
+        budget = int(budget * share)
+        if context is not None:
+            emit = self._emit if emits else context.emit
+            return context.replace(result_budget_chars=budget, emit=emit)
+        facts = (os.getcwd(), budget, emits)
+        if self._made is None or self._made[0] != facts:
+            made = ToolContext(result_budget_chars=budget, emit=self._emit if emits else None)
+            self._made = (facts, made)  # the next turn is usually like this one
+        return self._made[1]
+
+    def _emit(self, event: ToolProgressEvent) -> None:
+        """Pass an event to the call that it belongs to."""
+        batch = self._running.get(batch_number(event.tool_call_id))
+        if batch is not None:
+            batch.emit(event)

@@ -18,6 +18,12 @@ def is_async_callable(function: object) -> bool:
     """Whether calling `function` gives a coroutine: `async def`, also partial or as `__call__`."""
     while isinstance(function, functools.partial):
         function = function.func
+    plain = function.__func__ if type(function) is MethodType else function
+    if type(plain) is FunctionType:
+        if plain.__code__.co_flags & inspect.CO_COROUTINE:
+            return True
+        if not plain.__dict__:  # no mark either: asked for every batch with a callback
+            return False
     if isinstance(function, type):  # called, a class gives an instance
         return False
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(

@@ -174,14 +174,18 @@ class Session:
                 tool_call_id = str.__str__(tool_call_id)
             if problem is not None:
                 self._refuse(
-                    index, tool_call_id, str.__str__(name), refusals.bad_arguments(problem)
+                    index,
+                    tool_call_id,
+                    str.__str__(name),
+                    refusals.bad_arguments(problem),
+                    args=args,
                 )
                 continue
             plan = plans.get(code)
             if plan is None:
                 if code < 0:
                     name = str.__str__(name)
-                    self._refuse(index, tool_call_id, name, verdict_answer(name, code))
+                    self._refuse(index, tool_call_id, name, verdict_answer(name, code), args=args)
                     continue
                 plan = plans[code] = call_plan(batch, batch.admission.entry(code))
             call: Call = _new_call(Call)
@@ -194,12 +198,12 @@ class Session:
             for check in plan.parsed_checks if type(args) is dict else plan.checks:
                 answer = check(call)
                 if answer is not None:
-                    self._refuse(index, tool_call_id, plan.name, answer, plan)
+                    self._refuse(index, tool_call_id, plan.name, answer, plan, call.args)
                     break
             else:
                 if is_late:
                     late = self._runner.stopped_answer(call, "deadline")
-                    self._refuse(index, tool_call_id, plan.name, late, plan)
+                    self._refuse(index, tool_call_id, plan.name, late, plan, call.args)
                 else:
                     ready.append(call)
         return ready
@@ -225,6 +229,7 @@ class Session:
         name: str,
         result: ToolResult,
         plan: CallPlan | None = None,
+        args: Any = None,
     ) -> None:
         """Answer a call whose tool is not started."""
         chars = len(result.text)
@@ -238,6 +243,8 @@ class Session:
         )
         self._results.put(index, answer)
         if self._report is not None:
+            if self._report.recorded is not None:
+                self._report.recorded[index] = (args, None)
             self._report.add((index, answer, None if plan is None else plan.entry, None))
 
     # Finish

@@ -15,6 +15,7 @@ pub mod index;
 pub mod json_stream;
 pub mod json_text;
 pub mod lines;
+pub mod media_type;
 pub mod name;
 pub mod redact;
 pub mod sanitize;

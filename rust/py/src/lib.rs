@@ -14,6 +14,7 @@ mod json;
 mod json_size;
 mod json_stream;
 mod json_text;
+mod media_type;
 mod redact;
 mod reduce_arrow;
 mod reduce_many;
@@ -63,6 +64,8 @@ mod _core {
     use crate::json_stream::PyJsonStream;
     #[pymodule_export]
     use crate::json_text::json_fault;
+    #[pymodule_export]
+    use crate::media_type::sniff_media_type;
     #[pymodule_export]
     use crate::redact::{KnownSecrets, redact};
     #[pymodule_export]
