@@ -67,6 +67,10 @@ VISIBLE = ["add", "fail", "huge", "hold", "sleepy", "page", "chart"]
 """What the personality of the table may use: all but `secret`."""
 
 FRAMEWORK_FIRST: dict[str, dict[str, str]] = {
+    "anthropic": {
+        "unknown": "the runner answers names that it was not given",
+        "denied": "what the view does not show is an unknown name for the runner",
+    },
     "pydantic-ai": {
         "unknown": "the framework answers names that no toolset has, with the names that exist",
         "denied": "what the view does not show is an unknown name for the framework",
