@@ -20,6 +20,8 @@ class LoopbackServer:
     port: int
     requests: list[bytes] = field(default_factory=list)
     connections: int = 0
+    reached_at: list[str] = field(default_factory=list)
+    """The address of this machine that each client connected to."""
 
 
 def response(status: int = 200, body: bytes = b"", **headers: str) -> bytes:
@@ -71,6 +73,7 @@ def serving(reply: Reply, address: str = "127.0.0.1", port: int = 0) -> Iterator
             except OSError:
                 return
             server.connections += 1
+            server.reached_at.append(connection.getsockname()[0])
             open_sockets.append(connection)
             threading.Thread(target=answer, args=(connection,), daemon=True).start()
 

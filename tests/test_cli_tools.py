@@ -163,7 +163,7 @@ BAD_USAGE: list[tuple[tuple[str, ...], str]] = [
     (("demo", "--save", "nowhere/file"), "nowhere/file: cannot be written: No such file"),
     (
         ("tools", *("--tools", "ethos_registry:ready_tools") * 2),
-        "`--tools` gives two tools named `list_files`; leave out one",
+        "`--tools` gives two tools named `lint`; leave out one",
     ),
 ]
 
@@ -279,7 +279,7 @@ def test_a_shell_completes_commands_options_and_providers(folder):
         assert (done.returncode, done.stderr) == (0, "")
         return done.stdout.split()
 
-    assert completed("ethos-registry re") == ["reduce", "recall"]
+    assert completed("ethos-registry re") == ["reduce", "recall", "recordings"]
     assert completed("ethos-registry call --messages o") == ["openai", "openai_responses", "ollama"]
     assert "--personality" in completed("ethos-registry tools --")
     assert "--install-completion" in run("--help", cwd=folder).stdout

@@ -11,6 +11,7 @@ from ethos_registry import read_usage
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
+KEYS = {"ANTHROPIC_API_KEY", "SEARCH_BRAVE", "SEARCH_TAVILY"}
 EXPECTED = {
     "weather.py": [
         "ok: Oslo: 12 degrees and rain for 3 day(s)",
@@ -40,6 +41,15 @@ EXPECTED = {
         "task: 1 invocations, 0 refused",
         "newsroom.html shows who called what",
     ],
+    "research.py": [
+        "web_search: ok",
+        "read_attachment: ok",
+        "fetch_url: ok (cut, stored)",
+        "fetch_url: ok",
+        "fetch_url: HOST_NOT_ALLOWED: '169.254.169.254' is not permitted for this personality",
+        "artifact_grep: ok",
+        "The first ferry to Gull Island leaves at 07:30 (ferries); the pier is open (news).",
+    ],
     "approval.py": [
         "delete_folder: ok: build was deleted (simulated) [approved]",
         "delete_folder: error: The user declined. ",
@@ -59,7 +69,7 @@ def test_the_example_prints_what_it_shows(name, tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={name: value for name, value in os.environ.items() if name != "ANTHROPIC_API_KEY"},
+        env={name: value for name, value in os.environ.items() if name not in KEYS},
         timeout=300,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import random
 import signal
@@ -9,6 +11,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -22,6 +25,7 @@ from ethos_registry.capabilities.key_values import (
     KeyValueError,
     QuotaExceededError,
 )
+from long_counts import long_count
 
 
 class Clock:
@@ -201,24 +205,215 @@ def test_eight_processes_lose_nothing(tmp_path):
     database.close()
 
 
-def test_what_was_acknowledged_survives_a_kill(tmp_path):
+def test_eight_processes_killed_at_random_moments_lose_nothing_acknowledged(tmp_path):
     chance = random.Random(3)
     path = tmp_path / "values.db"
-    for round_number in range(10):
-        name = f"w{round_number}"
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), name, "100000"], stdout=subprocess.PIPE
+    for round_number in range(long_count(2, 50)):
+        writers = {
+            f"w{round_number}-{name}": subprocess.Popen(
+                [sys.executable, "-c", WRITER, str(path), f"w{round_number}-{name}", "100000"],
+                stdout=subprocess.PIPE,
+            )
+            for name in range(8)
+        }
+        for writer in writers.values():
+            assert writer.stdout is not None
+            writer.stdout.readline()
+        for writer in writers.values():
+            time.sleep(chance.random() * 0.05)
+            os.kill(writer.pid, signal.SIGKILL)
+        database = KeyValueDatabase(path)
+        store = database.scope("s").sync
+        for name, writer in writers.items():
+            output = writer.communicate()[0]
+            acknowledged = int(output.split()[-1]) if output.split() else 0
+            stored = {int(key.rpartition("-")[2]) for key in store.list(f"{name}-")}
+            # The last one may be stored and not acknowledged, never the other way round.
+            assert stored in (set(range(acknowledged + 1)), set(range(acknowledged + 2)))
+            assert store.get(f"{name}-{acknowledged}") == acknowledged
+        assert sums_of(path) == kept_sums_of(path)
+        database.close()
+
+
+def sums_of(path) -> dict[str, tuple[int, int]]:
+    """The keys and bytes of each scope, counted."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute(
+            "SELECT scope, COUNT(*), SUM(size_bytes) FROM entries GROUP BY scope"
         )
+        return {scope: (count, size) for scope, count, size in rows}
+
+
+def kept_sums_of(path) -> dict[str, tuple[int, int]]:
+    """The keys and bytes of each scope that quotas are checked with."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT scope, key_count, size_bytes FROM scopes")
+        return {scope: (count, size) for scope, count, size in rows}
+
+
+QUOTA_WRITER = """
+import random, sys
+from ethos_registry.capabilities.key_values import KeyValueDatabase, QuotaExceededError
+path, name = sys.argv[1:]
+chance = random.Random(name)
+store = KeyValueDatabase(path, max_keys=50, max_bytes=4_000).scope("s").sync
+print("ready", flush=True)
+for number in range(100_000):
+    key = f"{name}-{chance.randrange(20)}"
+    try:
+        store.set(key, "x" * chance.randrange(200), ttl_seconds=chance.choice([None, 0.05]))
+    except QuotaExceededError:
+        store.delete(key)
+"""
+
+
+def test_quotas_hold_when_eight_processes_write_and_are_killed(tmp_path):
+    path = tmp_path / "values.db"
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", QUOTA_WRITER, str(path), f"w{name}"], stdout=subprocess.PIPE
+        )
+        for name in range(8)
+    ]
+    for writer in writers:
         assert writer.stdout is not None
         writer.stdout.readline()
-        time.sleep(chance.random() * 0.05)
+    most = (0, 0)
+    for _ in range(20):
+        time.sleep(0.05)
+        count, size = sums_of(path).get("s", (0, 0))
+        assert count <= 50
+        assert size <= 4_000
+        most = (max(most[0], count), max(most[1], size))
+    for writer in writers:
         os.kill(writer.pid, signal.SIGKILL)
-        output = writer.communicate()[0]
-        acknowledged = int(output.split()[-1]) if output.split() else 0
-        database = KeyValueDatabase(path)
-        stored = database.scope("s").sync.list(f"{name}-")
-        assert acknowledged + 1 <= len(stored) <= acknowledged + 2
-        database.close()
+        writer.communicate()
+    assert sums_of(path) == kept_sums_of(path)
+    assert most[0] > 10  # the quota was close
+
+
+def test_a_store_goes_on_after_a_full_disk(tmp_path):
+    """A commit that fails leaves no transaction open."""
+    program = """
+import resource, signal, sys
+from ethos_registry.capabilities.key_values import KeyValueDatabase, KeyValueError
+database = KeyValueDatabase(sys.argv[1], max_bytes=10**9)
+store = database.scope("s").sync
+store.set("before", "kept")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, resource.RLIM_INFINITY))
+failures = 0
+for number in range(30):
+    try:
+        store.set(f"k{number}", "x" * 20_000)
+    except KeyValueError:
+        failures += 1
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+store.set("after", "room again")
+print(failures > 3, store.get("before"), store.get("after"))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(tmp_path / "values.db")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "True kept room again\n"
+
+
+def test_a_file_that_was_removed_takes_no_writes(database, tmp_path):
+    store = database.scope("s").sync
+    store.set("k", 1)
+    for path in tmp_path.glob("values.db*"):
+        path.unlink()
+    store.set("k", 2)
+    with contextlib.closing(KeyValueDatabase(tmp_path / "values.db")) as other:
+        assert other.scope("s").sync.get("k") == 2
+
+
+@pytest.mark.parametrize("position", [0, 100, 4096, 8192])
+def test_a_file_damaged_anywhere_is_a_clear_error_or_intact(tmp_path, position):
+    path = tmp_path / "values.db"
+    with contextlib.closing(KeyValueDatabase(path)) as database:
+        for number in range(200):
+            database.scope("s").sync.set(f"k{number:03}", "x" * 100)
+    content = bytearray(path.read_bytes())
+    content[position : position + 2_000] = b"\xa5" * 2_000
+    path.write_bytes(content)
+    with contextlib.closing(KeyValueDatabase(path)) as database:
+        store = database.scope("s").sync
+        problem = ""
+        found = []
+        try:
+            found = [store.get(key) for key in store.list()]
+        except KeyValueError as error:
+            problem = str(error)
+    clear = "values.db failed: " in problem and (
+        "move it away" in problem or "another program" in problem
+    )
+    assert clear or found == ["x" * 100] * 200
+
+
+def test_the_database_of_another_program_is_never_changed(tmp_path):
+    path = tmp_path / "values.db"
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE entries (mine)")
+        connection.commit()
+    with (
+        contextlib.closing(KeyValueDatabase(path)) as database,
+        pytest.raises(KeyValueError, match="another program"),
+    ):
+        database.scope("s").sync.set("k", 1)
+
+
+def test_a_missing_folder_is_a_clear_error(tmp_path):
+    with (
+        contextlib.closing(KeyValueDatabase(tmp_path / "no" / "values.db")) as database,
+        pytest.raises(KeyValueError, match=r"values\.db failed: No such file or directory"),
+    ):
+        database.scope("s").sync.get("k")
+
+
+UNPRIVILEGED = """
+import json, os, sys
+from ethos_registry.capabilities.key_values import KeyValueDatabase, KeyValueError
+theirs, own = sys.argv[1:]
+os.chdir("/")
+if os.geteuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+answers = {}
+for name, path in (("theirs", theirs), ("own", own)):
+    store = KeyValueDatabase(path).scope("s").sync
+    for what, work in (("get", lambda: store.get("k")), ("set", lambda: store.set("k", "new"))):
+        try:
+            answers[f"{name} {what}"] = work()
+        except KeyValueError as error:
+            answers[f"{name} {what}"] = str(error).partition("failed: ")[2]
+print(json.dumps(answers))
+"""
+
+
+def test_a_user_without_privileges_has_a_store_of_its_own_and_not_that_of_others():
+    # Not below `tmp_path`, which other users cannot enter.
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        theirs = os.path.join(folder, "theirs.db")
+        with contextlib.closing(KeyValueDatabase(theirs)) as database:
+            database.scope("s").sync.set("k", "secret")
+        if os.geteuid() != 0:
+            os.chmod(theirs, 0o000)
+        done = subprocess.run(
+            [sys.executable, "-c", UNPRIVILEGED, theirs, os.path.join(folder, "own.db")],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    assert json.loads(done.stdout) == {
+        "theirs get": "Permission denied",
+        "theirs set": "Permission denied",
+        "own get": None,
+        "own set": None,
+    }
 
 
 def test_threads_share_one_database(database):
@@ -295,6 +490,15 @@ class AgainstADictionary(RuleBasedStateMachine):
     @invariant()
     def is_equal(self):
         assert {key: self.store.get(key) for key in self.store.list()} == self.live()
+        sums = "SELECT COUNT(*), COALESCE(SUM(size_bytes), 0) FROM entries"
+        kept = "SELECT COALESCE(SUM(key_count), 0), COALESCE(SUM(size_bytes), 0) FROM scopes"
+        counted, quota = self.database.read(
+            lambda connection, now: (
+                connection.execute(sums).fetchone(),
+                connection.execute(kept).fetchone(),
+            )
+        )
+        assert counted == quota
 
     def teardown(self):
         self.database.close()

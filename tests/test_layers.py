@@ -15,11 +15,13 @@ PACKAGE = Path(ethos_registry.__file__).parent
 FLOORS = {
     "_core": 0,
     "contract": 1,
+    "persistence": 1,
     "config": 2,
     "capabilities": 2,
     "processes": 2,
     "artifacts": 2,
     "usage": 2,
+    "recording": 2,
     "table": 3,
     "schema": 3,
     "reduction": 3,

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import _core
-from ethos_registry.capabilities.network import judged_backend
+from ethos_registry.capabilities.network import judged_backend, lookup
 from ethos_registry.capabilities.network.exchange import FetchLimits, ResponseTooLargeError
 from ethos_registry.capabilities.network.fetch import ConnectionPools, ReachFetch
 from ethos_registry.capabilities.network.hosts import (
@@ -53,7 +53,7 @@ def fetcher(rules=PRIVATE, addresses=None, **limits) -> ReachFetch:
         found = names.get(host)
         if callable(found):
             return found()
-        return judged_backend.system_addresses(host, port) if found is None else found
+        return lookup.system_addresses(host, port) if found is None else found
 
     pools = ConnectionPools(resolve=resolve)
     _OPEN.append(pools)
@@ -585,7 +585,7 @@ def test_every_numeric_spelling_is_judged_as_the_address_it_connects_to(number, 
         ),
         "short": f"{parts[0]}.{number & 0xFFFFFF}",
     }[spelling]
-    resolved = judged_backend.system_addresses(target_of(f"http://{text}/").host, 80)
+    resolved = lookup.system_addresses(target_of(f"http://{text}/").host, 80)
     assert resolved == [str(address)]
     is_open = _core.closed_address(str(address)) is None
     try:

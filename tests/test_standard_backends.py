@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from ethos_registry import (
     Attachment,
+    FetchLimits,
     FsReach,
     MemoryArtifactStore,
     NetworkPolicy,
@@ -262,6 +264,67 @@ async def test_the_network_policy_of_a_personality_binds(folder):
     await pools.aclose()
 
 
+@tool(name="policy", capabilities=ToolCapabilities(network={"allowedHosts": ["*"]}))
+async def policy(context: ToolContext) -> dict:
+    """Show the policy and the permitted hosts."""
+    stated = context.network_policy
+    allow = None if stated is None else [*(stated.allow or ())]
+    return {"policy": allow, "rules": context.scoped_fetch.rules.allow}
+
+
+@pytest.mark.parametrize(
+    ("stated", "given", "expected"),
+    [
+        (None, None, None),
+        (["a.com"], None, ["a.com"]),
+        (None, ["a.com"], ["a.com"]),
+        (["*"], ["a.com"], ["a.com"]),
+        (["*.a.com"], ["x.a.com", "b.com"], ["x.a.com"]),
+        (["x.a.com"], ["*.a.com"], ["x.a.com"]),
+        (["a.com"], ["b.com"], []),
+        ([], ["*"], []),
+        (["b.com"], ["*"], ["b.com"]),
+    ],
+)
+async def test_a_tool_sees_the_network_policy_that_binds_it(stated, given, expected):
+    registry = registry_of(policy)
+    personality = Personality("p", network=None if stated is None else NetworkPolicy(allow=stated))
+    context = {} if given is None else {"network_policy": NetworkPolicy(allow=given)}
+    shown = (await answer(registry, "policy", {}, personality, **context)).result.structured
+    assert shown["policy"] == expected
+    assert shown["rules"] == expected
+
+
+@tool(name="fetch_plainly", capabilities=ToolCapabilities(network={"allowedHosts": ["*"]}))
+def fetch_plainly(url: str, context: ToolContext) -> str:
+    """Fetch a page in a plain function."""
+    return context.scoped_fetch.sync.fetch(url).text
+
+
+@pytest.mark.parametrize("name", ["fetch", "fetch_plainly"])
+def test_requests_work_from_code_without_a_loop_again_and_again(name):
+    registry = registry_of(fetch, fetch_plainly)
+    private = Personality("a", network=NetworkPolicy(allow_private_urls=True))
+    with serving(lambda target, head: response(body=b"page")) as server:
+        args = {"url": f"http://127.0.0.1:{server.port}/"}
+        for _ in range(3):
+            assert asyncio.run(answer(registry, name, args, private)).text == "page"
+        calls = [{"id": "1", "name": name, "args": args}]
+        context = ToolContext(network_policy=private.network)
+        for _ in range(3):
+            assert registry.execute_parallel_sync(calls, context)[0].text == "page"
+
+
+async def test_the_limits_of_a_fetch_are_those_of_the_backends():
+    private = Personality("a", network=NetworkPolicy(allow_private_urls=True))
+    registry = registry_of(fetch, fetch_limits=FetchLimits(max_wire_bytes=3))
+    with serving(lambda target, head: response(body=b"page")) as server:
+        result = await answer(
+            registry, "fetch", {"url": f"http://127.0.0.1:{server.port}/"}, private
+        )
+    assert "longer than 3 bytes" in result.text
+
+
 @pytest.mark.parametrize(
     ("scope", "context", "other"),
     [
@@ -348,7 +411,8 @@ async def test_attachments_are_those_of_the_declared_kinds_and_only_the_very_fil
         Attachment("a1", "file", f"file://{folder}/data/f.txt"),
         Attachment("a2", "file", "https://example.com/x"),
     ]
-    registry = registry_of(look)
+    pools = ConnectionPools(resolve=lambda host, port: ["127.0.0.1"])
+    registry = registry_of(look, pools=pools)
     texts = []
     for ref in ("a1", "a0", "a2", "zz"):
         [result] = await registry.execute_parallel(
@@ -357,7 +421,7 @@ async def test_attachments_are_those_of_the_declared_kinds_and_only_the_very_fil
         texts.append(result.text)
     assert texts[0] == "['a1', 'a2'] data"
     assert "No attachment with ref 'a0'" in texts[1]
-    assert "not a local file" in texts[2]
+    assert "HOST_NOT_ALLOWED: 'example.com' resolves to 127.0.0.1" in texts[2]
     assert "No attachment with ref 'zz'" in texts[3]
 
 

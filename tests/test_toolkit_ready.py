@@ -8,12 +8,14 @@ from ethos_registry.registry.tool_registry import ToolRegistry
 from ethos_registry.toolkit import ready_tools
 
 NAMES = [
+    "lint",
     "list_files",
     "patch_file",
     "read_file",
     "run_tests",
     "search_files",
     "terminal",
+    "typecheck",
     "write_file",
 ]
 """In the order of their names."""

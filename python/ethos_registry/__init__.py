@@ -30,13 +30,31 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
     from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
     from ethos_registry.artifacts.store import MemoryArtifactStore
+    from ethos_registry.bridges.mcp.bridge.bridge import McpBridge
+    from ethos_registry.bridges.mcp.bridge.pins import McpPins, PinDifference
+    from ethos_registry.bridges.mcp.bridge.reports import (
+        McpAnnotations,
+        McpProblem,
+        McpServerStatus,
+        ToolsChanged,
+    )
+    from ethos_registry.bridges.mcp.bridge.server import McpServer
+    from ethos_registry.bridges.mcp.gateway.gateway import McpGateway
     from ethos_registry.bridges.turn_collector import TurnCollector
+    from ethos_registry.capabilities.attachments import AttachmentNotFoundError
     from ethos_registry.capabilities.files import ReachFiles, folder_storage
     from ethos_registry.capabilities.key_values import (
         KeyValueDatabase,
         KeyValueError,
         QuotaExceededError,
     )
+    from ethos_registry.capabilities.network.exchange import (
+        FetchLimits,
+        FetchResponse,
+        ResponseTooLargeError,
+    )
+    from ethos_registry.capabilities.network.hosts import HostNotAllowedError
+    from ethos_registry.capabilities.network.pools import ConnectionPools
     from ethos_registry.capabilities.protected import Protection
     from ethos_registry.capabilities.resolver import CapabilityBackends
     from ethos_registry.capabilities.sandbox.command_sandbox import (
@@ -52,7 +70,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.contract.abort import AbortController, AbortSignal
     from ethos_registry.contract.artifact import ArtifactOrigin
     from ethos_registry.contract.attachment import Attachment
-    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
+    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
     from ethos_registry.contract.canonical_json import call_checksum
     from ethos_registry.contract.capability import ToolCapabilities
     from ethos_registry.contract.content import Audio, ContentBlock, Document, Image, Link
@@ -64,7 +82,6 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ToolAlreadyRegisteredError,
         TurnAlreadySignalledError,
     )
-    from ethos_registry.contract.execute_request import ToolExecuteRequest
     from ethos_registry.contract.observer import (
         BatchObserver,
         CallObserver,
@@ -74,14 +91,15 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         StartedCall,
     )
     from ethos_registry.contract.policy import (
-        NO_TOOLS,
         FsReach,
+        NO_TOOLS,
         NetworkPolicy,
         Personality,
         ToolFilterOpts,
     )
     from ethos_registry.contract.ports import ArtifactStore, ToolView, TurnScope, UsageRecorder
     from ethos_registry.contract.progress import Audience, ToolProgressEvent
+    from ethos_registry.contract.recorded_call import CallRecorder, RecordedCall, RecordedCalls
     from ethos_registry.contract.reducer import (
         ToolReducerContext,
         ToolResultReducer,
@@ -133,6 +151,15 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.providers.portable_name import portable_name
     from ethos_registry.providers.prefix import Prefix
     from ethos_registry.providers.prefix_diff import PrefixChange, PrefixDiff, prefix_diff
+    from ethos_registry.recording.errors import RecordingError
+    from ethos_registry.recording.recorder import TurnRecorder
+    from ethos_registry.recording.recording import (
+        RecordedTurn,
+        Recording,
+        read_recording,
+        recorded_turns,
+    )
+    from ethos_registry.recording.sqlite_recording import FoundCall, SqliteRecording
     from ethos_registry.reduction.arrow import reduce_arrow
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
     from ethos_registry.reduction.many import reduce_many, reduce_text
@@ -140,13 +167,16 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
     from ethos_registry.registry.capability_check import CapabilityFinding
     from ethos_registry.registry.default_tool_registry import DefaultToolRegistry
+    from ethos_registry.registry.deferred_view import DeferredView
     from ethos_registry.registry.dispatched_stream import DispatchedStream
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
     from ethos_registry.registry.local_transport import LocalTransport
     from ethos_registry.registry.prefix_session import PrefixSession
+    from ethos_registry.registry.search_view import SearchView
     from ethos_registry.registry.tool_registry import ToolRegistry, Turn, is_tool_registry
+    from ethos_registry.registry.tool_search import ToolSearch
     from ethos_registry.registry.view import View
     from ethos_registry.schema import FunctionTool, function_schema, tool
     from ethos_registry.telemetry.open_telemetry import OpenTelemetry
@@ -154,14 +184,28 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.telemetry.traced_call import TracedCall
     from ethos_registry.toolkit import (
         ArtifactReaders,
+        BraveSearch,
+        ScriptedSearch,
+        SearchBackend,
+        SearchError,
+        SearchResult,
+        TavilySearch,
+        fetch_url_tool,
         kanban_tools,
+        lint_tool,
         list_files_tool,
+        memory_tools,
         patch_file_tool,
+        read_attachment_tool,
         read_file_tool,
         ready_tools,
         run_tests_tool,
         search_files_tool,
+        session_search_tool,
         terminal_tool,
+        todo_tools,
+        typecheck_tool,
+        web_search_tool,
         write_file_tool,
     )
     from ethos_registry.transports.limits import WorkerLimits
@@ -186,13 +230,16 @@ __all__ = [
     "ArtifactStore",
     "ArtifactStoreError",
     "Attachment",
+    "AttachmentNotFoundError",
     "Audience",
     "Audio",
     "BatchControl",
     "BatchObserver",
     "BatchOptions",
+    "BraveSearch",
     "BrokenStreamPolicy",
     "CallObserver",
+    "CallRecorder",
     "CallResult",
     "CallResults",
     "CapabilityBackends",
@@ -201,10 +248,12 @@ __all__ = [
     "CollisionPolicy",
     "CommandSandbox",
     "ConfigError",
+    "ConnectionPools",
     "ContentBlock",
     "DayUsage",
     "DefaultToolRegistry",
     "DefaultToolResultReducerRegistry",
+    "DeferredView",
     "DispatchContext",
     "DispatchMode",
     "DispatchedStream",
@@ -214,11 +263,15 @@ __all__ = [
     "ErrorReason",
     "EthosRegistryError",
     "Explanation",
+    "FetchLimits",
+    "FetchResponse",
     "FileSecrets",
     "FinishedCall",
+    "FoundCall",
     "FrozenToolRegistry",
     "FsReach",
     "FunctionTool",
+    "HostNotAllowedError",
     "Image",
     "Invocation",
     "InvocationFilter",
@@ -231,12 +284,20 @@ __all__ = [
     "LiveContext",
     "LocalTransport",
     "MalformedCall",
+    "McpAnnotations",
+    "McpBridge",
+    "McpGateway",
+    "McpPins",
+    "McpProblem",
+    "McpServer",
+    "McpServerStatus",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
     "OpenInference",
     "OpenTelemetry",
     "Personality",
+    "PinDifference",
     "Prefix",
     "PrefixChange",
     "PrefixDiff",
@@ -247,7 +308,13 @@ __all__ = [
     "QuotaExceededError",
     "ReachFiles",
     "ReadMtime",
+    "RecordedCall",
+    "RecordedCalls",
+    "RecordedTurn",
+    "Recording",
+    "RecordingError",
     "Registration",
+    "ResponseTooLargeError",
     "Retry",
     "SandboxPolicy",
     "ScopedAttachments",
@@ -255,8 +322,14 @@ __all__ = [
     "ScopedFs",
     "ScopedProcess",
     "ScopedSecretsResolver",
+    "ScriptedSearch",
+    "SearchBackend",
+    "SearchError",
+    "SearchResult",
+    "SearchView",
     "SpooledArtifact",
     "SpooledArtifactStore",
+    "SqliteRecording",
     "StandardBackends",
     "StartedBatch",
     "StartedCall",
@@ -265,6 +338,7 @@ __all__ = [
     "StreamOptions",
     "SupervisedProcess",
     "SupervisorUnavailableError",
+    "TavilySearch",
     "Tool",
     "ToolAlreadyRegisteredError",
     "ToolCall",
@@ -283,9 +357,11 @@ __all__ = [
     "ToolResult",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
+    "ToolSearch",
     "ToolTransport",
     "ToolUsage",
     "ToolView",
+    "ToolsChanged",
     "TracedCall",
     "TransportItem",
     "TransportProgress",
@@ -295,6 +371,7 @@ __all__ = [
     "Turn",
     "TurnAlreadySignalledError",
     "TurnCollector",
+    "TurnRecorder",
     "TurnScope",
     "UnconfinedError",
     "UsageLedger",
@@ -310,22 +387,28 @@ __all__ = [
     "create_tool_registry",
     "default_reducers",
     "err",
+    "fetch_url_tool",
     "folder_storage",
     "function_schema",
     "is_secret_name",
     "is_tool_registry",
     "kanban_tools",
+    "lint_tool",
     "list_files_tool",
     "load_personalities",
     "load_personality",
+    "memory_tools",
     "ok",
     "patch_file_tool",
     "portable_name",
     "prefix_diff",
     "provider",
+    "read_attachment_tool",
     "read_file_tool",
+    "read_recording",
     "read_usage",
     "ready_tools",
+    "recorded_turns",
     "redact_text",
     "reduce_arrow",
     "reduce_many",
@@ -334,10 +417,14 @@ __all__ = [
     "run_tests_tool",
     "sandbox_support",
     "search_files_tool",
+    "session_search_tool",
     "standard_backends",
     "start_supervised",
     "terminal_tool",
+    "todo_tools",
     "tool",
+    "typecheck_tool",
+    "web_search_tool",
     "write_file_tool",
 ]
 
@@ -349,9 +436,18 @@ _NAMES = {
     "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
     "artifacts.spooled_store": "SpooledArtifactStore",
     "artifacts.store": "MemoryArtifactStore",
+    "bridges.mcp.bridge.bridge": "McpBridge",
+    "bridges.mcp.bridge.pins": "McpPins PinDifference",
+    "bridges.mcp.bridge.reports": "McpAnnotations McpProblem McpServerStatus ToolsChanged",
+    "bridges.mcp.bridge.server": "McpServer",
+    "bridges.mcp.gateway.gateway": "McpGateway",
     "bridges.turn_collector": "TurnCollector",
+    "capabilities.attachments": "AttachmentNotFoundError",
     "capabilities.files": "ReachFiles folder_storage",
     "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
+    "capabilities.network.exchange": "FetchLimits FetchResponse ResponseTooLargeError",
+    "capabilities.network.hosts": "HostNotAllowedError",
+    "capabilities.network.pools": "ConnectionPools",
     "capabilities.protected": "Protection",
     "capabilities.resolver": "CapabilityBackends",
     "capabilities.sandbox.command_sandbox": "CommandSandbox UnconfinedError sandbox_support",
@@ -363,7 +459,7 @@ _NAMES = {
     "contract.abort": "AbortController AbortSignal",
     "contract.artifact": "ArtifactOrigin",
     "contract.attachment": "Attachment",
-    "contract.call": "CallResult MalformedCall ToolCall",
+    "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
     "contract.canonical_json": "call_checksum",
     "contract.capability": "ToolCapabilities",
     "contract.content": "Audio ContentBlock Document Image Link",
@@ -372,7 +468,6 @@ _NAMES = {
     "contract.errors": (
         "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
     ),
-    "contract.execute_request": "ToolExecuteRequest",
     "contract.observer": (
         "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
     ),
@@ -380,6 +475,7 @@ _NAMES = {
     "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
     "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
+    "contract.recorded_call": "CallRecorder RecordedCall RecordedCalls",
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
@@ -404,6 +500,10 @@ _NAMES = {
     "providers.portable_name": "portable_name",
     "providers.prefix": "Prefix",
     "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
+    "recording.errors": "RecordingError",
+    "recording.recorder": "TurnRecorder",
+    "recording.recording": "RecordedTurn Recording read_recording recorded_turns",
+    "recording.sqlite_recording": "FoundCall SqliteRecording",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",
     "reduction.many": "reduce_many reduce_text",
@@ -411,21 +511,27 @@ _NAMES = {
     "reduction.registry": "DefaultToolResultReducerRegistry",
     "registry.capability_check": "CapabilityFinding",
     "registry.default_tool_registry": "DefaultToolRegistry",
+    "registry.deferred_view": "DeferredView",
     "registry.dispatched_stream": "DispatchedStream",
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",
     "registry.local_transport": "LocalTransport",
     "registry.prefix_session": "PrefixSession",
+    "registry.search_view": "SearchView",
     "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
+    "registry.tool_search": "ToolSearch",
     "registry.view": "View",
     "schema": "FunctionTool function_schema tool",
     "telemetry.open_telemetry": "OpenTelemetry",
     "telemetry.presets": "Langfuse OpenInference",
     "telemetry.traced_call": "TracedCall",
     "toolkit": (
-        "ArtifactReaders kanban_tools list_files_tool patch_file_tool read_file_tool "
-        "ready_tools run_tests_tool search_files_tool terminal_tool write_file_tool"
+        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError "
+        "SearchResult TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool "
+        "memory_tools patch_file_tool read_attachment_tool read_file_tool ready_tools "
+        "run_tests_tool search_files_tool session_search_tool terminal_tool todo_tools "
+        "typecheck_tool web_search_tool write_file_tool"
     ),
     "transports.limits": "WorkerLimits",
     "transports.process_transport": "ProcessTransport",

@@ -418,6 +418,15 @@ async def scoped_objects_are_made_where_the_tool_runs(subject: Subject) -> None:
 
 
 @row
+async def secrets_handed_out_where_the_tool_runs_do_not_leave_it(subject: Subject) -> None:
+    request = ToolExecuteRequest("1", "leak", {}, ToolContext())
+    result = await subject.transport.execute(request, AbortController().signal)
+    assert result.ok, result.text
+    assert result.text.startswith("the secret is")
+    assert "plain-looking words" not in result.text
+
+
+@row
 async def the_map_of_read_files_goes_and_comes_back(subject: Subject) -> None:
     mtimes = {"/a": ReadMtime(1.0, 1)}
     context = ToolContext(read_mtimes=mtimes, current_turn=4)

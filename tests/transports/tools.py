@@ -11,7 +11,13 @@ from pathlib import Path
 
 from ethos_registry import ReadMtime, ToolContext, ToolOk, ToolRegistry, ok, standard_backends
 
-registry = ToolRegistry(capability_backends=standard_backends())
+
+def fixed_secret(reference: str) -> str:
+    """A source with one secret, which has no shape by which it could be recognised."""
+    return "plain-looking words"
+
+
+registry = ToolRegistry(capability_backends=standard_backends(secrets=fixed_secret))
 
 
 def note(file: str, text: str) -> None:
@@ -187,6 +193,13 @@ async def read_scoped(path: str, context: ToolContext) -> str:
     """Read a file through the scoped object."""
     assert context.scoped_fs is not None
     return await context.scoped_fs.read(path)
+
+
+@registry.tool(capabilities={"secrets": ["api"]})
+async def leak(context: ToolContext) -> str:
+    """Show a secret."""
+    assert context.secrets_resolver is not None
+    return f"the secret is {await context.secrets_resolver.get('api')}"
 
 
 @registry.tool

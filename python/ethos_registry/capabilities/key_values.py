@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import sqlite3
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ethos_registry.contract.errors import EthosRegistryError
+from ethos_registry.persistence.sqlite_file import SqliteFile, sqlite_problem
 
 __all__ = [
     "KeyValueDatabase",
@@ -24,21 +23,32 @@ __all__ = [
 
 R = TypeVar("R")
 
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS entries (
-    scope TEXT NOT NULL,
-    key TEXT NOT NULL,
-    value TEXT NOT NULL,
-    is_json INTEGER NOT NULL,
-    size_bytes INTEGER NOT NULL,
-    expires_at REAL,
-    PRIMARY KEY (scope, key)
-) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS entries_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL;
-"""
+_APPLICATION_ID = 0x4574684B
+"""Identifies a key-value store, so that another program's database is never changed."""
+_SCHEMA = (
+    """
+    CREATE TABLE entries (
+        scope TEXT NOT NULL,
+        key TEXT NOT NULL,
+        value TEXT NOT NULL,
+        is_json INTEGER NOT NULL,
+        size_bytes INTEGER NOT NULL,
+        expires_at REAL,
+        PRIMARY KEY (scope, key)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX entries_expiry ON entries (expires_at) WHERE expires_at IS NOT NULL",
+    # Sums over `entries`, written in the same transactions: a quota costs one row, not a scan.
+    """
+    CREATE TABLE scopes (
+        scope TEXT NOT NULL PRIMARY KEY,
+        key_count INTEGER NOT NULL,
+        size_bytes INTEGER NOT NULL
+    ) WITHOUT ROWID
+    """,
+)
 _LIVE = "(expires_at IS NULL OR expires_at > :now)"
 _MAX_KEY_CHARS = 512
-_BUSY_SECONDS = 10.0
 _FOREVER = None
 
 
@@ -77,9 +87,7 @@ class KeyValueDatabase:
         self.max_keys = max_keys
         self.max_bytes = max_bytes
         self._now = now
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._owner_pid = 0
+        self._file = SqliteFile(self._path, _SCHEMA, application_id=_APPLICATION_ID)
 
     def scope(self, scope: str) -> KeyValues:
         """The values of one scope, for example `tool:notes` or `session:42`."""
@@ -87,57 +95,27 @@ class KeyValueDatabase:
 
     def close(self) -> None:
         """Close the file; the next use opens it again."""
-        with self._lock:
-            if self._connection is not None and self._owner_pid == os.getpid():
-                self._connection.close()
-            self._connection = None
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):
-            self.close()
+        self._file.close()
 
     def run(self, work: Callable[[sqlite3.Connection, float], R]) -> R:
-        """`work` in one transaction; `KeyValueError` for whatever SQLite raises."""
+        """`work` in one transaction; `KeyValueError` for whatever SQLite or the system raises."""
         try:
-            with self._lock, self._transaction() as connection:
+            with self._file.transaction() as connection:
                 return work(connection, self._now())
-        except sqlite3.Error as error:
-            raise KeyValueError(f"the key-value store {self._path} failed: {error}") from error
-
-    @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        connection = self._opened()
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield connection
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
+        except (sqlite3.Error, OSError) as error:
+            raise self._failure(error) from error
 
     def read(self, work: Callable[[sqlite3.Connection, float], R]) -> R:
         """`work`, which only reads."""
         try:
-            with self._lock:
-                return work(self._opened(), self._now())
-        except sqlite3.Error as error:
-            raise KeyValueError(f"the key-value store {self._path} failed: {error}") from error
+            return self._file.read(lambda connection: work(connection, self._now()))
+        except (sqlite3.Error, OSError) as error:
+            raise self._failure(error) from error
 
-    def _opened(self) -> sqlite3.Connection:
-        """A connection of this process; one that a fork copied must not be used."""
-        if self._connection is None or self._owner_pid != os.getpid():
-            if self._path != ":memory:":
-                # SQLite makes the file with the umask's mode; values belong to the owner only.
-                descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-                os.close(descriptor)
-            connection = sqlite3.connect(
-                self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
-            )
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            connection.executescript(_SCHEMA)
-            self._connection, self._owner_pid = connection, os.getpid()
-        return self._connection
+    def _failure(self, error: sqlite3.Error | OSError) -> KeyValueError:
+        if isinstance(error, KeyValueError):
+            return error
+        return KeyValueError(f"the key-value store {self._path} failed: {sqlite_problem(error)}")
 
 
 class SyncKeyValues:
@@ -194,11 +172,11 @@ class SyncKeyValues:
         ttl_seconds: float | None,
     ) -> None:
         database = self._database
-        connection.execute("DELETE FROM entries WHERE expires_at <= ?", (now,))
-        count, used = connection.execute(
-            "SELECT COUNT(*), COALESCE(SUM(size_bytes), 0) FROM entries WHERE scope=? AND key<>?",
-            (self._scope, key),
-        ).fetchone()
+        _delete_expired(connection, now)
+        count, used = _used(connection, self._scope)
+        old_size = _size_of(connection, self._scope, key)
+        if old_size is not None:
+            count, used = count - 1, used - old_size
         if count + 1 > database.max_keys:
             raise QuotaExceededError(
                 f"{self._scope} has {count} keys, its limit; delete some first"
@@ -221,17 +199,20 @@ class SyncKeyValues:
                 _FOREVER if ttl_seconds is None else now + ttl_seconds,
             ),
         )
+        _set_used(connection, self._scope, count + 1, used + size)
 
     def delete(self, key: str) -> bool:
         """Delete a value; returns whether there was one."""
 
         def work(connection: sqlite3.Connection, now: float) -> bool:
-            found = connection.execute(
-                f"SELECT 1 FROM entries WHERE scope=:scope AND key=:key AND {_LIVE}",
-                {"scope": self._scope, "key": key, "now": now},
-            ).fetchone()
+            _delete_expired(connection, now)
+            size = _size_of(connection, self._scope, key)
+            if size is None:
+                return False
             connection.execute("DELETE FROM entries WHERE scope=? AND key=?", (self._scope, key))
-            return found is not None
+            count, used = _used(connection, self._scope)
+            _set_used(connection, self._scope, count - 1, used - size)
+            return True
 
         return self._database.run(work)
 
@@ -274,3 +255,39 @@ class KeyValues:
     async def list(self, prefix: str = "") -> list[str]:
         """The keys that start with `prefix`, sorted by code point."""
         return await asyncio.to_thread(self.sync.list, prefix)
+
+
+def _delete_expired(connection: sqlite3.Connection, now: float) -> None:
+    """Delete what has expired in any scope; usually one look into an index."""
+    expired = connection.execute(
+        "SELECT scope, COUNT(*), SUM(size_bytes) FROM entries WHERE expires_at <= ? GROUP BY scope",
+        (now,),
+    ).fetchall()
+    if not expired:
+        return
+    connection.execute("DELETE FROM entries WHERE expires_at <= ?", (now,))
+    for scope, expired_count, expired_bytes in expired:
+        count, used = _used(connection, scope)
+        _set_used(connection, scope, count - expired_count, used - expired_bytes)
+
+
+def _used(connection: sqlite3.Connection, scope: str) -> tuple[int, int]:
+    """The keys and bytes of a scope."""
+    found: tuple[int, int] | None = connection.execute(
+        "SELECT key_count, size_bytes FROM scopes WHERE scope=?", (scope,)
+    ).fetchone()
+    return found or (0, 0)
+
+
+def _set_used(connection: sqlite3.Connection, scope: str, count: int, size_bytes: int) -> None:
+    if count == 0:
+        connection.execute("DELETE FROM scopes WHERE scope=?", (scope,))
+    else:
+        connection.execute("REPLACE INTO scopes VALUES (?, ?, ?)", (scope, count, size_bytes))
+
+
+def _size_of(connection: sqlite3.Connection, scope: str, key: str) -> int | None:
+    found = connection.execute(
+        "SELECT size_bytes FROM entries WHERE scope=? AND key=?", (scope, key)
+    ).fetchone()
+    return None if found is None else int(found[0])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
+from ethos_registry.capabilities.network_coverage import covers_host
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import FsReach, NetworkPolicy, Personality
 
-__all__ = ["PolicySource", "fs_policy", "network_policy", "personality_of"]
+__all__ = ["PolicySource", "fs_policy", "joined_network_policy", "network_policy", "personality_of"]
 
 PolicySource: TypeAlias = Callable[[str], Personality | None]
 """The current personality of an id; `None` if there is none."""
@@ -31,16 +32,29 @@ def fs_policy(personality: Personality | None) -> FsReach | None:
 
 def network_policy(context: ToolContext, personality: Personality | None) -> NetworkPolicy | None:
     """The policy of the call: a request must satisfy the personality's and the context's."""
-    stated = None if personality is None else personality.network
-    given = context.network_policy
+    return joined_network_policy(
+        context.network_policy, None if personality is None else personality.network
+    )
+
+
+def joined_network_policy(
+    given: NetworkPolicy | None, stated: NetworkPolicy | None
+) -> NetworkPolicy | None:
+    """What both policies permit."""
     if stated is None or given is None:
         return stated or given
     allow = stated.allow if given.allow is None else given.allow
     if stated.allow is not None and given.allow is not None:
-        allow = [host for host in given.allow if host in stated.allow or "*" in stated.allow]
-        allow += [host for host in stated.allow if "*" in given.allow and host not in allow]
+        allow = [*_covered(given.allow, stated.allow), *_covered(stated.allow, given.allow)]
     return NetworkPolicy(
         allow,
         [*(stated.deny or ()), *(given.deny or ())],
         bool(stated.allow_private_urls and given.allow_private_urls),
     )
+
+
+def _covered(hosts: Sequence[str], by: Sequence[str]) -> Iterator[str]:
+    """The patterns that lie within what another list allows."""
+    for host in hosts:
+        if "*" in by or (host != "*" and covers_host(by, host)):
+            yield host

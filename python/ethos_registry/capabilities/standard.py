@@ -5,12 +5,15 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ethos_registry.capabilities.attachments import TurnAttachments
 from ethos_registry.capabilities.files import ReachFiles
 from ethos_registry.capabilities.handed_out import handed_out_secrets
 from ethos_registry.capabilities.key_values import KeyValueDatabase, KeyValues
+from ethos_registry.capabilities.network.backend import RequestBackend
+from ethos_registry.capabilities.network.exchange import FetchLimits
+from ethos_registry.capabilities.network.pools import ConnectionPools
 from ethos_registry.capabilities.policies import (
     PolicySource,
     fs_policy,
@@ -31,6 +34,9 @@ from ethos_registry.contract.capability import CAPABILITY_ALIASES, CapabilityNam
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import NetworkPolicy, Personality
+
+if TYPE_CHECKING:
+    from ethos_registry.capabilities.network.fetch import ReachFetch
 
 __all__ = ["StandardBackends", "standard_backends"]
 
@@ -72,7 +78,8 @@ def standard_backends(
     policies: PolicySource | None = None,
     protection: Protection = DEFAULT_PROTECTION,
     sandbox: CommandSandboxPort | None = None,
-    pools: Any = None,
+    pools: ConnectionPools | None = None,
+    fetch_limits: FetchLimits | None = None,
 ) -> StandardBackends:
     """Backends for files, programs and attachments, and for what the arguments add.
 
@@ -87,12 +94,16 @@ def standard_backends(
             Default: `CommandSandbox()`.
         pools: `ConnectionPools` for tools that declare `network`. Default: new pools if the
             extra `network` is installed; without it, calls of such tools are refused.
+        fetch_limits: What one fetch may cost. Default: `FetchLimits()`.
 
     >>> sorted(standard_backends())[:2]
     ['attachments', 'fs_reach']
 
     """
     confines = CommandSandbox() if sandbox is None else sandbox
+    requests = None
+    if pools is not None or importlib.util.find_spec("httpcore") is not None:
+        requests = RequestBackend(pools or ConnectionPools(), fetch_limits, policies)
 
     def files(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> ReachFiles:
         personality = personality_of(context, policies)
@@ -104,7 +115,11 @@ def standard_backends(
     def attachments(
         tool_name: str, declaration: Mapping[str, Any], context: ToolContext
     ) -> TurnAttachments:
-        return TurnAttachments(declaration, context.turn_attachments)
+        return TurnAttachments(
+            declaration,
+            context.turn_attachments,
+            None if requests is None else lambda host: requests.scoped([host], context),
+        )
 
     factories: dict[CapabilityName, Factory] = {
         "fs_reach": files,
@@ -124,8 +139,15 @@ def standard_backends(
             return database.scope(storage_scope(tool_name, declaration, context))
 
         factories["storage"] = storage
-    if pools is not None or importlib.util.find_spec("httpcore") is not None:
-        factories["network"] = _network_factory(pools, policies)
+    if requests is not None:
+        fetches = requests
+
+        def fetch(
+            tool_name: str, declaration: Mapping[str, Any], context: ToolContext
+        ) -> ReachFetch:
+            return fetches.scoped(declaration.get("allowedHosts", ()), context)
+
+        factories["network"] = fetch
     return StandardBackends(factories)
 
 
@@ -214,18 +236,3 @@ def storage_scope(tool_name: str, declaration: Mapping[str, Any], context: ToolC
             )
         return f"personality:{context.personality_id}"
     raise ConfigError(f"unknown storage scope {scope!r}; known are tool, session, personality")
-
-
-def _network_factory(pools: Any, policies: PolicySource | None) -> Factory:
-    shared: list[Any] = [] if pools is None else [pools]
-
-    def fetch(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> Any:
-        from ethos_registry.capabilities.network.fetch import ConnectionPools, ReachFetch
-        from ethos_registry.capabilities.network.hosts import HostRules
-
-        if not shared:
-            shared.append(ConnectionPools())
-        policy = network_policy(context, personality_of(context, policies))
-        return ReachFetch(HostRules.of(declaration.get("allowedHosts", ()), policy), shared[0])
-
-    return fetch

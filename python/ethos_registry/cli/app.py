@@ -18,6 +18,7 @@ from ethos_registry.cli.demo import run_demo
 from ethos_registry.cli.doctor import doctor
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
+from ethos_registry.cli.mcp_app import mcp_app
 from ethos_registry.cli.numbers import any_whole_number, positive_number
 from ethos_registry.cli.output import (
     is_terminal,
@@ -32,6 +33,7 @@ from ethos_registry.cli.prefix_app import prefix_app
 from ethos_registry.cli.prefixes import taken_prefix
 from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
 from ethos_registry.cli.recall_table import RecallTable
+from ethos_registry.cli.recordings_app import recordings_app
 from ethos_registry.cli.reduced_run import SAVE_VARIABLE, run_reduced, saves_by_default
 from ethos_registry.cli.render import RenderedReport
 from ethos_registry.cli.saved_outputs import (
@@ -40,6 +42,7 @@ from ethos_registry.cli.saved_outputs import (
     MAX_OUTPUTS,
     SavedOutputs,
 )
+from ethos_registry.cli.serve_command import serve
 from ethos_registry.cli.sources import (
     check_personality,
     make_registry,
@@ -64,6 +67,8 @@ app = typer.Typer(
     help="The tool registry for LLM agents.",
 )
 app.add_typer(prefix_app, name="prefix")
+app.add_typer(mcp_app, name="mcp")
+app.add_typer(recordings_app, name="recordings")
 
 SOME_CALL_FAILED = 1
 SOME_CALL_REFUSED = 1
@@ -346,6 +351,7 @@ def run(
 
 
 app.command(short_help="Show who called which tools.")(usage)
+app.command(short_help="Serve a personality over the Model Context Protocol.")(serve)
 app.command(short_help="Show what this machine can enforce.")(doctor)
 
 

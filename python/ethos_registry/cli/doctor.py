@@ -27,6 +27,7 @@ _CONTAINMENT = {
 }
 _EXTRAS = {
     "keyring": "keyring",
+    "mcp": "mcp",
     "network": "httpcore",
     "parquet": "pyarrow",
     "postgres": "psycopg",

@@ -17,6 +17,7 @@ from typing import Any, cast
 from ethos_registry import (
     CapabilityBackends,
     FrozenToolRegistry,
+    Observer,
     Personality,
     Registration,
     Tool,
@@ -35,8 +36,10 @@ __all__ = [
     "make_registry",
     "read_json",
     "read_output",
+    "read_personalities",
     "read_personality",
     "registry_to_check",
+    "registry_to_serve",
 ]
 
 MAX_INPUT_BYTES = 256 * 1024 * 1024
@@ -106,6 +109,14 @@ def _no_number(constant: str) -> None:
     raise ValueError(f"{constant} is not a JSON number")
 
 
+def read_personalities(path: str, personality_id: str | None) -> list[Personality]:
+    """All personalities of a YAML file, or the one with an id."""
+    if personality_id is None:
+        return list(load_personalities(Path(path)).values())
+    one = read_personality(path, personality_id)
+    return [] if one is None else [one]
+
+
 def read_personality(path: str | None, personality_id: str | None) -> Personality | None:
     """The personality of a YAML file; of several, the one with that id."""
     if path is None:
@@ -126,7 +137,9 @@ def read_personality(path: str | None, personality_id: str | None) -> Personalit
     return next(iter(personalities.values()))
 
 
-def check_personality(registry: ToolRegistry, personality: Personality | None) -> None:
+def check_personality(
+    registry: ToolRegistry | FrozenToolRegistry, personality: Personality | None
+) -> None:
     """Refuse a personality whose entries match nothing: a typo would silently hide tools."""
     unmatched = {} if personality is None else registry.check(personality)
     unmatched.pop("undeclared", None)
@@ -150,7 +163,7 @@ _FIELD_NAMES = {
 }
 
 
-def _known_entries(registry: ToolRegistry) -> dict[str, list[str]]:
+def _known_entries(registry: ToolRegistry | FrozenToolRegistry) -> dict[str, list[str]]:
     found = [registry.registration(tool.name) for tool in registry.all()]
     registrations = [registration for registration in found if registration is not None]
     names = [registration.tool.name for registration in registrations]
@@ -172,7 +185,9 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def make_registry(
-    references: Iterable[str], backends: CapabilityBackends | None = None
+    references: Iterable[str],
+    backends: CapabilityBackends | None = None,
+    observers: Iterable[Observer] = (),
 ) -> tuple[ToolRegistry, list[Registration]]:
     """A registry of the referenced tools, or of the ready tools, and its registrations.
 
@@ -180,7 +195,9 @@ def make_registry(
     tags), an iterable of tools, or a function without parameters that returns one of these.
     The modules' output goes to standard error.
     """
-    registry = ToolRegistry(reducer_registry=default_reducers(), capability_backends=backends)
+    registry = ToolRegistry(
+        reducer_registry=default_reducers(), capability_backends=backends, observers=observers
+    )
     named = list(references)
     given = [item for reference in named for item in _registrations(reference)]
     if not named:
@@ -206,6 +223,28 @@ def registry_to_check(references: Iterable[str]) -> ToolRegistry:
     registries = [value for value in values if isinstance(value, ToolRegistry | FrozenToolRegistry)]
     backends = registries[0].capability_backends if registries else standard_backends()
     return make_registry(named, backends)[0]
+
+
+def registry_to_serve(
+    references: Iterable[str], ledger: Observer | None
+) -> ToolRegistry | FrozenToolRegistry:
+    """The referenced registry itself, with its settings, if the only reference is one.
+
+    Otherwise a registry of the referenced tools with `standard_backends()`, which the ledger
+    observes.
+    """
+    named = list(references)
+    if len(named) == 1 and isinstance(
+        value := _loaded(named[0]), ToolRegistry | FrozenToolRegistry
+    ):
+        if ledger is not None:
+            raise CommandError(
+                f"`--ledger` is for tools; `{named[0]}` is a registry: give it "
+                "`observers=[UsageLedger(...)]`"
+            )
+        return value
+    observers = () if ledger is None else (ledger,)
+    return make_registry(named, standard_backends(), observers)[0]
 
 
 def _loaded(reference: str) -> Any:

@@ -47,12 +47,29 @@ class ToolExecuteRequest:
     protocol_version: int = PROTOCOL_VERSION
 
     def __post_init__(self) -> None:
-        checks.text(self.tool_call_id, "tool_call_id")
-        checks.text(self.name, "name")
+        if type(self.tool_call_id) is not str:
+            checks.text(self.tool_call_id, "tool_call_id")
+        if type(self.name) is not str:
+            checks.text(self.name, "name")
         if not isinstance(self.context, ToolContext):
             raise ConfigError(f"`context` must be a ToolContext, got {type(self.context).__name__}")
         if self.attachments != ():
             object.__setattr__(self, "attachments", _checked_attachments(self.attachments))
+        if (
+            self.personality is not None
+            or self.filter_opts is not None
+            or self.allowed_tools is not None
+        ):
+            self._check_policy()
+        if self.idempotent is not False:
+            checks.boolean(self.idempotent, "idempotent")
+        if type(self.tool_digest) is not str:
+            checks.text(self.tool_digest, "tool_digest")
+        if self.protocol_version is not PROTOCOL_VERSION:
+            version = self.protocol_version
+            checks.finite_number(version, "protocol_version", minimum=1, whole=True)
+
+    def _check_policy(self) -> None:
         if self.personality is not None and not isinstance(self.personality, Personality):
             kind = type(self.personality).__name__
             raise ConfigError(f"`personality` must be a Personality, got {kind}")
@@ -61,10 +78,8 @@ class ToolExecuteRequest:
             raise ConfigError(f"`filter_opts` must be ToolFilterOpts, got {kind}")
         if self.allowed_tools is not None and self.allowed_tools is not NO_TOOLS:
             names = checks.strings(self.allowed_tools, "allowed_tools")
-            object.__setattr__(self, "allowed_tools", names or NO_TOOLS)
-        checks.boolean(self.idempotent, "idempotent")
-        checks.text(self.tool_digest, "tool_digest")
-        checks.finite_number(self.protocol_version, "protocol_version", minimum=1, whole=True)
+            if names != self.allowed_tools or not names:
+                object.__setattr__(self, "allowed_tools", names or NO_TOOLS)
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object; live objects of the context stay behind: see `obstacle`."""
@@ -81,8 +96,10 @@ class ToolExecuteRequest:
 
         The other live fields are bridged, stay with the caller, or are made again by the receiver.
         """
-        refused = (name for name, way in LIVE_FIELDS_ELSEWHERE.items() if way == "refused")
-        return next((name for name in refused if getattr(self.context, name) is not None), None)
+        for name in _REFUSED:
+            if getattr(self.context, name) is not None:
+                return name
+        return None
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any], **live: Any) -> ToolExecuteRequest:
@@ -173,6 +190,9 @@ LIVE_FIELDS_ELSEWHERE: dict[str, str] = {
 """What happens to each live field of a context: `bridged` to the process where the tool runs,
 `rebuilt` there from the declared capabilities, `stays` with the registry that finishes the result,
 `refused`: a call whose context has it is not sent."""
+
+
+_REFUSED = tuple(name for name, way in LIVE_FIELDS_ELSEWHERE.items() if way == "refused")
 
 
 class WireBatch(NamedTuple):

@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias, overload
 
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.recorded_call import CallRecorder
 from ethos_registry.contract.result import ErrorReason
 from ethos_registry.contract.tool import Tool
 
@@ -158,12 +159,14 @@ class FinishedCalls(Sequence[FinishedCall]):
 
     __slots__ = (
         "_calls",
+        "_calls",
         "attempts",
         "clock_offset_seconds",
         "context",
         "exception_types",
         "personality_id",
         "rows",
+        "started_at_seconds",
     )
 
     def __init__(
@@ -174,6 +177,7 @@ class FinishedCalls(Sequence[FinishedCall]):
         clock_offset_seconds: float,
         exception_types: Mapping[int, str],
         attempts: list[FinishedRow],
+        started_at_seconds: float = 0.0,
     ) -> None:
         self.rows = rows
         self.context = context
@@ -185,6 +189,8 @@ class FinishedCalls(Sequence[FinishedCall]):
         self.attempts = attempts
         """The attempts that failed and were followed by another: see `Retry`. `rows` has the last
         attempt of each call."""
+        self.started_at_seconds = started_at_seconds
+        """Unix time of the start of the batch."""
         self._calls: list[FinishedCall] | None = None
 
     @property
@@ -276,7 +282,7 @@ class CallObserver(Protocol):
 class BatchObserver(Protocol):
     """Decides for each batch whether it is observed."""
 
-    def batch_started(self, batch: StartedBatch) -> Observer | CallObserver | None:
+    def batch_started(self, batch: StartedBatch) -> Observer | CallObserver | CallRecorder | None:
         """The observer of this batch alone, or `None` to leave it unobserved.
 
         Called before the calls start, with the context variables of the caller. A batch that no
@@ -284,5 +290,5 @@ class BatchObserver(Protocol):
         """
 
 
-AnyObserver: TypeAlias = Observer | CallObserver | BatchObserver
-"""An object with at least one of the five methods."""
+AnyObserver: TypeAlias = Observer | CallObserver | CallRecorder | BatchObserver
+"""An object with at least one of the six methods."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import IO, Any, Literal, Protocol
 
+from ethos_registry.contract.attachment import Attachment
+
 __all__ = [
     "KeyValueStore",
     "ScopedAttachments",
@@ -307,11 +309,14 @@ class ScopedProcess(Protocol):
 class ScopedAttachments(Protocol):
     """The turn's attachments of the kinds that the tool declared."""
 
-    def list(self) -> Sequence[Any]:
+    def list(self) -> Sequence[Attachment]:
         """The attachments that this tool may open."""
 
-    async def open(self, ref: str) -> bytes:
-        """The bytes of one of them."""
+    async def open(self, ref: str | Attachment) -> bytes:
+        """The bytes of one of them, by its reference or as it is listed."""
 
-    def open_sync(self, ref: str) -> bytes:
+    async def open_by_ref(self, ref: str) -> bytes:
+        """The bytes of the one with this reference."""
+
+    def open_sync(self, ref: str | Attachment) -> bytes:
         """`open` for plain functions."""

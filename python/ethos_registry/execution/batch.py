@@ -25,6 +25,7 @@ from ethos_registry.execution.options import CheckedOptions
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.shared_slots import SharedSlots
 from ethos_registry.execution.timer import BatchTimer
+from ethos_registry.reduction.redaction import Redact
 from ethos_registry.table.admission import Admission
 
 __all__ = ["Batch"]
@@ -178,46 +179,32 @@ class Batch:
         return threading.get_ident() == self._thread_id
 
     def deliver(
-        self,
-        tool_name: str,
-        tool_call_id: str,
-        event: Any,
-        index: int,
-        held: HeldProgress | None,
+        self, index: int, tool_name: str, tool_call_id: str, event: Any, held: HeldProgress | None
     ) -> None:
-        """Pass one event to the caller's `emit`, under the name of the tool that runs.
+        """Pass one event to the caller's `emit`, under the name and the id of its call.
 
         `held` keeps what may be the start of a secret, for the next event of the call.
         """
-        self.runtime.guard("`emit`", self._emit, tool_name, tool_call_id, event, index, held)
+        self.runtime.guard("`emit`", self._emit, index, tool_name, tool_call_id, event, held)
 
-    def deliver_held(self, tool_name: str, index: int, held: HeldProgress) -> None:
+    def deliver_held(self, index: int, tool_name: str, held: HeldProgress) -> None:
         """Pass on what was kept, at the end of its call."""
+        redact = self.runtime.redact_of(tool_name)
         for event in held.flush():
-            self.runtime.guard(
-                "`emit`", self._emit, tool_name, event.tool_call_id, event, index, None
-            )
+            self.runtime.guard("`emit`", self._pass_on, index, event, redact)
 
     def _emit(
-        self,
-        tool_name: str,
-        tool_call_id: str,
-        event: Any,
-        index: int,
-        held: HeldProgress | None,
+        self, index: int, tool_name: str, tool_call_id: str, event: Any, held: HeldProgress | None
     ) -> None:
         shown = event_of(tool_name, tool_call_id, event)
         redact = self.runtime.redact_of(tool_name)
-        if redact is None:
-            self._pass_on(shown, index)
-            return
-        for part in (shown,) if held is None else held.passed(shown):
-            message = redact(part.message)
-            if message is not part.message:
-                part = dataclasses.replace(part, message=message)
-            self._pass_on(part, index)
+        parts = (shown,) if redact is None or held is None else held.passed(shown)
+        for part in parts:
+            self._pass_on(index, part, redact)
 
-    def _pass_on(self, event: ToolProgressEvent, index: int) -> None:
+    def _pass_on(self, index: int, event: ToolProgressEvent, redact: Redact | None) -> None:
+        if redact is not None and (message := redact(event.message)) is not event.message:
+            event = dataclasses.replace(event, message=message)
         sink = self.options.sink
         if sink is None:
             self.context.emit(event)

@@ -9,11 +9,12 @@ from time import monotonic
 from types import MappingProxyType
 from typing import Any
 
+from ethos_registry.capabilities.policies import joined_network_policy
 from ethos_registry.capabilities.secret_stream import SecretByteStream
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import ToolExecution
-from ethos_registry.contract.policy import Personality
+from ethos_registry.contract.policy import NetworkPolicy, Personality
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.full_text import FullText
@@ -62,6 +63,8 @@ class Call(ToolContext):
     """What the hooks of the turn received."""
     full_text: FullText | None = None
     """The output that an artifact stores if part of it is not sent."""
+    raw_text: str | None = None
+    """What the tool returned, for recorders, if the result is not the same."""
     held_progress: HeldProgress | None = None
     """Progress text that waits; `None` if no secret was handed out."""
     worker_raw_chars: int | None = None
@@ -97,6 +100,13 @@ class Call(ToolContext):
     def personality(self) -> Personality | None:
         """The personality of the view that runs the call."""
         return self.batch.personality
+
+    @property
+    def network_policy(self) -> NetworkPolicy | None:
+        """The policy of the call: the caller's and the personality's together."""
+        given: NetworkPolicy | None = self._facts.network_policy
+        personality = self.batch.personality
+        return joined_network_policy(given, None if personality is None else personality.network)
 
     @property
     def emit(self) -> Callable[[ToolProgressEvent], object]:
@@ -148,10 +158,10 @@ class Call(ToolContext):
         if held is None and handed_out:
             held = self.held_progress = HeldProgress(handed_out)
         self.batch.deliver(
+            self.index,
             self.plan.name,
             self._tool_call_id,
             event,
-            self.index,
             None if is_searched else held,
         )
 

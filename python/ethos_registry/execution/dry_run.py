@@ -24,6 +24,7 @@ from ethos_registry.table.entry import Entry
 __all__ = [
     "MAX_DRY_RUN_CHARS",
     "MAX_STRING_CHARS",
+    "ShownArguments",
     "dry_run_answer",
     "dry_run_result",
     "redacted_arguments",
@@ -74,7 +75,7 @@ def redacted_arguments(
     '{"city":"Oslo","api_key":"[redacted]"}'
     """
     try:
-        shown = _Redactor(redact, max_string_chars).value(args, MAX_DEPTH)
+        shown = ShownArguments(redact, max_string_chars).value(args, MAX_DEPTH)
         return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
     except KeyboardInterrupt:
         raise
@@ -82,25 +83,38 @@ def redacted_arguments(
         return f'"[{refusals.class_name(args)}]"'
 
 
-class _Redactor:
+class ShownArguments:
     """Arguments as they are shown: as many values as the answer can show, and no more.
 
     Without the bound, a value that programs share at many places would be written at each of them.
     """
 
-    __slots__ = ("_left", "_max_string_chars", "_redact")
+    __slots__ = ("_max_string_chars", "_redact", "chars_left")
 
-    def __init__(self, redact: Redact, max_string_chars: int) -> None:
+    def __init__(
+        self, redact: Redact, max_string_chars: int, max_chars: int = MAX_DRY_RUN_CHARS
+    ) -> None:
         self._redact = redact
         self._max_string_chars = max_string_chars
-        self._left = MAX_DRY_RUN_CHARS  # a value takes at least one character
+        self.chars_left = max_chars  # a value takes at least one character
+
+    def text(self, text: str) -> str:
+        """A string, redacted and shortened."""
+        return _shortened(self._redact(text), self._max_string_chars)
+
+    def name(self, name: str) -> str:
+        """A key."""
+        return name
+
+    def hide(self, value: Any) -> None:
+        """A value under a secret-looking key, which is not shown."""
 
     def value(self, value: Any, depth: int) -> Any:
         """The value with long strings shortened and values under secret-looking keys redacted."""
-        self._left -= 1
+        self.chars_left -= 1
         if isinstance(value, str):
-            return _shortened(self._redact(str.__str__(value)), self._max_string_chars)
-        if depth == 0 or self._left <= 0:
+            return self.text(str.__str__(value))
+        if depth == 0 or self.chars_left <= 0:
             return "..."
         if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple has field names
             value = value._asdict()
@@ -109,7 +123,7 @@ class _Redactor:
         if isinstance(value, Sequence | AbstractSet) and not isinstance(value, bytes | bytearray):
             items: list[Any] = []
             for item in value:
-                if self._left <= 0:
+                if self.chars_left <= 0:
                     break
                 items.append(self.value(item, depth - 1))
             return items
@@ -118,14 +132,15 @@ class _Redactor:
     def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
         shown: dict[str, Any] = {}
         for key in value:
-            if self._left <= 0:
+            if self.chars_left <= 0:
                 break
             name = str.__str__(key) if isinstance(key, str) else str(_scalar(key))
             if is_secret_name(name):
-                shown[name] = "[redacted]"
-                self._left -= 1
+                self.hide(value[key])
+                shown[self.name(name)] = "[redacted]"
+                self.chars_left -= 1
             else:
-                shown[name] = self.value(value[key], depth - 1)
+                shown[self.name(name)] = self.value(value[key], depth - 1)
         return shown
 
 

@@ -100,6 +100,12 @@ def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -
         reducer = None
     if redact is not None:
         result = redacted_text(result, redact)
+    if (
+        batch.observers is not None
+        and batch.observers.batch_recorded
+        and call.worker_raw_chars in (None, len(result.text))
+    ):
+        call.raw_text = result.text
     trims_now = not batch.trims_at_end
     now = fence if trims_now else None
     finished = finish_result(result, plan.trim_cap, reducer, call.args, turn_count, now)
@@ -151,6 +157,8 @@ def source_of_call(call: Call) -> str | None:
     try:
         if isinstance(entry.tool, ArtifactTool):
             return entry.tool.source_of(call.args)
+        if entry.mcp_server is not None:
+            return _core.replace_surrogates(f"mcp:{entry.mcp_server}"[:256])
         return source_of(entry.name, call.args)
     except KeyboardInterrupt:
         raise

@@ -44,10 +44,10 @@ class _Sent:
             if self.waiter is not None and not self.waiter.done():
                 self.waiter.set_result(None)
 
-    async def wait(self) -> TransportReply:
+    async def wait(self, loop: asyncio.AbstractEventLoop) -> TransportReply:
         """The reply. Cancelling one wait does not affect the next."""
         while self.reply is None:
-            self.waiter = asyncio.get_running_loop().create_future()
+            self.waiter = loop.create_future()
             await self.waiter
         return self.reply
 
@@ -58,10 +58,11 @@ class TransportLane:
     The calls that start in one tick of the loop are one `execute_many`.
     """
 
-    __slots__ = ("_batch", "_streams", "_transport", "_waiting", "loses_text")
+    __slots__ = ("_batch", "_loop", "_streams", "_transport", "_waiting", "loses_text")
 
     def __init__(self, batch: Batch, transport: ToolTransport) -> None:
         self._batch = batch
+        self._loop = asyncio.get_running_loop()
         self._transport = transport
         self._waiting: list[_Sent] = []
         self._streams: set[asyncio.Task[None]] = set()
@@ -86,10 +87,10 @@ class TransportLane:
             call.started = sent.submitted_at
         call.abort_signal  # noqa: B018  its controller is what a stop of this call fires
         if not self._waiting:
-            asyncio.get_running_loop().call_soon(self._send)
+            self._loop.call_soon(self._send)
         self._waiting.append(sent)
         try:
-            reply = await sent.wait()
+            reply = await sent.wait(self._loop)
         except asyncio.CancelledError:
             await self._stopped(sent)
             raise
@@ -126,7 +127,7 @@ class TransportLane:
             self._waiting.remove(sent)
             call.started = None
             return
-        self._take(sent, await sent.wait())
+        self._take(sent, await sent.wait(self._loop))
 
     def _take(self, sent: _Sent, reply: TransportReply) -> None:
         call = sent.call
@@ -144,7 +145,7 @@ class TransportLane:
         sent, self._waiting = self._waiting, []
         if not sent:
             return
-        stream = asyncio.get_running_loop().create_task(self._stream(sent))
+        stream = self._loop.create_task(self._stream(sent))
         self._streams.add(stream)
         stream.add_done_callback(self._streams.discard)
 

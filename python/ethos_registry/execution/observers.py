@@ -11,8 +11,15 @@ from ethos_registry.contract.observer import AnyObserver, StartedBatch
 
 __all__ = ["Observers", "checked_observers"]
 
-_METHODS = ("batch_finished", "call_started", "call_finished", "call_refused", "batch_started")
-_PARAMETERS = {"batch_finished": "calls", "batch_started": "batch"}
+_METHODS = (
+    "batch_finished",
+    "call_started",
+    "call_finished",
+    "call_refused",
+    "batch_recorded",
+    "batch_started",
+)
+_PARAMETERS = {"batch_finished": "calls", "batch_recorded": "calls", "batch_started": "batch"}
 Guard = Callable[..., None]
 Callbacks = tuple[Callable[[Any], Any], ...]
 
@@ -25,13 +32,18 @@ class Observers(NamedTuple):
     call_started: Callbacks
     call_finished: Callbacks
     call_refused: Callbacks
+    batch_recorded: Callbacks
     batch_started: Callbacks
 
     @property
     def is_asked_only(self) -> bool:
         """Whether all observers decide for each batch."""
         return not (
-            self.batch_finished or self.call_started or self.call_finished or self.call_refused
+            self.batch_finished
+            or self.call_started
+            or self.call_finished
+            or self.call_refused
+            or self.batch_recorded
         )
 
     def of_batch(self, batch: StartedBatch, guard: Guard) -> Observers | None:
@@ -48,6 +60,7 @@ class Observers(NamedTuple):
             self.call_started + own.call_started,
             self.call_finished + own.call_finished,
             self.call_refused + own.call_refused,
+            self.batch_recorded + own.batch_recorded,
             (),
         )
 

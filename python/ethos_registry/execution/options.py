@@ -86,10 +86,10 @@ class CheckedOptions:
     filters: tuple[InvocationFilter, ...] = ()
     on_result: OnResult | None = None
     turn_attachments: tuple[Attachment, ...] = ()
-    control: BatchControl | None = None
     sink: ResultSink | None = None
     """Set where calls run for a registry elsewhere, which counts their time and finishes their
     results: neither happens here."""
+    control: BatchControl | None = None
 
 
 DEFAULT_OPTIONS = CheckedOptions()
@@ -139,14 +139,14 @@ def _checked_values(
     if control is not None and not isinstance(control, BatchControl):
         raise ConfigError(f"`control` must be a BatchControl, got {type(control).__name__}")
     return CheckedOptions(
-        deadline_seconds,
-        max_concurrency,
-        budget_policy,
-        untrusted,
-        checked_filters(filters),
-        on_result,
-        _checked_attachments(turn_attachments),
-        control,
+        deadline_seconds=deadline_seconds,
+        max_concurrency=max_concurrency,
+        budget_policy=budget_policy,
+        untrusted=untrusted,
+        filters=checked_filters(filters),
+        on_result=on_result,
+        turn_attachments=_checked_attachments(turn_attachments),
+        control=control,
     )
 
 

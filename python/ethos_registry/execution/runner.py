@@ -253,7 +253,7 @@ class Runner:
     ) -> None:
         """Answer a call; `is_output` for what its tool produced."""
         if call.held_progress is not None:
-            self._batch.deliver_held(call.plan.name, call.index, call.held_progress)
+            self._batch.deliver_held(call.index, call.plan.name, call.held_progress)
         call.has_ended = True
         plan, index, started = call.plan, call.index, call.started
         answer: CallResult = _new_result(CallResult)
@@ -268,9 +268,16 @@ class Runner:
         answer.truncated_from = truncated_from
         answer.duration_seconds = 0.0 if started is None else monotonic() - started
         self._answers[index] = answer
+        report = self._report
+        if report is not None and report.recorded is not None:
+            raw = call.raw_text if is_output else None
+            # What a worker elsewhere reduced arrives without the rest.
+            if raw is None and is_output and call.worker_raw_chars is None:
+                raw = result.text
+            report.recorded[index] = (call.args, raw)
         if plan.settles_plainly and call.execution is None:
-            if self._report is not None:
-                self._report.add((index, answer, plan.entry, started))
+            if report is not None:
+                report.add((index, answer, plan.entry, started))
             if self.watch is not None:
                 self.watch.running.pop(index, None)
         else:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ethos_registry import _core
 from ethos_registry.capabilities.handed_out import HandedOutSecrets
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
@@ -50,6 +51,7 @@ class Runtime:
         "max_concurrency",
         "observers",
         "redact",
+        "redact_recorded",
         "reducers",
         "thread_wait_seconds",
         "threads",
@@ -66,6 +68,7 @@ class Runtime:
         "thread_wait_seconds",
         "abandon_after_seconds",
         "redact",
+        "redact_recorded",
         "handed_out",
         "unredacted_tools",
         "filters",
@@ -84,6 +87,7 @@ class Runtime:
         thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
         abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
         redact: Redact | None = None,
+        redact_recorded: Redact = _core.redact,
         handed_out: HandedOutSecrets | None = None,
         unredacted_tools: frozenset[str] = frozenset(),
         filters: tuple[InvocationFilter, ...] = (),
@@ -99,6 +103,8 @@ class Runtime:
         self.abandon_after_seconds = abandon_after_seconds
         self.redact = redact
         """Takes credentials out of text; `None` if the registry keeps them."""
+        self.redact_recorded = redact_recorded
+        """The same for recorders, who never receive them."""
         self.handed_out = handed_out
         """The secrets that tools were given; `None` if no backend hands any out."""
         self.unredacted_tools = unredacted_tools

@@ -89,6 +89,7 @@ class Session:
 
     __slots__ = (
         "_batch",
+        "_called_as",
         "_deadline",
         "_plans",
         "_remove_abort_listener",
@@ -122,6 +123,8 @@ class Session:
         )
         self._report = None if batch.observers is None else BatchReport(batch, batch.observers)
         self._plans: dict[int, CallPlan] = {}
+        self._called_as: dict[int, str] = {}
+        """By place, the names under which redirected calls came."""
         self._runner = Runner(batch, self._results, self._report, task_starter(loop), on_start)
         seconds = options.deadline_seconds
         self._deadline = None if seconds is None else monotonic() + seconds
@@ -158,6 +161,8 @@ class Session:
             first = self._results.reserve(len(calls))
             places = range(first, first + len(calls))
         read = _read_all(calls, places)
+        if batch.admission.redirects:
+            read = [self._redirected(*each) for each in zip(places, read, strict=True)]
         codes = batch.admission.verdicts([call[1] for call in read])
         ready: list[Call] = []
         facts = batch.context._facts
@@ -169,14 +174,18 @@ class Session:
                 tool_call_id = str.__str__(tool_call_id)
             if problem is not None:
                 self._refuse(
-                    index, tool_call_id, str.__str__(name), refusals.bad_arguments(problem)
+                    index,
+                    tool_call_id,
+                    str.__str__(name),
+                    refusals.bad_arguments(problem),
+                    args=args,
                 )
                 continue
             plan = plans.get(code)
             if plan is None:
                 if code < 0:
                     name = str.__str__(name)
-                    self._refuse(index, tool_call_id, name, verdict_answer(name, code))
+                    self._refuse(index, tool_call_id, name, verdict_answer(name, code), args=args)
                     continue
                 plan = plans[code] = call_plan(batch, batch.admission.entry(code))
             call: Call = _new_call(Call)
@@ -189,15 +198,24 @@ class Session:
             for check in plan.parsed_checks if type(args) is dict else plan.checks:
                 answer = check(call)
                 if answer is not None:
-                    self._refuse(index, tool_call_id, plan.name, answer, plan)
+                    self._refuse(index, tool_call_id, plan.name, answer, plan, call.args)
                     break
             else:
                 if is_late:
                     late = self._runner.stopped_answer(call, "deadline")
-                    self._refuse(index, tool_call_id, plan.name, late, plan)
+                    self._refuse(index, tool_call_id, plan.name, late, plan, call.args)
                 else:
                     ready.append(call)
         return ready
+
+    def _redirected(self, place: int, read: ReadCall) -> ReadCall:
+        """The call inside a call; its result has the name that was called."""
+        tool_call_id, name, args, problem = read
+        target = None if problem is not None else self._batch.admission.redirect(name, args)
+        if target is None:
+            return read
+        self._called_as[place] = name
+        return tool_call_id, *target, None
 
     def _is_late(self) -> bool:
         """Whether the deadline of a stream passed before these calls could start."""
@@ -211,6 +229,7 @@ class Session:
         name: str,
         result: ToolResult,
         plan: CallPlan | None = None,
+        args: Any = None,
     ) -> None:
         """Answer a call whose tool is not started."""
         chars = len(result.text)
@@ -224,6 +243,8 @@ class Session:
         )
         self._results.put(index, answer)
         if self._report is not None:
+            if self._report.recorded is not None:
+                self._report.recorded[index] = (args, None)
             self._report.add((index, answer, None if plan is None else plan.entry, None))
 
     # Finish
@@ -244,6 +265,9 @@ class Session:
 
     def results(self) -> CallResults:
         """The results so far, in the order of their places."""
+        for place, name in self._called_as.items():
+            if (answer := self._results.answers[place]) is not None:
+                answer.name = name
         return self._results.all()
 
     async def finish(self) -> CallResults:
@@ -262,7 +286,7 @@ class Session:
         finally:
             self._close()
         self._share_out()
-        return self._results.all()
+        return self.results()
 
     async def _all_settled(self) -> None:
         if self._runner.pending:

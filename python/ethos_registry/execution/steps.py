@@ -285,12 +285,18 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         and runtime.max_concurrency is None
     )
     if batch.options.sink is not None:
-        _leave_rest_to_caller(plan)
+        _leave_rest_to_caller(plan, runtime.backends)
     return plan
 
 
-def _leave_rest_to_caller(plan: CallPlan) -> None:
-    """A registry elsewhere counts the time of these calls and finishes their results."""
+def _leave_rest_to_caller(plan: CallPlan, backends: resolver.CapabilityBackends | None) -> None:
+    """A registry elsewhere counts the time of these calls and finishes their results.
+
+    It recognises credentials by their shape; secrets that were handed out are known only here.
+    """
+    if plan.redact is not None:
+        handed_out = getattr(backends, "redact", None)
+        plan.redact = handed_out if callable(handed_out) else None
     plan.finish = finish_for_caller
     plan.timeout_seconds = plan.reducer = None
     plan.trim_cap = plan.plain_chars = _NO_TRIM

@@ -6,6 +6,7 @@ from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolReducerContext
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.parts import exit_code_of, with_text
+from ethos_registry.reduction.project_command import PROJECT_COMMAND_TOOLS, ProjectCommandReducer
 from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
 
 __all__ = ["KINDS", "BuiltInReducer", "built_in_reducers", "default_reducers"]
@@ -52,7 +53,11 @@ def built_in_reducers() -> list[BuiltInReducer]:
 def default_reducers() -> DefaultToolResultReducerRegistry:
     """A new registry of the built-in reducers.
 
-    >>> default_reducers()
-    DefaultToolResultReducerRegistry('terminal', 'read_file', 'kanban_list')
+    Those of `built_in_reducers()`, and for `lint`, `run_tests` and `typecheck` one that reduces the
+    output of the command that ran.
+
+    >>> default_reducers().get("terminal")
+    BuiltInReducer('terminal')
     """
-    return DefaultToolResultReducerRegistry(built_in_reducers())
+    commands = [ProjectCommandReducer(tool_name) for tool_name in PROJECT_COMMAND_TOOLS]
+    return DefaultToolResultReducerRegistry([*built_in_reducers(), *commands])

@@ -87,13 +87,16 @@ class LocalTransport(ToolTransport):
 
 
 class RunItems(Protocol):
-    """Where the items of a run go."""
+    """Where what happens in a run goes, by the position of the request."""
 
-    def put(self, item: TransportItem) -> None:
-        """Something happened that is not a reply."""
+    def started(self, index: int) -> None:
+        """A tool is about to run."""
 
-    def reply(self, reply: TransportReply) -> None:
-        """A call has its result."""
+    def event(self, index: int, event: ToolProgressEvent) -> None:
+        """A tool emitted an event."""
+
+    def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
+        """A call has its result; called once for each."""
 
 
 class LocalRun:
@@ -148,13 +151,13 @@ class LocalRun:
 
     def _refuse(self, index: int, problem: str) -> None:
         result = not_started(self._requests[index].name, problem)
-        self.reply(TransportReply(index, result, was_started=False))
+        self.reply(index, result, was_started=False)
 
-    def reply(self, reply: TransportReply) -> None:
+    def reply(self, index: int, result: ToolResult, *, was_started: bool) -> None:
         """Pass on the first reply of a call."""
-        if reply.index in self._missing:
-            self._missing.discard(reply.index)
-            self._items.reply(reply)
+        if index in self._missing:
+            self._missing.discard(index)
+            self._items.reply(index, result, was_started)
 
     def _start_group(self, indexes: list[int]) -> None:
         registry = self._registry
@@ -212,7 +215,7 @@ class LocalRun:
         finally:
             for index in group.indexes:
                 lost = may_have_run(self._requests[index].name, "it was cancelled")
-                self.reply(TransportReply(index, lost))
+                self.reply(index, lost, was_started=True)
 
 
 class _Group:
@@ -236,11 +239,14 @@ class _Items:
     def is_open(self) -> bool:
         return self._untaken > 0
 
-    def put(self, item: TransportItem) -> None:
-        self._queue.put_nowait(item)
+    def started(self, index: int) -> None:
+        self._queue.put_nowait(TransportStarted(index))
 
-    def reply(self, reply: TransportReply) -> None:
-        self._queue.put_nowait(reply)
+    def event(self, index: int, event: ToolProgressEvent) -> None:
+        self._queue.put_nowait(TransportProgress(index, event))
+
+    def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
+        self._queue.put_nowait(TransportReply(index, result, was_started))
 
     async def get(self) -> TransportItem:
         item = await self._queue.get()
@@ -258,13 +264,13 @@ class _Sink:
         self._indexes = indexes
 
     def on_started(self, index: int) -> None:
-        self._items.put(TransportStarted(self._indexes[index]))
+        self._items.started(self._indexes[index])
 
     def on_event(self, index: int, event: ToolProgressEvent) -> None:
-        self._items.put(TransportProgress(self._indexes[index], event))
+        self._items.event(self._indexes[index], event)
 
     def on_result(self, index: int, result: ToolResult, *, was_started: bool) -> None:
-        self._run.reply(TransportReply(self._indexes[index], result, was_started=was_started))
+        self._run.reply(self._indexes[index], result, was_started=was_started)
 
 
 def _here(runtime: Runtime) -> Runtime:

@@ -14,12 +14,15 @@ from ethos_registry.execution.results import CallResults
 from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.rendered import request_text, request_values
 from ethos_registry.providers.shown_tool import DefinitionOrder, breakpoint_positions
+from ethos_registry.registry.deferred_view import DeferredView
 from ethos_registry.registry.dispatcher import (
     BrokenStreamPolicy,
     OnArguments,
     OnStart,
     StreamDispatcher,
 )
+from ethos_registry.registry.resolved_admission import ResolvedAdmission, unavailable_entry
+from ethos_registry.registry.search_view import SearchingAdmission, SearchView
 from ethos_registry.registry.shown import in_order, shown_text, shown_value
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission, without
@@ -42,6 +45,9 @@ class PrefixSession:
     `additional_tools` item for `"openai_responses"`. For the other formats, and with
     `tool_changes=False` for a model that does not take such blocks, it returns nothing: new tools
     are appended to the list, and tools that went stay in it.
+
+    Tools that a view with `search=True` finds are announced by the next `update`. Where nothing can
+    be announced, the list has `call_found_tool` from the start, which calls what was found.
 
     `execute` runs exactly the tools that the model was offered and that were not removed since; a
     call of any other is answered `not_available`. (Hidden tools run, as in a view.) A tool whose
@@ -82,6 +88,7 @@ class PrefixSession:
             )
         self._announces = tool_changes
         self._order: DefinitionOrder = order
+        view = self._adapted(view)
         entries = self._available(view)
         self._values: list[Any] = []
         self._texts: list[bytes] = []
@@ -132,7 +139,7 @@ class PrefixSession:
         Without a view the last one is asked again, for tools whose availability has changed. The
         messages belong at the end of the conversation, and stay in it.
         """
-        view = self._source if view is None else view
+        view = self._source if view is None else self._adapted(view, self._source)
         present = {entry.name: entry for entry in self._available(view)}
         removed = [name for name in self._offered if name not in present]
         for name in removed:
@@ -198,6 +205,18 @@ class PrefixSession:
         )
 
     # The list
+
+    def _adapted(self, view: View, earlier: View | None = None) -> View:
+        """The view as this provider can show it, with what was found in an earlier one."""
+        if isinstance(view, DeferredView):
+            raise ConfigError(
+                "a view with the provider's search has no list to keep: give its `definitions`"
+            )
+        if not isinstance(view, SearchView) or view is earlier:
+            return view
+        if earlier is not None:
+            view._continue(earlier)
+        return view if self._announces else view._with_caller()
 
     @staticmethod
     def _available(view: View) -> list[Entry]:
@@ -269,10 +288,12 @@ def _definition(value: Any) -> dict[str, Any]:
     return {"type": "tool_definition", "definition": value}
 
 
-class _Offered(Admission):
+class _Offered(ResolvedAdmission):
     """Admits what the model was offered, and refuses as unavailable what it was not."""
 
-    __slots__ = ("_declared", "_entries", "_offered")
+    __slots__ = ("_declared", "_offered", "_source", "redirects")
+
+    is_dynamic = True
 
     def __init__(
         self,
@@ -283,8 +304,8 @@ class _Offered(Admission):
         super().__init__(admission.snapshot, admission.gate)
         self._offered = offered
         self._declared = declared
-        self._entries: dict[int, Entry] = {}
-        """Admitted entries by slots of this admission's own."""
+        self._source = admission
+        self.redirects = admission.redirects
 
     def visible(self) -> tuple[Entry, ...]:
         """What was offered."""
@@ -297,36 +318,19 @@ class _Offered(Admission):
             self._admitted(name, verdict) for name, verdict in zip(names, verdicts, strict=True)
         ]
 
-    def verdicts(self, names: list[Any]) -> list[int]:
-        """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""
-        slots: dict[str, int] = {}
-        codes = []
-        for name, admitted in zip(names, self.admit(names), strict=True):
-            if isinstance(admitted, int):
-                codes.append(admitted)
-                continue
-            slot = slots.get(name)
-            if slot is None:
-                slot = slots[name] = len(self._entries)
-                self._entries[slot] = admitted
-            codes.append(slot)
-        return codes
-
-    def entry(self, slot: int) -> Entry:
-        """The entry of a slot that `verdicts` gave."""
-        return self._entries[slot]
+    def redirect(self, name: str, args: Any) -> tuple[str, Any] | None:
+        """What the view's own admission finds."""
+        return self._source.redirect(name, args)
 
     def _admitted(self, name: Any, verdict: Entry | int) -> Entry | int:
         if not isinstance(name, str):
             return verdict
         if (offered := self._offered.get(name)) is not None:
             return offered
+        if isinstance(self._source, SearchingAdmission) and name in self._source.tools.found:
+            return verdict  # the search itself offered it
         if (declared := self._declared.get(name)) is not None:
-            return declared._replace(is_available=_never)
+            return unavailable_entry(declared)
         if isinstance(verdict, int) or self.snapshot.is_hidden(name):
             return verdict
-        return verdict._replace(is_available=_never)
-
-
-def _never() -> bool:
-    return False
+        return unavailable_entry(verdict)

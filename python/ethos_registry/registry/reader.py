@@ -23,8 +23,10 @@ from ethos_registry.registry.explain import (
     unbound_tools,
     unmatched_entries,
 )
+from ethos_registry.registry.searching import MANY_TOOLS, searching_view, warn_of_many
 from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.sync import run_sync
+from ethos_registry.registry.tool_search import ToolSearch, checked_search
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.gates import compile_gate, personality_gate, policy_key
@@ -173,10 +175,27 @@ class RegistryReader:
         admission = self._admission(allowed_tools, filter_opts)
         return plain_definitions(admission, admission.unavailable())[:]
 
-    def view(self, personality: Personality, *, freeze_availability: bool = False) -> View:
-        """A snapshot of what a personality sees and may run."""
+    def view(
+        self,
+        personality: Personality,
+        *,
+        freeze_availability: bool = False,
+        search: bool | ToolSearch = False,
+    ) -> View:
+        """A snapshot of what a personality sees and may run.
+
+        With `search=True` or a `ToolSearch` it lists the tools that are always included and finds
+        the others; see `SearchView` and `DeferredView`. Without, a warning is logged once if it
+        lists more than 128 tools.
+        """
+        admission = self._personality_admission(personality)
+        searching = checked_search(search)
+        if searching is not None:
+            return searching_view(admission, self._settings(), searching, personality, self._turn())
+        if len(admission.visible()) > MANY_TOOLS:
+            warn_of_many(personality, len(admission.visible()))
         return View(
-            self._personality_admission(personality),
+            admission,
             self._settings(),
             personality=personality,
             freeze_availability=freeze_availability,

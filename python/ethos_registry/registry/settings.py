@@ -93,6 +93,7 @@ def checked_runtime(
     handed_out = handed_out_secrets(backends)
     if max_concurrency is not None:
         checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
+    redact_all = _redact_of(backends, handed_out)
     return Runtime(
         backends=backends,
         reducers=reducers,
@@ -101,7 +102,8 @@ def checked_runtime(
         threads=threads,
         thread_wait_seconds=thread_wait_seconds,
         abandon_after_seconds=abandon_after_seconds,
-        redact=_redact_of(backends, handed_out) if checks.boolean(redact, "redact") else None,
+        redact=redact_all if checks.boolean(redact, "redact") else None,
+        redact_recorded=redact_all,
         handed_out=handed_out,
         unredacted_tools=frozenset(checks.strings(unredacted_tools, "unredacted_tools")),
         filters=checked_filters(filters),

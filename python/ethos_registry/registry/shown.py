@@ -12,6 +12,7 @@ from functools import partial
 from types import NoneType
 from typing import Any, TypeVar
 
+from ethos_registry import _core
 from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
 from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.prefix import Prefix, PrefixTool
@@ -37,6 +38,7 @@ __all__ = [
     "provider_bytes",
     "provider_prefix",
     "provider_values",
+    "search_index",
     "shown_text",
     "shown_value",
 ]
@@ -50,7 +52,7 @@ _KEPT_ANSWERS = 256
 
 def _kept(admission: Admission, key: tuple[Any, ...], make: Callable[[], T]) -> T:
     cache = admission.snapshot.shown
-    if cache is None:
+    if cache is None or admission.is_dynamic:
         return make()
     key = (admission.gate, *key)
     found: T | None = cache.get(key)
@@ -116,6 +118,15 @@ def fingerprint(admission: Admission, missing: Missing) -> str:
         return sha256_hex(f"[{','.join(values)}]")
 
     return _kept(admission, ("fingerprint", missing), make)
+
+
+def search_index(admission: Admission) -> _core.ToolSearchIndex:
+    """An index of what is visible, by position."""
+
+    def make() -> _core.ToolSearchIndex:
+        return _core.ToolSearchIndex([entry.definition.text for entry in admission.visible()])
+
+    return _kept(admission, ("search index",), make)
 
 
 def provider_values(

@@ -7,7 +7,7 @@ import logging
 import weakref
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from ethos_registry import _core
 from ethos_registry.contract.policy import Personality
@@ -85,6 +85,11 @@ class Admission:
 
     __slots__ = ("_selection", "gate", "policy", "snapshot")
 
+    is_dynamic: ClassVar[bool] = False
+    """Whether `visible()` may change while snapshot and gate stay the same."""
+    redirects: bool = False
+    """Whether `redirect` may find other calls inside calls."""
+
     def __init__(
         self, snapshot: Snapshot, gate: _core.Gate | None, policy: PolicyKey = (None, None)
     ) -> None:
@@ -139,6 +144,10 @@ class Admission:
     def admit(self, names: list[Any]) -> list[Entry | int]:
         """For each name its entry, or the native verdict (< 0) that refuses it."""
         return self.snapshot.admit(self.gate, names)
+
+    def redirect(self, name: str, args: Any) -> tuple[str, Any] | None:
+        """The name and the arguments of the call inside a call, if there is one."""
+        return None
 
 
 def without(entries: Sequence[Entry], positions: Sequence[int]) -> list[Entry]:

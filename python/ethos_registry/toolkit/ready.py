@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ethos_registry.contract.tool import Tool
+from ethos_registry.toolkit.check_tools import lint_tool, typecheck_tool
 from ethos_registry.toolkit.list_files import list_files_tool
 from ethos_registry.toolkit.patch_file import patch_file_tool
 from ethos_registry.toolkit.read_file import read_file_tool
@@ -17,14 +18,17 @@ __all__ = ["ready_tools"]
 def ready_tools() -> list[Tool]:
     """A fresh list of every ready tool with its defaults, in the order of their names.
 
-    The tools of a ticket board need its file: `kanban_tools(database)`.
+    Some tools need a file or a backend of the host: `kanban_tools`, `memory_tools`,
+    `session_search_tool`, `todo_tools`.
     """
     return [
+        lint_tool(),
         list_files_tool(),
         patch_file_tool(),
         read_file_tool(),
         run_tests_tool(),
         search_files_tool(),
         terminal_tool(),
+        typecheck_tool(),
         write_file_tool(),
     ]

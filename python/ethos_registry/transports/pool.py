@@ -29,6 +29,7 @@ from ethos_registry.transports.worker_link import WorkerLink
 __all__ = ["WorkerPool"]
 
 _CLOSE_SECONDS = 5.0
+_REPORT_SECONDS = 0.005
 
 
 class WorkerPool:
@@ -42,6 +43,8 @@ class WorkerPool:
         self._workers: list[WorkerLink] = []
         self._is_closed = False
         self._unflushed: list[PoolBatch] = []
+        self._accepted: list[PoolCall] = []
+        self._reports_soon = False
         self._ready_waiters: list[tuple[int, Callable[[str], None]]] = []
         self._thread.start()
 
@@ -249,12 +252,28 @@ class WorkerPool:
                 call = worker.calls.get(number)
                 if call is not None:
                     call.is_accepted = True
-                    self._put(call.batch, TransportStarted(call.index))
-            self._flush_all()
+                    self._accepted.append(call)
+            if self._accepted and not self._reports_soon:
+                self._reports_soon = True
+                self._loop.call_later(_REPORT_SECONDS, self._report_started)
         elif "tools" in line:
             self._worker_ready(worker, line)
         elif "failed" in line:
             worker.failure = f"a worker could not load its tools: {line['failed']}"
+
+    def _report_started(self) -> None:
+        """Report the calls that began and are not answered yet.
+
+        Later than they began: most calls are answered first, and waking the loop of their batch in
+        between would cost more than they do.
+        """
+        self._reports_soon = False
+        accepted, self._accepted = self._accepted, []
+        for call in accepted:
+            if call.index in call.batch.missing and not call.is_reported:
+                self._put(call.batch, TransportStarted(call.index))
+                call.is_reported = True
+        self._flush_all()
 
     def _worker_ready(self, worker: WorkerLink, line: dict[str, Any]) -> None:
         if line["version"] != PROTOCOL_VERSION:
@@ -278,6 +297,9 @@ class WorkerPool:
             if call is None:
                 continue
             if kind == "event":
+                if not call.is_reported:
+                    call.is_reported = True
+                    self._put(call.batch, TransportStarted(call.index))
                 event = ToolProgressEvent.from_wire(payload)
                 self._put(call.batch, TransportProgress(call.index, event))
                 continue

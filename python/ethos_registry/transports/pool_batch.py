@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ethos_registry.contract.execute_request import ToolExecuteRequest, batch_to_wire
 from ethos_registry.contract.transport import TransportItem
+from ethos_registry.transports.json_lines import exact_json_bytes
 
 __all__ = ["PoolBatch", "PoolCall", "cancel_line", "request_line"]
 
@@ -18,7 +18,16 @@ __all__ = ["PoolBatch", "PoolCall", "cancel_line", "request_line"]
 class PoolCall:
     """One request in the pool."""
 
-    __slots__ = ("attempts", "batch", "index", "is_accepted", "is_stopped", "number", "request")
+    __slots__ = (
+        "attempts",
+        "batch",
+        "index",
+        "is_accepted",
+        "is_reported",
+        "is_stopped",
+        "number",
+        "request",
+    )
 
     def __init__(self, batch: PoolBatch, index: int, request: ToolExecuteRequest) -> None:
         self.batch = batch
@@ -27,6 +36,8 @@ class PoolCall:
         self.number = 0
         self.is_accepted = False
         """The worker was about to run it."""
+        self.is_reported = False
+        """Its caller knows that it began."""
         self.is_stopped = False
         self.attempts = 0
 
@@ -77,4 +88,4 @@ def cancel_line(call: PoolCall) -> bytes:
 
 
 def _line(value: Any) -> bytes:
-    return f"{json.dumps(value, separators=(',', ':'), allow_nan=False)}\n".encode("ascii")
+    return exact_json_bytes(value) + b"\n"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-import json
 import os
 import sys
 from typing import Any, NoReturn, cast
@@ -19,18 +18,19 @@ from ethos_registry.contract.execute_request import (
     ToolExecuteRequest,
     batch_from_wire,
 )
+from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
-from ethos_registry.contract.transport import TransportItem, TransportProgress, TransportReply
+from ethos_registry.contract.transport import TransportReply
 from ethos_registry.execution.refusals import exception_text
 from ethos_registry.registry.local_transport import LocalRun
 from ethos_registry.registry.reader import RegistryReader
+from ethos_registry.transports.json_lines import json_bytes, read_line
 from ethos_registry.transports.limits import apply_limits, begin_cpu_limit
 from ethos_registry.transports.tool_source import load_tools, offered_tools
 
 __all__ = ["main"]
 
 _READ_BYTES = 1 << 18
-_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Channel:
@@ -52,11 +52,11 @@ class Channel:
         os.close(self.descriptor)
         self.descriptor = -1
 
-    def send(self, line: str) -> None:
+    def send(self, line: bytes) -> None:
         """Write one line of JSON; a forked process ends here instead."""
         if self.descriptor < 0 or os.getpid() != self._process_id:
             os._exit(0)
-        data = memoryview(f"{line}\n".encode("ascii"))
+        data = memoryview(line + b"\n")
         try:
             while data:
                 data = data[os.write(self.descriptor, data) :]
@@ -79,7 +79,7 @@ class Channel:
         head, _, rest = data.rpartition(b"\n")
         lines = b"".join([*self._pieces, head]).split(b"\n")
         self._pieces = [rest] if rest else []
-        return [json.loads(line) for line in lines]
+        return [read_line(line) for line in lines]
 
 
 class Worker:
@@ -94,7 +94,7 @@ class Worker:
         self._cpu_seconds = settings["limits"].get("cpu_seconds")
         self._loop = asyncio.get_running_loop()
         self._runs: dict[int, tuple[LocalRun, int]] = {}
-        self._out: list[str] = []
+        self._out: list[bytes] = []
 
     def read(self) -> None:
         """Take the lines that have arrived."""
@@ -110,7 +110,7 @@ class Worker:
     def _start(self, line: dict[str, Any]) -> None:
         tickets = line["tickets"]
         # Before anything runs: a call that was not accepted when the worker ends did not start.
-        self._channel.send(_json({"accepted": tickets}))
+        self._channel.send(json_bytes({"accepted": tickets}))
         begin_cpu_limit(self._cpu_seconds)
         requests = batch_from_wire(line["shared"], line["requests"])
         items = _Items(self, tickets, requests)
@@ -123,7 +123,7 @@ class Worker:
         """A call has its result."""
         self._runs.pop(ticket, None)
 
-    def write(self, item: str) -> None:
+    def write(self, item: bytes) -> None:
         """Write an item, as JSON, with the others of this turn of the loop."""
         if not self._out:
             self._loop.call_soon(self._flush)
@@ -132,7 +132,7 @@ class Worker:
     def _flush(self) -> None:
         out, self._out = self._out, []
         abandoned = self._registry.abandoned_calls
-        self._channel.send(f'{{"abandoned":{abandoned},"items":[{",".join(out)}]}}')
+        self._channel.send(b'{"abandoned":%d,"items":[%b]}' % (abandoned, b",".join(out)))
 
     def bounded(self, result: ToolResult) -> ToolResult:
         """The result, short enough to be sent."""
@@ -153,22 +153,22 @@ class _Items:
         self._mtimes = [_tracked(request) for request in requests]
         self._closing: asyncio.Task[None] | None = None
 
-    def put(self, item: TransportItem) -> None:
-        if isinstance(item, TransportProgress):
-            event = item.event.to_wire()
-            self._worker.write(_json(["event", self._tickets[item.index], event]))
+    def started(self, index: int) -> None:
+        """The host knows: the calls of a message were accepted together."""
 
-    def reply(self, reply: TransportReply) -> None:
-        ticket, mtimes = self._tickets[reply.index], self._mtimes[reply.index]
+    def event(self, index: int, event: ToolProgressEvent) -> None:
+        line = json_bytes(["event", self._tickets[index], event.to_wire()])
+        self._worker.write(line)
+
+    def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
+        ticket, mtimes = self._tickets[index], self._mtimes[index]
         written = None if mtimes is None else mtimes.take_written()
-        result = self._worker.bounded(reply.result)
-        if written or result is not reply.result:
-            reply = dataclasses.replace(reply, result=result, read_mtimes=written)
+        reply = TransportReply(index, self._worker.bounded(result), was_started, None, written)
         try:
-            line = _json(["reply", ticket, reply.to_wire()])
+            line = json_bytes(["reply", ticket, reply.to_wire()])
         except Exception as error:  # a value that has no JSON form after all
             failed = ToolError(f"the result cannot be sent: {exception_text(error)}")
-            line = _json(["reply", ticket, TransportReply(reply.index, failed).to_wire()])
+            line = json_bytes(["reply", ticket, TransportReply(index, failed).to_wire()])
         self._worker.ended(ticket)
         self._worker.write(line)
         self._open -= 1
@@ -227,7 +227,7 @@ def bounded_result(result: ToolResult, max_bytes: int) -> ToolResult:
 async def _serve(channel: Channel, registry: RegistryReader, settings: dict[str, Any]) -> NoReturn:
     worker = Worker(channel, registry, settings)
     loop = asyncio.get_running_loop()
-    channel.send(_json({"version": PROTOCOL_VERSION, "tools": offered_tools(registry)}))
+    channel.send(json_bytes({"version": PROTOCOL_VERSION, "tools": offered_tools(registry)}))
     loop.add_reader(channel.descriptor, worker.read)
     await loop.create_future()
     raise AssertionError("a worker ends with its channel")
@@ -240,6 +240,6 @@ def main(settings: dict[str, Any]) -> None:
         apply_limits(settings["limits"])
         registry = load_tools(settings["tools"])
     except BaseException as error:
-        channel.send(_json({"failed": f"{type(error).__name__}: {error}"}))
+        channel.send(json_bytes({"failed": f"{type(error).__name__}: {error}"}))
         sys.exit(1)
     asyncio.run(_serve(channel, registry, settings))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import signal
 import socket
 import sys
@@ -15,6 +14,7 @@ from typing import Any
 from ethos_registry.capabilities.sandbox.policy import PreparedCommand
 from ethos_registry.processes.supervised_process import SupervisedProcess
 from ethos_registry.processes.supervisor import start_supervised
+from ethos_registry.transports.json_lines import read_line
 from ethos_registry.transports.pool_batch import PoolCall
 from ethos_registry.transports.settings import PoolSettings
 
@@ -149,7 +149,7 @@ class WorkerLink:
         self._pieces = [rest] if rest else []
         for line in lines:
             try:
-                self._on_line(self, json.loads(line))
+                self._on_line(self, read_line(line))
             except (ValueError, KeyError, TypeError, IndexError):  # not what a worker writes
                 self.kill()
         return True

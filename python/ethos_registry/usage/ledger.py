@@ -63,7 +63,6 @@ class UsageLedger:
         self._place = store.place
         self._writer = LedgerWriter(store, flush_records, flush_seconds)
         self._finalizer = weakref.finalize(self, self._writer.stop)
-        _writers.add(self._writer)
 
     @classmethod
     def default(cls) -> UsageLedger:
@@ -236,14 +235,3 @@ def _known(item: Registration) -> KnownTool:
 
 
 _default: UsageLedger | None = None
-_writers: weakref.WeakSet[LedgerWriter] = weakref.WeakSet()
-_left_to_parents: list[object] = []
-"""Connections of a parent process: closing one here could close it there."""
-
-
-def _forget_parents() -> None:
-    _left_to_parents.extend([writer.forget_parent() for writer in list(_writers)])
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_parents)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import logging
-import sys
-import threading
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
 from uuid import uuid4
 
+from ethos_registry.persistence.background_writer import BackgroundWriter
 from ethos_registry.usage.counts import Counts
 from ethos_registry.usage.errors import NothingStoredError, UsageStoreError
 from ethos_registry.usage.facts import Facts, UsageFilter
@@ -19,58 +17,35 @@ __all__ = ["LedgerWriter"]
 
 _logger = logging.getLogger("ethos_registry")
 
-CLOSE_SECONDS = 10.0
-"""How long closing waits for a write that does not end."""
-LEAST_RETRY_SECONDS = 0.05
-MAX_RETRY_SECONDS = 60.0
 
-
-class LedgerWriter:
-    """Counts, the batch that is being written, and the thread that writes.
+class LedgerWriter(BackgroundWriter):
+    """Counts, and the batch that is being written.
 
     A batch that could not be written is stored unchanged and tried again under its uuid; what is
-    counted meanwhile is added up in memory. No reference leads back to the ledger, so that one that
-    is no longer used is collected, flushed.
+    counted meanwhile is added up in memory.
     """
 
     def __init__(self, store: UsageStore, flush_records: int, flush_seconds: float) -> None:
         self._store = store
         self._flush_records = flush_records
-        self._flush_seconds = flush_seconds
-        self._reset()
+        super().__init__(flush_seconds, "ethos-registry-usage")
 
     def _reset(self) -> None:
+        super()._reset()
         self.counts = Counts()
-        self.lock = threading.Lock()
-        """Guards `_tools`, `_is_armed` and `_thread`; held for a moment only."""
         self.problem: str | None = None
         """Why the last write failed; `None` when it did not."""
         self._tools: dict[str, KnownTool] = {}
         self._batch: Batch | None = None
-        self._writing = threading.Lock()
-        self._wake = threading.Event()
-        """Something was counted."""
-        self._hurry = threading.Event()
-        """So much was counted that it is written at once."""
-        self._stopped = threading.Event()
-        self._is_armed = False
-        self._thread: threading.Thread | None = None
 
     # From the threads that run calls
 
     def counted(self) -> None:
         """Something was counted: write it soon."""
-        if self._is_armed:
-            if self.counts.call_count >= self._flush_records:
-                self._hurry.set()
-            return
-        with self.lock:
-            if self._is_armed:
-                return
-            self._is_armed = True
-            if self._thread is None and not self._stopped.is_set():
-                self._start()
-        self._wake.set()
+        if not self._is_armed:
+            self.arm()
+        elif self.counts.call_count >= self._flush_records:
+            self._hurry.set()
 
     def add_tools(self, tools: Iterable[KnownTool]) -> None:
         """Tools to be listed, called or not."""
@@ -78,30 +53,7 @@ class LedgerWriter:
             self._tools.update((tool.name, tool) for tool in tools)
         self.counted()
 
-    def _start(self) -> None:
-        thread = threading.Thread(target=self._run, name="ethos-registry-usage", daemon=True)
-        try:
-            thread.start()
-        except RuntimeError:  # the interpreter is ending: what was counted is written at its end
-            return
-        self._thread = thread
-        _flush_at_end_of_worker(self.stop)
-
     # On the thread
-
-    def _run(self) -> None:
-        while True:
-            self._wake.wait()
-            self._hurry.wait(self._flush_seconds)
-            self._wake.clear()
-            self._hurry.clear()
-            if self._stopped.is_set():
-                return  # `stop` writes what is left
-            delay = self._flush_seconds
-            while not self.flush():
-                if self._stopped.wait(delay):
-                    return
-                delay = min(max(delay * 2, LEAST_RETRY_SECONDS), MAX_RETRY_SECONDS)
 
     def flush(self) -> bool:
         """Write all that was counted until now; whether it is stored."""
@@ -169,29 +121,10 @@ class LedgerWriter:
         with self.lock:
             return self.counts.call_count + (0 if batch is None else batch.call_count)
 
-    def stop(self) -> None:
-        """Write what is left, and end the thread; calls counted later wait for a `flush`."""
-        with self.lock:
-            self._stopped.set()
-            thread, self._thread = self._thread, None
-        self._wake.set()
-        self._hurry.set()
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(CLOSE_SECONDS)
-            if thread.is_alive():
-                return  # a write hangs: the process must still be able to end
-        self.flush()
+    def close_store(self) -> None:
+        """Let go of files and connections."""
         self._store.close()
 
-    def forget_parent(self) -> object:
-        """In a child after `fork`: start from nothing; what is returned must be left alone."""
-        self._reset()
+    def left_to_parent(self) -> object:
+        """In a child after `fork`: what only the parent may use."""
         return self._store.left_to_parent()
-
-
-def _flush_at_end_of_worker(stop: Callable[[], Any]) -> None:
-    """Call `stop` at the end of a process of `multiprocessing`, which skips `atexit`."""
-    process = sys.modules.get("multiprocessing.process")
-    util = sys.modules.get("multiprocessing.util")
-    if process is not None and util is not None and process.parent_process() is not None:
-        util.Finalize(None, stop, exitpriority=0)

@@ -14,6 +14,7 @@ mod json;
 mod json_size;
 mod json_stream;
 mod json_text;
+mod media_type;
 mod redact;
 mod reduce_arrow;
 mod reduce_many;
@@ -28,6 +29,7 @@ mod source;
 mod surrogates;
 mod table;
 mod text;
+mod tool_search;
 mod usage;
 mod utf8;
 
@@ -63,6 +65,8 @@ mod _core {
     #[pymodule_export]
     use crate::json_text::json_fault;
     #[pymodule_export]
+    use crate::media_type::sniff_media_type;
+    #[pymodule_export]
     use crate::redact::{KnownSecrets, redact};
     #[pymodule_export]
     use crate::reduce_arrow::{ArrowTexts, reduce_arrow};
@@ -83,6 +87,8 @@ mod _core {
     use crate::sealed::SealedTable;
     #[pymodule_export]
     use crate::table::{ToolTable, is_tool_name, split_mcp_name};
+    #[pymodule_export]
+    use crate::tool_search::ToolSearchIndex;
     #[pymodule_export]
     use crate::usage::{UsageCounts, usage_bucket};
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ethos_registry import _core
 from ethos_registry.capabilities.network.hosts import HostNotAllowedError, HostRules
 from ethos_registry.capabilities.network.url import Target, joined, target_of
 from ethos_registry.contract.errors import EthosRegistryError
@@ -32,6 +33,7 @@ _FRAMING = frozenset(
         "accept-encoding",
     ]
 )
+_GZIP = 16 + zlib.MAX_WBITS
 _REDIRECTS = frozenset([301, 302, 303, 307, 308])
 
 
@@ -129,7 +131,7 @@ class Exchange:
         self._redirects_left -= 1
         target = self._permitted(joined(self.target, location))
         if target.origin != self.target.origin:
-            self._headers = [line for line in self._headers if not _is_credential(line[0])]
+            self._headers = [line for line in self._headers if not _is_credential(*line)]
         becomes_get = status == 303 or (status in (301, 302) and self.method == "POST")
         if becomes_get and self.method != "HEAD":
             self.method, self.content = "GET", None
@@ -161,8 +163,20 @@ def _is_latin_1(text: str) -> bool:
     return all(ord(char) < 256 for char in text)
 
 
-def _is_credential(name: str) -> bool:
-    return is_secret_name(name) or name.lower() in ("cookie", "x-api-key")
+_CREDENTIAL_WORDS = re.compile(
+    r"(?:^|[-_.])(?:authentication|cookies?|csrf|dpop|key|session|sid|sig|signature|xsrf)"
+    r"(?:$|[-_.])|sessionid|sessid",
+    re.IGNORECASE,
+)
+
+
+def _is_credential(name: str, value: str) -> bool:
+    """Whether a header may hold a secret, by its name or by the shape of its value."""
+    return (
+        is_secret_name(name)
+        or _CREDENTIAL_WORDS.search(name) is not None
+        or _core.redact(value) != value
+    )
 
 
 class Body:
@@ -173,11 +187,12 @@ class Body:
         self._wire_bytes = 0
         self._chunks: list[bytes] = []
         self._decoded_bytes = 0
-        self._decode: Callable[[bytes], None]
         self._decoder: Any = None
         encoding = encoding.strip().lower()
-        if encoding in ("gzip", "x-gzip"):
-            self._decoder = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        self._is_gzip = encoding in ("gzip", "x-gzip")
+        self._may_be_raw = encoding == "deflate"
+        if self._is_gzip:
+            self._decoder = zlib.decompressobj(_GZIP)
         elif encoding == "deflate":
             self._decoder = zlib.decompressobj()
         elif encoding not in ("", "identity"):
@@ -194,12 +209,29 @@ class Body:
             self._keep(chunk)
             return
         while chunk:
-            room = self._limits.max_decoded_bytes - self._decoded_bytes + 1
-            try:
-                self._keep(self._decoder.decompress(chunk, room))
-            except zlib.error as error:
-                raise OSError(f"the reply cannot be decompressed: {error}") from None
-            chunk = self._decoder.unconsumed_tail
+            chunk = self._decompressed(chunk)
+
+    def _decompressed(self, chunk: bytes) -> bytes:
+        """Keep what one step gives; returns the input that is left."""
+        if self._decoder.eof:
+            if not self._is_gzip:
+                return b""
+            self._decoder = zlib.decompressobj(_GZIP)
+        room = self._limits.max_decoded_bytes - self._decoded_bytes + 1
+        try:
+            data = self._decoder.decompress(chunk, room)
+        except zlib.error as error:
+            if self._may_be_raw:  # some servers send deflate without its header
+                self._may_be_raw = False
+                self._decoder = zlib.decompressobj(-zlib.MAX_WBITS)
+                return chunk
+            raise OSError(f"the reply cannot be decompressed: {error}") from None
+        self._may_be_raw = False
+        self._keep(data)
+        left: bytes = (
+            self._decoder.unused_data if self._decoder.eof else self._decoder.unconsumed_tail
+        )
+        return left
 
     def _keep(self, chunk: bytes) -> None:
         self._decoded_bytes += len(chunk)
@@ -210,7 +242,9 @@ class Body:
         self._chunks.append(chunk)
 
     def content(self) -> bytes:
-        """The whole body."""
+        """The whole body; `OSError` if the compressed data ends early."""
+        if self._decoder is not None and self._wire_bytes and not self._decoder.eof:
+            raise OSError("the compressed reply ends early")
         return b"".join(self._chunks)
 
 

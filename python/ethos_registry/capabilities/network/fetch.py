@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json as json_module
-import ssl
-import threading
-import time
 from collections.abc import Mapping
 from typing import Any
 
 import httpcore
 
+from ethos_registry.capabilities.network.deadline import deadline_in, seconds_left
 from ethos_registry.capabilities.network.exchange import (
     Body,
     Exchange,
@@ -20,85 +18,12 @@ from ethos_registry.capabilities.network.exchange import (
     header_map,
 )
 from ethos_registry.capabilities.network.hosts import HostRules
-from ethos_registry.capabilities.network.judged_backend import (
-    AsyncJudgedBackend,
-    JudgedBackend,
-    Resolve,
-    system_addresses,
-)
+from ethos_registry.capabilities.network.pools import ConnectionPools
 
 __all__ = ["ConnectionPools", "ReachFetch", "SyncReachFetch"]
 
 
 DEFAULT_LIMITS = FetchLimits()
-
-
-class ConnectionPools:
-    """The connections of one application: one pool per policy and event loop.
-
-    A connection made under one policy is never reused under another.
-    """
-
-    def __init__(
-        self,
-        *,
-        ssl_context: ssl.SSLContext | None = None,
-        resolve: Resolve = system_addresses,
-        max_connections: int = 20,
-    ) -> None:
-        self._ssl_context = ssl_context
-        self._resolve = resolve
-        self._max_connections = max_connections
-        self._lock = threading.Lock()
-        self._async: dict[tuple[HostRules, int], httpcore.AsyncConnectionPool] = {}
-        self._sync: dict[HostRules, httpcore.ConnectionPool] = {}
-
-    def _tls(self) -> ssl.SSLContext:
-        if self._ssl_context is None:
-            self._ssl_context = ssl.create_default_context()
-        return self._ssl_context
-
-    def for_loop(self, rules: HostRules) -> httpcore.AsyncConnectionPool:
-        """The pool of a policy on the running event loop."""
-        key = rules, id(asyncio.get_running_loop())
-        with self._lock:
-            pool = self._async.get(key)
-            if pool is None:
-                pool = self._async[key] = httpcore.AsyncConnectionPool(
-                    ssl_context=self._tls(),
-                    max_connections=self._max_connections,
-                    network_backend=AsyncJudgedBackend(
-                        allow_private=rules.allow_private_urls, resolve=self._resolve
-                    ),
-                )
-            return pool
-
-    def for_threads(self, rules: HostRules) -> httpcore.ConnectionPool:
-        """The pool of a policy for code that may block."""
-        with self._lock:
-            pool = self._sync.get(rules)
-            if pool is None:
-                pool = self._sync[rules] = httpcore.ConnectionPool(
-                    ssl_context=self._tls(),
-                    max_connections=self._max_connections,
-                    network_backend=JudgedBackend(
-                        allow_private=rules.allow_private_urls, resolve=self._resolve
-                    ),
-                )
-            return pool
-
-    async def aclose(self) -> None:
-        """Close every connection of this loop and of plain functions."""
-        loop = id(asyncio.get_running_loop())
-        with self._lock:
-            mine = [key for key in self._async if key[1] == loop]
-            pools = [self._async.pop(key) for key in mine]
-            blocking = list(self._sync.values())
-            self._sync.clear()
-        for pool in pools:
-            await pool.aclose()
-        for closing in blocking:
-            closing.close()
 
 
 def _exchange(
@@ -140,26 +65,15 @@ class SyncReachFetch:
     ) -> FetchResponse:
         """The reply; see `ReachFetch.fetch`."""
         exchange = _exchange(self._rules, self._limits, url, method, headers, content, json)
-        deadline = time.monotonic() + self._limits.total_seconds
         pool = self._pools.for_threads(self._rules)
-        while True:
-            left = _left(deadline, self._limits)
-            timeouts = dict.fromkeys(("connect", "read", "write", "pool"), left)
-            with pool.stream(
-                exchange.method,
-                _core_url(exchange),
-                headers=exchange.headers(),
-                content=exchange.content,
-                extensions={"timeout": timeouts},
-            ) as reply:
-                fields = header_map(reply.headers)
-                if exchange.redirect(reply.status, fields):
-                    continue
-                body = Body(fields.get("content-encoding", ""), self._limits)
-                for chunk in reply.iter_stream():
-                    _left(deadline, self._limits)
-                    body.feed(chunk)
-                return FetchResponse(reply.status, fields, exchange.target.url, body.content())
+        try:
+            with deadline_in(self._limits.total_seconds):
+                while True:
+                    reply = _answered(pool, exchange)
+                    if reply is not None:
+                        return reply
+        except httpcore.TimeoutException:
+            raise _too_slow(self._limits) from None
 
     __call__ = fetch
 
@@ -198,24 +112,36 @@ class ReachFetch:
         beyond the limits, other `OSError`s or httpcore's errors if the exchange fails.
         """
         exchange = _exchange(self._rules, self._limits, url, method, headers, content, json)
-        pool = self._pools.for_loop(self._rules)
-        async with asyncio.timeout(self._limits.total_seconds):
-            while True:
-                async with pool.stream(
-                    exchange.method,
-                    _core_url(exchange),
-                    headers=exchange.headers(),
-                    content=exchange.content,
-                ) as reply:
-                    fields = header_map(reply.headers)
-                    if exchange.redirect(reply.status, fields):
-                        continue
-                    body = Body(fields.get("content-encoding", ""), self._limits)
-                    async for chunk in reply.aiter_stream():
-                        body.feed(chunk)
-                    return FetchResponse(reply.status, fields, exchange.target.url, body.content())
+        pool = await self._pools.for_loop(self._rules)
+        clock = asyncio.timeout(self._limits.total_seconds)
+        try:
+            async with clock:
+                while True:
+                    async with pool.stream(
+                        exchange.method,
+                        _core_url(exchange),
+                        headers=exchange.headers(),
+                        content=exchange.content,
+                    ) as reply:
+                        fields = header_map(reply.headers)
+                        if exchange.redirect(reply.status, fields):
+                            continue
+                        body = Body(_encoding(exchange, fields), self._limits)
+                        async for chunk in reply.aiter_stream():
+                            body.feed(chunk)
+                        found = exchange.target.url
+                        return FetchResponse(reply.status, fields, found, body.content())
+        except TimeoutError:
+            if clock.expired():
+                raise _too_slow(self._limits) from None
+            raise
 
     __call__ = fetch
+
+    @property
+    def rules(self) -> HostRules:
+        """The hosts that are permitted."""
+        return self._rules
 
 
 def _core_url(exchange: Exchange) -> httpcore.URL:
@@ -229,8 +155,29 @@ def _core_url(exchange: Exchange) -> httpcore.URL:
     )
 
 
-def _left(deadline: float, limits: FetchLimits) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError(f"the fetch took longer than {limits.total_seconds} s")
-    return left
+def _answered(pool: httpcore.ConnectionPool, exchange: Exchange) -> FetchResponse | None:
+    """The reply to the next request; `None` for a redirect."""
+    timeouts = dict.fromkeys(("connect", "read", "write", "pool"), seconds_left())
+    with pool.stream(
+        exchange.method,
+        _core_url(exchange),
+        headers=exchange.headers(),
+        content=exchange.content,
+        extensions={"timeout": timeouts},
+    ) as reply:
+        fields = header_map(reply.headers)
+        if exchange.redirect(reply.status, fields):
+            return None
+        body = Body(_encoding(exchange, fields), exchange.limits)
+        for chunk in reply.iter_stream():
+            body.feed(chunk)
+        return FetchResponse(reply.status, fields, exchange.target.url, body.content())
+
+
+def _encoding(exchange: Exchange, fields: Mapping[str, str]) -> str:
+    """The content encoding; the reply to HEAD names one and has no body."""
+    return "" if exchange.method == "HEAD" else fields.get("content-encoding", "")
+
+
+def _too_slow(limits: FetchLimits) -> TimeoutError:
+    return TimeoutError(f"the fetch took longer than {limits.total_seconds:g} s")

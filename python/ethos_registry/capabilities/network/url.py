@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass
 from urllib.parse import quote, urljoin, urlsplit
 
-from ethos_registry.capabilities.network.hosts import HostNotAllowedError
+from ethos_registry.capabilities.network.hosts import HostNotAllowedError, canonical_host
 
 __all__ = ["Target", "joined", "target_of"]
 
 _PORTS = {"http": 80, "https": 443}
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
+_AUTHORITY = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::[0-9]*)?")
 _HOST = re.compile(r"[a-z0-9._-]+|\[[0-9a-f:.]+\]", re.IGNORECASE)
 
 
@@ -61,6 +62,8 @@ def target_of(url: str) -> Target:
         )
     if "@" in parts.netloc:
         raise HostNotAllowedError("URLs with embedded credentials are not allowed")
+    if not _AUTHORITY.fullmatch(parts.netloc):
+        raise HostNotAllowedError(f"{parts.netloc!r} is not a host with an optional port")
     if port == 0:
         raise HostNotAllowedError("port 0 is not a port")
     host = _ascii(parts.hostname or "")
@@ -76,17 +79,14 @@ def joined(base: Target, location: str) -> str:
 
 
 def _ascii(host: str) -> str:
-    """The host as it is resolved: full-width digits and other non-ASCII forms are normalised."""
+    """The host as it is resolved: the policy sees the address behind every numeric spelling."""
     if not host:
         raise HostNotAllowedError("the URL has no host")
-    if not host.isascii():
-        try:
-            import idna
-
-            host = idna.encode(host, uts46=True).decode("ascii")
-        except UnicodeError as error:
-            raise HostNotAllowedError(f"{host!r} is not a host name: {error}") from None
-    shown = f"[{host}]" if ":" in host else host
-    if not _HOST.fullmatch(shown) or len(host) > 253:
+    try:
+        found = canonical_host(host)
+    except ValueError as error:
+        raise HostNotAllowedError(f"{host!r} is not a host name: {error}") from None
+    shown = f"[{found}]" if ":" in found else found
+    if not _HOST.fullmatch(shown) or len(found) > 253 or found == ".":
         raise HostNotAllowedError(f"{host!r} is not a host name")
-    return host.lower()
+    return found

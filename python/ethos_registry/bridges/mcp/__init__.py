@@ -1,0 +1,1 @@
+"""The Model Context Protocol, in both directions; needs the extra `mcp`."""

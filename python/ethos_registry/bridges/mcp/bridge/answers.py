@@ -1,0 +1,25 @@
+"""The answers to calls that were not sent, or whose connection ended."""
+
+from __future__ import annotations
+
+from ethos_registry.contract.result import ToolError
+
+__all__ = ["ConnectionLostError", "not_started", "was_lost"]
+
+
+class ConnectionLostError(Exception):
+    """The connection ended while the call was on its way; it may have run."""
+
+
+def not_started(tool: str, reason: str) -> ToolError:
+    """The answer to a call that certainly was not sent."""
+    return ToolError(f"Tool {tool} was not started: {reason}", "not_available", "unavailable")
+
+
+def was_lost(tool: str, server: str) -> ToolError:
+    """The answer to a call whose connection ended."""
+    return ToolError(
+        f"Tool {tool}: the connection to MCP server {server} was lost during the call; "
+        "it may have run",
+        "execution_failed",
+    )

@@ -1,0 +1,76 @@
+"""One call of a remote tool: sent once, answered always.
+
+Imports the package `mcp`: the connection imports this module when it connects.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, REQUEST_TIMEOUT
+from pydantic import ValidationError
+
+from ethos_registry.bridges.mcp.bridge.answers import ConnectionLostError
+from ethos_registry.bridges.mcp.bridge.plain_text import one_line
+from ethos_registry.bridges.mcp.bridge.results import tool_result
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.result import ToolError, ToolResult
+
+__all__ = ["send_call"]
+
+_MAX_ERROR_CHARS = 4000
+_EXTRA_SECONDS = 1.0
+"""Our own clock ends a call first, so that the answer names its limit."""
+
+
+async def send_call(
+    client: Client,
+    name: str,
+    args: dict[str, Any],
+    context: ToolContext,
+    timeout_seconds: float | None,
+) -> ToolResult:
+    """Send one call and translate its answer.
+
+    Raises:
+        ConnectionLostError: The connection ended before the answer came.
+
+    """
+
+    async def report(progress: float, total: float | None, message: str | None) -> None:
+        percent = 100 * progress / total if total else None
+        text = one_line(message) if message else ""
+        shown = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
+        context.report(text or shown, percent=percent, audience="user")
+
+    try:
+        answer = await client.call_tool(
+            name,
+            args,
+            None if timeout_seconds is None else timeout_seconds + _EXTRA_SECONDS,
+            report,
+        )
+    except MCPError as error:
+        if error.code == CONNECTION_CLOSED:
+            raise ConnectionLostError from None
+        if error.code == REQUEST_TIMEOUT:
+            return ToolError(
+                f"the MCP server did not answer within {timeout_seconds:g} s; it may have run",
+                "execution_failed",
+                "timeout",
+            )
+        code = "input_invalid" if error.code == INVALID_PARAMS else "execution_failed"
+        return ToolError(_bounded(error.message or f"error {error.code}"), code)  # type: ignore[arg-type]
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        raise ConnectionLostError from None
+    except (RuntimeError, ValidationError) as error:
+        problem = one_line(str(error), 500)
+        return ToolError(f"the MCP server answered with an invalid result: {problem}")
+    return tool_result(answer)
+
+
+def _bounded(text: str) -> str:
+    return text if len(text) <= _MAX_ERROR_CHARS else f"{text[:_MAX_ERROR_CHARS]}..."

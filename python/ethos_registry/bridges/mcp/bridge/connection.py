@@ -1,0 +1,361 @@
+"""The connection to one server: one task owns it from the first attempt to the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import Callable
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from ethos_registry.bridges.mcp.bridge.answers import (
+    ConnectionLostError,
+    not_started,
+    was_lost,
+)
+from ethos_registry.bridges.mcp.bridge.listing import Listing, list_tools
+from ethos_registry.bridges.mcp.bridge.log_file import LogFile
+from ethos_registry.bridges.mcp.bridge.plain_text import one_line
+from ethos_registry.bridges.mcp.bridge.reports import McpServerStatus, ServerState
+from ethos_registry.bridges.mcp.bridge.secrets import Scrubber, SecretSource
+from ethos_registry.bridges.mcp.bridge.server import McpServer
+from ethos_registry.bridges.mcp.bridge.stdio import StdioTransport
+from ethos_registry.bridges.mcp.bridge.transport import open_transport
+from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.result import ToolResult
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
+
+__all__ = ["Connection"]
+
+FIRST_DELAY_SECONDS = 0.5
+LONGEST_DELAY_SECONDS = 30.0
+STABLE_SECONDS = 60.0
+"""A connection that lived this long starts again with the shortest delay."""
+DEBOUNCE_SECONDS = 0.25
+_RESEND_WAIT_SECONDS = 10.0
+_CLOSE_SECONDS = 12.0
+
+
+class Connection:
+    """Connects, lists, serves calls, lists again after a change, and connects again.
+
+    The SDK's client is entered and left by the task of `run`; other tasks only send calls.
+    """
+
+    def __init__(
+        self,
+        server: McpServer,
+        secrets: SecretSource,
+        log: LogFile,
+        on_listing: Callable[[Listing], object],
+    ) -> None:
+        self.server = server
+        self.scrub = Scrubber()
+        self.refresh_problem = ""
+        self.log = log
+        self._secrets = secrets
+        self._on_listing = on_listing
+        self._client: Client | None = None
+        self._transport: Any = None
+        self._state: ServerState = "connecting"
+        self._reason = ""
+        self._protocol = ""
+        self._connections = 0
+        self._is_closing = self._is_lost = self._must_refresh = self._must_retry = False
+        self._refreshes = 0
+        self._limit: asyncio.Timeout | None = None
+        self._loop = asyncio.get_running_loop()
+        self._wake = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._task = self._loop.create_task(self._run(), name=f"mcp server {server.name}")
+
+    # For the bridge
+
+    @property
+    def state(self) -> ServerState:
+        """The state now."""
+        return self._state
+
+    @property
+    def reason(self) -> str:
+        """Why it failed; what it waits for otherwise."""
+        return self._reason
+
+    def status(self, tools: int) -> McpServerStatus:
+        """All that is known of the server now."""
+        transport = self._transport
+        return McpServerStatus(
+            self.server.name,
+            self._state,
+            self._reason if self._state == "failed" else "",
+            self.scrub(self.log.tail),
+            self._protocol,
+            tools,
+            transport.process_id() if isinstance(transport, StdioTransport) else None,
+            self._connections,
+        )
+
+    async def wait_settled(self, seconds: float) -> None:
+        """Wait until it is ready or has failed; after `seconds` it counts as failed."""
+        try:
+            async with asyncio.timeout(seconds):
+                while self._state == "connecting":
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            if self._state == "connecting":
+                self._set("failed", f"no answer within {seconds:g} s")
+
+    async def refresh(self) -> None:
+        """List the tools now; returns when that is done, or when it is not connected."""
+        before = self._refreshes
+        self._ask_for_refresh()
+        while self._client is not None and self._refreshes == before:
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def reconnect(self) -> None:
+        """Try again now if it is not connected; returns when it is ready or has failed."""
+        if self._client is None and not self._is_closing:
+            self._set("connecting", self._reason)
+            self._must_retry = True
+            self._wake.set()
+            await self.wait_settled(self.server.connect_timeout_seconds)
+
+    async def close(self) -> None:
+        """End the connection; returns when its process and its task have ended."""
+        self._is_closing = True
+        self._client = None
+        self._wake.set()
+        if self._limit is not None:  # it waits for the server's first answers
+            self._limit.reschedule(self._loop.time())
+        _, running = await asyncio.wait([self._task], timeout=_CLOSE_SECONDS)
+        if running:
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=_CLOSE_SECONDS)
+        self._set("closed", "the bridge is closed")
+
+    # Calls
+
+    async def call(
+        self, tool: str, remote_name: str, args: Any, context: ToolContext, may_resend: bool
+    ) -> ToolResult:
+        """Send one call, once; a trusted idempotent one once more after a lost connection."""
+        if asyncio.get_running_loop() is not self._loop:
+            return await self._call_from_other_loop(tool, remote_name, args, context, may_resend)
+        client = self._client
+        if client is None:
+            return not_started(tool, self._not_ready())
+        arguments: dict[str, Any] = args if type(args) is dict else dict(args or {})
+        timeout = self.server.timeout_seconds
+        try:
+            return await self._send_call(client, remote_name, arguments, context, timeout)
+        except ConnectionLostError:
+            self._lose(client)
+        if may_resend and (client := await self._next_client()) is not None:
+            with contextlib.suppress(ConnectionLostError):
+                return await self._send_call(client, remote_name, arguments, context, timeout)
+        return was_lost(tool, self.server.name)
+
+    async def _call_from_other_loop(
+        self, tool: str, remote_name: str, args: Any, context: ToolContext, may_resend: bool
+    ) -> ToolResult:
+        if self._loop.is_closed():
+            return not_started(tool, "the event loop of the MCP bridge has ended")
+        running = asyncio.run_coroutine_threadsafe(
+            self.call(tool, remote_name, args, context, may_resend), self._loop
+        )
+        return await asyncio.wrap_future(running)
+
+    def _not_ready(self) -> str:
+        name = self.server.name
+        if self._state == "closed" or self._is_closing:
+            return f"MCP server {name} is closed"
+        detail = f" ({self._reason})" if self._reason else ""
+        return f"MCP server {name} is not connected{detail}"
+
+    async def _next_client(self) -> Client | None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_RESEND_WAIT_SECONDS):
+                while self._client is None and not self._is_closing:
+                    self._changed.clear()
+                    await self._changed.wait()
+        return self._client
+
+    # The owner's task
+
+    def _set(self, state: ServerState, reason: str = "") -> None:
+        self._state, self._reason = state, self.scrub(reason)
+        self._changed.set()
+
+    def _lose(self, client: Client | None = None) -> None:
+        """Refuse calls from now on; the owner connects again."""
+        if client is None or client is self._client:
+            self._client = None
+            self._is_lost = True
+            if not self._is_closing:
+                self._set("connecting", "the connection was lost")
+            self._wake.set()
+
+    def _ask_for_refresh(self) -> None:
+        self._must_refresh = True
+        self._wake.set()
+
+    async def _run(self) -> None:
+        delay = FIRST_DELAY_SECONDS
+        while not self._is_closing:
+            self._is_lost = False
+            self._wake.clear()
+            started = monotonic()
+            try:
+                self._set("connecting", self._reason)
+                await self._connect()
+                reason = "the connection was lost"
+            except Exception as error:
+                reason = await self._failure(error)
+            finally:
+                self._client = None
+            if self._is_closing:
+                break
+            if monotonic() - started > STABLE_SECONDS:
+                delay = FIRST_DELAY_SECONDS
+            self._set("failed", reason)
+            await self._pause(delay * random.uniform(0.75, 1.25))
+            delay = min(delay * 2, LONGEST_DELAY_SECONDS)
+
+    async def _pause(self, seconds: float) -> None:
+        end = monotonic() + seconds
+        while not (self._is_closing or self._must_retry) and (left := end - monotonic()) > 0:
+            self._wake.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await self._wake.wait()
+        self._must_retry = False
+
+    async def _connect(self) -> None:
+        """One connection, from its start to its loss."""
+        from mcp.client.client import Client
+
+        from ethos_registry.bridges.mcp.bridge.calls import send_call
+
+        self._send_call = send_call
+        listening: asyncio.Task[None] | None = None
+        transport = open_transport(self.server, self._secrets, self.scrub, self.log, self._lose)
+        self._transport = transport
+        client = Client(
+            transport,
+            mode=self.server.protocol,
+            message_handler=self._on_message,
+            client_info=_client_info(),
+            cache=None,
+        )
+        try:
+            async with asyncio.timeout(self.server.connect_timeout_seconds) as limit:
+                self._limit = limit
+                async with client:
+                    if isinstance(transport, StdioTransport):
+                        transport.is_initialized = True
+                    listing = await list_tools(client)
+                    limit.reschedule(None)
+                    self._limit = None
+                    self._protocol = client.protocol_version
+                    self._on_listing(listing)
+                    self._connections += 1
+                    self._refreshes += 1
+                    self._must_refresh = False
+                    self._client = None if self._is_lost else client
+                    self._set("ready")
+                    tools = client.server_capabilities.tools
+                    if tools is not None and tools.list_changed and self._protocol >= "2026":
+                        listening = self._loop.create_task(self._listen(client))
+                    try:
+                        await self._serve(client)
+                    finally:
+                        self._lose(client)
+                        if listening is not None:
+                            listening.cancel()
+        finally:
+            self._limit = None
+            if listening is not None:
+                await asyncio.wait([listening])
+
+    async def _serve(self, client: Client) -> None:
+        """Until the connection is lost or the bridge is closed."""
+        while not (self._is_lost or self._is_closing):
+            if self._must_refresh:
+                await asyncio.sleep(DEBOUNCE_SECONDS)
+                self._must_refresh = False
+                await self._refresh(client)
+                continue
+            self._wake.clear()
+            if not (self._is_lost or self._is_closing or self._must_refresh):
+                await self._wake.wait()
+
+    async def _refresh(self, client: Client) -> None:
+        try:
+            async with asyncio.timeout(self.server.connect_timeout_seconds):
+                self._on_listing(await list_tools(client))
+            self.refresh_problem = ""
+        except Exception as error:
+            self.refresh_problem = self.scrub(f"its tools could not be listed: {_leaf(error)}")
+        self._refreshes += 1
+        self._changed.set()
+
+    async def _on_message(self, message: Any) -> None:
+        if getattr(message, "method", None) == "notifications/tools/list_changed":
+            self._ask_for_refresh()
+
+    async def _listen(self, client: Client) -> None:
+        """Servers of the later revision announce changes only to those who listen."""
+        from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+        from mcp.shared.exceptions import MCPError
+
+        delay = FIRST_DELAY_SECONDS
+        while not (self._is_lost or self._is_closing):
+            started = monotonic()
+            try:
+                async with client.listen(tools_list_changed=True) as subscription:
+                    async for _ in subscription:
+                        self._ask_for_refresh()
+            except ListenNotSupportedError:
+                return
+            except MCPError as error:
+                if error.code in (-32601, -32602):  # the server has no subscriptions
+                    return
+            except (SubscriptionLost, TimeoutError):
+                self._ask_for_refresh()  # what happened in between was not announced
+            if monotonic() - started > STABLE_SECONDS:
+                delay = FIRST_DELAY_SECONDS
+            await asyncio.sleep(delay)
+            delay = min(delay * 2, LONGEST_DELAY_SECONDS)
+
+    async def _failure(self, error: Exception) -> str:
+        """Why the connection failed, in one line."""
+        transport = self._transport
+        if isinstance(error, TimeoutError):
+            return f"no answer within {self.server.connect_timeout_seconds:g} s"
+        if isinstance(transport, StdioTransport) and transport.process is not None:
+            await transport.wait_exit(0.5)
+            ended = transport.exit_text()
+            if ended is not None:
+                return one_line(f"{self.server.place}: {ended}", 500)
+        return one_line(_leaf(error), 500)
+
+
+def _leaf(error: BaseException) -> str:
+    """The class and message of the first error inside groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _client_info() -> Any:
+    from mcp_types import Implementation
+
+    from ethos_registry import _core
+
+    return Implementation(name="ethos-registry", version=_core.__version__)

@@ -1,0 +1,1 @@
+"""A registry as a server of the Model Context Protocol."""

@@ -1,0 +1,1 @@
+"""Recorded calls: each call with its arguments and output, after redaction."""

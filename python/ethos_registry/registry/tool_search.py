@@ -1,0 +1,140 @@
+"""The state of a tool search: what can be found, what was found, what its definitions cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from ethos_registry import _core
+from ethos_registry.contract import checks
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.registry.shown import search_index
+from ethos_registry.table.admission import Admission, is_available
+from ethos_registry.table.entry import Entry
+
+__all__ = ["FoundTools", "SearchBy", "SearchResult", "ToolSearch", "checked_search"]
+
+SearchBy: TypeAlias = Literal["registry", "provider"]
+"""Who searches: this registry, by a tool of its own, or the model's provider."""
+
+CHARS_PER_TOKEN = 4
+MAX_LIMIT = 50
+_SPARE = 50
+"""Matches beyond the limit that are looked at, in case others are not available."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSearch:
+    """How a view finds tools that are not in its list; `registry.view(personality, search=...)`.
+
+    Raises `ConfigError` for a value of the wrong kind.
+
+    >>> ToolSearch(limit=3).by
+    'registry'
+    """
+
+    limit: int = 5
+    """The most tools that one search finds, 1 to 50, unless the model asks for fewer."""
+    definition_budget_tokens: int | None = None
+    """Tokens that the definitions of listed and found tools may have together, estimated at four
+    bytes each; tools beyond it are named and not loaded. `None`: no limit."""
+    by: SearchBy = "registry"
+    """`"registry"`: a tool `search_tools`. `"provider"`: the search of Anthropic or OpenAI
+    Responses, with every definition sent and marked `defer_loading`."""
+
+    def __post_init__(self) -> None:
+        limit = checks.finite_number(self.limit, "limit", minimum=1, whole=True)
+        if limit > MAX_LIMIT:
+            raise ConfigError(f"`limit` must be at most {MAX_LIMIT}: {limit}")
+        if self.definition_budget_tokens is not None:
+            checks.finite_number(
+                self.definition_budget_tokens, "definition_budget_tokens", whole=True
+            )
+        checks.one_of(self.by, get_args(SearchBy), "by")
+
+
+def checked_search(search: object) -> ToolSearch | None:
+    """The search of a view, or `None`; `ConfigError` for another value than the documented ones."""
+    if search is False:
+        return None
+    if search is True:
+        return ToolSearch()
+    if not isinstance(search, ToolSearch):
+        raise ConfigError(
+            f"`search` must be True, False or a ToolSearch, got {type(search).__name__}"
+        )
+    return search
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What one search found."""
+
+    loaded: tuple[Entry, ...]
+    """Callable now, the best match first."""
+    left_out: tuple[Entry, ...]
+    """Matches whose definitions do not fit into the budget."""
+
+
+class FoundTools:
+    """What a conversation may call: the tools that are always listed, and what was found."""
+
+    __slots__ = ("_all", "_index", "_listed", "base", "found", "options")
+
+    def __init__(self, base: Admission, options: ToolSearch) -> None:
+        self.base = base
+        """The policy without a search; what it does not permit is never found."""
+        self.options = options
+        self._all = base.visible()
+        self._listed = {entry.name: entry for entry in self._all if entry.always_include}
+        self._index: _core.ToolSearchIndex | None = None
+        self.found: dict[str, Entry] = {}
+        """By name, in the order in which they were found."""
+
+    @property
+    def listed(self) -> tuple[Entry, ...]:
+        """The tools that are always listed."""
+        return tuple(self._listed.values())
+
+    def callable_entry(self, name: str) -> Entry | None:
+        """The entry of a tool that is listed or was found."""
+        return self._listed.get(name) or self.found.get(name)
+
+    def search(self, query: str, limit: int) -> SearchResult:
+        """Find tools and load them, as far as the budget of definitions allows."""
+        if self._index is None:
+            self._index = search_index(self.base)
+        limit = min(limit, self.options.limit)
+        loaded: list[Entry] = []
+        left_out: list[Entry] = []
+        for position, _ in self._index.find(query, limit + _SPARE):
+            if len(loaded) + len(left_out) == limit:
+                break
+            entry = self._all[position]
+            if not is_available(entry):
+                continue
+            is_loaded = self.callable_entry(entry.name) is not None or self._load(entry)
+            (loaded if is_loaded else left_out).append(entry)
+        return SearchResult(tuple(loaded), tuple(left_out))
+
+    def load(self, names: list[str]) -> None:
+        """Load what an earlier view of the conversation had found, if it is still permitted."""
+        by_name = {entry.name: entry for entry in self._all}
+        for name in names:
+            if name in by_name and self.callable_entry(name) is None:
+                self.found[name] = by_name[name]
+
+    def tokens(self) -> int:
+        """What the definitions of listed and found tools cost."""
+        return sum(map(_tokens, (*self._listed.values(), *self.found.values())))
+
+    def _load(self, entry: Entry) -> bool:
+        budget = self.options.definition_budget_tokens
+        if budget is not None and self.tokens() + _tokens(entry) > budget:
+            return False
+        self.found[entry.name] = entry
+        return True
+
+
+def _tokens(entry: Entry) -> int:
+    return -(-len(entry.definition.text) // CHARS_PER_TOKEN)

@@ -1,0 +1,1 @@
+"""Ready tools for the web: pages and searches."""
