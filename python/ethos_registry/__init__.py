@@ -70,7 +70,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.contract.abort import AbortController, AbortSignal
     from ethos_registry.contract.artifact import ArtifactOrigin
     from ethos_registry.contract.attachment import Attachment
-    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall, ToolExecuteRequest
+    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
     from ethos_registry.contract.canonical_json import call_checksum
     from ethos_registry.contract.capability import ToolCapabilities
     from ethos_registry.contract.content import Audio, ContentBlock, Document, Image, Link
@@ -82,6 +82,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ToolAlreadyRegisteredError,
         TurnAlreadySignalledError,
     )
+    from ethos_registry.contract.execute_request import ToolExecuteRequest
     from ethos_registry.contract.observer import (
         BatchObserver,
         CallObserver,
@@ -91,8 +92,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         StartedCall,
     )
     from ethos_registry.contract.policy import (
-        FsReach,
         NO_TOOLS,
+        FsReach,
         NetworkPolicy,
         Personality,
         ToolFilterOpts,
@@ -459,7 +460,7 @@ _NAMES = {
     "contract.abort": "AbortController AbortSignal",
     "contract.artifact": "ArtifactOrigin",
     "contract.attachment": "Attachment",
-    "contract.call": "CallResult MalformedCall ToolCall ToolExecuteRequest",
+    "contract.call": "CallResult MalformedCall ToolCall",
     "contract.canonical_json": "call_checksum",
     "contract.capability": "ToolCapabilities",
     "contract.content": "Audio ContentBlock Document Image Link",
@@ -468,14 +469,15 @@ _NAMES = {
     "contract.errors": (
         "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
     ),
+    "contract.execute_request": "ToolExecuteRequest",
     "contract.observer": (
         "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
     ),
     "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
     "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
-    "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
     "contract.recorded_call": "CallRecorder RecordedCall RecordedCalls",
+    "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
@@ -527,11 +529,11 @@ _NAMES = {
     "telemetry.presets": "Langfuse OpenInference",
     "telemetry.traced_call": "TracedCall",
     "toolkit": (
-        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError "
-        "SearchResult TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool "
-        "memory_tools patch_file_tool read_attachment_tool read_file_tool ready_tools "
-        "run_tests_tool search_files_tool session_search_tool terminal_tool todo_tools "
-        "typecheck_tool web_search_tool write_file_tool"
+        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError SearchResult "
+        "TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool memory_tools "
+        "patch_file_tool read_attachment_tool read_file_tool ready_tools run_tests_tool "
+        "search_files_tool session_search_tool terminal_tool todo_tools typecheck_tool "
+        "web_search_tool write_file_tool"
     ),
     "transports.limits": "WorkerLimits",
     "transports.process_transport": "ProcessTransport",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolTable", "UsageCounts", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "usage_bucket", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -321,6 +321,20 @@ class SealedTable:
 
         The entries are the first item of the sealed tuple, by slot. The answer is kept for each
         gate object.
+        """
+
+@final
+class ToolSearchIndex:
+    """
+    BM25 over the definitions of tools, each `{name, description, parameters}` as JSON bytes.
+
+    Words in a name count three times. Never changes; safe from threads.
+    """
+    def __len__(self, /) -> int: ...
+    def __new__(cls, /, definitions: Sequence[bytes]) -> ToolSearchIndex: ...
+    def find(self, /, query: str, limit: int) -> list[tuple[int, float]]:
+        """
+        The positions of the best matches with their scores, at most `limit`, the best first.
         """
 
 @final
