@@ -1,4 +1,4 @@
-//! What a text is that arrives in pieces.
+//! The state of JSON text that arrives in pieces.
 
 /// What the text is so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
