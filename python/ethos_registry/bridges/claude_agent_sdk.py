@@ -42,7 +42,7 @@ def to_claude_agent_sdk(
 
     Kept: text, images and the error flag. Lost: `structured`, the cost, the id of a call, progress;
     documents and audio, which become a line of text. The SDK validates arguments before the tool is
-    called, so `"5"` is refused for a number, with a text of the SDK; it also answers unknown names.
+    called, so `"5"` is refused for a number, in words of the SDK; it also answers unknown names.
     Approval is the SDK's own (`can_use_tool`, hooks), or a filter.
 
     >>> def server(view):
