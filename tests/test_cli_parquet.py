@@ -166,7 +166,7 @@ def test_what_cannot_be_done_is_told_on_one_line_and_leaves_nothing(
         (*files, "gone/out.parquet"): ("error: gone/out.parquet: No such file",),
         (*files, "."): ("error: .: Is a directory",),
         ("--parquet", "gone.parquet", "out.parquet"): ("error: gone.parquet: No such file or",),
-        ("--parquet", ".", "out.parquet"): ("error: .: Is a directory",),
+        ("--parquet", "empty", "out"): ("error: empty: has no file whose name ends in .parquet",),
         ("--parquet", "-", "out.parquet"): ("IN of `--parquet` is a file", "./-"),
         (*files, "-"): ("OUT of `--parquet` is a file", "./-"),
         ("--parquet", "twice.parquet", "out.parquet"): ("2 columns are named `output`",),
@@ -176,6 +176,7 @@ def test_what_cannot_be_done_is_told_on_one_line_and_leaves_nothing(
         (*files, "out.parquet", "--command", "make"): ("give `--command-column`",),
         ("--column", "output"): ("give `--parquet IN OUT` too",),
     }
+    (tmp_path / "empty").mkdir()
     before = sorted(os.listdir(tmp_path))
     answers = run_many([(("reduce", *arguments), b"") for arguments in cases], tmp_path)
     for done, parts in zip(answers, cases.values(), strict=True):
@@ -259,3 +260,50 @@ def test_a_run_that_is_told_to_end_leaves_the_old_file_and_no_part(
     assert (running.returncode, errors) == (128 + number, f"error: {told}\n")
     assert sorted(os.listdir(tmp_path)) == ["in.parquet", "out.parquet"]
     assert (tmp_path / "out.parquet").read_text() == "the old file"
+
+
+def test_a_folder_is_reduced_into_a_folder_of_the_same_shape(tmp_path: Path) -> None:
+    for name in ("a.parquet", "deep/er/b.parquet", ".hidden.parquet", "notes.txt"):
+        place = tmp_path / "in" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(table(), place)
+    columns = ("--command-column", "ran", "--exit-code-column", "code")
+    done = run("reduce", "--parquet", "in", "out", *columns, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith(f"2 files, {2 * len(OUTPUTS)} rows, ")
+    written = sorted(path.relative_to(tmp_path / "out") for path in tmp_path.rglob("out/**/*.*"))
+    assert written == [Path("a.parquet"), Path("deep/er/b.parquet")]
+    texts = expected(commands=COMMANDS, exit_codes=EXIT_CODES)
+    for path in written:
+        found = parquet.read_table(tmp_path / "out" / path)
+        assert found["output"].to_pylist() == texts
+        assert found.drop_columns("output").equals(table().drop_columns("output"))
+
+
+def test_a_file_that_is_not_parquet_ends_the_run_and_is_named(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    parquet.write_table(table(), tmp_path / "in" / "a.parquet")
+    (tmp_path / "in" / "b.parquet").write_text("no")
+    done = run("reduce", "--parquet", "in", "out", cwd=tmp_path)
+    assert_one_error_line(done, f"in{os.sep}b.parquet: ")
+    assert os.listdir(tmp_path / "out") == ["a.parquet"]
+    (tmp_path / "file").write_text("mine")
+    done = run("reduce", "--parquet", "in", "file", cwd=tmp_path)
+    assert_one_error_line(done, "file: is a file; the output of a folder is a folder")
+
+
+def test_a_recording_is_reduced_as_it_is(tmp_path: Path) -> None:
+    from ethos_registry import Tool, ToolRegistry, TurnRecorder, ok
+
+    tool = Tool("terminal", "", {"type": "object"}, lambda args, context: ok(LOG * 20))
+    (tmp_path / "turns").mkdir()
+    with TurnRecorder(tmp_path / "turns") as recorder:
+        registry = ToolRegistry([tool], observers=[recorder])
+        call = {"id": "1", "name": "terminal", "args": {"command": "make"}}
+        registry.execute_parallel_sync([call])
+    done = run("reduce", "--parquet", "turns", "out", "--column", "raw", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    [path] = (tmp_path / "out").iterdir()
+    [raw] = parquet.read_table(path)["raw"].to_pylist()
+    assert "unit 7 has no door" in raw
+    assert len(raw) < len(LOG) * 20

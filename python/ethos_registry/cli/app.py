@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Sequence
 from typing import Annotated
@@ -29,6 +30,7 @@ from ethos_registry.cli.output import (
     write_text,
 )
 from ethos_registry.cli.parquet import ParquetColumns, reduce_parquet
+from ethos_registry.cli.parquet_folder import reduce_parquet_folder
 from ethos_registry.cli.prefix_app import prefix_app
 from ethos_registry.cli.prefixes import taken_prefix
 from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
@@ -279,7 +281,10 @@ def reduce(
     ] = None,
     parquet: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="IN OUT", help="Reduce a column of a file into another file instead."),
+        typer.Option(
+            metavar="IN OUT",
+            help="Reduce a column of a file, or of a folder of files, into another instead.",
+        ),
     ] = None,
     column: Annotated[
         str | None, typer.Option(metavar="NAME", help="The column of the file. Default: output.")
@@ -310,7 +315,8 @@ def reduce(
             )
         output = "output" if column is None else column
         names = ParquetColumns(output, command_column, exit_code_column)
-        print_line(reduce_parquet(*parquet, names, tool_name=tool, budget_chars=budget))
+        reduces = reduce_parquet_folder if os.path.isdir(parquet[0]) else reduce_parquet
+        print_line(str(reduces(*parquet, names, tool_name=tool, budget_chars=budget)))
         return
     if columns != (None, None, None):
         raise CommandError("column options need a file: give `--parquet IN OUT` too")

@@ -11,7 +11,7 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -20,7 +20,7 @@ from ethos_registry import ConfigError, reduce_arrow
 from ethos_registry.cli.errors import CommandError
 from ethos_registry.cli.signals import signals_raise
 
-__all__ = ["ParquetColumns", "reduce_parquet"]
+__all__ = ["ParquetColumns", "ReducedBytes", "reduce_parquet"]
 
 _NUMBER = re.compile(r"\[errno (\d+)\]")
 BATCH_ROWS = 1_024
@@ -45,8 +45,11 @@ def reduce_parquet(
     *,
     tool_name: str,
     budget_chars: int | None,
-) -> str:
-    """Reduce a column of the file `source` into the file `target`; returns a one-line summary.
+    label: str = "reducing",
+) -> ReducedBytes:
+    """Reduce a column of the file `source` into the file `target`; returns what it saved.
+
+    `label` is shown before the bar of the progress.
 
     Row order, the other columns, the compression of each column and the schema's metadata stay.
     The target is written whole or not at all, and may be the source.
@@ -68,7 +71,7 @@ def reduce_parquet(
     try:
         _check_source(source)
         with signals_raise(), parquet.ParquetFile(source) as file:
-            reduction = _Reduction(file, columns, tool_name, budget_chars)
+            reduction = _Reduction(file, columns, tool_name, budget_chars, label)
             with _whole_file(target) as place:
                 reduction.write_to(place, target)
     except ConfigError as error:
@@ -77,15 +80,39 @@ def reduce_parquet(
         raise CommandError(f"{source}: {' '.join(str(error).split())}") from None
     except OSError as error:
         raise CommandError(f"{error.filename or source}: {_reason(error)}") from None
-    return reduction.summary
+    return reduction.saved
+
+
+class ReducedBytes(NamedTuple):
+    """What a reduction saved."""
+
+    rows: int
+    before: int
+    after: int
+
+    def plus(self, other: ReducedBytes) -> ReducedBytes:
+        """Both together."""
+        return ReducedBytes(
+            self.rows + other.rows, self.before + other.before, self.after + other.after
+        )
+
+    def __str__(self) -> str:
+        saved = 100 * (self.before - self.after) / self.before if self.before else 0
+        return f"{self.rows:,} rows, {self.before:,} bytes to {self.after:,} ({saved:.1f} % saved)"
 
 
 class _Reduction:
     """One file on its way through the reducer."""
 
     def __init__(
-        self, file: Any, columns: ParquetColumns, tool_name: str, budget_chars: int | None
+        self,
+        file: Any,
+        columns: ParquetColumns,
+        tool_name: str,
+        budget_chars: int | None,
+        label: str,
     ) -> None:
+        self._label = label
         self._file = file
         self._columns = columns
         self._tool_name = tool_name
@@ -101,11 +128,8 @@ class _Reduction:
         self._bytes_after = 0
 
     @property
-    def summary(self) -> str:
-        before, after = self._bytes_before, self._bytes_after
-        saved = 100 * (before - after) / before if before else 0
-        rows = self._file.metadata.num_rows
-        return f"{rows:,} rows, {before:,} bytes to {after:,} ({saved:.1f} % saved)"
+    def saved(self) -> ReducedBytes:
+        return ReducedBytes(self._rows, self._bytes_before, self._bytes_after)
 
     def write_to(self, place: str, target: str) -> None:
         import pyarrow as pa
@@ -139,7 +163,7 @@ class _Reduction:
 
     def _batches(self, rows: int) -> Iterator[Any]:
         with _progress() as progress:
-            task = progress.add_task("reducing", total=rows)
+            task = progress.add_task(self._label, total=rows)
             for batch in self._file.iter_batches(batch_size=BATCH_ROWS):
                 yield self._reduced(batch)
                 progress.advance(task, batch.num_rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, overload
 
 from ethos_registry.contract.call import CallResult
@@ -175,8 +176,8 @@ class FinishedCalls(Sequence[FinishedCall]):
         context: ToolContext,
         personality_id: str | None,
         clock_offset_seconds: float,
-        exception_types: Mapping[int, str],
-        attempts: list[FinishedRow],
+        exception_types: Mapping[int, str] = MappingProxyType({}),
+        attempts: list[FinishedRow] | None = None,
         started_at_seconds: float = 0.0,
     ) -> None:
         self.rows = rows
@@ -186,7 +187,7 @@ class FinishedCalls(Sequence[FinishedCall]):
         """Added to a monotonic time, it is Unix time."""
         self.exception_types = exception_types
         """By position, the class name of the exception of each tool that raised one."""
-        self.attempts = attempts
+        self.attempts = [] if attempts is None else attempts
         """The attempts that failed and were followed by another: see `Retry`. `rows` has the last
         attempt of each call."""
         self.started_at_seconds = started_at_seconds

@@ -95,7 +95,7 @@ class SqliteFile:
             self.close()
         if self.path != _IN_MEMORY:
             # SQLite would create it with the umask's mode, and gives its journals the same.
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(
             self.path, timeout=_POLL_SECONDS, isolation_level=None, check_same_thread=False
         )
