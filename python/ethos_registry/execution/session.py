@@ -344,7 +344,8 @@ class Session:
             self._remove_abort_listener()
             self._remove_abort_listener = None
         self._runner.watch = None
-        self._runner.release()
+        if self._batch.runtime.max_concurrency is not None:
+            self._runner.release()
 
 
 def _read_all(calls: Sequence[Any], places: Sequence[int]) -> list[ReadCall]:

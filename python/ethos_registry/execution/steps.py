@@ -263,6 +263,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         entry.is_coroutine
         and not plan.filters
         and entry.retry is None
+        and batch.options.resumed is None
         and (batch.observers is None or not batch.observers.call_started)
     )
     loses_text = False
