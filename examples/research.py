@@ -1,4 +1,4 @@
-"""A research assistant: it searches the web, reads pages, greps long ones, and quotes its sources.
+"""A research assistant: it searches the web, reads pages, greps long ones, and takes notes.
 
 The model and the web are scripted: a small web server runs on this machine. With ANTHROPIC_API_KEY
 in the environment (and `pip install anthropic`) a real model does the research in that small web;
@@ -29,6 +29,7 @@ from ethos_registry import (
     ToolContext,
     ToolRegistry,
     fetch_url_tool,
+    memory_tools,
     provider,
     read_attachment_tool,
     standard_backends,
@@ -71,7 +72,7 @@ def small_web() -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body.encode())
 
-        def log_message(self, *arguments: Any) -> None:
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
@@ -97,7 +98,12 @@ def research_registry(base_url: str) -> tuple[ToolRegistry, Personality]:
         # Addresses of this machine are closed unless a policy opens them.
         policy = NetworkPolicy(allow=["127.0.0.1"], allow_private_urls=True)
     registry = ToolRegistry(
-        [fetch_url_tool(), read_attachment_tool(), web_search_tool(search)],
+        [
+            fetch_url_tool(),
+            read_attachment_tool(),
+            web_search_tool(search),
+            *memory_tools("research.sqlite3"),
+        ],
         capability_backends=standard_backends(secrets=secrets),
     )
     return registry, Personality("researcher", network=policy)
@@ -123,11 +129,15 @@ def script(messages: list[Any]) -> dict[str, Any]:
             assert artifact is not None
             pattern = {"artifact_id": artifact[1], "pattern": "Gull Island", "max_matches": 1}
             return calling(("artifact_grep", pattern))
-    first = re.search(r"\d\d:\d\d", results)
-    assert first is not None
-    text = (
-        f"The first ferry to Gull Island leaves at {first[0]} (ferries); the pier is open (news)."
-    )
+        case 7:
+            first = re.search(r"\d\d:\d\d", results)
+            assert first is not None
+            note = f"The first ferry to Gull Island leaves at {first[0]} (ferries)."
+            return calling(("memory_write", {"name": "ferries", "content": note}))
+        case 9:
+            return calling(("memory_read", {"name": "ferries"}))
+    [note] = re.findall(r"^The first ferry.*", results, re.MULTILINE)
+    text = f"{note} The pier is open (news)."
     return {"stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
 
 
@@ -172,7 +182,7 @@ async def research(question: str, base_url: str) -> str:
             # A large page is cut to its share; its full text stays readable for the turn.
             results = await view.execute(
                 anthropic.calls(reply),
-                ToolContext(result_budget_chars=3_000, artifact_store=store),
+                ToolContext(result_budget_chars=3_000, artifact_store=store, memory_scope="global"),
                 turn_attachments=[NOTE],
                 untrusted="wrap",
             )

@@ -102,6 +102,7 @@ def test_adr_5_what_is_public_only_reads() -> None:
         "plugin_id_of",
         "registration",
         "resolve",
+        "resume",
         "size",
         "to_definitions",
         "view",

@@ -405,3 +405,11 @@ def test_a_check_names_what_a_personality_does_not_get(checked, names, exit_code
 
 def test_a_check_needs_a_personality(checked):
     assert_one_error_line(run("tools", "--check", cwd=checked), "`--personality FILE`")
+
+
+def test_doctor_shows_what_this_machine_can_enforce(tmp_path):
+    done = run("doctor", cwd=tmp_path)
+    assert done.returncode == 0
+    shown = done.stdout.decode() if isinstance(done.stdout, bytes) else done.stdout
+    assert f"{ethos_registry.sandbox_support().level}: " in shown
+    assert f"{ethos_registry.containment()}: " in shown

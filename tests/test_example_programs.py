@@ -41,6 +41,11 @@ EXPECTED = {
         "task: 1 invocations, 0 refused",
         "newsroom.html shows who called what",
     ],
+    "durable_approval.py": [
+        "model reads: Tool delete_folder has not run yet: it waits for approval: deletes build",
+        "delete_folder: build/old was deleted (simulated)",
+        "second click: used",
+    ],
     "research.py": [
         "web_search: ok",
         "read_attachment: ok",
@@ -48,7 +53,9 @@ EXPECTED = {
         "fetch_url: ok",
         "fetch_url: HOST_NOT_ALLOWED: '169.254.169.254' is not permitted for this personality",
         "artifact_grep: ok",
-        "The first ferry to Gull Island leaves at 07:30 (ferries); the pier is open (news).",
+        "memory_write: ok",
+        "memory_read: ok",
+        "The first ferry to Gull Island leaves at 07:30 (ferries). The pier is open (news).",
     ],
     "approval.py": [
         "delete_folder: ok: build was deleted (simulated) [approved]",

@@ -363,3 +363,17 @@ def test_one_of_several_personalities_must_be_chosen():
     with pytest.raises(ConfigError, match="unknown personality 'c'; there are `a`, `b`"):
         gateway.server("c")
     assert gateway.server("b") is not gateway.server("a")
+
+
+async def test_a_frozen_registry_is_served_and_its_view_is_made_once():
+    frozen = ToolRegistry(ALL).freeze()
+    views = []
+    gateway = McpGateway(frozen, EVERYTHING)
+    served = gateway._one(None)
+    async with Client(gateway.server()) as client:
+        for number in range(3):
+            assert len((await client.list_tools(cache_mode="refresh")).tools) == len(ALL)
+            result = await client.call_tool("add", {"a": number, "b": 1})
+            assert result.content[0].text == str(number + 1)
+            views.append(served._current_view())
+    assert len({id(view) for view in views}) == 1

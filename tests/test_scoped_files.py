@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -281,6 +283,32 @@ async def test_the_async_members_do_the_same(tree):
 
 
 ROUNDS = 10_000
+SWAP = """
+import os, sys
+folder, target = sys.argv[1:]
+os.chdir(folder)
+os.rename("honest", "swap")
+os.symlink(target, "link")
+print(flush=True)
+while True:
+    os.rename("swap", "honest"); os.rename("link", "swap")
+    os.rename("swap", "link"); os.rename("honest", "swap")
+"""
+
+
+@contextlib.contextmanager
+def swapping(inside: Path, target: Path) -> Iterator[None]:
+    """Another process makes `swap` in turn what is `honest` and a link to the target."""
+    swapper = subprocess.Popen(
+        [sys.executable, "-c", SWAP, str(inside), str(target)], stdout=subprocess.PIPE
+    )
+    try:
+        assert swapper.stdout is not None
+        swapper.stdout.readline()
+        yield
+    finally:
+        swapper.kill()
+        swapper.communicate()
 
 
 @pytest.mark.parametrize("swapped", ["directory", "file"])
@@ -294,23 +322,7 @@ def test_a_link_that_is_swapped_during_the_open_never_leads_out(tree, swapped):
     else:
         honest.write_text("mine")
         target = tree.secret
-    program = """
-import os, sys
-folder, target = sys.argv[1:]
-os.chdir(folder)
-os.rename("honest", "swap")
-os.symlink(target, "link")
-print(flush=True)
-while True:
-    os.rename("swap", "honest"); os.rename("link", "swap")
-    os.rename("swap", "link"); os.rename("honest", "swap")
-"""
-    swapper = subprocess.Popen(
-        [sys.executable, "-c", program, str(inside), str(target)], stdout=subprocess.PIPE
-    )
-    try:
-        assert swapper.stdout is not None
-        swapper.stdout.readline()
+    with swapping(inside, target):
         files = files_of(tree)
         outcomes = set()
         for _ in range(ROUNDS):
@@ -318,11 +330,25 @@ while True:
                 outcomes.add(files.read(path))
             except OSError as error:
                 outcomes.add(type(error).__name__)
-    finally:
-        swapper.kill()
-        swapper.communicate()
     assert SECRET not in outcomes
     assert "mine" in outcomes
+
+
+def test_a_write_through_a_link_that_is_swapped_never_leads_out(tree):
+    honest = tree.inside / "honest"
+    honest.mkdir()
+    before = snapshot(tree.outside)
+    with swapping(tree.inside, tree.outside):
+        files = files_of(tree)
+        outcomes = set()
+        for _ in range(ROUNDS):
+            try:
+                files.write("swap/new.txt", "mine now")
+                outcomes.add("written")
+            except OSError as error:
+                outcomes.add(type(error).__name__)
+    assert snapshot(tree.outside) == before
+    assert "written" in outcomes
 
 
 def test_without_openat2_the_walk_gives_the_same_answers(tree):

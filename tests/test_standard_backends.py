@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from ethos_registry import (
+    AbortController,
     Attachment,
     FetchLimits,
     FsReach,
     MemoryArtifactStore,
     NetworkPolicy,
     Personality,
+    ProgramRunner,
     ToolCapabilities,
     ToolContext,
     ToolRegistry,
+    UsageLedger,
     err,
     folder_storage,
     ok,
@@ -204,6 +208,53 @@ async def test_a_secret_that_was_not_declared_is_refused_without_its_name(refere
     assert not reference or reference not in result.text.replace("reference", "")
 
 
+async def test_a_dry_run_and_a_refusal_show_no_secret_that_was_handed_out():
+    @tool
+    async def double(number: int) -> int:
+        """Double a number."""
+        return 2 * number
+
+    @tool(capabilities=ToolCapabilities(storage={}))
+    async def store(values: dict[str, str]) -> str:
+        """Store values."""
+        return "stored"
+
+    database = KeyValueDatabase(":memory:")
+    registry = registry_of(use_secret, double, store, key_values=database)
+    await answer(registry, "use_secret", {"reference": "exa/key"})
+    values = {"values": {"a": f"x{SECRET}", SECRET: "b", "long": "y" * 490 + SECRET}}
+    shown = await answer(registry, "store", values, dry_run=True)
+    assert shown.text.startswith("[dry-run] store would be called with: ")
+    assert shown.text.count("[redacted: secret]") >= 2
+    assert "correct" not in shown.text
+    refused = await answer(registry, "double", {"number": SECRET})
+    assert not refused.ok
+    assert SECRET not in refused.text
+    database.close()
+
+
+async def test_the_ledger_and_what_observers_see_hold_no_secret(tmp_path):
+    seen = []
+
+    class Observer:
+        def call_finished(self, call):
+            seen.append(repr(call.result))
+
+    ledger = UsageLedger(tmp_path / "usage.sqlite3")
+    backends = standard_backends(secrets=EnvironmentSecrets(environ={"EXA_KEY": SECRET}))
+    registry = ToolRegistry(
+        [use_secret], capability_backends=backends, observers=[ledger, Observer()]
+    )
+    for mode in ("text", "error", "raise", "structured", "extra"):
+        await answer(registry, "use_secret", {"reference": "exa/key", "mode": mode})
+    ledger.close()
+    assert len(seen) == 5
+    stored = b"".join(path.read_bytes() for path in tmp_path.glob("usage.sqlite3*"))
+    assert b"use_secret" in stored
+    assert SECRET.encode() not in stored
+    assert SECRET not in "".join(seen)
+
+
 async def test_credentials_are_redacted_by_their_shape_unless_that_is_off():
     token = "ghp_" + "a1B2" * 9
 
@@ -365,6 +416,39 @@ async def test_a_declared_program_runs_and_no_other():
         return (await context.scoped_process.run("rm", ["x"])).stdout
 
     assert "BINARY_NOT_ALLOWED" in (await answer(registry_of(other), "other", {})).text
+
+
+async def test_the_output_of_a_program_is_bounded():
+    runner = ProgramRunner(["sh"], working_dir="/")
+    script = "head -c 3000000 /dev/zero; head -c 10 /dev/zero >&2"
+    ended = await runner.run("sh", ["-c", script], output_limit_bytes=1_000)
+    assert (len(ended.stdout), len(ended.stderr), ended.is_truncated) == (1_000, 10, True)
+    assert ended.ok
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs a supervisor")
+@pytest.mark.parametrize("end", ["timeout", "abort", "cancellation"])
+async def test_the_end_of_a_program_is_the_end_of_all_that_it_started(end, tmp_path):
+    controller = AbortController()
+    runner = ProgramRunner(["sh"], working_dir=str(tmp_path), abort_signal=controller.signal)
+    script = "(setsid sh -c 'while :; do date > alive; sleep 0.05; done' &); touch begun; sleep 60"
+    task = asyncio.ensure_future(
+        runner.run("sh", ["-c", script], timeout_seconds=1 if end == "timeout" else 50)
+    )
+    while not (tmp_path / "alive").exists():  # noqa: ASYNC110
+        await asyncio.sleep(0.02)
+    if end == "abort":
+        controller.abort()
+    elif end == "cancellation":
+        task.cancel()
+    [ended] = await asyncio.gather(task, return_exceptions=True)
+    if end == "cancellation":
+        assert isinstance(ended, asyncio.CancelledError)
+    else:
+        assert (ended.exit_code, ended.timed_out) == (None, end == "timeout")
+    (tmp_path / "alive").unlink(missing_ok=True)
+    await asyncio.sleep(0.5)
+    assert not (tmp_path / "alive").exists()
 
 
 async def test_the_death_of_a_program_by_a_signal_is_reported_as_such():

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ethos_registry import (
+    Approvals,
     ConfigError,
     DispatchContext,
     InvocationFilter,
@@ -21,7 +22,9 @@ from ethos_registry import (
     MalformedCall,
     OpenInference,
     OpenTelemetry,
+    Pending,
     Personality,
+    Retry,
     ToolCall,
     ToolContext,
     ToolRegistry,
@@ -411,6 +414,41 @@ async def test_a_dry_run_and_the_answer_of_a_filter_are_no_errors(backend: Backe
     unset = StatusCode.UNSET
     assert kinds == {"c0": unset, "f0": unset, "f1": StatusCode.ERROR}
     assert backend.points("gen_ai.execute_tool.duration") == []
+
+
+async def test_a_call_that_waits_for_approval_is_no_error(backend: Backend) -> None:
+    registry = registry_of(
+        quick,
+        observers=[backend.observer()],
+        approvals=Approvals(b"k" * 32),
+        filters=[InvocationFilter(before=lambda invocation: Pending("why"))],
+    )
+    [result] = await registry.execute_parallel(calls_of("quick"))
+    assert result.pending is not None
+    span = backend.spans()["c0"]
+    assert span.status.status_code is StatusCode.UNSET
+    assert span.attributes["ethos.result.reason"] == "pending"
+    assert result.pending.token not in everything(backend)
+    assert backend.points("ethos.tool.refusals") == []
+
+
+async def test_attempts_are_counted_in_metrics_and_on_the_span(backend: Backend) -> None:
+    failures = [1, 2]
+
+    async def flaky(args: Any, context: Any) -> Any:
+        if failures:
+            raise LookupError(failures.pop())
+        return ok("done")
+
+    registry = registry_of(
+        tool(flaky, idempotent=True, retry=Retry(3, 0)), observers=[backend.observer()]
+    )
+    await registry.execute_parallel(calls_of("flaky"))
+    [span] = backend.exporter.get_finished_spans()
+    assert span.attributes["ethos.tool.attempts"] == 3
+    points = backend.points("gen_ai.execute_tool.duration")
+    counts = {point.attributes.get("error.type"): point.count for point in points}
+    assert counts == {"LookupError": 2, None: 1}
 
 
 class Raising:

@@ -415,3 +415,27 @@ def test_deep_and_large_definitions_are_indexed():
     deep = b'{"items":' * 100_000 + b"1" + b"}" * 100_000
     index = _core.ToolSearchIndex([deep, b'{"name":"a","description":"b","parameters":{}}'] * 3)
     assert [position for position, _ in index.find("a " * 100_000, 9)] == [1, 3, 5]
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai"])
+async def test_what_cannot_run_under_the_policy_is_not_found_and_a_session_stays_closed(
+    provider, monkeypatch
+):
+    refused = [True]
+    tools = [made("run_shell", "Run a command."), made("get_weather", "The weather.")]
+    registry = ToolRegistry(tools)
+    confined = Personality("confined", fs_reach={"read": ["/data"]})
+
+    def why(entry, personality):
+        return "no sandbox" if refused[0] and entry.name == "run_shell" else ""
+
+    monkeypatch.setattr("ethos_registry.registry.tool_search.refusal_under", why)
+    session = PrefixSession(registry.view(confined, search=True), provider)
+    assert (await answers(session, search("command"))) == ["No tool matches. Try other words."]
+    assert await answers(session, ("run_shell", {}), ("get_weather", {})) == [
+        "Tool run_shell is not currently available",
+        "Tool get_weather is not currently available",
+    ]
+    refused[0] = False
+    [text] = await answers(session, search("command"))
+    assert "run_shell" in text

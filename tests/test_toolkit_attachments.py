@@ -163,6 +163,7 @@ async def test_only_an_exact_reference_opens_a_file(folder, ref):
         "file:in/notes.txt",
         "in/notes.txt",
         "ftp://files.test/x",
+        "http://[::1",
         "data:,",
         "data:text/plain;base64,@@@",
         "data:nothing",

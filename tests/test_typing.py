@@ -30,6 +30,7 @@ def test_there_is_a_program_for_each_part_of_a_first_day() -> None:
         "approval_filter",
         "async_and_plain",
         "models",
+        "observed_and_approved",
         "plain",
         "scoped_objects",
         "streamed_ui",

@@ -15,10 +15,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-import test_command_sandbox as commands
-from ethos_registry import _core
+from attack_place import Place, attack_place, victim_of
+from command_attacks import ATTACKS, missing_for
 from ethos_registry.capabilities.files import SyncReachFiles
-from ethos_registry.capabilities.sandbox import landlock
 from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox
 from scoped_attacks import READS, SECRET, WRITES, make_tree
 from test_scoped_files import snapshot
@@ -67,48 +66,57 @@ def file_reads() -> dict[str, list[bool]]:
     return found
 
 
-def file_writes() -> dict[str, bool]:
-    """For each attack whether it changed something outside."""
-    found = {}
+def file_writes() -> dict[str, list[bool]]:
+    """For each attack whether it changed something outside: without the guard, with it."""
+    found: dict[str, list[bool]] = {}
     for name, attack in WRITES.items():
-        base = new_folder()
-        tree = make_tree(base)
-        path = attack(tree)
-        before = snapshot(tree.outside), snapshot(tree.base / "inside2"), os.listdir(base)
-        files = SyncReachFiles(write=[str(tree.inside)], working_dir=str(tree.inside))
-        with contextlib.suppress(OSError):
-            files.write(path, "mine now")
-        after = snapshot(tree.outside), snapshot(tree.base / "inside2"), os.listdir(base)
-        found[name] = before != after
-        shutil.rmtree(base)
+        for is_guarded in (False, True):
+            base = new_folder()
+            tree = make_tree(base)
+            path = attack(tree)
+            before = snapshot(tree.outside), snapshot(tree.base / "inside2"), os.listdir(base)
+            files = SyncReachFiles(write=[str(tree.inside)], working_dir=str(tree.inside))
+            with contextlib.suppress(OSError):
+                if is_guarded:
+                    files.write(path, "mine now")
+                else:
+                    (tree.inside / path).write_text("mine now")
+            after = snapshot(tree.outside), snapshot(tree.base / "inside2"), os.listdir(base)
+            found.setdefault(name, []).append(before != after)
+            shutil.rmtree(base)
     return found
 
 
-def command_attacks(level: str) -> dict[str, Any]:
-    """What attacks from inside a confined command did, and whether an ordinary command works."""
-    sandbox = CommandSandbox((level,))  # type: ignore[arg-type]
+def command_attacks(level: str | None) -> dict[str, Any]:
+    """What attacks from inside a command did, and whether an ordinary command works.
+
+    Without a level the commands are not confined.
+    """
+    sandbox = CommandSandbox((level,) if level else ())  # type: ignore[arg-type]
     support = sandbox.probe()
-    if support.level != level:
+    if level is not None and support.level != level:
         return {"missing": support.reason}
-    needed = [landlock._LAUNCHER, str(_core.__file__)] if level == "landlock" else []
-    for path in needed:
-        if not os.access(path, os.R_OK):
-            return {"missing": f"this user cannot read {path}"}
-    base = new_folder()
-    place = commands.Place(base)
-    works = place.run(sandbox, "echo one > a && cat a")
     done: list[str] = []
-    for name, script in {**commands.READS, **commands.WRITES, **commands.METADATA}.items():
-        if level == "landlock" and name in commands.METADATA:
+    not_tried: dict[str, str] = {}
+    works = None
+    for name, attack in ATTACKS.items():
+        if level == "landlock" and attack.metadata:
             continue
-        if sys.executable in script and not os.access(sys.executable, os.X_OK):
+        if problem := missing_for(attack):
+            not_tried[name] = problem
             continue
-        before = place.state()
-        _, output = place.run(sandbox, commands.filled(script, place))
-        if commands.SECRET in output or place.state() != before:
-            done.append(name)
-    shutil.rmtree(base, ignore_errors=True)
-    return {"works": list(works), "succeeded": done}
+        with attack_place() as place:
+
+            def run(script: str, place: Place = place) -> tuple[int, str]:
+                return place.run(sandbox, script) if level else place.run_unconfined(script)
+
+            if works is None:
+                works = list(run("echo one > a && cat a"))
+            with victim_of(place):
+                if place.succeeds(attack, run, 0.05 if level else 10):
+                    done.append(name)
+    tried = [name for name in ATTACKS if name not in not_tried]
+    return {"works": works, "succeeded": done, "tried": tried, "not tried": not_tried}
 
 
 def main() -> None:
@@ -121,7 +129,8 @@ def main() -> None:
         "interpreter": [interpreter, sys.executable],
         "reads": file_reads(),
         "writes": file_writes(),
-        "commands": {level: command_attacks(level) for level in commands.LEVELS},
+        "commands": {level: command_attacks(level) for level in ("namespaces", "landlock")},
+        "unconfined": command_attacks(None),
     }
     print(json.dumps(report))
 

@@ -68,6 +68,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.capabilities.standard import StandardBackends, standard_backends
     from ethos_registry.config.personalities import load_personalities, load_personality
     from ethos_registry.contract.abort import AbortController, AbortSignal
+    from ethos_registry.contract.approval import ApprovalStore, Pending, PendingApproval
     from ethos_registry.contract.artifact import ArtifactOrigin
     from ethos_registry.contract.attachment import Attachment
     from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
@@ -77,6 +78,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
     from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
     from ethos_registry.contract.errors import (
+        ApprovalError,
         ConfigError,
         EthosRegistryError,
         ToolAlreadyRegisteredError,
@@ -139,6 +141,11 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         TransportStarted,
         TransportTraits,
     )
+    from ethos_registry.execution.approvals import (
+        Approvals,
+        FileApprovalStore,
+        MemoryApprovalStore,
+    )
     from ethos_registry.execution.control import BatchControl
     from ethos_registry.execution.filters import Invocation, InvocationFilter
     from ethos_registry.execution.options import BatchOptions, StreamOptions
@@ -186,6 +193,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.toolkit import (
         ArtifactReaders,
         BraveSearch,
+        Browser,
         ScriptedSearch,
         SearchBackend,
         SearchError,
@@ -227,6 +235,9 @@ __all__ = [
     "Agent",
     "AgentCatalog",
     "AgentUsage",
+    "ApprovalError",
+    "ApprovalStore",
+    "Approvals",
     "ArtifactGoneError",
     "ArtifactOrigin",
     "ArtifactReaders",
@@ -241,6 +252,7 @@ __all__ = [
     "BatchOptions",
     "BraveSearch",
     "BrokenStreamPolicy",
+    "Browser",
     "CallObserver",
     "CallRecorder",
     "CallResult",
@@ -268,6 +280,7 @@ __all__ = [
     "Explanation",
     "FetchLimits",
     "FetchResponse",
+    "FileApprovalStore",
     "FileSecrets",
     "FinishedCall",
     "FoundCall",
@@ -295,11 +308,14 @@ __all__ = [
     "McpServer",
     "McpServerStatus",
     "McpTransport",
+    "MemoryApprovalStore",
     "MemoryArtifactStore",
     "NetworkPolicy",
     "Observer",
     "OpenInference",
     "OpenTelemetry",
+    "Pending",
+    "PendingApproval",
     "Personality",
     "PinDifference",
     "Prefix",
@@ -462,6 +478,7 @@ _NAMES = {
     "capabilities.standard": "StandardBackends standard_backends",
     "config.personalities": "load_personalities load_personality",
     "contract.abort": "AbortController AbortSignal",
+    "contract.approval": "ApprovalStore Pending PendingApproval",
     "contract.artifact": "ArtifactOrigin",
     "contract.attachment": "Attachment",
     "contract.call": "CallResult MalformedCall ToolCall",
@@ -471,7 +488,8 @@ _NAMES = {
     "contract.context": "DEFAULT_BUDGET_CHARS ReadMtime ToolContext",
     "contract.dispatch": "DispatchContext ToolExecution",
     "contract.errors": (
-        "ConfigError EthosRegistryError ToolAlreadyRegisteredError TurnAlreadySignalledError"
+        "ApprovalError ConfigError EthosRegistryError ToolAlreadyRegisteredError "
+        "TurnAlreadySignalledError"
     ),
     "contract.execute_request": "ToolExecuteRequest",
     "contract.observer": (
@@ -492,6 +510,7 @@ _NAMES = {
     ),
     "contract.secret_names": "is_secret_name",
     "contract.tool": "CollisionPolicy DispatchMode Tool",
+    "execution.approvals": "Approvals FileApprovalStore MemoryApprovalStore",
     "contract.transport": (
         "LiveContext ToolTransport TransportItem TransportProgress TransportReply "
         "TransportStarted TransportTraits"
@@ -533,11 +552,11 @@ _NAMES = {
     "telemetry.presets": "Langfuse OpenInference",
     "telemetry.traced_call": "TracedCall",
     "toolkit": (
-        "ArtifactReaders BraveSearch ScriptedSearch SearchBackend SearchError SearchResult "
-        "TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool memory_tools "
-        "patch_file_tool read_attachment_tool read_file_tool ready_tools run_tests_tool "
-        "search_files_tool session_search_tool terminal_tool todo_tools typecheck_tool "
-        "web_search_tool write_file_tool"
+        "ArtifactReaders BraveSearch Browser ScriptedSearch SearchBackend SearchError "
+        "SearchResult TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool "
+        "memory_tools patch_file_tool read_attachment_tool read_file_tool ready_tools "
+        "run_tests_tool search_files_tool session_search_tool terminal_tool todo_tools "
+        "typecheck_tool web_search_tool write_file_tool"
     ),
     "transports.limits": "WorkerLimits",
     "transports.mcp_transport": "McpTransport",

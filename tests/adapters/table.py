@@ -67,6 +67,16 @@ VISIBLE = ["add", "fail", "huge", "hold", "sleepy", "page", "chart"]
 """What the personality of the table may use: all but `secret`."""
 
 FRAMEWORK_FIRST: dict[str, dict[str, str]] = {
+    "anthropic": {
+        "unknown": "the runner answers names that it was not given",
+        "denied": "what the view does not show is an unknown name for the runner",
+    },
+    "claude-agent-sdk": {
+        "coerced": "the SDK validates arguments against the schema, without coercion",
+        "invalid": "the SDK validates arguments against the schema, with a text of its own",
+        "unknown": "the server answers names that it was not given",
+        "denied": "what the view does not show is an unknown name for the server",
+    },
     "pydantic-ai": {
         "unknown": "the framework answers names that no toolset has, with the names that exist",
         "denied": "what the view does not show is an unknown name for the framework",

@@ -14,6 +14,7 @@ from ethos_registry import Audio, ConfigError, Personality, ToolContext, ToolReg
 
 table.needs("langgraph")
 
+from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import FakeMessagesListChatModel
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import StructuredTool, ToolException
@@ -94,7 +95,6 @@ async def test_the_calls_of_a_turn_are_one_batch() -> None:
 
 
 async def test_the_calls_of_an_agent_are_one_batch() -> None:
-    agents = pytest.importorskip("langchain.agents")
     desk = Desk()
 
     class Model(FakeMessagesListChatModel):
@@ -102,7 +102,7 @@ async def test_the_calls_of_an_agent_are_one_batch() -> None:
             return self
 
     model = Model(responses=[message_of(TABLE["a turn"]), AIMessage(content="done")])
-    agent = agents.create_agent(model, tools=tools_of(desk))
+    agent = create_agent(model, tools=tools_of(desk))
     state = await agent.ainvoke({"messages": [("user", "go")]})
     table.compare(
         [answer_of(message) for message in read(state)], await table.expected(desk, "a turn")

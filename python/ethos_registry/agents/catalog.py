@@ -90,6 +90,10 @@ class AgentCatalog(CatalogWriter):
         state = "started" if self.is_sealed else "not started"
         return f"<AgentCatalog of {len(self._agents)} agents, {state}>"
 
+    def _repr_html_(self) -> str:
+        registry = self._staged if self._sealed is None else self._sealed
+        return registry._repr_html_()
+
     def __reduce__(self) -> NoReturn:
         raise TypeError("a catalogue belongs to its process; send `catalog.registry`")
 

@@ -8,11 +8,12 @@ from time import monotonic
 from typing import Any
 
 from ethos_registry.agents.scope import CallScope, current_scope, scope_of
+from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.registry.batch_arguments import checked_batch
+from ethos_registry.registry.batch_arguments import checked_batch, checked_resume
 from ethos_registry.registry.dispatcher import StreamDispatcher
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission
@@ -81,6 +82,42 @@ class CatalogView(View):
             )
         finally:
             current_scope.reset(token)
+
+    async def resume(
+        self,
+        token: str,
+        *,
+        approved: bool,
+        edited_args: Any = None,
+        reason: str | None = None,
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> CallResult:
+        """Continue a call of this agent that waits for approval; see `View.resume`."""
+        _, context = checked_batch([], context)
+        scope = self._scope(
+            context, options.get("deadline_seconds"), options.get("max_concurrency")
+        )
+        before = current_scope.set(scope)
+        called = self._called
+        try:
+            return await checked_resume(
+                token,
+                self._own(context),
+                turn_attachments,
+                options,
+                called._admission,
+                called._runtime,
+                called._personality,
+                called._turn,
+                approved=approved,
+                edited_args=edited_args,
+                reason=reason,
+                agent_id=self.agent_id,
+            )
+        finally:
+            current_scope.reset(before)
 
     def dispatch(self, context: ToolContext | None = None, **options: Any) -> StreamDispatcher:
         """Run the calls of a reply while it is streamed; see `View.dispatch`.

@@ -9,7 +9,7 @@ import os
 import stat
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-from urllib.parse import unquote, unquote_to_bytes, urlsplit
+from urllib.parse import SplitResult, unquote, unquote_to_bytes, urlsplit
 
 from ethos_registry.capabilities.files import READ_LIMIT_BYTES, SyncReachFiles
 from ethos_registry.contract.attachment import Attachment
@@ -100,7 +100,7 @@ class TurnAttachments:
 
     def _fetch(self, attachment: Attachment) -> ScopedFetch | None:
         """What fetches the attachment; `None` if it is local."""
-        parts = urlsplit(attachment.url)
+        parts = _parts(attachment)
         if parts.scheme not in ("http", "https"):
             return None
         if self._fetch_for is None:
@@ -109,6 +109,15 @@ class TurnAttachments:
                 "configured here: install the extra `network`"
             )
         return self._fetch_for(parts.hostname or "")
+
+
+def _parts(attachment: Attachment) -> SplitResult:
+    try:
+        return urlsplit(attachment.url)
+    except ValueError as error:
+        raise AttachmentNotFoundError(
+            f"attachment {attachment.ref!r} has no valid URL: {error}"
+        ) from None
 
 
 def _fetched(attachment: Attachment, status: int, content: bytes, limit_bytes: int) -> bytes:
@@ -124,7 +133,7 @@ def _limited(attachment: Attachment, content: bytes, limit_bytes: int) -> bytes:
 
 
 def _local(attachment: Attachment, limit_bytes: int) -> bytes:
-    parts = urlsplit(attachment.url)
+    parts = _parts(attachment)
     if parts.scheme == "data":
         return _limited(attachment, _data(attachment), limit_bytes)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):

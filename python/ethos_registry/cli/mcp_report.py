@@ -79,7 +79,7 @@ def _way_out(problem: McpProblem, status: McpServerStatus) -> str:
     ways = {
         "pin": "`ethos-registry mcp diff` shows what differs",
         "collision": "rename one of the two",
-        "count": "name fewer in the personality's `mcp_tools`",
+        "count": "leave some out with the personality's `exclude`",
         "output": "the server must print to standard error",
         "config": "remove the fields, or ignore this",
         "schema": "rename or exclude the tool for the providers that refuse it",

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry.contract import checks
+from ethos_registry.contract.approval import PendingApproval
 from ethos_registry.contract.call_shapes import call_parts
 from ethos_registry.contract.content import ContentBlock
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.html_table import html_table
 from ethos_registry.contract.result import ToolResult, result_from_wire
 from ethos_registry.contract.wire import python_names, wire_name
 
-__all__ = ["CallResult", "MalformedCall", "ToolCall"]
+__all__ = ["CallResult", "MalformedCall", "ToolCall", "results_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,22 @@ class CallResult:
         """The images, documents, recordings and links beside the text."""
         return self.result.content
 
+    def __repr__(self) -> str:
+        state = "pending" if self.pending is not None else "ok" if self.ok else "error"
+        shown = checks.brief(self.result.text)
+        return (
+            f"<CallResult {checks.brief(self.tool_call_id)} of {self.name[:64]}: {state}, {shown}>"
+        )
+
+    def _repr_html_(self) -> str:
+        return results_table([self])
+
+    @property
+    def pending(self) -> PendingApproval | None:
+        """The approval that the call waits for, with the token to resume it; else `None`."""
+        found = self.result.extra.get("pending")
+        return found if type(found) is PendingApproval else None
+
     def to_wire(self) -> dict[str, Any]:
         """The result as a JSON object: exactly `toolCallId`, `name` and `result`."""
         return {"toolCallId": self.tool_call_id, "name": self.name, "result": self.result.to_wire()}
@@ -111,3 +129,22 @@ class CallResult:
             reduced_chars=chars,
             sent_chars=chars,
         )
+
+
+def results_table(results: Sequence[CallResult]) -> str:
+    """The results as a table for notebooks."""
+    rows = (
+        (
+            result.tool_call_id,
+            result.name,
+            "pending" if result.pending is not None else "ok" if result.ok else "error",
+            result.result.text,
+            result.sent_chars,
+            f"{result.duration_seconds:.3f} s",
+        )
+        for result in results
+    )
+    failed = sum(not result.ok for result in results)
+    caption = f"{len(results)} result{'' if len(results) == 1 else 's'}, {failed} not ok"
+    headers = ("id", "tool", "state", "text", "characters", "time")
+    return html_table(caption, headers, rows, len(results))

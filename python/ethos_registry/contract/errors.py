@@ -6,6 +6,7 @@ All exceptions belong to one tree:
     ├── ConfigError (also a ValueError)         an invalid name, schema, budget or policy
     │   ├── ToolAlreadyRegisteredError          two tools with one name
     │   └── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
+    ├── ApprovalError                           a token that cannot resume a call here
     └── TurnAlreadySignalledError               a turn that is ended twice
 """
 
@@ -15,6 +16,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 __all__ = [
+    "ApprovalError",
     "ConfigError",
     "EthosRegistryError",
     "ToolAlreadyRegisteredError",
@@ -66,6 +68,22 @@ class ToolAlreadyRegisteredError(ConfigError):
         self.tool_name = tool_name
         self.owner = owner
         self.existing_owner = existing_owner
+
+
+class ApprovalError(EthosRegistryError):
+    """A token cannot resume a call here; the tool was not run.
+
+    `reason` is `malformed`, `forged`, `expired`, `other_registry`, `other_caller` or `used`.
+    """
+
+    code: ClassVar[str] = "E_APPROVAL"
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ApprovalError, (self.reason, str(self))
 
 
 class TurnAlreadySignalledError(EthosRegistryError):

@@ -105,6 +105,9 @@ class ToolOk:
             wire["content"] = content_to_wire(self.content)
         return wire | dict(json_fields(self.extra)) | wire if self.extra else wire
 
+    def __repr__(self) -> str:
+        return _brief_repr(self, "value", "structured", "cost_usd", "extra")
+
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.value, self.structured, self.cost_usd, dict(self.extra))
         return ToolOk, (*parts, self.content)
@@ -147,12 +150,21 @@ class ToolError:
             wire["content"] = content_to_wire(self.content)
         return wire | dict(json_fields(self.extra)) | wire if self.extra else wire
 
+    def __repr__(self) -> str:
+        return _brief_repr(self, "error", "code", "reason", "structured", "cost_usd", "extra")
+
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self.error, self.code, self.reason, self.structured, self.cost_usd)
         return ToolError, (*parts, dict(self.extra), self.content)
 
 
 ToolResult: TypeAlias = ToolOk | ToolError
+
+
+def _brief_repr(result: object, *names: str) -> str:
+    """The `repr` of a result whose output may be long."""
+    fields = ", ".join(f"{name}={brief(getattr(result, name))}" for name in names)
+    return f"{type(result).__qualname__}({fields})"
 
 
 def ok(

@@ -135,10 +135,8 @@ class Batch:
         self.exception_types: dict[int, str] = {}
         self.attempts: list[FinishedRow] = []
 
-    def shared_slots(self) -> SharedSlots | None:
-        """The slots of the registry on this loop; `None` if it has no limit."""
-        if self.runtime.max_concurrency is None:
-            return None
+    def shared_slots(self) -> SharedSlots:
+        """The slots of the registry on this loop, if it has a limit."""
         return self.runtime.slots_on(self._loop)
 
     def wall_clock(self, moment: float) -> float:

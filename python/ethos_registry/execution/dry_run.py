@@ -42,8 +42,13 @@ MAX_INTEGER_BITS = 2_048
 _PLAIN_TYPES = (float, complex, bytes, date, datetime, Decimal, UUID)
 
 
-def dry_run_answer(entry: Entry, args: Any, context: ToolContext) -> ToolResult:
-    """What would be called; or the refusal if the function's arguments do not fit."""
+def dry_run_answer(
+    entry: Entry, args: Any, context: ToolContext, redact: Redact | None = _core.redact
+) -> ToolResult:
+    """What would be called; or the refusal if the function's arguments do not fit.
+
+    `redact` takes credentials out of the arguments; `None` leaves them.
+    """
     if entry.binding is not None:
         try:
             bound = entry.binding.bind(isolated_arguments(args), context)
@@ -54,16 +59,20 @@ def dry_run_answer(entry: Entry, args: Any, context: ToolContext) -> ToolResult:
             return ToolError(message, "execution_failed", "raised")
         if isinstance(bound, ToolError):
             return bound
-    return dry_run_result(entry.name, args)
+    return dry_run_result(entry.name, args, redact)
 
 
-def dry_run_result(name: str, args: Any) -> ToolOk:
+def dry_run_result(name: str, args: Any, redact: Redact | None = _core.redact) -> ToolOk:
     """`[dry-run] {name} would be called with: {compact JSON}`, secrets redacted."""
-    arguments = redacted_arguments(args)
+    arguments = redacted_arguments(args, _unchanged if redact is None else redact)
     text = _core.replace_surrogates(f"[dry-run] {name} would be called with: {arguments}")
     if len(text) > MAX_DRY_RUN_CHARS:
         text = _core.trim(text, MAX_DRY_RUN_CHARS - _MARKER_CHARS)[0]
     return ToolOk(text)
+
+
+def _unchanged(text: str) -> str:
+    return text
 
 
 def redacted_arguments(
@@ -103,8 +112,8 @@ class ShownArguments:
         return _shortened(self._redact(text), self._max_string_chars)
 
     def name(self, name: str) -> str:
-        """A key."""
-        return name
+        """A key, redacted."""
+        return self._redact(name)
 
     def hide(self, value: Any) -> None:
         """A value under a secret-looking key, which is not shown."""

@@ -21,7 +21,7 @@ __all__ = ["execute", "run_tool"]
 def execute(call: Call) -> Awaitable[Any]:
     """What the tool returns, inside the filters that apply to it. Its exception passes."""
     plan = call.plan
-    if plan.filters:
+    if plan.filters or call.batch.options.resumed is not None:
         call.clock_started = monotonic()
         return run_filtered(plan.filters, call, plan.run_tool)
     return plan.run_tool(call)

@@ -7,10 +7,18 @@ import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
+from ethos_registry.contract.approval import Pending
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution.call import Call
-from ethos_registry.execution.filters import AFTER_SECONDS, Invocation, InvocationFilter, awaited
+from ethos_registry.execution.filters import (
+    AFTER_SECONDS,
+    Invocation,
+    InvocationFilter,
+    awaited,
+    matching,
+)
+from ethos_registry.execution.pending import answered_as_pending
 from ethos_registry.execution.returned import BadResultError, checked_result
 
 __all__ = ["run_filtered"]
@@ -26,7 +34,7 @@ async def run_filtered(
     The exception of a `before` that raises passes; then neither the tool nor any `after` runs.
     """
     invocation = Invocation(call.plan.entry, call.tool_args, call, call)
-    value = await _answer_before(filters, invocation)
+    value = await _answer_before(filters, invocation, call)
     if value is None:
         call.tool_args = invocation.args
         value = await run_tool(call)
@@ -39,14 +47,39 @@ async def run_filtered(
 
 
 async def _answer_before(
-    filters: Sequence[InvocationFilter], invocation: Invocation
+    filters: Sequence[InvocationFilter], invocation: Invocation, call: Call
 ) -> ToolResult | None:
-    for item in filters:
-        if item.before is not None:
-            answer = await awaited(item.before, invocation)
-            if answer is not None:
-                return _checked(answer, "the filter before it answered: ")
+    resumed = call.batch.options.resumed
+    if resumed is not None and not resumed.is_approved:
+        await resumed.claim(call.plan.name)
+    for position, item in enumerate(filters):
+        if item.before is None:
+            continue
+        if resumed is not None:
+            invocation.is_approved = _place(position, item, call) in resumed.granted
+        answer = await awaited(item.before, invocation)
+        if answer is None:
+            continue
+        if not isinstance(answer, Pending):
+            return _checked(answer, "the filter before it answered: ")
+        if not invocation.is_approved:
+            raise answered_as_pending(call, answer, _place(position, item, call))
+    if resumed is not None:
+        await resumed.claim(call.plan.name)
     return None
+
+
+def _place(position: int, item: InvocationFilter, call: Call) -> str:
+    """Which filter this is: its place among those of the registry or of the batch, and its name.
+
+    An approval must not count for another filter that a later version has in the same place.
+    """
+    of_registry = len(matching(call.batch.runtime.filters, call.plan.entry))
+    before: Any = item.before
+    name = getattr(before, "__qualname__", type(before).__qualname__)
+    if position < of_registry:
+        return f"registry:{position}:{name}"
+    return f"batch:{position - of_registry}:{name}"
 
 
 def _checked(value: Any, source: str = "") -> ToolResult:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from ethos_registry.contract import checks
+from ethos_registry.contract.approval import Pending
 from ethos_registry.contract.callables import check_takes
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
@@ -21,7 +22,8 @@ AFTER_SECONDS = 5.0
 """How long the `after` of one filter may take; it does not count as the tool's time."""
 
 Answer: TypeAlias = ToolResult | Mapping[str, Any] | None
-Before: TypeAlias = Callable[["Invocation"], Answer | Awaitable[Answer]]
+AnswerBefore: TypeAlias = Answer | Pending
+Before: TypeAlias = Callable[["Invocation"], AnswerBefore | Awaitable[AnswerBefore]]
 After: TypeAlias = Callable[["Invocation", ToolResult], Answer | Awaitable[Answer]]
 
 
@@ -38,7 +40,7 @@ class PausableClock(Protocol):
 class Invocation:
     """One call as a filter sees it, before and after the tool runs."""
 
-    __slots__ = ("_clock", "args", "context", "tool_name", "toolset")
+    __slots__ = ("_clock", "args", "context", "is_approved", "tool_name", "toolset")
 
     def __init__(self, entry: Entry, args: Any, context: ToolContext, clock: PausableClock) -> None:
         self.tool_name: str = entry.name
@@ -47,6 +49,8 @@ class Invocation:
         """The arguments that the tool receives; a `before` may change or replace them."""
         self.context = context
         """The call's own context."""
+        self.is_approved = False
+        """Whether this filter answered `Pending` before, and the call was approved since."""
         self._clock = clock
 
     def __repr__(self) -> str:
@@ -70,7 +74,8 @@ class InvocationFilter:
     """Code that runs around the calls of some tools.
 
     `before(invocation)` returns `None` to let the call continue, or a result in place of the
-    tool's; the `before` of later filters is then not called. `after(invocation, result)` returns
+    tool's; the `before` of later filters is then not called. `Pending(reason)` answers the call as
+    waiting for approval; `View.resume` continues it later. `after(invocation, result)` returns
     `None` to keep the result, or another result. Both may be `async def`. A `before` that raises
     refuses the call. An `after` that raises is logged once, and the result stays.
 

@@ -15,6 +15,7 @@ from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution.control import BatchControl
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
+from ethos_registry.execution.pending import ResumedCall
 
 __all__ = [
     "DEFAULT_OPTIONS",
@@ -86,6 +87,8 @@ class CheckedOptions:
     filters: tuple[InvocationFilter, ...] = ()
     on_result: OnResult | None = None
     turn_attachments: tuple[Attachment, ...] = ()
+    resumed: ResumedCall | None = None
+    """The decision that the only call of the batch waited for."""
     sink: ResultSink | None = None
     """Set where calls run for a registry elsewhere, which counts their time and finishes their
     results: neither happens here."""
@@ -94,7 +97,7 @@ class CheckedOptions:
 
 DEFAULT_OPTIONS = CheckedOptions()
 
-_NOT_OPTIONS = ("turn_attachments", "sink")
+_NOT_OPTIONS = ("turn_attachments", "sink", "resumed")
 OPTION_NAMES = tuple(name for name in CheckedOptions.__slots__ if name not in _NOT_OPTIONS)
 
 

@@ -10,6 +10,7 @@ import logging
 from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
+from ethos_registry.contract.approval import PendingApproval
 from ethos_registry.contract.result import ErrorReason, ToolError
 from ethos_registry.execution.logged import log_exception
 from ethos_registry.reduction.redaction import Redact
@@ -25,7 +26,9 @@ __all__ = [
     "log_raised",
     "missing_backend",
     "no_backends",
+    "not_approved",
     "not_permitted",
+    "pending",
     "returned_no_result",
     "shown_name",
     "stopped",
@@ -112,6 +115,17 @@ def _bounded(text: str) -> str:
 def aborted_before_start(name: str) -> ToolError:
     """The turn was aborted before the tool started: it certainly did not run."""
     return _not_available(f"Tool {name} was not started: the turn was aborted", "cancelled")
+
+
+def pending(name: str, reason: str, waiting: PendingApproval) -> ToolError:
+    """A filter wants the call to be approved first; it may run later."""
+    text = _bounded(f"Tool {name} has not run yet: it waits for approval: {reason}")
+    return ToolError(text, "not_available", extra={"pending": waiting})
+
+
+def not_approved(name: str, problem: str) -> ToolError:
+    """The approval that the call waited for was refused, or was used before."""
+    return _not_available(_bounded(f"Tool {name} was not run: {problem}"), "denied")
 
 
 def stopped(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, overload
 
-from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.call import CallResult, results_table
 from ethos_registry.providers.names import ChatName, provider
 from ethos_registry.providers.wire_types import (
     AnthropicMessage,
@@ -23,6 +23,9 @@ class CallResults(list[CallResult]):
     """One `CallResult` a call, in the order of the calls."""
 
     __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return results_table(self)
 
     @overload
     def to_messages(self, provider_name: Literal["anthropic"]) -> list[AnthropicMessage]: ...

@@ -17,8 +17,9 @@ from ethos_registry.execution.call import Call
 from ethos_registry.execution.collected_results import CollectedResults
 from ethos_registry.execution.finish import fence_of, finish_failure, source_of_call
 from ethos_registry.execution.isolated_arguments import isolated_arguments
+from ethos_registry.execution.pending import Answered
 from ethos_registry.execution.refusals import StopReason
-from ethos_registry.execution.shared_slots import HELD
+from ethos_registry.execution.shared_slots import HELD, SharedSlots
 from ethos_registry.execution.slots import Slots
 from ethos_registry.execution.task_start import TaskStarter
 from ethos_registry.execution.watch import Watch
@@ -65,8 +66,10 @@ class Runner:
         self._on_start = on_start
         most = batch.options.max_concurrency
         self._slots = None if most is None else Slots(most)
-        shared = batch.shared_slots()
-        self._shared = None if shared is None or shared in HELD.get() else shared
+        self._shared: SharedSlots | None = None
+        if batch.runtime.max_concurrency is not None:
+            shared = batch.shared_slots()
+            self._shared = None if shared in HELD.get() else shared
         self._caller: contextvars.Context | None = None
         self._interrupt: KeyboardInterrupt | None = None
         self.pending = 0
@@ -173,6 +176,9 @@ class Runner:
             # would log it as an exception that was never retrieved.
             self._interrupt = interrupt
             return
+        except Answered as answer:
+            self._settle_unstarted(call, answer.result)
+            return
         except BaseException as error:  # SystemExit, CancelledError and others end one call
             self._settle(call, finish_failure(call, error))
             return
@@ -216,6 +222,14 @@ class Runner:
                 finished.sent_chars,
                 finished.truncated_from,
             )
+
+    def _settle_unstarted(self, call: Call, result: ToolResult) -> None:
+        """Answer a call whose tool was not started, by what a filter decided."""
+        if call.stop_reason is not None:
+            self._settle_stopped(call)
+        elif not call.has_ended:
+            chars = len(result.text)
+            self._settled(call, result, chars, chars, chars, None, False)
 
     def _settle_stopped(self, call: Call) -> None:
         """Answer a call that was stopped, whatever its tool still returns."""

@@ -12,6 +12,7 @@ from ethos_registry import _core
 from ethos_registry.capabilities.handed_out import HandedOutSecrets
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
+from ethos_registry.execution.approvals import Approvals
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.logged import log_exception
 from ethos_registry.execution.observers import Observers
@@ -44,6 +45,7 @@ class Runtime:
         "_slots",
         "abandon_after_seconds",
         "abandoned_calls",
+        "approvals",
         "backends",
         "default_timeout_seconds",
         "filters",
@@ -73,6 +75,7 @@ class Runtime:
         "unredacted_tools",
         "filters",
         "max_concurrency",
+        "approvals",
         "transports",
     )
 
@@ -92,6 +95,7 @@ class Runtime:
         unredacted_tools: frozenset[str] = frozenset(),
         filters: tuple[InvocationFilter, ...] = (),
         max_concurrency: int | None = None,
+        approvals: Approvals | None = None,
         transports: Transports | None = None,
     ) -> None:
         self.backends = backends
@@ -112,6 +116,8 @@ class Runtime:
         """Run around those of each batch."""
         self.max_concurrency = max_concurrency
         """How many calls of all batches run at once on one loop."""
+        self.approvals = approvals
+        """Signs the tokens of calls that wait for approval."""
         self.transports = transports
         """Where tools run; `None` if all run in this process."""
         self.abandoned_calls = 0

@@ -31,6 +31,7 @@ from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.steps import call_plan, share_budget, verdict_answer
 from ethos_registry.execution.task_start import is_stack_deep, task_starter
 from ethos_registry.providers.wire_value import EchoingId
+from ethos_registry.reduction.redaction import redacted_text
 from ethos_registry.table.admission import Admission
 
 __all__ = ["Session", "execute_batch"]
@@ -232,6 +233,8 @@ class Session:
         args: Any = None,
     ) -> None:
         """Answer a call whose tool is not started."""
+        if plan is not None and plan.redact is not None:  # it may repeat an argument
+            result = redacted_text(result, plan.redact)
         chars = len(result.text)
         answer = CallResult(
             tool_call_id,
@@ -341,7 +344,8 @@ class Session:
             self._remove_abort_listener()
             self._remove_abort_listener = None
         self._runner.watch = None
-        self._runner.release()
+        if self._batch.runtime.max_concurrency is not None:
+            self._runner.release()
 
 
 def _read_all(calls: Sequence[Any], places: Sequence[int]) -> list[ReadCall]:

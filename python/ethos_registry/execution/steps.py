@@ -102,7 +102,8 @@ def backends(call: Call) -> ToolResult | None:
 
 def dry_run_answer(call: Call) -> ToolResult | None:
     """A dry run ends here: it shows what would be called."""
-    return dry_run.dry_run_answer(call.plan.entry, call.args, call.batch.context)
+    plan = call.plan
+    return dry_run.dry_run_answer(plan.entry, call.args, call.batch.context, plan.redact)
 
 
 def not_aborted(call: Call) -> ToolResult | None:
@@ -262,6 +263,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         entry.is_coroutine
         and not plan.filters
         and entry.retry is None
+        and batch.options.resumed is None
         and (batch.observers is None or not batch.observers.call_started)
     )
     loses_text = False

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
+from ethos_registry.contract import checks
+from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
-from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.errors import ApprovalError, ConfigError
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.options import checked_options
+from ethos_registry.execution.pending import resumed_call
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import execute_batch
 from ethos_registry.table.admission import Admission
 
-__all__ = ["checked_batch", "checked_context", "checked_execution", "report_idle_filters"]
+__all__ = [
+    "checked_batch",
+    "checked_context",
+    "checked_execution",
+    "checked_resume",
+    "report_idle_filters",
+]
 
 
 def checked_context(context: object) -> ToolContext:
@@ -63,6 +73,42 @@ def checked_execution(
         for key in runtime.transports.idle_keys(admission.snapshot):
             runtime.warn_once(f"`transports` names {key!r}, which no registered tool has")
     return execute_batch(calls, admission, runtime, context, checked, personality, turn)
+
+
+async def checked_resume(
+    token: str,
+    context: object,
+    turn_attachments: Sequence[Any] | None,
+    options: Mapping[str, Any],
+    admission: Admission,
+    runtime: Runtime,
+    personality: Personality | None,
+    turn: DispatchContext | None,
+    *,
+    approved: bool,
+    edited_args: Any,
+    reason: str | None,
+    agent_id: str | None = None,
+) -> CallResult:
+    """Continue a call that waits for approval; see `View.resume`."""
+    call, resumed = resumed_call(
+        runtime.approvals,
+        token,
+        admission.snapshot,
+        personality_id=None if personality is None else personality.id,
+        agent_id=agent_id,
+        is_approved=checks.boolean(approved, "approved"),
+        edited_args=edited_args,
+        reason=checks.optional_unicode_text(reason, "reason"),
+    )
+    calls, checked_in = checked_batch([call], context)
+    checked = dataclasses.replace(checked_options(options, turn_attachments), resumed=resumed)
+    [result] = await execute_batch(
+        calls, admission, runtime, checked_in, checked, personality, turn
+    )
+    if resumed.is_used:
+        raise ApprovalError("used", f"the approval of tool `{call.name}` was used before")
+    return result
 
 
 def report_idle_filters(

@@ -318,4 +318,5 @@ def _sent_settings(runtime: Runtime) -> dict[str, Any]:
         "unredacted_tools": sorted(runtime.unredacted_tools),
         "filters": runtime.filters,
         "max_concurrency": runtime.max_concurrency,
+        "approvals": runtime.approvals,
     }

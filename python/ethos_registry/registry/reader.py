@@ -7,6 +7,7 @@ from typing import Any, TypeAlias, Unpack
 
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract import checks
+from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.policy import Personality, ToolFilterOpts
@@ -15,7 +16,7 @@ from ethos_registry.contract.tool import Tool
 from ethos_registry.execution.options import BatchOptions
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.registry.batch_arguments import checked_execution
+from ethos_registry.registry.batch_arguments import checked_execution, checked_resume
 from ethos_registry.registry.capability_check import CapabilityFinding, capability_findings
 from ethos_registry.registry.explain import (
     Explanation,
@@ -27,6 +28,7 @@ from ethos_registry.registry.searching import MANY_TOOLS, searching_view, warn_o
 from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.sync import run_sync
 from ethos_registry.registry.tool_search import ToolSearch, checked_search
+from ethos_registry.registry.tools_table import tools_table
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission, is_available
 from ethos_registry.table.gates import compile_gate, personality_gate, policy_key
@@ -125,6 +127,9 @@ class RegistryReader:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {len(self)} tools>"
+
+    def _repr_html_(self) -> str:
+        return tools_table(type(self).__name__, self._snapshot().all())
 
     def __len__(self) -> int:
         return self.size
@@ -286,6 +291,34 @@ class RegistryReader:
             self._settings(),
             None,
             self._turn(),
+        )
+
+    async def resume(
+        self,
+        token: str,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+        *,
+        approved: bool,
+        edited_args: Any = None,
+        reason: str | None = None,
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[BatchOptions],
+    ) -> CallResult:
+        """Continue a call of `execute_parallel` that waits for approval; see `View.resume`."""
+        return await checked_resume(
+            token,
+            context,
+            turn_attachments,
+            options,
+            self._admission(allowed_tools, filter_opts),
+            self._settings(),
+            None,
+            self._turn(),
+            approved=approved,
+            edited_args=edited_args,
+            reason=reason,
         )
 
     def execute_parallel_sync(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ethos_registry import _core
+from ethos_registry.contract.policy import Personality
 from ethos_registry.table.admission import Admission
 from ethos_registry.table.entry import Entry
 from ethos_registry.table.snapshot import Snapshot
@@ -23,6 +24,10 @@ class ResolvedAdmission(Admission):
     def __init__(self, snapshot: Snapshot, gate: _core.Gate | None) -> None:
         super().__init__(snapshot, gate)
         self._entries: dict[int, Entry] = {}
+
+    def under(self, personality: Personality | None) -> Admission:
+        """The same; the step before a call refuses what cannot run under the personality."""
+        return self
 
     def verdicts(self, names: list[Any]) -> list[int]:
         """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""

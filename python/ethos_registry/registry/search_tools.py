@@ -26,6 +26,7 @@ def search_entry(tools: FoundTools, *, shows_parameters: bool) -> Entry:
             return err("query: a few words about what the tool should do", "input_invalid")
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             return err("limit: a whole number from 1", "input_invalid")
+        await tools.prepare()
         result = tools.search(query, limit)
         lines = [_shown(entry, shows_parameters=shows_parameters) for entry in result.loaded]
         if result.left_out:

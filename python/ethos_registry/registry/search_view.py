@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ethos_registry.contract.dispatch import DispatchContext
@@ -51,7 +53,7 @@ class SearchView(View):
         personality: Personality | None = None,
         turn: DispatchContext | None = None,
     ) -> None:
-        self._tools = FoundTools(base, options)
+        self._tools = FoundTools(base, options, personality)
         admission = SearchingAdmission(self._tools, calls_by_name=True)
         super().__init__(admission, runtime, personality=personality, turn=turn)
         self._unavailable = None  # what is listed changes
@@ -107,11 +109,12 @@ class SearchingAdmission(ResolvedAdmission):
         entries = (*self.tools.listed, *self._own.values())
         if not self.redirects:
             entries += tuple(self.tools.found.values())
-        probed = [
-            (entry.is_available, position)
-            for position, entry in enumerate(entries)
-            if entry.is_available is not None
-        ]
+        probed: list[tuple[Callable[[], Any], int]] = []
+        for position, entry in enumerate(entries):
+            if entry.is_available is not None:
+                probed.append((entry.is_available, position))
+            if entry.why_refused is not None:
+                probed.append((partial(self.tools.can_run, entry), position))
         return Selection(entries, tuple(probed))
 
     def admit(self, names: list[Any]) -> list[Entry | int]:

@@ -13,6 +13,7 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.observer import AnyObserver
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.transport import ToolTransport
+from ethos_registry.execution.approvals import Approvals
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
 from ethos_registry.execution.observers import checked_observers
 from ethos_registry.execution.runtime import (
@@ -54,6 +55,8 @@ class RunOptions(TypedDict, total=False):
     max_concurrency: int | None
     """How many calls run at once on one event loop, over all batches, views and turns of this
     registry. What a tool calls itself runs inside its own slot. Default: `None`, all of them."""
+    approvals: Approvals | None
+    """Signs the tokens of calls that wait for approval: see `Pending`. Default: none."""
     transports: Mapping[str, ToolTransport]
     """Where tools run: `tool:NAME`, `toolset:NAME` or `*` -> a `ToolTransport`; the most specific
     key counts. Default: in this process."""
@@ -72,6 +75,7 @@ def checked_runtime(
     unredacted_tools: Iterable[str] = (),
     filters: Sequence[InvocationFilter] = (),
     max_concurrency: int | None = None,
+    approvals: Approvals | None = None,
     transports: Mapping[str, ToolTransport] | None = None,
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
@@ -89,6 +93,8 @@ def checked_runtime(
     if thread_wait_seconds is not None:
         checks.finite_number(thread_wait_seconds, "thread_wait_seconds")
     checks.finite_number(abandon_after_seconds, "abandon_after_seconds")
+    if approvals is not None and not isinstance(approvals, Approvals):
+        raise ConfigError(f"`approvals` must be Approvals, got {type(approvals).__name__}")
     backends = checked_backends(backends)
     handed_out = handed_out_secrets(backends)
     if max_concurrency is not None:
@@ -108,6 +114,7 @@ def checked_runtime(
         unredacted_tools=frozenset(checks.strings(unredacted_tools, "unredacted_tools")),
         filters=checked_filters(filters),
         max_concurrency=max_concurrency,
+        approvals=approvals,
         transports=checked_transports(transports),
     )
 

@@ -365,5 +365,8 @@ class Turn:
         made = [forged_by(forge(self.context), self.context) for forge in self._forges]
         self._forged = self.registry._exchange(self._forged, merged_entries(made, "throw"))
 
+    def _repr_html_(self) -> str:
+        return self.registry._repr_html_()
+
     def __repr__(self) -> str:
         return f"<Turn {self.iteration} over {len(self.registry)} tools>"

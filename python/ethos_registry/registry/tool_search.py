@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.policy import Personality
 from ethos_registry.registry.shown import search_index
-from ethos_registry.table.admission import Admission, is_available
+from ethos_registry.table.admission import Admission, is_available, refusal_under
 from ethos_registry.table.entry import Entry
 
 __all__ = ["FoundTools", "SearchBy", "SearchResult", "ToolSearch", "checked_search"]
@@ -19,6 +21,8 @@ SearchBy: TypeAlias = Literal["registry", "provider"]
 
 CHARS_PER_TOKEN = 4
 MAX_LIMIT = 50
+_MANY = 1_000
+"""The index of more tools takes over 10 ms."""
 _SPARE = 50
 """Matches beyond the limit that are looked at, in case others are not available."""
 
@@ -79,12 +83,15 @@ class SearchResult:
 class FoundTools:
     """What a conversation may call: the tools that are always listed, and what was found."""
 
-    __slots__ = ("_all", "_index", "_listed", "base", "found", "options")
+    __slots__ = ("_all", "_index", "_listed", "_personality", "base", "found", "options")
 
-    def __init__(self, base: Admission, options: ToolSearch) -> None:
+    def __init__(
+        self, base: Admission, options: ToolSearch, personality: Personality | None
+    ) -> None:
         self.base = base
         """The policy without a search; what it does not permit is never found."""
         self.options = options
+        self._personality = personality
         self._all = base.visible()
         self._listed = {entry.name: entry for entry in self._all if entry.always_include}
         self._index: _core.ToolSearchIndex | None = None
@@ -100,6 +107,11 @@ class FoundTools:
         """The entry of a tool that is listed or was found."""
         return self._listed.get(name) or self.found.get(name)
 
+    async def prepare(self) -> None:
+        """Build the index if there is none yet; off the event loop if there are many tools."""
+        if self._index is None and len(self._all) > _MANY:
+            self._index = await asyncio.to_thread(search_index, self.base)
+
     def search(self, query: str, limit: int) -> SearchResult:
         """Find tools and load them, as far as the budget of definitions allows."""
         if self._index is None:
@@ -111,11 +123,15 @@ class FoundTools:
             if len(loaded) + len(left_out) == limit:
                 break
             entry = self._all[position]
-            if not is_available(entry):
+            if not is_available(entry) or not self.can_run(entry):
                 continue
             is_loaded = self.callable_entry(entry.name) is not None or self._load(entry)
             (loaded if is_loaded else left_out).append(entry)
         return SearchResult(tuple(loaded), tuple(left_out))
+
+    def can_run(self, entry: Entry) -> bool:
+        """Whether calls of a tool can run under the personality on this machine."""
+        return not refusal_under(entry, self._personality)
 
     def load(self, names: list[str]) -> None:
         """Load what an earlier view of the conversation had found, if it is still permitted."""

@@ -28,9 +28,10 @@ from ethos_registry.providers.wire_types import (
     PlainDefinition,
 )
 from ethos_registry.registry import shown
-from ethos_registry.registry.batch_arguments import checked_execution
+from ethos_registry.registry.batch_arguments import checked_execution, checked_resume
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.registry.streaming_view import StreamingView
+from ethos_registry.registry.tools_table import tools_table
 from ethos_registry.table.admission import Admission
 
 __all__ = ["View"]
@@ -77,6 +78,10 @@ class View(StreamingView):
 
     def __repr__(self) -> str:
         return f"<View of {len(self._admission.visible())} tools>"
+
+    def _repr_html_(self) -> str:
+        named = "" if self._personality is None else f" for {self._personality.id}"
+        return tools_table(f"{type(self).__name__}{named}", self._admission.visible())
 
     def _missing(self) -> shown.Missing:
         missing = self._unavailable
@@ -210,6 +215,53 @@ class View(StreamingView):
             self._runtime,
             self._personality,
             self._turn,
+        )
+
+    async def resume(
+        self,
+        token: str,
+        *,
+        approved: bool,
+        edited_args: Any = None,
+        reason: str | None = None,
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[BatchOptions],
+    ) -> CallResult:
+        """Continue a call that waits for approval, in any process that has the key.
+
+        Gates, availability, arguments and filters are judged again, as they are now. Filters of the
+        registry run again; pass those of the batch again as `filters`. The filter that asked sees
+        `invocation.is_approved`, and its `Pending` lets the call pass; another one may ask in turn,
+        and the result is then pending again.
+
+        Args:
+            token: Of `CallResult.pending`.
+            approved: Whether the call may run; else it is answered as declined, for good.
+            edited_args: Arguments in place of those of the model.
+            reason: Why the call was declined, for the model.
+            context: As for `execute`, of this moment.
+            turn_attachments: As for `execute`.
+            **options: Those of `execute`.
+
+        Raises:
+            ApprovalError: The token was changed or has expired, was used before, or belongs to
+                another registry or caller, as its `reason` states. The tool was not run.
+            ConfigError: An argument is of the wrong kind, or the registry has no `approvals`.
+
+        """
+        return await checked_resume(
+            token,
+            context,
+            turn_attachments,
+            options,
+            self._admission,
+            self._runtime,
+            self._personality,
+            self._turn,
+            approved=approved,
+            edited_args=edited_args,
+            reason=reason,
         )
 
     def stream(

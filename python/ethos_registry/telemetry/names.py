@@ -77,6 +77,8 @@ def tool_name_of(answer: CallResult, *, is_registered: bool) -> str:
 def reason_of(answer: CallResult, *, is_started: bool, is_dry_run: bool) -> str | None:
     """Why a tool did not run, or ended otherwise than with a result of its own."""
     result = answer.result
+    if answer.pending is not None:
+        return "pending"
     if not result.ok and result.reason is not None:
         return result.reason
     if is_started:
@@ -91,7 +93,7 @@ def error_type_of(
 ) -> str | None:
     """The kind of a failure, one of few values: never its message, which may hold secrets."""
     result = answer.result
-    if result.ok:
+    if result.ok or answer.pending is not None:
         return None
     if result.reason == "raised" and exception_type is not None:
         return gist(exception_type)

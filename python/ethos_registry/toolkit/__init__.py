@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ethos_registry.toolkit.artifact_readers import ArtifactReaders
+from ethos_registry.toolkit.browser.browser import Browser
 from ethos_registry.toolkit.check_tools import lint_tool, typecheck_tool
 from ethos_registry.toolkit.kanban import kanban_tools
 from ethos_registry.toolkit.list_files import list_files_tool
@@ -30,6 +31,7 @@ from ethos_registry.toolkit.write_file import write_file_tool
 __all__ = [
     "ArtifactReaders",
     "BraveSearch",
+    "Browser",
     "ScriptedSearch",
     "SearchBackend",
     "SearchError",

@@ -107,5 +107,8 @@ def blocked_note(output: str, policy: SandboxPolicy) -> str:
     if found is not None:
         return f"The sandbox blocked {found['path']}."
     if not policy.network and _NO_NETWORK.search(tail):
-        return "The sandbox gives commands of this personality no network."
+        return (
+            "The sandbox gives commands of this personality no network: they get one only from a "
+            "policy that allows every host, not from a list of hosts."
+        )
     return ""

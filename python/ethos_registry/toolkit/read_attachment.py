@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from ethos_registry.capabilities.attachments import AttachmentNotFoundError
 from ethos_registry.capabilities.network.hosts import HostNotAllowedError
@@ -104,7 +104,7 @@ def _name(attachment: Attachment) -> str | None:
     """The file name; never the directory, and never the data of a `data:` URL."""
     given = attachment.extra.get("name")
     if not isinstance(given, str):
-        parts = urlsplit(attachment.url)
-        given = "" if parts.scheme == "data" else unquote(parts.path)
+        path = attachment.url.partition("?")[0].partition("#")[0]
+        given = "" if path.startswith("data:") else unquote(path)
     name = os.path.basename(given).encode("utf-8", "replace").decode()
     return name or None

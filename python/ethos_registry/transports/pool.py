@@ -82,6 +82,8 @@ class WorkerPool:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_forever()
+            # What was posted since: calls are refused, sockets of workers that ended are closed.
+            self._loop.run_until_complete(asyncio.sleep(0.01))
         finally:
             self._loop.close()
 

@@ -16,7 +16,10 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
     RulesetCreatedAttr, Scope, path_beneath_rules,
 };
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, SeccompRule, TargetArch};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
 
 /// The oldest Landlock version with all the rules: files, renames, truncation and TCP.
 const NEEDED: ABI = ABI::V4;
@@ -158,7 +161,28 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_init_module,
     libc::SYS_finit_module,
     libc::SYS_delete_module,
+    libc::SYS_process_madvise,
+    libc::SYS_migrate_pages,
+    libc::SYS_move_pages,
+    // Memory, queues and semaphores that processes of the same user share without a path.
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
 ];
+
+/// System calls that change a process, with the argument that is not zero for another one.
+const REFUSED_FOR_OTHERS: &[(libc::c_long, u8)] =
+    &[(libc::SYS_prlimit64, 0), (libc::SYS_setpriority, 1)];
 
 /// The bit that marks a call of the x32 interface, which would bypass rules by number.
 #[cfg(target_arch = "x86_64")]
@@ -175,6 +199,15 @@ fn filter(network: bool) -> Result<BpfProgram, Unconfined> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for number in numbers {
         rules.insert(number, Vec::new());
+        #[cfg(target_arch = "x86_64")]
+        rules.insert(number | X32, Vec::new());
+    }
+    for &(number, argument) in REFUSED_FOR_OTHERS {
+        let names_another =
+            SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)
+                .and_then(|condition| SeccompRule::new(vec![condition]))
+                .map_err(|error| failed(&error))?;
+        rules.insert(number, vec![names_another]);
         #[cfg(target_arch = "x86_64")]
         rules.insert(number | X32, Vec::new());
     }

@@ -18,6 +18,7 @@ from ethos_registry.capabilities.network.exchange import (
     header_map,
 )
 from ethos_registry.capabilities.network.hosts import HostRules
+from ethos_registry.capabilities.network.lookup import Resolve
 from ethos_registry.capabilities.network.pools import ConnectionPools
 
 __all__ = ["ConnectionPools", "ReachFetch", "SyncReachFetch"]
@@ -142,6 +143,11 @@ class ReachFetch:
     def rules(self) -> HostRules:
         """The hosts that are permitted."""
         return self._rules
+
+    @property
+    def resolve(self) -> Resolve:
+        """Returns the addresses of a host."""
+        return self._pools.resolve
 
 
 def _core_url(exchange: Exchange) -> httpcore.URL:

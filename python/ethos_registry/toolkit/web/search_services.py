@@ -6,9 +6,10 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from ethos_registry.capabilities.network.hosts import HostNotAllowedError
+from ethos_registry.capabilities.network.url import target_of
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.scoped_ports import ScopedResponse
@@ -27,11 +28,14 @@ class _Service:
     name = ""
 
     def __init__(self, base_url: str, secret: str) -> None:
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError(f"`base_url` must be an http or https URL, got {base_url!r}")
+        try:
+            target = target_of(base_url)
+        except HostNotAllowedError:
+            raise ConfigError(
+                f"`base_url` must be an http or https URL, got {base_url!r}"
+            ) from None
         self._base_url = base_url.rstrip("/")
-        self.allowed_hosts: Sequence[str] = (parts.hostname,)
+        self.allowed_hosts: Sequence[str] = (target.host,)
         self.secrets: Sequence[str] = (secret,)
 
     async def _key(self, context: ToolContext) -> str:

@@ -205,7 +205,8 @@ class McpBridge:
 
     async def _close(self) -> None:
         """End all connections, whatever cancels this task meanwhile."""
-        closing = asyncio.gather(*(connection.close() for connection in self._connections.values()))
+        ends = [connection.close() for connection in self._connections.values()]
+        closing = asyncio.gather(*ends, return_exceptions=True)
         was_cancelled = False
         while not closing.done():
             try:

@@ -130,8 +130,9 @@ class Connection:
         self._is_closing = True
         self._client = None
         self._wake.set()
-        if self._limit is not None:  # it waits for the server's first answers
-            self._limit.reschedule(self._loop.time())
+        limit = self._limit
+        if limit is not None and not limit.expired():  # it waits for the server's first answers
+            limit.reschedule(self._loop.time())
         _, running = await asyncio.wait([self._task], timeout=_CLOSE_SECONDS)
         if running:
             self._task.cancel()
@@ -259,6 +260,8 @@ class Connection:
                     if isinstance(transport, StdioTransport):
                         transport.is_initialized = True
                     listing = await list_tools(client)
+                    if limit.expired():
+                        raise TimeoutError
                     limit.reschedule(None)
                     self._limit = None
                     self._protocol = client.protocol_version

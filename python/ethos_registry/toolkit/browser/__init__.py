@@ -1,0 +1,1 @@
+"""Ready tools that drive a browser (extra `browser`)."""

@@ -1,0 +1,153 @@
+"""Claude Agent SDK: the table in both directions, through its in-process server."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from typing import Any
+
+import pytest
+
+from adapters import table
+from adapters.table import BUDGET_CHARS, FRAMEWORK_FIRST, OPTIONS, PNG, TABLE, Answer, Call, Desk
+from ethos_registry import Document, Personality, ToolContext, ToolRegistry, ok
+
+table.needs("claude_agent_sdk")
+
+from claude_agent_sdk import SdkMcpTool, create_sdk_mcp_server, tool
+from mcp import Client
+
+from ethos_registry.bridges.claude_agent_sdk import from_claude_agent_sdk, to_claude_agent_sdk
+
+NAME = "claude-agent-sdk"
+
+
+def answer_of(result: Any) -> Answer:
+    text = "\n".join(part.text for part in result.content if part.type == "text")
+    images = [base64.b64decode(part.data) for part in result.content if part.type == "image"]
+    return Answer(text, bool(result.is_error), tuple(images))
+
+
+async def run(tools: list[Any], calls: tuple[Call, ...]) -> list[Answer]:
+    server: Any = create_sdk_mcp_server("desk", tools=tools)
+    async with Client(server["instance"]) as client:
+        return [answer_of(await client.call_tool(call.name, call.args)) for call in calls]
+
+
+def tools_of(desk: Desk, case: str = "ok", **options: Any) -> list[Any]:
+    count = len(TABLE[case])
+    return to_claude_agent_sdk(
+        desk.view, turn_budget_chars=BUDGET_CHARS, expected_calls=count, **OPTIONS, **options
+    )
+
+
+@pytest.mark.parametrize("case", table.cases(NAME))
+async def test_the_model_reads_what_the_view_answers(case: str) -> None:
+    desk = Desk()
+    table.compare(await run(tools_of(desk, case), TABLE[case]), await table.expected(desk, case))
+
+
+@pytest.mark.parametrize("case", table.cases(NAME, first=True))
+async def test_the_framework_answers_first(case: str) -> None:
+    desk = Desk()
+    [answer] = await run(tools_of(desk, case), TABLE[case])
+    assert answer.is_error
+    assert answer.text.startswith(("Input validation error: ", "Tool '"))
+    assert not desk.batches
+
+
+async def test_handlers_that_start_together_are_one_batch() -> None:
+    desk = Desk()
+    add = next(item for item in tools_of(desk) if item.name == "add")
+    results = await asyncio.gather(*(add.handler({"a": number, "b": 1}) for number in range(4)))
+    assert [result["content"][0]["text"] for result in results] == ["1", "2", "3", "4"]
+    assert desk.batches == [4]
+
+
+async def test_a_slow_call_is_cancelled_with_its_handler() -> None:
+    desk = Desk()
+    hold = next(item for item in tools_of(desk) if item.name == "hold")
+    task = asyncio.ensure_future(hold.handler({}))
+    await asyncio.wait_for(desk.held.wait(), 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert desk.stopped.is_set()
+
+
+async def test_the_context_is_made_for_each_call_and_documents_become_a_line() -> None:
+    registry = ToolRegistry()
+
+    @registry.tool
+    async def who(context: ToolContext) -> Any:
+        """Name the agent."""
+        return ok(str(context.agent_id), content=[Document(b"%PDF-1.7")])
+
+    tools = to_claude_agent_sdk(
+        registry.view(Personality("worker")), context_factory=lambda: ToolContext(agent_id="ada")
+    )
+    [answer] = await run(tools, (Call("who"),))
+    assert answer.text == "ada\n[not shown: document (application/pdf, 8 bytes)]"
+
+
+# Theirs in a registry
+
+
+def native(desk: Desk) -> list[SdkMcpTool[Any]]:
+    def handler_of(function: Any) -> Any:
+        async def handler(args: dict[str, Any]) -> dict[str, Any]:
+            return {"content": [{"type": "text", "text": await function(**args)}]}
+
+        return handler
+
+    shown = {item["name"]: item for item in desk.view.definitions()}
+    tools: list[SdkMcpTool[Any]] = [
+        SdkMcpTool(
+            name,
+            function.__doc__ or "",
+            dict(shown[name]["parameters"]) if name in shown else {},
+            handler_of(function),
+        )
+        for name, function in desk.functions.items()
+    ]
+
+    @tool("chart", "Draw a chart.", {})
+    async def chart(args: dict[str, Any]) -> dict[str, Any]:
+        data = base64.b64encode(PNG).decode()
+        image = {"type": "image", "data": data, "mimeType": "image/png"}
+        return {"content": [{"type": "text", "text": "the chart"}, image]}
+
+    return [*tools, chart]
+
+
+async def wrapped(tools: list[SdkMcpTool[Any]]) -> list[Any]:
+    return [
+        made
+        for each in tools
+        for made in await from_claude_agent_sdk([each], trusted=each.name != "page")
+    ]
+
+
+@pytest.mark.parametrize("case", [case for case in TABLE if case != "coerced"])
+async def test_the_registry_answers_for_their_tools_as_for_its_own(case: str) -> None:
+    desk = Desk()
+    view = table.view_of(await wrapped(native(desk)))
+    table.compare(await table.answered(view, case), await table.expected(desk, case))
+
+
+async def test_their_arguments_are_not_coerced_as_in_the_sdk() -> None:
+    assert "coerced" in FRAMEWORK_FIRST[NAME]
+    view = table.view_of(await wrapped(native(Desk())))
+    [answer] = await table.answered(view, "coerced")
+    assert (answer.text, answer.is_error) == ("a: should be a whole number, got '1'", True)
+
+
+async def test_their_error_flag_makes_an_error() -> None:
+    @tool("failed", "Fail.", {"why": str})
+    async def failed(args: dict[str, Any]) -> dict[str, Any]:
+        return {"content": [{"type": "text", "text": args["why"]}], "is_error": True}
+
+    view = table.view_of(await from_claude_agent_sdk([failed]), ["failed"])
+    call = {"id": "1", "name": "failed", "args": {"why": "out of paper"}}
+    [result] = await view.execute([call])
+    assert (result.text, result.ok, result.untrusted) == ("out of paper", False, True)
