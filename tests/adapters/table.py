@@ -91,6 +91,12 @@ FRAMEWORK_FIRST: dict[str, dict[str, str]] = {
         "denied": "what the view does not show is an unknown name for the framework",
         "duplicate id": "the framework ends a run whose reply has two calls with one id",
     },
+    "agent-framework": {
+        "coerced": "the framework checks the types of arguments, without coercion",
+        "invalid": "the framework checks the types of arguments, with a text of its own",
+        "unknown": "the framework answers names that it was not given",
+        "denied": "what the view does not show is an unknown name for the framework",
+    },
     "fastmcp": {
         "unknown": "the server answers names that it was not given",
         "denied": "what the view does not show is an unknown name for the server",
