@@ -73,6 +73,8 @@ RETENTION_ROWS = (
     "search",
     "tsc",
 )
+CURVE_PART = "real projects"
+CURVE_WAYS = {"reduced": "ethos-registry", "cut": "a plain cut"}
 METHODS = ("ethos-registry", "first 20,000 characters", "first and last 10,000", "basic rules")
 
 
@@ -239,11 +241,67 @@ def retention_chart(palette: Palette) -> str:
     return bars("Facts kept in outputs of real projects", rows, scale, ticks, palette)
 
 
+def lines(
+    title: str,
+    heads: Sequence[str],
+    rows: Sequence[tuple[str, Sequence[float]]],
+    palette: Palette,
+) -> str:
+    """An SVG of lines from 0 to 100 %, the first one ours: label and a value for each head."""
+    left, right, top, bottom, width = 60, 600, 40, 260, 760
+    step = (right - left) / (len(heads) - 1)
+    font = 'font-family="system-ui, sans-serif" font-size="13"'
+    size = f"0 0 {width} {bottom + 34}"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" {font} fill="{palette.text}">',
+        f"<title>{escape(title)}</title>",
+        f'<text x="0" y="18" font-weight="600">{escape(title)}</text>',
+    ]
+
+    def height(percent: float) -> float:
+        return bottom - (bottom - top) * percent / 100
+
+    for percent in (0, 25, 50, 75, 100):
+        y = height(percent)
+        parts.append(
+            f'<line x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="{palette.line}"/>'
+            f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{percent} %</text>'
+        )
+    for index, head in enumerate(heads):
+        x = left + step * index
+        parts.append(
+            f'<text x="{x:.1f}" y="{bottom + 20}" text-anchor="middle">{escape(head)}</text>'
+        )
+    for number, (label, values) in enumerate(rows):
+        colour = palette.other if number else palette.bar
+        places = [(left + step * index, height(value)) for index, value in enumerate(values)]
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        parts.append(
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="3"/>'
+            f'<text x="{right + 10}" y="{places[-2][1] + 4:.1f}">{escape(label)}</text>'
+        )
+    parts.append("</svg>")
+    return "\n".join(parts) + "\n"
+
+
+def curve_chart(palette: Palette) -> str:
+    """Facts kept at each length, over all outputs of real projects."""
+    rows = table_rows("retention.md")
+    heads = next(row for row in rows if row[0] == "outputs" and row[1] == "")[2:]
+    found = {row[1]: row[2:] for row in rows if row[0] == CURVE_PART}
+    values = [
+        (label, [float(cell.removesuffix(" %")) for cell in found[way]])
+        for way, label in CURVE_WAYS.items()
+    ]
+    return lines("Facts kept at each length in characters", heads, values, palette)
+
+
 def generated() -> dict[Path, str]:
     """Every generated file with its content."""
     files = {}
     for scheme, palette in PALETTES.items():
         files[CHARTS / f"performance-{scheme}.svg"] = performance_chart(palette)
+        files[CHARTS / f"curve-{scheme}.svg"] = curve_chart(palette)
         files[CHARTS / f"retention-{scheme}.svg"] = retention_chart(palette)
     for page, table in (
         ("performance.md", performance_table()),

@@ -377,6 +377,12 @@ async def test_headers_cannot_change_the_request(headers):
         "http://" + "a" * 300 + "/",
         "http://a.test/" + "x" * 9_000,
         "http://a\u0000/",
+        "http://a..test/",
+        "http://.a.test/",
+        "http://./",
+        "http://../",
+        "http://" + "a" * 64 + ".test/",
+        "http://a.test..:80/",
     ],
 )
 def test_a_url_that_could_be_read_in_two_ways_is_refused(url):

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 from ethos_registry import ToolCall
 from ethos_registry.cli.longest_file import longest_text_file
@@ -17,6 +18,11 @@ __all__ = ["Plan", "demo_plan"]
 GIT_STATUS = "git status"
 GIT_LOG = "git log --max-count=200"
 LISTING = "dir" if sys.platform == "win32" else "ls -la"
+PLANNED = [
+    {"content": "look around", "status": "completed"},
+    {"content": "read what matters", "status": "in_progress"},
+    {"content": "change it, and run the tests", "status": "pending"},
+]
 _GIT_TIMEOUT_SECONDS = 10
 
 
@@ -29,7 +35,7 @@ class Plan:
 
 
 def demo_plan(folder: str) -> Plan:
-    """The first calls of a curious agent: status, history, the longest file, a directory listing.
+    """The first calls of a curious agent: status, history, the longest file, a listing, a plan.
 
     Calls that cannot succeed here are skipped with the reason.
     """
@@ -44,7 +50,7 @@ def demo_plan(folder: str) -> Plan:
             commands.append(GIT_LOG)
         else:
             skipped.append({"call": GIT_LOG, "why": "there is no commit yet"})
-    requests: list[tuple[str, dict[str, str]]] = [
+    requests: list[tuple[str, dict[str, Any]]] = [
         ("terminal", {"command": command}) for command in commands
     ]
     path = longest_text_file(folder)
@@ -53,6 +59,7 @@ def demo_plan(folder: str) -> Plan:
     else:
         requests.append(("read_file", {"path": path}))
     requests.append(("terminal", {"command": LISTING}))
+    requests.append(("todo_write", {"items": PLANNED}))
     calls = (ToolCall(f"demo_{number}", *each) for number, each in enumerate(requests, 1))
     return Plan(tuple(calls), tuple(skipped))
 

@@ -48,7 +48,12 @@ def call_title(name: str, args: Any) -> Text:
     text = Text(visible(name, _MAX_TITLE_CHARS), style="bold")
     values = list(args.values()) if isinstance(args, dict) else [args]
     for value in values:
-        text.append(f" {visible(str(value), _MAX_TITLE_CHARS)}", style="not bold")
+        shown = (
+            f"{len(value)} items"
+            if isinstance(value, list)
+            else visible(str(value), _MAX_TITLE_CHARS)
+        )
+        text.append(f" {shown}", style="not bold")
     return text
 
 

@@ -13,6 +13,7 @@ __all__ = ["Target", "joined", "target_of"]
 _PORTS = {"http": 80, "https": 443}
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f\\]")
 _AUTHORITY = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::[0-9]*)?")
+_MAX_LABEL_CHARS = 63
 _HOST = re.compile(r"[a-z0-9._-]+|\[[0-9a-f:.]+\]", re.IGNORECASE)
 
 
@@ -90,6 +91,8 @@ def _ascii(host: str) -> str:
     except ValueError as error:
         raise HostNotAllowedError(f"{host!r} is not a host name: {error}") from None
     shown = f"[{found}]" if ":" in found else found
-    if not _HOST.fullmatch(shown) or len(found) > 253 or found == ".":
+    labels = found.removesuffix(".").split(".")
+    is_named = ":" in found or all(0 < len(label) <= _MAX_LABEL_CHARS for label in labels)
+    if not _HOST.fullmatch(shown) or len(found) > 253 or not is_named:
         raise HostNotAllowedError(f"{host!r} is not a host name")
     return found
