@@ -1,7 +1,6 @@
 """The blocks of the pages run and print what the pages show; the site has every page and name."""
 
 import contextlib
-import importlib.util
 import io
 import re
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 
 import ethos_registry
 from ethos_registry import testing
-from usage_tools import missing
+from usage_tools import is_installed, missing
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -31,9 +30,10 @@ def test_each_block_prints_the_output_below_it(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     if page.parent.name == "frameworks":
-        for module in re.findall(r"^from (\w+)\S* import", text, re.MULTILINE):
-            if importlib.util.find_spec(module) is None:
-                missing("frameworks", f"{module} is not installed")
+        extra = page.stem if page.stem == "google-adk" else "frameworks"
+        for module in re.findall(r"^from (\S+) import", text, re.MULTILINE):
+            if not module.startswith("ethos_registry") and not is_installed(module):
+                missing(extra, f"{module} is not installed")
     names = {"__name__": "__main__"}
     for block in BLOCK.finditer(text):
         code = "\n" * text.count("\n", 0, block.start("code")) + block["code"]

@@ -40,7 +40,8 @@ def imported(name: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if not name.startswith("ethos_registry.bridges.") or "ethos_registry" in str(error.name):
             raise
-        missing("frameworks", f"{name} needs {error.name}")
+        extra = "google-adk" if name.endswith(".google_adk") else "frameworks"
+        missing(extra, f"{name} needs {error.name}")
         raise
 
 

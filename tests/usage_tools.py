@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -25,6 +26,14 @@ def missing(what: str, why: str) -> None:
     if what in REQUIRED:
         pytest.fail(f"{what} is required by ETHOS_REGISTRY_REQUIRE: {why}")
     pytest.skip(why)
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module, or one of a namespace package, can be imported."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # a package above it is missing
+        return False
 
 
 def start_python(source: str, *arguments: object) -> subprocess.Popen[str]:

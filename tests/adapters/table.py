@@ -7,7 +7,6 @@ where a framework answers before the registry is asked, and why.
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 
 from ethos_registry import Image, Personality, Tool, ToolContext, ToolOk, ToolRegistry, View, ok
-from usage_tools import REQUIRED
+from usage_tools import REQUIRED, is_installed
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(64))
 BUDGET_CHARS = 4_000
@@ -90,6 +89,16 @@ FRAMEWORK_FIRST: dict[str, dict[str, str]] = {
         "unknown": "the framework ends a run whose reply calls a tool that it was not given",
         "denied": "what the view does not show is an unknown name for the framework",
         "duplicate id": "the framework ends a run whose reply has two calls with one id",
+    },
+    "agent-framework": {
+        "coerced": "the framework checks the types of arguments, without coercion",
+        "invalid": "the framework checks the types of arguments, with a text of its own",
+        "unknown": "the framework answers names that it was not given",
+        "denied": "what the view does not show is an unknown name for the framework",
+    },
+    "google-adk": {
+        "unknown": "the framework answers names that it was not given, with the names that exist",
+        "denied": "what the view does not show is an unknown name for the framework",
     },
     "fastmcp": {
         "unknown": "the server answers names that it was not given",
@@ -210,11 +219,11 @@ def cases(framework: str, *, first: bool = False) -> list[str]:
     return [case for case in TABLE if (case in listed) == first]
 
 
-def needs(module: str) -> None:
-    """Skip the tests of a framework that is not installed; fail where it is required."""
-    if importlib.util.find_spec(module.partition(".")[0]) is not None:
+def needs(module: str, extra: str = "frameworks") -> None:
+    """Skip the tests of a framework that is not installed; fail where its extra is required."""
+    if is_installed(module):
         return
-    why = f"{module} is not installed: pip install 'ethos-registry[frameworks]'"
-    if "frameworks" in REQUIRED:
-        pytest.fail(f"frameworks are required by ETHOS_REGISTRY_REQUIRE: {why}", pytrace=False)
+    why = f"{module} is not installed: pip install 'ethos-registry[{extra}]'"
+    if extra in REQUIRED:
+        pytest.fail(f"{extra} is required by ETHOS_REGISTRY_REQUIRE: {why}", pytrace=False)
     pytest.skip(why, allow_module_level=True)
