@@ -38,7 +38,12 @@ FLOORS = {
     "cli": 8,
     "__main__": 8,
 }
-SAME_FLOOR = {("capabilities", "processes"), ("providers", "schema"), ("__main__", "cli")}
+SAME_FLOOR = {
+    ("capabilities", "processes"),
+    ("providers", "schema"),
+    ("transports", "bridges"),
+    ("__main__", "cli"),
+}
 """Rooms of one floor do not import each other, but for these edges."""
 
 

@@ -218,7 +218,9 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         write_file_tool,
     )
     from ethos_registry.transports.limits import WorkerLimits
+    from ethos_registry.transports.mcp_transport import McpTransport
     from ethos_registry.transports.process_transport import ProcessTransport
+    from ethos_registry.transports.ray_transport import RayTransport
     from ethos_registry.usage.errors import UsageStoreError
     from ethos_registry.usage.ledger import UsageLedger
     from ethos_registry.usage.read_usage import read_usage
@@ -305,6 +307,7 @@ __all__ = [
     "McpProblem",
     "McpServer",
     "McpServerStatus",
+    "McpTransport",
     "MemoryApprovalStore",
     "MemoryArtifactStore",
     "NetworkPolicy",
@@ -323,6 +326,7 @@ __all__ = [
     "ProgramRunner",
     "Protection",
     "QuotaExceededError",
+    "RayTransport",
     "ReachFiles",
     "ReadMtime",
     "RecordedCall",
@@ -555,7 +559,9 @@ _NAMES = {
         "typecheck_tool web_search_tool write_file_tool"
     ),
     "transports.limits": "WorkerLimits",
+    "transports.mcp_transport": "McpTransport",
     "transports.process_transport": "ProcessTransport",
+    "transports.ray_transport": "RayTransport",
     "usage.errors": "UsageStoreError",
     "usage.ledger": "UsageLedger",
     "usage.read_usage": "read_usage",

@@ -28,7 +28,7 @@ from ethos_registry.transports.json_lines import json_bytes, read_line
 from ethos_registry.transports.limits import apply_limits, begin_cpu_limit
 from ethos_registry.transports.tool_source import load_tools, offered_tools
 
-__all__ = ["main"]
+__all__ = ["bounded_result", "main", "tracked_mtimes"]
 
 _READ_BYTES = 1 << 18
 
@@ -150,7 +150,7 @@ class _Items:
         self._worker = worker
         self._tickets = tickets
         self._open = len(tickets)
-        self._mtimes = [_tracked(request) for request in requests]
+        self._mtimes = [tracked_mtimes(request) for request in requests]
         self._closing: asyncio.Task[None] | None = None
 
     def started(self, index: int) -> None:
@@ -196,7 +196,8 @@ class _Mtimes(dict[str, ReadMtime]):
         return written
 
 
-def _tracked(request: ToolExecuteRequest) -> _Mtimes | None:
+def tracked_mtimes(request: ToolExecuteRequest) -> _Mtimes | None:
+    """The map of a request's context, which from now on records what tools write."""
     facts = request.context._facts
     if facts.read_mtimes is None:
         return None

@@ -22,7 +22,7 @@ from mcp_types import (
 
 from ethos_registry.bridges.mcp.gateway.definitions import listed_tools
 from ethos_registry.bridges.mcp.gateway.progress import ProgressSender
-from ethos_registry.bridges.mcp.gateway.results import error_result, tool_result
+from ethos_registry.bridges.mcp.gateway.results import META_PREFIX, error_result, tool_result
 from ethos_registry.contract.call import ToolCall
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import Personality
@@ -39,6 +39,7 @@ from ethos_registry.table.snapshot import Snapshot
 __all__ = ["CallSettings", "ServedPersonality"]
 
 PAGE_TOOLS = 1_000
+MAX_CALL_ID_CHARS = 200
 CANCEL_WAIT_SECONDS = 1.0
 """How long a call that was cancelled may take to end: clients kill a server after 2 s."""
 
@@ -181,7 +182,7 @@ class ServedPersonality:
         """Run one call; whatever refuses it is an answer that the model can read."""
         settings = self._settings
         sender = ProgressSender(context.session.report_progress)
-        request_id = str(context.request_id)
+        request_id = _sent_call_id(params) or str(context.request_id)
         tool_context = ToolContext(
             session_id=self._session_of(context),
             platform="mcp",
@@ -244,6 +245,12 @@ class _ToolServer(Server[Any]):
     ) -> InitializationOptions:
         options = notification_options or NotificationOptions(tools_changed=True)
         return super().create_initialization_options(options, experimental_capabilities, extensions)
+
+
+def _sent_call_id(params: CallToolRequestParams) -> str | None:
+    """The id that the client's registry has for the call."""
+    sent = (params.meta or {}).get(f"{META_PREFIX}toolCallId")
+    return sent if isinstance(sent, str) and 0 < len(sent) <= MAX_CALL_ID_CHARS else None
 
 
 def _page_start(cursor: str | None) -> int:
