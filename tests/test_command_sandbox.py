@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import subprocess
@@ -112,9 +113,14 @@ def test_a_program_that_cannot_enter_its_rules_does_not_run(place, monkeypatch):
 
 
 def test_nothing_of_the_rules_stays_open_here(place):
+    sandbox = sandbox_of("landlock")
+    place.run(sandbox, "true")  # the first run opens what later ones share
+    gc.collect()  # what other tests left open closes now
     before = os.listdir("/proc/self/fd")
-    place.run(sandbox_of("landlock"), "true")
-    assert os.listdir("/proc/self/fd") == before
+    for _ in range(3):
+        place.run(sandbox, "true")
+    gc.collect()
+    assert len(os.listdir("/proc/self/fd")) <= len(before)
 
 
 def test_where_there_is_no_supervisor_the_rules_are_refused_and_the_launcher_is_used(

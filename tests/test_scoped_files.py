@@ -208,9 +208,11 @@ def test_a_file_keeps_its_permissions_and_is_never_open_to_others_on_the_way(tre
 
     def watch() -> None:
         while not is_done.is_set():
-            for entry in os.scandir(tree.inside):
-                if entry.name.endswith(".tmp"):
-                    seen.add(stat.S_IMODE(entry.stat(follow_symlinks=False).st_mode))
+            with os.scandir(tree.inside) as entries:
+                for entry in entries:
+                    if entry.name.endswith(".tmp"):
+                        with contextlib.suppress(FileNotFoundError):  # it has its name by now
+                            seen.add(stat.S_IMODE(entry.stat(follow_symlinks=False).st_mode))
 
     watcher = threading.Thread(target=lambda: _quietly(watch))
     watcher.start()
