@@ -52,7 +52,7 @@ def canonical_host(host: str) -> str:
     Raises `ValueError` if it is not a host name.
 
     >>> [canonical_host(host) for host in ("Bücher.example", "0x7f.1", "::ffff:0:1")]
-    ['xn--bcher-kva.example', '127.0.0.1', '::ffff:0:1']
+    ['xn--bcher-kva.example', '127.0.0.1', '::ffff:0.0.0.1']
     """
     if not host.isascii():
         import idna
@@ -60,7 +60,10 @@ def canonical_host(host: str) -> str:
         host = idna.encode(host, uts46=True).decode("ascii")
     host = host.lower()
     if ":" in host:
-        return str(IPv6Address(host))
+        address = IPv6Address(host)
+        # Not `str`: CPython 3.13 spells mapped addresses in another way than older ones.
+        spelled = socket.inet_ntop(socket.AF_INET6, address.packed)
+        return spelled if address.scope_id is None else f"{spelled}%{address.scope_id}"
     bare = host.removesuffix(".")
     last = bare.rpartition(".")[2]
     if last.isdigit() or (last.startswith("0x") and not last[2:].strip("0123456789abcdef")):
