@@ -3,6 +3,7 @@
 Register tools, show each agent only what it may use, run the calls of a model's reply in parallel,
 and get one result per call, in order and within one budget.
 
+>>> from ethos_registry import Personality, ToolRegistry
 >>> registry = ToolRegistry()
 >>> @registry.tool(toolset="numbers")
 ... def add(first: int, second: int) -> int:
