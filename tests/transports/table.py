@@ -332,6 +332,15 @@ async def nothing_runs_twice_unless_its_tool_is_idempotent(subject: Subject) -> 
 
 
 @row
+async def attempts_are_repeated_once_where_the_tool_runs(subject: Subject) -> None:
+    for raises in (True, False):
+        file = subject.folder / f"attempts-{raises}.txt"
+        [result] = await subject.run([call("never", file=str(file), raises=raises)])
+        assert (result.result.ok, result.text) == (False, "down")
+        assert tools.noted(file) == ["attempt"] * 3
+
+
+@row
 async def what_no_worker_can_offer_is_not_available_and_names_why(subject: Subject) -> None:
     if not subject.can_be_unplaceable:
         pytest.skip("every tool can be placed")

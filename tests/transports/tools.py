@@ -9,7 +9,17 @@ import sys
 import time
 from pathlib import Path
 
-from ethos_registry import ReadMtime, ToolContext, ToolOk, ToolRegistry, ok, standard_backends
+from ethos_registry import (
+    ReadMtime,
+    Retry,
+    ToolContext,
+    ToolError,
+    ToolOk,
+    ToolRegistry,
+    err,
+    ok,
+    standard_backends,
+)
 
 
 def fixed_secret(reference: str) -> str:
@@ -53,6 +63,15 @@ def report(context: ToolContext, count: int, seconds: float) -> str:
         context.report(f"step {number}", percent=number * 10, audience="dashboard")
         time.sleep(seconds)
     return "reported"
+
+
+@registry.tool(idempotent=True, retry=Retry(3, 0.01, on=lambda failure: True))
+async def never(file: str, raises: bool) -> ToolOk | ToolError:
+    """Fail at each attempt, with an exception or an error result."""
+    note(file, "attempt")
+    if raises:
+        raise ConnectionError("down")
+    return err("down")
 
 
 @registry.tool

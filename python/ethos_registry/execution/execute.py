@@ -15,7 +15,7 @@ from ethos_registry.execution.call import Call
 from ethos_registry.execution.filter_chain import run_filtered
 from ethos_registry.execution.turn_calls import start_function
 
-__all__ = ["execute", "run_tool"]
+__all__ = ["execute", "run_elsewhere", "run_tool"]
 
 
 def execute(call: Call) -> Awaitable[Any]:
@@ -30,8 +30,6 @@ def execute(call: Call) -> Awaitable[Any]:
 async def run_tool(call: Call, *, is_first: bool = True) -> Any:
     """One attempt. Only the first one is reported to observers and to the hooks of a turn."""
     plan = call.plan
-    if plan.run_elsewhere is not None:
-        return await _run_elsewhere(call, plan.run_elsewhere, is_first=is_first)
     if plan.entry.is_coroutine:
         call.started = monotonic()
         if not is_first:
@@ -75,13 +73,9 @@ async def _run_on_thread(call: Call, run: Callable[[], Any], *, is_first: bool) 
     return value
 
 
-async def _run_elsewhere(
-    call: Call, run: Callable[[Call], Awaitable[Any]], *, is_first: bool
-) -> Any:
+async def run_elsewhere(run: Callable[[Call], Awaitable[Any]], call: Call) -> Any:
     """What a tool returns that another process runs. Its arguments are bound here first."""
     binding = call.plan.entry.binding
-    if not is_first:
-        return await run(call)
     if call.batch.turn is not None:
         started = start_function(call.batch.turn, call)
         if isinstance(started, ToolError):

@@ -32,7 +32,6 @@ class CallPlan:
         "redact",
         "reducer",
         "run",
-        "run_elsewhere",
         "run_tool",
         "settles_plainly",
         "timeout_seconds",
@@ -54,11 +53,9 @@ class CallPlan:
     run: Callable[[Any], Awaitable[Any]]
     """The execute step."""
     run_tool: Callable[[Any], Awaitable[Any]]
-    """The tool itself inside that step, once or as often as its `retry` permits."""
+    """The tool itself inside that step: here, as often as its `retry` permits, or elsewhere."""
     finish: Callable[[Any, Any], Awaitable[Finished]]
     """The finish step."""
-    run_elsewhere: Callable[[Any], Awaitable[Any]] | None
-    """What a transport does in place of `execute`; `None` for a tool that runs in this process."""
     filters: tuple[InvocationFilter, ...]
     reducer: ToolResultReducer | None
     redact: Redact | None

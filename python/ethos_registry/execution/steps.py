@@ -8,6 +8,7 @@ that cannot answer the calls of a tool is left out for them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ethos_registry import _core
@@ -20,7 +21,7 @@ from ethos_registry.execution import dry_run, refusals
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.call import BackendContext, Call
-from ethos_registry.execution.execute import execute, run_tool
+from ethos_registry.execution.execute import execute, run_elsewhere, run_tool
 from ethos_registry.execution.filters import matching
 from ethos_registry.execution.finish import finish, finish_for_caller
 from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
@@ -245,13 +246,11 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.entry, plan.name, plan.execute = entry, entry.name, entry.execute
     plan.cap = STEPS.cap(batch, entry)
     plan.run, plan.finish = STEPS.execute, STEPS.finish
-    plan.run_tool = run_tool if entry.retry is None else run_with_retry
     plan.trim_cap = _NO_TRIM if batch.trims_at_end else plan.cap
     timeout = entry.timeout_seconds
     plan.timeout_seconds = (
         runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
     )
-    plan.run_elsewhere = None
     plan.checks, plan.parsed_checks = _checks(batch, entry)
     filters = runtime.filters + batch.options.filters
     plan.filters = matching(filters, entry) if filters else ()
@@ -266,11 +265,13 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         and batch.options.resumed is None
         and (batch.observers is None or not batch.observers.call_started)
     )
+    plan.run_tool = run_tool if entry.retry is None else run_with_retry
     loses_text = False
     transport = transport_of(batch, entry)
     if transport is not None:
         lane = lane_of(batch, transport)
-        plan.run_elsewhere, plan.is_direct = lane.run, False
+        # Attempts are repeated where the tool runs: what it raises is known there.
+        plan.run_tool, plan.is_direct = partial(run_elsewhere, lane.run), False
         loses_text = lane.loses_text
     is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
     stores_any_text = batch.artifacts is not None and batch.trims_at_end

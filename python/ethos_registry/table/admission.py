@@ -116,7 +116,7 @@ class Admission:
             (partial(_is_permitted, refused, personality), position)
             for refused, position in selection.refusable
         ]
-        narrowed = Admission(self.snapshot, self.gate)
+        narrowed = Admission(self.snapshot, self.gate, self.policy)
         narrowed._selection = selection._replace(probed=(*selection.probed, *probes))
         return narrowed
 
