@@ -88,7 +88,9 @@ def _path_in(scope: Scope) -> str:
 def bound_socket(host: str, port: int) -> socket.socket:
     """A listening socket; port 0 takes one that is free. `ConfigError` if it cannot be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # With the default protocol 0 asyncio does not set TCP_NODELAY on the connections, and each
+    # answer on one that is kept waits for about 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
