@@ -28,6 +28,7 @@ RETIRED: tuple[tuple[str, str], ...] = (
         r"(?<!some )(?<!most )(?<!each )(?<!all )(?<!both )(?<!two )(?<!first )(?<!many )of which",
         "split the sentence",
     ),
+    (r"(?:is|are) no such", "does not exist, is unknown"),
     (
         r"(?<!there )is (?:none|no (?!longer|more than|limit|need|such)\w+)",
         "is not a ..., is invalid",

@@ -205,6 +205,21 @@ async def answered(view: View, case: str) -> list[Answer]:
     ]
 
 
+async def assert_cancelled(desk: Desk, run: Awaitable[Any]) -> None:
+    """Cancel a run whose tool `hold` waits, and assert that the tool ends with it."""
+    task = asyncio.ensure_future(run)
+    await asyncio.wait_for(desk.held.wait(), 10)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.wait_for(desk.stopped.wait(), 10)
+
+
+async def assert_registry_answers(view: View, desk: Desk, case: str) -> None:
+    """Assert that a registry of a framework's tools answers as one of our own."""
+    compare(await answered(view, case), await expected(desk, case))
+
+
 def compare(found: Sequence[Answer], wanted: Sequence[Answer]) -> None:
     """Assert that a model reads the same; a flag that the framework lacks is not compared."""
     assert [answer.text for answer in found] == [answer.text for answer in wanted]

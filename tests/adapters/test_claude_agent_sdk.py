@@ -67,12 +67,7 @@ async def test_handlers_that_start_together_are_one_batch() -> None:
 async def test_a_slow_call_is_cancelled_with_its_handler() -> None:
     desk = Desk()
     hold = next(item for item in tools_of(desk) if item.name == "hold")
-    task = asyncio.ensure_future(hold.handler({}))
-    await asyncio.wait_for(desk.held.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert desk.stopped.is_set()
+    await table.assert_cancelled(desk, hold.handler({}))
 
 
 async def test_the_context_is_made_for_each_call_and_documents_become_a_line() -> None:
@@ -132,7 +127,7 @@ async def wrapped(tools: list[SdkMcpTool[Any]]) -> list[Any]:
 async def test_the_registry_answers_for_their_tools_as_for_its_own(case: str) -> None:
     desk = Desk()
     view = table.view_of(await wrapped(native(desk)))
-    table.compare(await table.answered(view, case), await table.expected(desk, case))
+    await table.assert_registry_answers(view, desk, case)
 
 
 async def test_their_arguments_are_not_coerced_as_in_the_sdk() -> None:

@@ -76,12 +76,7 @@ async def test_calls_of_one_process_that_start_together_are_one_batch() -> None:
 async def test_a_slow_call_is_cancelled_with_its_request() -> None:
     desk = Desk()
     server = server_of(tools_of(desk))
-    task = asyncio.ensure_future(server.call_tool("hold", {}))
-    await asyncio.wait_for(desk.held.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert desk.stopped.is_set()
+    await table.assert_cancelled(desk, server.call_tool("hold", {}))
 
 
 async def test_the_context_comes_from_the_server_and_progress_is_a_notification() -> None:
@@ -167,18 +162,13 @@ async def wrapped(server: FastMCP[Any]) -> list[Any]:
 async def test_the_registry_answers_for_their_tools_as_for_its_own(case: str) -> None:
     desk = Desk()
     view = table.view_of(await wrapped(native(desk)))
-    table.compare(await table.answered(view, case), await table.expected(desk, case))
+    await table.assert_registry_answers(view, desk, case)
 
 
 async def test_their_slow_tool_is_cancelled_with_its_call() -> None:
     desk = Desk()
     view = table.view_of(await wrapped(native(desk)))
-    task = asyncio.ensure_future(view.execute([{"id": "1", "name": "hold", "args": {}}]))
-    await asyncio.wait_for(desk.held.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert desk.stopped.is_set()
+    await table.assert_cancelled(desk, view.execute([{"id": "1", "name": "hold", "args": {}}]))
 
 
 async def test_what_their_tools_raise_and_return_becomes_a_result() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -105,12 +104,7 @@ async def test_the_calls_of_a_turn_are_one_batch() -> None:
 
 async def test_a_slow_call_is_cancelled_with_its_run() -> None:
     desk = Desk()
-    task = asyncio.ensure_future(run(toolset_of(desk), (Call("hold"),)))
-    await asyncio.wait_for(desk.held.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    await asyncio.wait_for(desk.stopped.wait(), 10)
+    await table.assert_cancelled(desk, run(toolset_of(desk), (Call("hold"),)))
 
 
 async def test_a_prefix_and_a_filter_of_the_toolset_apply() -> None:
@@ -210,7 +204,7 @@ async def wrapped(tools: list[Any]) -> list[Any]:
 async def test_the_registry_answers_for_their_tools_as_for_its_own(case: str) -> None:
     desk = Desk()
     view = table.view_of(await wrapped(native(desk)))
-    table.compare(await table.answered(view, case), await table.expected(desk, case))
+    await table.assert_registry_answers(view, desk, case)
 
 
 async def test_their_arguments_are_validated_without_coercion() -> None:
@@ -222,12 +216,7 @@ async def test_their_arguments_are_validated_without_coercion() -> None:
 async def test_their_slow_tool_is_cancelled_with_its_call() -> None:
     desk = Desk()
     view = table.view_of(await wrapped(native(desk)))
-    task = asyncio.ensure_future(view.execute([{"id": "1", "name": "hold", "args": {}}]))
-    await asyncio.wait_for(desk.held.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert desk.stopped.is_set()
+    await table.assert_cancelled(desk, view.execute([{"id": "1", "name": "hold", "args": {}}]))
 
 
 async def one(tools: list[Any], **args: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from typing import Annotated, Any
 
@@ -112,12 +111,7 @@ async def test_the_calls_of_an_agent_are_one_batch() -> None:
 
 async def test_a_slow_call_is_cancelled_with_its_run() -> None:
     desk = Desk()
-    task = asyncio.ensure_future(run(tools_of(desk), (Call("hold"),)))
-    await asyncio.wait_for(desk.held.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert desk.stopped.is_set()
+    await table.assert_cancelled(desk, run(tools_of(desk), (Call("hold"),)))
 
 
 def test_a_sync_graph_runs_each_call_in_a_batch_with_its_share() -> None:
@@ -290,18 +284,13 @@ def wrapped(tools: list[Any]) -> list[Any]:
 async def test_the_registry_answers_for_their_tools_as_for_its_own(case: str) -> None:
     desk = Desk()
     view = table.view_of(wrapped(native(desk)))
-    table.compare(await table.answered(view, case), await table.expected(desk, case))
+    await table.assert_registry_answers(view, desk, case)
 
 
 async def test_their_slow_tool_is_cancelled_with_its_call() -> None:
     desk = Desk()
     view = table.view_of(wrapped(native(desk)))
-    task = asyncio.ensure_future(view.execute([{"id": "1", "name": "hold", "args": {}}]))
-    await asyncio.wait_for(desk.held.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert desk.stopped.is_set()
+    await table.assert_cancelled(desk, view.execute([{"id": "1", "name": "hold", "args": {}}]))
 
 
 async def test_what_their_tools_raise_and_return_becomes_a_result() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
@@ -100,12 +99,7 @@ async def test_the_calls_of_a_turn_are_one_batch() -> None:
 
 async def test_a_slow_call_is_cancelled_with_its_run() -> None:
     desk = Desk()
-    task = asyncio.ensure_future(run(toolset_of(desk), (Call("hold"),)))
-    await asyncio.wait_for(desk.held.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert desk.stopped.is_set()
+    await table.assert_cancelled(desk, run(toolset_of(desk), (Call("hold"),)))
 
 
 async def test_the_result_is_the_metadata_of_a_success() -> None:
@@ -245,12 +239,7 @@ async def test_the_registry_answers_for_their_tools_as_for_its_own(case: str) ->
 async def test_their_slow_tool_is_cancelled_with_its_call() -> None:
     desk = Desk()
     view = table.view_of(await from_pydantic_ai(native(desk)))
-    task = asyncio.ensure_future(view.execute([{"id": "1", "name": "hold", "args": {}}]))
-    await asyncio.wait_for(desk.held.wait(), 10)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert desk.stopped.is_set()
+    await table.assert_cancelled(desk, view.execute([{"id": "1", "name": "hold", "args": {}}]))
 
 
 async def test_what_their_tools_raise_and_return_becomes_a_result() -> None:

@@ -243,7 +243,7 @@ class AgentCatalog(CatalogWriter):
         A `personality` narrows that further. Calls are counted under the agent.
 
         Raises:
-            ConfigError: there is no such agent, or the catalogue was not started.
+            ConfigError: the agent is unknown, or the catalogue was not started.
 
         """
         agent_id = agent_id_of(agent, "agent")

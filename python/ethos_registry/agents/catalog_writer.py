@@ -165,7 +165,7 @@ class CatalogWriter:
         views that were made before do not change.
 
         Raises:
-            ConfigError: there is no such agent, tool, owner or toolset.
+            ConfigError: the agent, tool, owner or toolset is unknown.
 
         """
         agent_id = agent_id_of(agent, "agent")

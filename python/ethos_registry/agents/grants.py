@@ -50,7 +50,7 @@ class KnownNames:
         if colon and kind in _PREFIXES:
             grant = Grant(kind, name)
             if not self._has(grant):
-                raise ConfigError(f"cannot grant {checks.brief(text)}: there is no such {kind}")
+                raise ConfigError(f"cannot grant {checks.brief(text)}: unknown {kind}")
             return grant
         found = [Grant(kind, text) for kind in ("tool", "owner") if self._has(Grant(kind, text))]
         if not found and text in self._agents:

@@ -100,7 +100,7 @@ class SpooledArtifact:
         return self._lines.count
 
     def line(self, number: int) -> str | None:
-        """One line without its line end; `None` if there is no such line."""
+        """One line without its line end; `None` if it does not exist."""
         checks.finite_number(number, "number", whole=True)
         return self.cat(number, number + 1) if number < self._lines.count else None
 

@@ -22,7 +22,7 @@ def longest_text_file(root: str) -> str | None:
     """The path below `root`, with `/`, of the longest UTF-8 file of at most a megabyte.
 
     Nearer folders are examined first; hidden names, links, caches and builds never. The same
-    tree gives the same file: equal lengths are ordered by path. `None` if there is no such file.
+    tree gives the same file: equal lengths are ordered by path. `None` if there is none.
     """
     sizes = sorted((-size, path) for path, size in _files(root))
     for _, path in sizes[:MAX_CANDIDATES]:

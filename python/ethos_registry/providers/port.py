@@ -30,7 +30,7 @@ class Provider(Protocol):
         """One tool as the model is shown it, without a marker; plain dicts and lists."""
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
-        """The calls of one whole reply, in its order; `ConfigError` when it is no such reply.
+        """The calls of one whole reply, in its order; `ConfigError` for another value.
 
         Ids are the provider's, duplicates included; a call without one gets `call_{position}`.
         """

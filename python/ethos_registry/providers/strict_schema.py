@@ -52,7 +52,7 @@ class _CannotError(Exception):
 
 
 def strict_schema(schema: Mapping[str, Any], subset: StrictSubset) -> dict[str, Any] | None:
-    """The schema as the provider takes it for `strict`, or `None` where there is no such form.
+    """The schema as the provider takes it for `strict`, or `None` where it has no such form.
 
     Objects that list their properties and say nothing of others are closed, `oneOf` becomes
     `anyOf`, and keywords that the provider does not take move into the description. Where all

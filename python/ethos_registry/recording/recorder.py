@@ -211,7 +211,7 @@ class _Writer(BackgroundWriter):
                 except Exception as error:  # not the file: the same calls would fail again
                     _logger.debug("a write of recorded calls failed", exc_info=error)
                     _logger.warning("%d calls could not be recorded", len(calls))
-                    self.lost_calls += len(calls)
+                    self._lose(len(calls))
                 with self.lock:
                     self._failed, self._failed_chars = [], 0
                 if self.problem is not None:
@@ -242,13 +242,17 @@ class _Writer(BackgroundWriter):
             except Exception as error:
                 _logger.debug("a batch could not be recorded", exc_info=error)
                 _logger.warning("a batch of %d calls could not be recorded", len(batch))
-                self.lost_calls += len(batch)
+                self._lose(len(batch))
         with self.lock:
             self._call_count -= count
             self._failed = calls
             if not calls:
                 self._failed_chars = 0
         return calls
+
+    def _lose(self, count: int) -> None:
+        with self.lock:
+            self.lost_calls += count
 
     def _report(self, problem: str) -> None:
         if self.problem is None:

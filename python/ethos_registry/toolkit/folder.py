@@ -82,7 +82,7 @@ class Folder:
         return os.open(self._at(name), flags | _FILE_FLAGS, mode, dir_fd=self._descriptor)
 
     def status(self, name: str) -> os.stat_result | None:
-        """The status of an entry, links not followed; `None` if there is no such entry."""
+        """The status of an entry, links not followed; `None` if it does not exist."""
         try:
             return os.stat(self._at(name), dir_fd=self._descriptor, follow_symlinks=False)
         except FileNotFoundError:

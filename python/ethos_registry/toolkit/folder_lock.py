@@ -53,7 +53,7 @@ def locked(folder: Folder, signal: AbortSignal) -> Iterator[bool]:
 
 
 def _take_flock(descriptor: int | None) -> bool:
-    """Try to take the lock; `OSError` if there is no such lock."""
+    """Try to take the lock; `OSError` if it does not exist."""
     if sys.platform == "win32" or descriptor is None:
         raise OSError(errno.ENOTSUP, "folders cannot be locked")
     try:

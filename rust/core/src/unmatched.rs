@@ -16,7 +16,7 @@ pub struct Unmatched {
     pub exclude_tools: Vec<String>,
     /// Servers without a tool.
     pub allowed_mcp_servers: Vec<String>,
-    /// `server/tool` where there is no such tool; `server/` for an unknown server without tools.
+    /// `server/tool` for an unknown tool; `server/` for an unknown server without tools.
     pub allowed_mcp_tools: Vec<String>,
     /// Plugins without a tool.
     pub allowed_plugins: Vec<String>,

@@ -52,7 +52,7 @@ _STATUS_HELP = {
     400: "check the URL",
     401: "it needs a login; use another source",
     403: "the server refuses access; use another source",
-    404: "there is no such page; check the URL or search for it",
+    404: "the page does not exist; check the URL or search for it",
     405: "the server refuses access; use another source",
     410: "the page was removed; search for another source",
     429: "too many requests; wait before the next one, or use another source",

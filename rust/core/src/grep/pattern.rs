@@ -59,7 +59,7 @@ impl Pattern {
     ///
     /// # Errors
     /// The pattern cannot be read, needs what takes more than linear time (look-around, back
-    /// references) or is too large; or there is no such flag.
+    /// references) or is too large; or a flag is unknown.
     pub fn new(pattern: &str, flags: &str, is_literal: bool) -> Result<Self, PatternError> {
         if let Some(flag) = flags.chars().find(|flag| !FLAGS.contains(*flag)) {
             return Err(PatternError::Flag(flag));

@@ -74,7 +74,7 @@ impl Chains {
     }
 }
 
-/// What `work` gives, on a stack with room for `steps`; nothing where there is no such stack.
+/// What `work` gives, on a stack with room for `steps`; nothing where that stack cannot be had.
 pub(super) fn with_room<T: Send>(steps: usize, work: impl FnOnce() -> T + Send) -> Option<T> {
     if steps <= SMALL_STEPS {
         return Some(work());

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import importlib.util
+import logging
 import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict, Unpack, get_args
+from typing import Any, Self, Unpack, get_args
 
 from ethos_registry.bridges.mcp.bridge.attached import AttachedRegistry
 from ethos_registry.bridges.mcp.bridge.bridged_tool import BridgedTool
 from ethos_registry.bridges.mcp.bridge.connection import Connection
 from ethos_registry.bridges.mcp.bridge.listing import Listing
 from ethos_registry.bridges.mcp.bridge.log_file import LogFile
+from ethos_registry.bridges.mcp.bridge.options import McpBridgeOptions
 from ethos_registry.bridges.mcp.bridge.pins import McpPins, PinDifference, pins_beside
 from ethos_registry.bridges.mcp.bridge.problem_list import server_problems
 from ethos_registry.bridges.mcp.bridge.reports import (
@@ -27,7 +28,6 @@ from ethos_registry.bridges.mcp.bridge.reports import (
     McpServerStatus,
     ToolsChanged,
 )
-from ethos_registry.bridges.mcp.bridge.secrets import SecretSource
 from ethos_registry.bridges.mcp.bridge.server import McpServer, read_config
 from ethos_registry.bridges.mcp.bridge.tool_set import ChangePolicy, ToolSet
 from ethos_registry.capabilities.secrets import EnvironmentSecrets
@@ -35,17 +35,9 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.registry.tool_registry import ToolRegistry, is_tool_registry
 
-__all__ = ["McpBridge", "McpBridgeOptions"]
+__all__ = ["McpBridge"]
 
-
-class McpBridgeOptions(TypedDict, total=False):
-    """The keywords of `McpBridge`."""
-
-    pins: McpPins | str | os.PathLike[str] | None
-    on_change: ChangePolicy
-    secrets: SecretSource | None
-    stderr_folder: str | os.PathLike[str] | None
-    on_tools_changed: Callable[[ToolsChanged], object] | None
+_logger = logging.getLogger("ethos_registry")
 
 
 class McpBridge:
@@ -330,8 +322,10 @@ class McpBridge:
             tuple(sorted(key for key in now.keys() & before.keys() if now[key] is not before[key])),
         )
         if change and self._on_tools_changed is not None:
-            with contextlib.suppress(Exception):  # the bridge goes on
+            try:
                 self._on_tools_changed(change)
+            except Exception:  # the bridge goes on
+                _logger.exception("`on_tools_changed` of the MCP bridge raised")
 
     # Pins
 
@@ -371,7 +365,7 @@ class McpBridge:
         The file of pins is written. Returns the names that were approved or forgotten.
 
         Raises:
-            ConfigError: There is no such server, or one of the tools does not differ.
+            ConfigError: The server is unknown, or one of the tools does not differ.
 
         """
         differences = {found.tool: found for found in self.diff(server)}

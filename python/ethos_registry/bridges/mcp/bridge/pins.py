@@ -72,7 +72,7 @@ class McpPins:
             if not must_exist:
                 return pins
             raise ConfigError(
-                f"{path}: there is no such file of pins; `ethos-registry mcp pin` makes one"
+                f"{path}: the file of pins does not exist; `ethos-registry mcp pin` makes one"
             ) from None
         except (OSError, ValueError) as error:
             raise ConfigError(f"{path}: cannot be read as pins: {error}") from None

@@ -14,7 +14,7 @@ const FILES_OPTIONS: [&str; 3] = [
 /// Letters behind which a pattern, a file or a number is, maybe in the same word.
 const WITH_VALUE: [char; 11] = ['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'j', 'm', 't'];
 
-/// The letters of a short word options, `rn` of `-rnA3`; empty when it is no such word.
+/// The letters of a short word options, `rn` of `-rnA3`; empty for another word.
 fn letters(word: &str) -> &str {
     let options = word.strip_prefix('-').unwrap_or_default();
     let letters = options.split(WITH_VALUE).next().unwrap_or_default();
