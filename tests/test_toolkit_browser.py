@@ -230,6 +230,24 @@ async def test_sessions_share_neither_pages_nor_cookies(browser):
         assert "new" in (await two("open", url)).text
 
 
+async def test_of_too_many_pages_the_one_that_was_not_used_longest_is_closed(browser):
+    browser.close()
+    few = Browser(max_pages=2)
+    act = use(few)
+    try:
+        with serving(site) as server:
+            url = f"http://site.test:{server.port}"
+            for session in ("a", "b"):
+                await act("open", {"url": url}, session_id=session)
+            await act("read", session_id="a")
+            await act("open", {"url": url}, session_id="c")
+            assert "no page is open" in (await act("read", session_id="b")).text
+            for session in ("a", "c"):
+                assert "Ferries" in (await act("read", session_id=session)).text
+    finally:
+        few.close()
+
+
 async def test_a_page_ends_with_its_turn(browser):
     act = use(browser, session_id="turns")
     with serving(site) as server:

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
+from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.content import Image
 from ethos_registry.contract.context import ToolContext
@@ -41,9 +42,9 @@ class Browser:
 
     `tools()` returns `browser_open`, `browser_read`, `browser_click`, `browser_type` and
     `browser_screenshot`, in the toolset `browser`. A session has one page, which is closed when a
-    call of a later turn opens another, and by `close()`. Given to a turn, as
-    `registry.turn(context, browser)`, each turn has a page of its own, closed when the turn is
-    acknowledged.
+    call of a later turn opens another, when `max_pages` others were used since, and by `close()`.
+    Given to a turn, as `registry.turn(context, browser)`, each turn has a page of its own, closed
+    when the turn is acknowledged.
 
     Every connection of a page, with those of its scripts, frames, WebSockets and workers, is made
     by a proxy on this machine that connects to permitted hosts and judged addresses only. The tools
@@ -54,6 +55,8 @@ class Browser:
         allowed_hosts: The hosts that the tools declare. Default: all that the personality permits.
         executable_path: The program. Default: `chromium` or `google-chrome` on the path.
         timeout_seconds: How long one action may take.
+        max_pages: How many pages are open at once. Of more, the one that was not used for the
+            longest time is closed.
 
     """
 
@@ -63,10 +66,13 @@ class Browser:
         allowed_hosts: Sequence[str] = ("*",),
         executable_path: str | None = None,
         timeout_seconds: float = 30.0,
+        max_pages: int = 16,
     ) -> None:
+        checks.finite_number(max_pages, "max_pages", minimum=1, whole=True)
         self._allowed_hosts = list(allowed_hosts)
         self._executable_path = executable_path
         self._timeout_seconds = timeout_seconds
+        self._max_pages = max_pages
         self._thread = BrowserThread(executable_path)
         self._pages: dict[object, OpenPage] = {}
         self._turns: weakref.WeakKeyDictionary[TurnScope, object] = weakref.WeakKeyDictionary()
@@ -210,12 +216,14 @@ class Browser:
             key, turn = context.session_id, context.current_turn
         page = self._pages.get(key)
         if page is not None and (page.turn, page.rules) == (turn, rules):
+            self._pages[key] = self._pages.pop(key)  # used last
             return page
         if page is not None:
             del self._pages[key]
             await page.aclose()
         if not opens:
             raise RefusalError("no page is open; open one with browser_open", "not_available")
+        await self._make_room()
         page = self._pages[key] = OpenPage(turn, rules, self._timeout_seconds)
         try:
             async with page.lock:
@@ -225,6 +233,12 @@ class Browser:
             await page.aclose()
             raise
         return page
+
+    async def _make_room(self) -> None:
+        """Close the pages that were not used for the longest time, but none that is in use."""
+        idle = [key for key, page in self._pages.items() if not page.lock.locked()]
+        for key in idle[: max(len(self._pages) + 1 - self._max_pages, 0)]:
+            await self._pages.pop(key).aclose()
 
 
 async def _open(page: OpenPage, values: Any) -> ToolResult:

@@ -26,6 +26,8 @@ _START_SECONDS = 0.05
 _LOAD_SECONDS = 10.0
 _SETTLE_SECONDS = 0.5
 _READ_ATTEMPTS = 3
+_WINDOW_SECONDS = 2.0
+"""For the address of a window that a page opens."""
 _WAY_OUT = "open a public page of a permitted host, or ask the user to permit this one"
 
 _ELEMENTS = """() => [...document.querySelectorAll(
@@ -87,7 +89,7 @@ class OpenPage:
     async def _close_window(self, page: Page) -> None:
         """There is one page: a window that it opens is closed and reported."""
         with contextlib.suppress(Exception):
-            await page.wait_for_load_state("commit")  # type: ignore[arg-type]
+            await page.wait_for_load_state("domcontentloaded", timeout=_WINDOW_SECONDS * 1_000)
         self._windows.append(page.url)
         with contextlib.suppress(Exception):
             await page.close()
