@@ -10,14 +10,18 @@ from typing import Any
 
 from ethos_registry.contract.execute_request import PROTOCOL_VERSION, batch_from_wire
 from ethos_registry.contract.progress import ToolProgressEvent
-from ethos_registry.contract.result import ToolError, ToolResult
+from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.transport import TransportReply
-from ethos_registry.execution.refusals import exception_text
 from ethos_registry.registry.local_transport import LocalRun
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.transports.json_lines import json_bytes, read_line
+from ethos_registry.transports.replies import (
+    bounded_result,
+    reply_line,
+    tracked_mtimes,
+    written_mtimes,
+)
 from ethos_registry.transports.tool_source import load_tools, offered_tools
-from ethos_registry.transports.worker import bounded_result, tracked_mtimes
 
 __all__ = ["RayWorker"]
 
@@ -100,17 +104,15 @@ class _Items:
         self._put(json_bytes(["event", index, event.to_wire()]))
 
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
-        mtimes = self._mtimes[index]
-        written = None if mtimes is None else mtimes.take_written()
-        bounded = bounded_result(result, self._max_result_bytes)
-        reply = TransportReply(index, bounded, was_started, None, written)
-        try:
-            data = json_bytes(["reply", index, reply.to_wire()])
-        except Exception as error:  # a value that has no JSON form after all
-            failed = ToolError(f"the result cannot be sent: {exception_text(error)}")
-            data = json_bytes(["reply", index, TransportReply(index, failed).to_wire()])
+        reply = TransportReply(
+            index,
+            bounded_result(result, self._max_result_bytes),
+            was_started,
+            None,
+            written_mtimes(self._mtimes[index]),
+        )
         self._open -= 1
-        self._put(data)
+        self._put(reply_line(index, reply))
 
     async def taken(self) -> AsyncIterator[bytes]:
         """JSON lists of the items of each turn of the loop, until every request has its reply."""

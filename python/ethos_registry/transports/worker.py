@@ -7,28 +7,31 @@ empty for tools, and what they print goes to standard error. Lines are JSON.
 from __future__ import annotations
 
 import asyncio
-import dataclasses
 import os
 import sys
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
-from ethos_registry.contract.context import ReadMtime
 from ethos_registry.contract.execute_request import (
     PROTOCOL_VERSION,
     ToolExecuteRequest,
     batch_from_wire,
 )
 from ethos_registry.contract.progress import ToolProgressEvent
-from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
+from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.transport import TransportReply
-from ethos_registry.execution.refusals import exception_text
 from ethos_registry.registry.local_transport import LocalRun
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.transports.json_lines import json_bytes, read_line
 from ethos_registry.transports.limits import apply_limits, begin_cpu_limit
+from ethos_registry.transports.replies import (
+    bounded_result,
+    reply_line,
+    tracked_mtimes,
+    written_mtimes,
+)
 from ethos_registry.transports.tool_source import load_tools, offered_tools
 
-__all__ = ["bounded_result", "main", "tracked_mtimes"]
+__all__ = ["main"]
 
 _READ_BYTES = 1 << 18
 
@@ -90,7 +93,7 @@ class Worker:
     ) -> None:
         self._channel = channel
         self._registry = registry
-        self._max_result_bytes: int = settings["max_result_bytes"]
+        self.max_result_bytes: int = settings["max_result_bytes"]
         self._cpu_seconds = settings["limits"].get("cpu_seconds")
         self._loop = asyncio.get_running_loop()
         self._runs: dict[int, tuple[LocalRun, int]] = {}
@@ -134,10 +137,6 @@ class Worker:
         abandoned = self._registry.abandoned_calls
         self._channel.send(b'{"abandoned":%d,"items":[%b]}' % (abandoned, b",".join(out)))
 
-    def bounded(self, result: ToolResult) -> ToolResult:
-        """The result, short enough to be sent."""
-        return bounded_result(result, self._max_result_bytes)
-
 
 class _Items:
     """The items of one message, under the tickets of its requests."""
@@ -161,68 +160,19 @@ class _Items:
         self._worker.write(line)
 
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
-        ticket, mtimes = self._tickets[index], self._mtimes[index]
-        written = None if mtimes is None else mtimes.take_written()
-        reply = TransportReply(index, self._worker.bounded(result), was_started, None, written)
-        try:
-            line = json_bytes(["reply", ticket, reply.to_wire()])
-        except Exception as error:  # a value that has no JSON form after all
-            failed = ToolError(f"the result cannot be sent: {exception_text(error)}")
-            line = json_bytes(["reply", ticket, TransportReply(index, failed).to_wire()])
+        ticket = self._tickets[index]
+        reply = TransportReply(
+            index,
+            bounded_result(result, self._worker.max_result_bytes),
+            was_started,
+            None,
+            written_mtimes(self._mtimes[index]),
+        )
         self._worker.ended(ticket)
-        self._worker.write(line)
+        self._worker.write(reply_line(ticket, reply))
         self._open -= 1
         if self._open == 0:
             self._closing = asyncio.get_running_loop().create_task(self.run.aclose())
-
-
-class _Mtimes(dict[str, ReadMtime]):
-    """Records the entries that tools write, which go back to the caller."""
-
-    def __init__(self, entries: Any) -> None:
-        super().__init__(entries)
-        self._written: dict[str, ReadMtime] = {}
-
-    def __setitem__(self, path: str, entry: ReadMtime) -> None:
-        super().__setitem__(path, entry)
-        self._written[path] = entry
-
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        for path, entry in dict(*args, **kwargs).items():
-            self[path] = entry
-
-    def take_written(self) -> dict[str, ReadMtime]:
-        written, self._written = self._written, {}
-        return written
-
-
-def tracked_mtimes(request: ToolExecuteRequest) -> _Mtimes | None:
-    """The map of a request's context, which from now on records what tools write."""
-    facts = request.context._facts
-    if facts.read_mtimes is None:
-        return None
-    if not isinstance(facts.read_mtimes, _Mtimes):
-        object.__setattr__(facts, "read_mtimes", _Mtimes(facts.read_mtimes))
-    return cast("_Mtimes", facts.read_mtimes)
-
-
-def bounded_result(result: ToolResult, max_bytes: int) -> ToolResult:
-    r"""The result with the start and the end of text that is too long.
-
-    >>> bounded_result(ToolOk("a" * 50 + "b" * 50), 20).text
-    'aaaaaaaaaa\n[80 characters left out here: the result exceeds 20 bytes]\nbbbbbbbbbb'
-    """
-    text = result.text
-    if len(text) * 4 <= max_bytes or len(text.encode("utf-8", "surrogatepass")) <= max_bytes:
-        return result
-    per_char = -(-len(text.encode("utf-8", "surrogatepass")) // len(text))
-    half = max(max_bytes // per_char // 2, 1)
-    left_out = len(text) - 2 * half
-    note = f"\n[{left_out:,} characters left out here: the result exceeds {max_bytes:,} bytes]\n"
-    shown = text[:half] + note + text[-half:]
-    if isinstance(result, ToolOk):
-        return dataclasses.replace(result, value=shown)
-    return dataclasses.replace(result, error=shown)
 
 
 async def _serve(channel: Channel, registry: RegistryReader, settings: dict[str, Any]) -> NoReturn:
