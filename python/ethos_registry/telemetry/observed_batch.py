@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
@@ -55,7 +56,7 @@ def _position(row: FinishedRow) -> int:
 class MeasuredBatch:
     """Metrics without spans: there is no tracer."""
 
-    __slots__ = ("_guard", "_instruments")
+    __slots__ = ("_failed_attempts", "_guard", "_instruments")
 
     def __init__(self, instruments: Instruments | None, guard: Guard) -> None:
         self._instruments = instruments
@@ -64,6 +65,7 @@ class MeasuredBatch:
     def batch_finished(self, calls: Sequence[FinishedCall]) -> None:
         """Record every call of the batch."""
         rows = cast("FinishedCalls", calls)
+        self._failed_attempts = Counter(map(_position, rows.attempts))
         finish = self._guard("telemetry", self._finish)
         for row in sorted(rows.rows, key=_position):
             finish(rows, row)
@@ -230,7 +232,7 @@ class TracedBatch(MeasuredBatch):
             names.REDUCED_CHARS: answer.reduced_chars,
             names.SENT_CHARS: answer.sent_chars,
         }
-        failed = sum(attempt[0] == row[0] for attempt in calls.attempts)
+        failed = self._failed_attempts[row[0]]
         if failed:
             facts[names.ATTEMPTS] = failed + 1
         optional = {
