@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -12,37 +11,19 @@ from pydantic import ValidationError
 from ethos_registry.contract.content import ContentBlock
 from ethos_registry.contract.result import NO_EXTRA, ToolError, ToolOk
 from ethos_registry.contract.tool import Execute, Tool
+from ethos_registry.providers.portable_name import portable
 from ethos_registry.schema.problems import problems_text
 from ethos_registry.schema.returned import to_result
 
 __all__ = [
     "argument_error",
     "filled_result",
-    "foreign_name",
     "foreign_tool",
     "not_here",
     "object_schema",
 ]
 
-_MAX_NAME_CHARS = 64
-_DIGEST_CHARS = 8
-
-
-def foreign_name(name: str) -> str:
-    """The name in the characters and the length that every provider accepts.
-
-    A name that this changes ends in eight hex digits of SHA-256 over the unchanged one.
-
-    >>> foreign_name("search"), foreign_name("web.search")
-    ('search', 'web_search_15f83c80')
-    """
-    portable = re.sub(r"[^A-Za-z0-9_-]", "_", name)
-    if not portable[:1].isalpha():
-        portable = f"t_{portable}"
-    if portable == name and len(name) <= _MAX_NAME_CHARS:
-        return name
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]
-    return f"{portable[: _MAX_NAME_CHARS - _DIGEST_CHARS - 1]}_{digest}"
+_BEGINS_WITH_LETTER = re.compile(r"[A-Za-z]")
 
 
 def foreign_tool(
@@ -56,7 +37,7 @@ def foreign_tool(
 ) -> Tool:
     """A tool that calls a framework's; its output is untrusted unless the caller vouches for it."""
     return Tool(
-        foreign_name(name),
+        portable(name, "" if _BEGINS_WITH_LETTER.match(name) else "t_"),
         description or "",
         object_schema(schema),
         execute,

@@ -8,7 +8,7 @@ import re
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 
-__all__ = ["MAX_NAME_CHARS", "portable_name"]
+__all__ = ["MAX_NAME_CHARS", "portable", "portable_name"]
 
 MAX_NAME_CHARS = 64
 """The longest name that all providers accept."""
@@ -32,8 +32,18 @@ def portable_name(server: str, tool: str) -> str:
     'mcp__linear__issues_list_231bde2c'
     """
     _check_parts(server, tool)
-    raw = f"mcp__{server}__{tool}"
-    name = _FOREIGN.sub("_", raw)
+    return portable(f"mcp__{server}__{tool}")
+
+
+def portable(raw: str, prefix: str = "") -> str:
+    """`prefix` and a name in those characters and that length.
+
+    A name that this changes ends in `_` and eight hex digits of SHA-256 over the unchanged one.
+
+    >>> portable("search"), portable("web.search")
+    ('search', 'web_search_15f83c80')
+    """
+    name = prefix + _FOREIGN.sub("_", raw)
     if name == raw and len(raw) <= MAX_NAME_CHARS:
         return name
     digest = hashlib.sha256(raw.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]
