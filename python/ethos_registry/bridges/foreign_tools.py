@@ -20,7 +20,6 @@ __all__ = [
     "filled_result",
     "foreign_tool",
     "not_here",
-    "object_schema",
 ]
 
 _BEGINS_WITH_LETTER = re.compile(r"[A-Za-z]")
@@ -39,18 +38,11 @@ def foreign_tool(
     return Tool(
         portable(name, "" if _BEGINS_WITH_LETTER.match(name) else "t_"),
         description or "",
-        object_schema(schema),
+        {"type": "object"} | dict(schema),
         execute,
         toolset=toolset,
         output_is_untrusted=not is_trusted,
     )
-
-
-def object_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON Schema with an object at its root."""
-    plain = dict(schema)
-    plain.setdefault("type", "object")
-    return plain
 
 
 def argument_error(
