@@ -22,6 +22,7 @@ from ethos_registry import (
     ToolExecuteRequest,
     TransportReply,
 )
+from ethos_registry.transports.ray_members import OwnMembers
 from mcp_gateway_tools import missing
 from transports import table, tools
 
@@ -36,7 +37,7 @@ DO_NOT_APPLY = {
 """Rows of the table with the reason why they are not run."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     if ray is None:
         missing("ray", "ray is not installed")
@@ -184,7 +185,9 @@ async def test_a_large_batch_is_one_message_for_each_actor(
     pool: RayTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[int] = []
-    for actor in pool._actors:
+    assert isinstance(pool._members, OwnMembers)
+    for actor in pool._members._actors:
+        await actor.ready(30)
         real = actor.run
 
         def counted(batch: str, payload: bytes, real: Any = real) -> Any:
