@@ -251,18 +251,31 @@ class RayTransport(ToolTransport):
 
 def _sendable(queue: CallerQueue) -> list[int]:
     """The requests that have a JSON form; the others are answered."""
+    requests = queue.requests
     sendable = []
-    for index, request in enumerate(queue.requests):
-        if request.obstacle is not None:
-            queue.refuse(index, f"`{request.obstacle}` of the context cannot be sent to a worker")
-            continue
-        try:
-            exact_json_bytes(request.args)
-        except (TypeError, ValueError, RecursionError) as error:
-            queue.refuse(index, f"its arguments cannot be sent: {error}")
-        else:
+    for index, request in enumerate(requests):
+        if request.obstacle is None:
             sendable.append(index)
-    return sendable
+        else:
+            queue.refuse(index, f"`{request.obstacle}` of the context cannot be sent to a worker")
+    if _problem([requests[index].args for index in sendable]) is None:
+        return sendable
+    checked = []
+    for index in sendable:
+        problem = _problem(requests[index].args)
+        if problem is None:
+            checked.append(index)
+        else:
+            queue.refuse(index, f"its arguments cannot be sent: {problem}")
+    return checked
+
+
+def _problem(args: Any) -> Exception | None:
+    try:
+        exact_json_bytes(args)
+    except (TypeError, ValueError, RecursionError) as error:
+        return error
+    return None
 
 
 def _soon(loop: asyncio.AbstractEventLoop, callback: Any, *arguments: Any) -> None:
