@@ -14,13 +14,21 @@ import pytest
 
 pytest.importorskip("mcp", reason="the transport needs the extra mcp")
 
+from mcp.client import Client
+
 from ethos_registry import (
     AbortController,
     ConfigError,
+    McpGateway,
     McpServer,
     McpTransport,
+    Personality,
+    Tool,
     ToolContext,
     ToolExecuteRequest,
+    ToolOk,
+    ToolRegistry,
+    ok,
 )
 from transports import table, tools
 
@@ -31,7 +39,6 @@ DO_NOT_APPLY = {
     "the_map_of_read_files_goes_and_comes_back": CONTEXT_STAYS,
     "scoped_objects_are_made_where_the_tool_runs": "the reach is that of the gateway's personality",
     "gates_are_judged_again_where_the_tool_runs": "the gateway judges its own personality",
-    "another_version_of_a_tool_is_refused_by_name": "the gateway lists no digests of tools",
     "events_arrive_while_the_tool_runs_under_its_name": "the protocol has no audience",
     "a_plain_function_really_ends_at_the_deadline": "the gateway runs plain functions in threads",
     "a_crash_keeps_finished_results_and_the_pool_goes_on": "one process; see the test of a crash",
@@ -140,6 +147,37 @@ async def test_the_gateway_judges_its_own_personality(tmp_path: Path) -> None:
         result = await transport.execute(request, AbortController().signal)
     assert getattr(result, "code", None) == "not_available"
     assert not (tmp_path / "x").exists()
+
+
+async def test_a_tool_that_changed_since_it_was_listed_is_refused_by_the_gateway(
+    tmp_path: Path,
+) -> None:
+    """Over the protocol itself: the list that a client holds may be old."""
+    registry = ToolRegistry()
+    ran: list[int] = []
+
+    def add(description: str) -> None:
+        def count(args: dict[str, int], context: ToolContext) -> ToolOk:
+            ran.append(args["number"])
+            return ok(str(args["number"]))
+
+        schema = {"type": "object", "properties": {"number": {"type": "integer"}}}
+        registry.register(Tool("count", description, schema, count), overwrite=True)
+
+    add("Counts.")
+    gateway = McpGateway(registry, Personality("all"))
+    async with Client(gateway.server()) as client:
+        [listed] = (await client.list_tools()).tools
+        digest = listed.meta["ethos-registry/toolDigest"]
+        meta = {"ethos-registry/toolDigest": digest}
+        first = await client.call_tool("count", {"number": 1}, meta=meta)
+        add("Counts differently.")
+        second = await client.call_tool("count", {"number": 2}, meta=meta)
+        third = await client.call_tool("count", {"number": 3})
+    assert (first.is_error, second.is_error, third.is_error) == (False, True, False)
+    assert "another version of `count`" in second.content[0].text
+    assert second.meta["ethos-registry/code"] == "not_available"
+    assert ran == [1, 3]
 
 
 def test_a_server_of_the_wrong_kind_is_refused() -> None:

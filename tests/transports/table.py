@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +21,27 @@ import pytest
 from ethos_registry import (
     NO_TOOLS,
     AbortController,
+    AbortSignal,
     CallResult,
     FsReach,
+    Invocation,
+    InvocationFilter,
+    LiveContext,
     MemoryArtifactStore,
     Personality,
     ReadMtime,
+    SpooledArtifactStore,
     ToolContext,
     ToolExecuteRequest,
     ToolProgressEvent,
     ToolRegistry,
+    ToolResult,
     ToolTransport,
+    TransportItem,
     TransportReply,
+    TransportTraits,
 )
+from ethos_registry.contract.finish_elsewhere import SharedFolder
 from transports import tools
 
 TOOLS = "transports.tools:registry"
@@ -559,6 +570,215 @@ async def what_is_larger_than_the_limit_is_bounded_and_says_so(subject: Subject)
     assert len(result.text) < 1_200
     assert result.text.endswith("wxyz")
     assert "49,000 characters left out" in result.text
+
+
+# Results that workers shorten
+
+
+class Watched(ToolTransport):
+    """A transport whose replies are kept."""
+
+    def __init__(self, transport: ToolTransport) -> None:
+        self.transport = transport
+        self.replies: list[TransportReply] = []
+
+    @property
+    def traits(self) -> TransportTraits:
+        return self.transport.traits
+
+    async def execute_many(
+        self,
+        requests: Sequence[ToolExecuteRequest],
+        signal: AbortSignal,
+        *,
+        live: LiveContext | None = None,
+    ) -> AsyncIterator[TransportItem]:
+        items: Any = self.transport.execute_many(requests, signal, live=live)
+        async with aclosing(items) as stream:
+            async for item in stream:
+                if isinstance(item, TransportReply):
+                    self.replies.append(item)
+                yield item
+
+
+def shortened_calls() -> list[dict[str, Any]]:
+    """Every output of every kind of tool; each tool and each output in every way of ending."""
+    calls: list[dict[str, Any]] = []
+    endings = ("ok", "error", "raise", "structured")
+    for name, more in (
+        ("terminal", {"command": "make all"}),
+        ("read_file", {}),
+        ("no_reducer", {}),
+        ("versioned", {}),
+        ("unversioned", {}),
+        ("fetched", {"url": "https://example.org/" + "long/" * 60}),
+    ):
+        for kind in tools.OUTPUTS:
+            for ending in {"ok", endings[(len(calls) * 7 // 5) % 4]}:
+                args = {**more, "kind": kind, "ending": ending}
+                calls.append(call(name, f"{name}-{kind}-{ending}", **args))
+    return calls
+
+
+def facts_of(result: CallResult) -> dict[str, Any]:
+    """What callers, ledgers and telemetry read of a result; ids of artifacts are random."""
+    return {
+        "id": result.tool_call_id,
+        "text": re.sub(r"\[artifact [a-z0-9]+:", "[artifact ID:", result.text),
+        "ok": result.ok,
+        "code": getattr(result.result, "code", None),
+        "reason": getattr(result.result, "reason", None),
+        "structured": result.result.structured,
+        "cost_usd": result.result.cost_usd,
+        "extra": dict(result.result.extra),
+        "raw_chars": result.raw_chars,
+        "reduced_chars": result.reduced_chars,
+        "sent_chars": result.sent_chars,
+        "truncated_from": result.truncated_from,
+        "untrusted": result.untrusted,
+        "source": result.source,
+    }
+
+
+def brief(differs: dict[str, tuple[Any, Any]]) -> str:
+    return "; ".join(
+        f"{name}: {str(one)[:150]!r} .. {str(one)[-150:]!r}, got {str(other)[:150]!r} .. "
+        f"{str(other)[-150:]!r}"
+        for name, (one, other) in differs.items()
+    )
+
+
+async def same_as_here(
+    subject: Subject,
+    transport: ToolTransport,
+    make_context: Callable[[], ToolContext],
+    calls: list[dict[str, Any]],
+    **options: Any,
+) -> None:
+    """Results and artifacts are those of the same calls without a transport."""
+    found: list[tuple[list[dict[str, Any]], dict[str, str]]] = []
+    for transports in ({}, {"*": transport}):
+        registry = ToolRegistry(
+            tools.registry.all(), transports=transports, reducer_registry=tools.reducers()
+        )
+        context = make_context()
+        async with asyncio.timeout(120):
+            results = await registry.execute_parallel(calls, context, **options)
+        store, stored = context.artifact_store, {}
+        if isinstance(store, MemoryArtifactStore):
+            stored = {
+                artifact.origin.tool_call_id: artifact.read_all() for artifact in store.artifacts()
+            }
+            store.close()
+        found.append(([facts_of(result) for result in results], stored))
+    (expected, expected_stored), (arrived, arrived_stored) = found
+    for one, other in zip(expected, arrived, strict=True):
+        differs = {name: (one[name], other[name]) for name in one if one[name] != other[name]}
+        assert not differs, f"{one['id']}: {brief(differs)}"
+    assert arrived_stored == expected_stored
+
+
+@row
+async def shortened_results_are_those_of_the_same_calls_without_a_transport(
+    subject: Subject,
+) -> None:
+    calls = shortened_calls()
+    if not subject.transport.traits.in_place and not subject.transport.traits.reduces_results:
+        for budget, options in (
+            (0, {}),
+            (90_000, {"untrusted": "wrap"}),
+            (90_000, {"budget_policy": "fill", "untrusted": "wrap"}),
+            (200_000_000, {}),
+        ):
+            context = partial(ToolContext, result_budget_chars=budget, current_turn=3)
+            await same_as_here(subject, subject.transport, context, calls, **options)
+
+
+@row
+async def full_text_of_shortened_results_is_in_the_store_of_the_caller(subject: Subject) -> None:
+    if subject.transport.traits.reduces_results:
+        pytest.skip("the gateway finishes results for its own personality")
+    folder = subject.folder / "artifacts"
+
+    def context(store: Callable[[], MemoryArtifactStore]) -> ToolContext:
+        made = store()
+        made.announce_readers(["read_artifact"])
+        return ToolContext(result_budget_chars=90_000, artifact_store=made)
+
+    in_files = partial(SpooledArtifactStore, folder, memory_bytes=10_000)
+    for store, options in (
+        (MemoryArtifactStore, {"untrusted": "wrap"}),
+        (in_files, {"untrusted": "wrap"}),
+        (in_files, {"budget_policy": "fill"}),
+    ):
+        made = partial(context, store)
+        await same_as_here(subject, subject.transport, made, shortened_calls(), **options)
+    assert list(folder.iterdir()) == []
+
+
+@row
+async def ten_megabytes_do_not_travel_when_the_worker_can_shorten_them(subject: Subject) -> None:
+    if not subject.transport.traits.finishes_results:
+        pytest.skip("results are shortened by the caller")
+    size = 10_000_000
+    folder = subject.folder / "artifacts"
+    watched = Watched(subject.transport)
+    registry = ToolRegistry(tools.registry.all(), transports={"*": watched})
+    with SpooledArtifactStore(folder) as store:
+        for given in (None, store):
+            context = ToolContext(result_budget_chars=1_000, artifact_store=given)
+            async with asyncio.timeout(60):
+                [result] = await registry.execute_parallel(
+                    [call("large", characters=size)], context
+                )
+            assert (result.raw_chars, result.truncated_from) == (size, size)
+        assert [len(reply.result.text) < 1_500 for reply in watched.replies] == [True, True]
+        [artifact] = store.artifacts()
+        assert artifact.line(0) == "a" * (size - 4) + "wxyz"
+    assert list(folder.iterdir()) == []
+
+
+@row
+async def a_folder_that_a_worker_does_not_see_makes_the_full_text_travel(subject: Subject) -> None:
+    if not subject.transport.traits.finishes_results:
+        pytest.skip("results are shortened by the caller")
+    watched = Watched(subject.transport)
+    registry = ToolRegistry(tools.registry.all(), transports={"*": watched})
+
+    class Elsewhere(SpooledArtifactStore):
+        """As on another machine: the folder of the worker has no file of this store."""
+
+        def share(self) -> SharedFolder | None:
+            shared = super().share()
+            assert shared is not None
+            return SharedFolder(str(subject.folder), shared.token)
+
+    with Elsewhere(subject.folder / "artifacts") as store:
+        context = ToolContext(result_budget_chars=1_000, artifact_store=store)
+        [result] = await registry.execute_parallel([call("large", characters=200_000)], context)
+        assert (result.raw_chars, result.truncated_from) == (200_000, 200_000)
+        assert [len(reply.result.text) for reply in watched.replies] == [200_000]
+        [artifact] = store.artifacts()
+        assert len(artifact.line(0)) == 200_000
+
+
+@row
+async def what_the_caller_alone_can_do_keeps_the_text_whole(subject: Subject) -> None:
+    if not subject.transport.traits.finishes_results:
+        pytest.skip("results are shortened by the caller")
+    watched = Watched(subject.transport)
+    seen: list[int] = []
+
+    def after(invocation: Invocation, result: ToolResult) -> None:
+        seen.append(len(result.text))
+
+    for options in ({"filters": [InvocationFilter(after=after)]}, {}):
+        registry = ToolRegistry(tools.registry.all(), transports={"*": watched}, **options)
+        context = ToolContext(result_budget_chars=1_000)
+        [result] = await registry.execute_parallel([call("large", characters=50_000)], context)
+        assert (result.raw_chars, result.truncated_from) == (50_000, 50_000)
+    assert seen == [50_000]
+    assert [len(reply.result.text) > 1_500 for reply in watched.replies] == [True, False]
 
 
 # What tools do to their process
