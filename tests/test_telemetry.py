@@ -680,6 +680,48 @@ async def test_an_observer_may_decide_for_each_batch() -> None:
     assert (sampling.batches, sampling.seen) == (2, ["c0"])
 
 
+async def test_an_observer_that_is_idle_is_not_asked_for_the_batch() -> None:
+    class Sleeping:
+        def __init__(self) -> None:
+            self.asked = 0
+            self.idle: bool | Exception = True
+
+        def is_idle(self) -> bool:
+            if isinstance(self.idle, Exception):
+                raise self.idle
+            return self.idle
+
+        def batch_started(self, batch: Any) -> Any:
+            self.asked += 1
+
+    one, other = Sleeping(), Sleeping()
+    registry = registry_of(quick, observers=[one, other])
+    await registry.execute_parallel(calls_of("quick"))
+    assert (one.asked, other.asked) == (0, 0)
+    other.idle = False
+    await registry.execute_parallel(calls_of("quick"))
+    assert (one.asked, other.asked) == (1, 1)
+    other.idle = LookupError("not known")
+    [result] = await registry.execute_parallel(calls_of("quick"))
+    assert (one.asked, other.asked, result.ok) == (2, 2, True)
+
+
+async def test_an_idle_observer_hides_no_batch_from_another() -> None:
+    class Counting:
+        batches = 0
+
+        def is_idle(self) -> bool:
+            return True
+
+        def batch_finished(self, calls: Any) -> None:
+            self.batches += 1
+
+    counting = Counting()
+    registry = registry_of(quick, observers=[OpenTelemetry(), counting])
+    await registry.execute_parallel(calls_of("quick"))
+    assert counting.batches == 1
+
+
 async def test_tools_of_a_limited_batch_do_not_see_each_others_context_variables(
     task_start: str,
 ) -> None:

@@ -525,3 +525,31 @@ async def test_a_control_stops_one_call_of_a_batch(desk):
     control.stop(0)  # after it: nothing
     with pytest.raises(ConfigError, match="`control` must be a BatchControl, got int"):
         await view.execute(calls, control=1)
+
+
+async def test_calls_that_are_made_alone_are_batches_of_their_own_with_their_share(desk):
+    collector = desk.collector(turn_budget_chars=900, expected_calls=3)
+    calls = [collector.call_alone("echo", {"message": text}) for text in ("one", "two")]
+    results = await asyncio.gather(*calls, collector.call_alone("echo", "{}"))
+    assert [result.ok for result in results] == [True, True, False]
+    assert desk.batches.sizes == [1, 1, 1]
+    long = await collector.call_alone("echo", {"message": "word " * 200})
+    assert kept(long) <= 300 < long.raw_chars
+
+
+async def test_a_call_that_is_made_alone_has_its_id_its_events_and_its_cancellation(desk):
+    events = []
+    collector = desk.collector()
+    context = ToolContext(agent_id="ada")
+    result = await collector.call_alone("call_id", {}, tool_call_id="c7", context=context)
+    assert (result.text, result.tool_call_id) == ("c7", "c7")
+    await collector.call_alone(
+        "progress", {"step": "half"}, tool_call_id="c8", on_progress=events.append
+    )
+    assert [(event.tool_call_id, event.message) for event in events] == [("c8", "half")]
+    waiting = asyncio.ensure_future(collector.call_alone("hold", {}))
+    await desk.started.wait()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert desk.ended == ["cancelled"]
