@@ -14,6 +14,10 @@ pub(crate) fn reducer_families() -> Vec<&'static str> {
 /// `text` reduced without the families named in `left_out`, the family that did it and the names of the families
 /// that the result depends on, for measurements. The text is `None` if it stays as it is.
 #[pyfunction]
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "an argument from Python is owned"
+)]
 #[pyo3(signature = (left_out, text, command=None, exit_code=None))]
 pub(crate) fn reduce_without(
     left_out: Vec<String>,

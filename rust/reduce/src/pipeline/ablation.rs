@@ -65,6 +65,8 @@ pub(crate) fn consulted(family: &Family) {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::panic, reason = "tests may panic")]
+
     use super::*;
     use crate::pipeline::terminal;
 

@@ -6,7 +6,7 @@ use crate::pipeline::ablation;
 use crate::pipeline::sketch::Sketch;
 
 /// Every family; where several know an output, the first one has it.
-pub(crate) const FAMILIES: [&Family; 54] = [
+pub(crate) const FAMILIES: [&Family; 53] = [
     &crate::parsers::logs::stamped::FAMILY,
     &crate::parsers::logs::tasks::FAMILY,
     &crate::parsers::logs::sessions::FAMILY,
@@ -31,7 +31,6 @@ pub(crate) const FAMILIES: [&Family; 54] = [
     &crate::parsers::findings::rustc::FAMILY,
     &crate::parsers::findings::eslint::FAMILY,
     &crate::parsers::findings::tsc::FAMILY,
-    &crate::parsers::findings::msbuild::FAMILY,
     &crate::parsers::findings::javac::FAMILY,
     &crate::parsers::findings::latex::FAMILY,
     &crate::parsers::findings::compiler::FAMILY,
