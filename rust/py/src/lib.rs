@@ -1,5 +1,6 @@
 //! The extension module `ethos_registry._core`: the export list, nothing else.
 
+mod ablation;
 mod address;
 mod call;
 mod clean;
@@ -43,6 +44,8 @@ mod _core {
     #[expect(non_upper_case_globals, reason = "Python's name for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
+    #[pymodule_export]
+    use crate::ablation::{reduce_without, reducer_families};
     #[pymodule_export]
     use crate::address::closed_address;
     #[pymodule_export]

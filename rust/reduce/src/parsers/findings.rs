@@ -10,7 +10,6 @@ pub(crate) mod gradle;
 pub(crate) mod javac;
 pub(crate) mod latex;
 pub(crate) mod maven;
-pub(crate) mod msbuild;
 pub(crate) mod radon;
 pub(crate) mod rustc;
 pub(crate) mod tsc;

@@ -2,10 +2,11 @@
 
 use crate::family::{Family, Match};
 use crate::input::Input;
+use crate::pipeline::ablation;
 use crate::pipeline::sketch::Sketch;
 
 /// Every family; where several know an output, the first one has it.
-pub(crate) const FAMILIES: [&Family; 54] = [
+pub(crate) const FAMILIES: [&Family; 53] = [
     &crate::parsers::logs::stamped::FAMILY,
     &crate::parsers::logs::tasks::FAMILY,
     &crate::parsers::logs::sessions::FAMILY,
@@ -30,7 +31,6 @@ pub(crate) const FAMILIES: [&Family; 54] = [
     &crate::parsers::findings::rustc::FAMILY,
     &crate::parsers::findings::eslint::FAMILY,
     &crate::parsers::findings::tsc::FAMILY,
-    &crate::parsers::findings::msbuild::FAMILY,
     &crate::parsers::findings::javac::FAMILY,
     &crate::parsers::findings::latex::FAMILY,
     &crate::parsers::findings::compiler::FAMILY,
@@ -147,14 +147,17 @@ pub(crate) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'stati
 /// that leaves no doubt comes before what the last command only may have written.
 fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'static Family> + 'a {
     // Any command may print JSON when it is asked to, and is not made for it.
-    let made_for_it = FAMILIES.iter().any(|family| {
+    let all = ablation::families();
+    let made_for_it = all.clone().find(|family| {
         family.name != crate::parsers::data::json::FAMILY.name && (family.runs)(input)
     });
+    made_for_it.into_iter().for_each(ablation::consulted);
+    let made_for_it = made_for_it.is_some();
     let runs_others = RUNNERS.contains(&input.program());
     let by_content = joined || !made_for_it || runs_others;
     let is_last_only = joined && made_for_it && !runs_others;
     let sketch = by_content.then(|| Sketch::new(input));
-    let certain = FAMILIES.into_iter().filter(move |family| {
+    let certain = all.clone().filter(move |family| {
         let is_certain = || (family.recognises)(input) == Match::Certain;
         sketch.as_ref().is_some_and(|sketch| {
             let may_be = sketch.may_be(family.marks);
@@ -162,7 +165,7 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
             may_be && is_certain()
         })
     });
-    let by_command = FAMILIES.into_iter().filter(move |family| {
+    let by_command = all.clone().filter(move |family| {
         (family.runs)(input)
             && match (family.recognises)(input) {
                 Match::No => false,
@@ -180,8 +183,9 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
                 Match::Certain => true,
             }
     };
-    let own = is_last_only.then(|| FAMILIES.into_iter().filter(is_own));
-    own.into_iter().flatten().chain(certain).chain(by_command)
+    let own = is_last_only.then(|| all.filter(is_own));
+    let known = own.into_iter().flatten().chain(certain).chain(by_command);
+    known.inspect(|family| ablation::consulted(family))
 }
 
 /// Whether the first lines are of `family` already: what comes later may be all that the last of several
