@@ -5,6 +5,7 @@
 
 mod divide;
 mod family;
+mod formats;
 mod generic;
 mod input;
 mod kinds;
@@ -18,6 +19,7 @@ mod rows;
 mod tested;
 
 use ethos_registry_core::text::Source;
+pub use formats::{Format, FormatError, built_in_formats, register, registered, unregister};
 use input::Exit;
 
 /// A first line that begins like this states how a command ended; it is not output of the command.
