@@ -1,6 +1,6 @@
-//! The lines in which two texts differ, for messages of tests.
+//! The lines in which two outputs differ, for messages of tests.
 
-/// Larger texts are shown side by side only as far as they begin alike.
+/// Of larger ones the first lines that differ are shown.
 const MOST_CELLS: usize = 1_000_000;
 
 /// The lines of `expected` that `found` does not have behind `-`, those that it has instead behind `+`.
