@@ -13,6 +13,23 @@
 //! --- output
 //! what the command printed, exactly as it is, up to the end of the file
 //! ```
+//!
+//! | key | value |
+//! |---|---|
+//! | `command`, `exit` | the command line and its exit code; without them nothing is known of it |
+//! | `family` | the family that has to reduce it; without it the one that the folder is named after |
+//! | `part` | `yes`: the family alone reads it, without the pipeline, as a part of a larger output |
+//! | `recognised`, `failure` | of a part: `likely` or `certain`; whether a failure has to be seen (`yes`, `no`) |
+//! | `budget` | how many characters there are for the text |
+//! | `unchanged` | `yes`: the output has to stay as it is |
+//! | `holds`, `lacks`, `begins`, `ends` | a string of the reduced text; `\n` is the end of a line, `\\` a backslash |
+//! | `once`, `times 3` | a string that the reduced text has that number of times |
+//! | `most_chars` | the most characters that the reduced text may have |
+//! | `repeats` | `yes`: lines between `%repeat 1..40` and `%end` are repeated with their number as `{n}` |
+//!
+//! Every sample is reduced twice and its result once more: the same text has to come out, and shorter than the output.
+//! `SAMPLE=jest/ cargo test -p ethos-registry-reduce samples` reads those whose path has `jest/` in it; a failure shows
+//! the lines that differ, or the reduced text.
 
 use super::repeats;
 use crate::family::Match;
