@@ -345,6 +345,7 @@ async def test_workers_end_with_a_command_that_is_killed_and_detached_ones_with_
     ("options", "problem"),
     [
         (["--ray", "127.0.0.1:9"], "no Ray cluster at '127.0.0.1:9': Connection refused"),
+        (["--ray", "ray://127.0.0.1:9"], "'ray://127.0.0.1:9' is for Ray Client"),
         (["--resources", "slot=9", "--timeout", "3"], "no node offers slot=9 within"),
         (["--tools", "nowhere_at_all"], "could not be loaded: ModuleNotFoundError"),
         (["--tools", "nowhere_at_all:x"], "cannot be loaded: ModuleNotFoundError"),

@@ -49,6 +49,11 @@ def connect(address: str | None, seconds: float) -> None:
         raise UnavailableError("Ray is not installed: pip install 'ethos-registry[ray]'") from None
     if ray.is_initialized():
         return
+    if address is not None and address.startswith("ray://"):
+        raise UnavailableError(
+            f"{address!r} is for Ray Client, which has no streams; run on a node of the cluster "
+            "and give HOST:PORT or auto"
+        )
     _check_reachable(address, seconds)
     failures: list[Exception] = []
     logging.getLogger("ray._private.worker").addFilter(_is_no_signal_note)
@@ -83,7 +88,7 @@ def _is_no_signal_note(record: logging.LogRecord) -> bool:
 
 def _check_reachable(address: str | None, seconds: float) -> None:
     """Ray itself tries for a minute, and ends the process when it gives up."""
-    found = re.fullmatch(r"(?:ray://)?\[?(?P<host>[^/]+?)\]?:(?P<port>\d{1,5})", address or "")
+    found = re.fullmatch(r"\[?(?P<host>[^/]+?)\]?:(?P<port>\d{1,5})", address or "")
     if found is None:
         return
     try:
