@@ -8,6 +8,7 @@ mod clean;
 mod confine;
 mod definition;
 mod finish;
+mod formats;
 mod gate;
 mod grep;
 mod instance;
@@ -57,6 +58,11 @@ mod _core {
     use crate::definition::{join_json, json_bytes};
     #[pymodule_export]
     use crate::finish::{finish, replace_surrogates, trim_text};
+    #[pymodule_export]
+    use crate::formats::{
+        built_in_formats, check_format, format_of, reduced_by, register_format, registered_formats,
+        unregister_format,
+    };
     #[pymodule_export]
     use crate::gate::Gate;
     #[pymodule_export]
