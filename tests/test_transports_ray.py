@@ -22,6 +22,7 @@ from ethos_registry import (
     ToolExecuteRequest,
     TransportReply,
 )
+from ethos_registry.transports.ray_members import OwnMembers
 from mcp_gateway_tools import missing
 from transports import table, tools
 
@@ -36,7 +37,7 @@ DO_NOT_APPLY = {
 """Rows of the table with the reason why they are not run."""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     if ray is None:
         missing("ray", "ray is not installed")
@@ -55,6 +56,25 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     ray.shutdown()
     if home is not None:
         os.environ["HOME"] = home
+
+
+def actor_processes() -> set[int]:
+    """The processes of actors of ours that this process started, by way of Ray."""
+    parents: dict[int, int] = {}
+    actors = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, IndexError):
+            process_id = int(folder.name)
+            parents[process_id] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if (folder / "cmdline").read_bytes().startswith(b"ray::RayWorker"):
+                actors.add(process_id)
+
+    def is_below(process_id: int) -> bool:
+        while process_id not in (0, os.getpid()):
+            process_id = parents.get(process_id, 0)
+        return process_id != 0
+
+    return {process_id for process_id in actors if is_below(process_id)}
 
 
 @asynccontextmanager
@@ -120,6 +140,13 @@ async def test_twenty_kills_of_workers_keep_what_finished_and_run_nothing_twice(
     number = killed = 0
     processes: set[int] = set()
     results: dict[str, Any] = {}
+    arrived: dict[str, str] = {}
+    seen: set[int] = set()
+    before = actor_processes()
+
+    def on_result(result: Any) -> None:
+        arrived[result.tool_call_id] = result.text
+
     async with open_ray(workers=2, ready_timeout_seconds=60) as transport:
         subject = table.Subject(transport, open_ray, tmp_path)
         while killed < 20:
@@ -142,21 +169,31 @@ async def test_twenty_kills_of_workers_keep_what_finished_and_run_nothing_twice(
                     killed += 1
                     processes.add(int(process))
 
-            answered, _ = await asyncio.gather(subject.run(calls), kill_soon(where.text))
+            seen |= actor_processes() - before
+            answered, _ = await asyncio.gather(
+                subject.run(calls, on_result=on_result), kill_soon(where.text)
+            )
             assert [result.tool_call_id for result in answered] == [call["id"] for call in calls]
             results |= {result.tool_call_id: result for result in answered}
         for _ in range(2):
             [last] = await subject.run([table.call("process_id")])
             processes |= {int(last.text)} if last.ok else set()
+    assert seen
     await table.until(lambda: not any(map(table.is_alive, processes)))
+    await table.until(lambda: actor_processes() <= before)
+    ends = {
+        line.split()[1] for file in (once, again) for line in tools.noted(file) if line[0] == "e"
+    }
     starts = Counter(line for line in tools.noted(once) if line.startswith("start"))
     assert starts
     assert max(starts.values()) == 1, f"ran twice, seed {seed}"
     restarts = Counter(line for line in tools.noted(again) if line.startswith("start"))
     assert not restarts or max(restarts.values()) <= 2, f"ran thrice, seed {seed}"
     for tool_call_id, result in results.items():
+        assert result.text == arrived[tool_call_id], f"a result changed, seed {seed}"
         if result.ok:
             assert result.text == tool_call_id, f"seed {seed}"
+            assert tool_call_id in ends, f"answered before its end, seed {seed}"
         elif result.result.code == "not_available":
             assert not starts[f"start {tool_call_id}"], f"it did start, seed {seed}"
         else:
@@ -184,7 +221,9 @@ async def test_a_large_batch_is_one_message_for_each_actor(
     pool: RayTransport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[int] = []
-    for actor in pool._actors:
+    assert isinstance(pool._members, OwnMembers)
+    for actor in pool._members._actors:
+        await actor.ready(30)
         real = actor.run
 
         def counted(batch: str, payload: bytes, real: Any = real) -> Any:

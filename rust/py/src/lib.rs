@@ -1,5 +1,6 @@
 //! The extension module `ethos_registry._core`: the export list, nothing else.
 
+mod ablation;
 mod address;
 mod call;
 mod clean;
@@ -45,6 +46,8 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
+    use crate::ablation::{reduce_without, reducer_families};
+    #[pymodule_export]
     use crate::address::closed_address;
     #[pymodule_export]
     use crate::clean::{as_displayed, without_escapes};
@@ -57,7 +60,7 @@ mod _core {
     use crate::finish::{finish, replace_surrogates, trim_text};
     #[pymodule_export]
     use crate::formats::{
-        built_in_formats, check_format, format_of, reduced_by, register_format, registered_formats,
+        built_in_formats, check_format, format_of, register_format, registered_formats,
         unregister_format,
     };
     #[pymodule_export]

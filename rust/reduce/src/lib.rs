@@ -195,6 +195,18 @@ pub fn reduce_named(
     Some((reduced, family))
 }
 
+/// Like [`reduce_named`], without the families named in `left_out`; also the names of the families that the result
+/// depends on.
+#[must_use]
+pub fn reduce_without(
+    left_out: &[String],
+    kind: Kind,
+    request: &Request<'_>,
+    text: &str,
+) -> (Option<(String, Option<&'static str>)>, Vec<&'static str>) {
+    crate::pipeline::ablation::without(left_out, || reduce_named(kind, request, text))
+}
+
 /// The names of all families, the generic one last.
 pub fn family_names() -> impl Iterator<Item = &'static str> {
     crate::pipeline::terminal::family_names()

@@ -3,6 +3,7 @@
 use crate::family::{Family, Match};
 use crate::formats::USERS;
 use crate::input::Input;
+use crate::pipeline::ablation;
 use crate::pipeline::sketch::Sketch;
 
 /// Every family; where several know an output, the first one has it.
@@ -149,14 +150,17 @@ pub(crate) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'stati
 /// that leaves no doubt comes before what the last command only may have written.
 fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'static Family> + 'a {
     // Any command may print JSON when it is asked to, and is not made for it.
-    let made_for_it = FAMILIES.iter().any(|family| {
+    let all = ablation::families();
+    let made_for_it = all.clone().find(|family| {
         family.name != crate::parsers::data::json::FAMILY.name && (family.runs)(input)
     });
+    made_for_it.into_iter().for_each(ablation::consulted);
+    let made_for_it = made_for_it.is_some();
     let runs_others = RUNNERS.contains(&input.program());
     let by_content = joined || !made_for_it || runs_others;
     let is_last_only = joined && made_for_it && !runs_others;
     let sketch = by_content.then(|| Sketch::new(input));
-    let certain = FAMILIES.into_iter().filter(move |family| {
+    let certain = all.clone().filter(move |family| {
         let is_certain = || (family.recognises)(input) == Match::Certain;
         sketch.as_ref().is_some_and(|sketch| {
             let may_be = sketch.may_be(family.marks);
@@ -164,7 +168,7 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
             may_be && is_certain()
         })
     });
-    let by_command = FAMILIES.into_iter().filter(move |family| {
+    let by_command = all.clone().filter(move |family| {
         (family.runs)(input)
             && match (family.recognises)(input) {
                 Match::No => false,
@@ -182,7 +186,7 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
                 Match::Certain => true,
             }
     };
-    let own = is_last_only.then(|| FAMILIES.into_iter().filter(is_own));
+    let own = is_last_only.then(|| all.filter(is_own));
     let registered = (USERS.recognises)(input);
     let first = (USERS.runs)(input) && registered != Match::No;
     let last = (!first && registered != Match::No).then_some(&USERS);
@@ -193,6 +197,7 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
         .chain(certain)
         .chain(by_command)
         .chain(last)
+        .inspect(|family| ablation::consulted(family))
 }
 
 /// Whether the first lines are of `family` already: what comes later may be all that the last of several
