@@ -87,24 +87,3 @@ pub(crate) fn format_of(
             .flatten())
     })
 }
-
-/// The name of the family or format by which an output of a terminal is reduced; `None` when it stays as it is or is
-/// only cleaned.
-#[pyfunction]
-#[pyo3(signature = (text, command=None, exit_code=None) -> "str | None")]
-pub(crate) fn reduced_by(
-    text: &str,
-    command: Option<&str>,
-    exit_code: Option<i64>,
-) -> PyResult<Option<&'static str>> {
-    call::checked(|| {
-        let request = Request {
-            command,
-            ranged: false,
-            ok: exit_code == Some(0),
-            exit_code,
-            budget_chars: usize::MAX,
-        };
-        Ok(reduce::reduce_named(Kind::Terminal, &request, text).and_then(|(_, name)| name))
-    })
-}
