@@ -103,8 +103,8 @@ def worker(
                 timeout_seconds=timeout,
                 grace_seconds=grace,
             )
-        RayWorkers.disconnect()
         print_line(f"ended {_count(ended, 'worker')} of pool `{pool}`")
+        _leave()
         return
     if not tools:
         raise CommandError("`worker` needs `--tools MODULE:ATTRIBUTE`: what the workers import")
@@ -133,7 +133,17 @@ def worker(
             if not detach:
                 _serve(served, grace)
         finally:
-            RayWorkers.disconnect()
+            _leave()
+
+
+def _leave() -> None:
+    """Leave the cluster; the native part of Ray aborts a process that ends before it has left."""
+    if RayWorkers.disconnect():
+        return
+    error = sys.exc_info()[1]
+    if error is not None:
+        print_line(f"error: {error}")
+    os._exit(0 if error is None else getattr(error, "exit_code", 2))
 
 
 def _serve(served: RayWorkers, grace: float) -> None:
