@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from beside import beside
+from beside import Prepare, beside
 from ethos_registry import Personality, ToolRegistry, View
 
 ROUNDS = 7
@@ -36,8 +36,10 @@ def view_of(tools: int = 1) -> View:
     return registry.view(Personality("bench"))
 
 
-def compare(benchmark: Any, framework: str, count: int, ours: Turn, theirs: Turn) -> None:
-    """Time turns of both on one event loop."""
+def compare(
+    benchmark: Any, framework: str, count: int, ours: Turn, theirs: Turn, **others: Turn
+) -> None:
+    """Time turns of all on one event loop; `others` are more ways to write the native tool."""
     turns = max(TURNS // count, 5)
     runner = asyncio.Runner()
 
@@ -45,12 +47,16 @@ def compare(benchmark: Any, framework: str, count: int, ours: Turn, theirs: Turn
         for _ in range(turns):
             await turn()
 
+    def prepare(turn: Turn) -> Prepare:
+        return lambda: lambda: runner.run(repeat(turn))
+
     with runner:
-        assert runner.run(ours()) == runner.run(theirs())
+        baselines = {"native tool": theirs} | others
+        assert all(runner.run(turn()) == runner.run(ours()) for turn in baselines.values())
         beside(
             benchmark,
-            lambda: lambda: runner.run(repeat(ours)),
-            {"native tool": lambda: lambda: runner.run(repeat(theirs))},
+            prepare(ours),
+            {name: prepare(turn) for name, turn in baselines.items()},
             group=f"{framework}, a turn",
             rounds=ROUNDS,
             per_round=turns * count,

@@ -369,7 +369,8 @@ def sleepers(folder: Path) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
-            if process.exe().startswith(str(folder)):
+            # Not `process.exe()`: psutil keeps the answer, also for what it was before an `exec`.
+            if os.readlink(f"/proc/{process.pid}/exe").startswith(str(folder)):
                 found.append(process)
     return found
 

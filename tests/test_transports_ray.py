@@ -46,17 +46,19 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     os.environ["HOME"] = str(tmp_path_factory.mktemp("home"))
     os.environ["RAY_AUTH_MODE"] = "disabled"
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    ray.init(
-        num_cpus=2,
-        include_dashboard=False,
-        object_store_memory=200 << 20,
-        log_to_driver=False,
-        configure_logging=False,
-    )
-    yield
-    ray.shutdown()
-    if home is not None:
-        os.environ["HOME"] = home
+    try:
+        ray.init(
+            num_cpus=2,
+            include_dashboard=False,
+            object_store_memory=200 << 20,
+            log_to_driver=False,
+            configure_logging=False,
+        )
+        yield
+    finally:
+        ray.shutdown()
+        if home is not None:
+            os.environ["HOME"] = home
 
 
 def actor_processes() -> set[int]:
@@ -80,13 +82,14 @@ def actor_processes() -> set[int]:
 
 @asynccontextmanager
 async def open_ray(tools: str = table.TOOLS, **options: Any) -> AsyncIterator[RayTransport]:
+    options = {"ready_timeout_seconds": 200, **options}
     async with RayTransport(tools, **options) as transport:
         yield transport
 
 
 @pytest.fixture(scope="module")
 def pool(cluster: None) -> Iterator[RayTransport]:
-    transport = RayTransport(table.TOOLS, workers=POOL_WORKERS)
+    transport = RayTransport(table.TOOLS, workers=POOL_WORKERS, ready_timeout_seconds=200)
     yield transport
     transport.close()
 
@@ -107,7 +110,7 @@ async def test_resources_that_no_node_has_are_not_available_within_the_limit(
 ) -> None:
     async with open_ray(resources={"toolset:render": 1}, ready_timeout_seconds=2) as transport:
         subject = table.Subject(transport, open_ray, tmp_path)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(200):
             [result] = await subject.run([table.call("wait", number=1, seconds=0)])
     assert result.result.code == "not_available"
     assert "no node offers toolset:render=1 within 2 s" in result.text
@@ -117,10 +120,10 @@ async def test_an_abort_while_no_actor_is_ready_answers_at_once(
     cluster: None, tmp_path: Path
 ) -> None:
     controller = AbortController()
-    async with open_ray(resources={"toolset:render": 1}, ready_timeout_seconds=60) as transport:
+    async with open_ray(resources={"toolset:render": 1}, ready_timeout_seconds=600) as transport:
         request = ToolExecuteRequest("1", "wait", {"number": 1, "seconds": 0}, ToolContext())
         asyncio.get_running_loop().call_later(0.5, controller.abort)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(200):
             result = await transport.execute(request, controller.signal)
     assert getattr(result, "code", None) == "not_available"
 

@@ -22,6 +22,7 @@ from ethos_registry import (
     ToolRegistry,
     TurnCollector,
 )
+from session_tools import until
 
 
 class Batches:
@@ -177,8 +178,7 @@ async def test_max_concurrency_holds_for_the_turn(desk):
     collector = desk.collector(max_concurrency=2)
     calls = [asyncio.ensure_future(collector.call("hold", {})) for _ in range(6)]
     await desk.started.wait()
-    await asyncio.sleep(0.01)
-    assert desk.running == 2
+    await until(lambda: desk.running == 2)
     desk.release.set()
     await asyncio.gather(*calls)
     assert desk.most == 2
@@ -268,7 +268,7 @@ async def test_a_caller_that_waits_in_fill_is_released_before_the_batch_ends(des
     await asyncio.sleep(0.01)
     short.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(short, 5)
+        await asyncio.wait_for(short, 60)
     desk.release.set()
     assert (await held).text == "released"
 
@@ -410,7 +410,7 @@ def test_code_without_a_loop_calls_in_a_batch_of_its_own():
 async def test_filters_and_deadline_apply(desk):
     seen: list[str] = []
     watch = InvocationFilter(before=lambda invocation: seen.append(invocation.tool_name))
-    collector = desk.collector(filters=[watch], deadline_seconds=0.05)
+    collector = desk.collector(filters=[watch], deadline_seconds=1)
     held, echoed = await asyncio.gather(
         collector.call("hold", {}), collector.call("echo", {"message": "m"})
     )

@@ -190,6 +190,12 @@ async def test_the_registry_answers_for_their_tools_as_for_its_own(case: str) ->
     await table.assert_registry_answers(view, desk, case)
 
 
+async def test_their_slow_tool_is_cancelled_with_its_call() -> None:
+    desk = Desk()
+    view = table.view_of(await wrapped(native(desk)))
+    await table.assert_cancelled(desk, view.execute([{"id": "1", "name": "hold", "args": {}}]))
+
+
 async def test_their_arguments_are_not_coerced_as_in_the_sdk() -> None:
     assert "coerced" in FRAMEWORK_FIRST[NAME]
     view = table.view_of(await wrapped(native(Desk())))

@@ -15,11 +15,12 @@ import typer
 from ethos_registry import FrozenToolRegistry, RayWorkers, ToolRegistry
 from ethos_registry.cli.errors import CommandError, print_line
 from ethos_registry.cli.numbers import positive_number
-from ethos_registry.cli.signals import StoppedError, signals_raise
+from ethos_registry.cli.signals import signals_raise
 
 __all__ = ["worker"]
 
 _TEND_SECONDS = 1.0
+_STEP_SECONDS = 0.1
 
 
 def worker(
@@ -147,14 +148,17 @@ def _leave() -> None:
 
 
 def _serve(served: RayWorkers, grace: float) -> None:
-    try:
-        while True:
-            time.sleep(_TEND_SECONDS)
-            served.tend()
-    except StoppedError:
+    # Held back: an exception of a signal handler inside the native part of Ray aborts the process.
+    with signals_raise(held=True) as guard:
+        tend_at = time.monotonic() + _TEND_SECONDS
+        while not guard.is_waiting:
+            time.sleep(_STEP_SECONDS)
+            if time.monotonic() >= tend_at:
+                served.tend()
+                tend_at = time.monotonic() + _TEND_SECONDS
         print_line("ending: calls that run may finish")
         served.stop(grace)
-        raise
+        guard.release()
 
 
 @contextlib.contextmanager
