@@ -286,7 +286,7 @@ async def test_callers_find_the_workers_of_a_command_by_the_name_of_the_pool(
             await transport.start()
             assert await where(transport) == {nodes.second}
             running = asyncio.create_task(
-                run(transport, [call("count", file=str(file), number=1, seconds=2)])
+                run(transport, [call("count", file=str(file), number=1, seconds=5)])
             )
             await until(lambda: bool(tools.noted(file)))
             process.send_signal(signal.SIGTERM)

@@ -18,6 +18,7 @@ from ethos_registry.cli.capability_report import (
 from ethos_registry.cli.demo import run_demo
 from ethos_registry.cli.doctor import doctor
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
+from ethos_registry.cli.formats_app import formats_app, load_own_formats
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
 from ethos_registry.cli.mcp_app import mcp_app
 from ethos_registry.cli.numbers import any_whole_number, positive_number
@@ -70,6 +71,7 @@ app = typer.Typer(
     help="The tool registry for LLM agents.",
 )
 app.add_typer(prefix_app, name="prefix")
+app.add_typer(formats_app, name="formats")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(recordings_app, name="recordings")
 
@@ -309,6 +311,7 @@ def reduce(
             reduced = f"cat {files} | ethos-registry reduce"
         raise CommandError(f"the input is read from standard input: {reduced}")
     if parquet is not None:
+        load_own_formats()
         if command is not None or exit_code is not None:
             raise CommandError(
                 "`--command` and `--exit-code` are for a single output; "
@@ -321,6 +324,7 @@ def reduce(
         return
     if columns != (None, None, None):
         raise CommandError("column options need a file: give `--parquet IN OUT` too")
+    load_own_formats()
     text = reduce_text(
         read_output(), tool_name=tool, command=command, exit_code=exit_code, budget_chars=budget
     )
@@ -347,6 +351,7 @@ def run(
 
     On a terminal its last lines are shown while it runs.
     """
+    load_own_formats()
     result = run_reduced(command, save=saves_by_default() if save is None else save)
     try:
         ends_line = result.text.endswith("\n") or not result.text

@@ -132,7 +132,10 @@ def worker(
                 f"{'' if detach else ' until Ctrl-C'}: {', '.join(served.tools)}"
             )
             if not detach:
-                _serve(served, grace)
+                # In place of the handlers that Ray installs when it starts: they abort the process
+                # three seconds after the signal.
+                with signals_raise():
+                    _serve(served, grace)
         finally:
             _leave()
 
