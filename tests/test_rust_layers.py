@@ -20,6 +20,7 @@ FLOORS = {
     "nested": 3,
     "rows": 3,
     "generic": 4,
+    "formats": 4,
     "parsers": 5,
     "divide": 6,
     "pipeline": 7,

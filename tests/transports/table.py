@@ -77,7 +77,7 @@ class Subject:
         self, calls: Sequence[Any], context: ToolContext | None = None, **options: Any
     ) -> list[CallResult]:
         """The results of a batch, which must not take for ever."""
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(300):
             return await self.registry().execute_parallel(calls, context, **options)
 
 
@@ -88,13 +88,15 @@ def call(name: str, tool_call_id: str = "1", /, **args: Any) -> dict[str, Any]:
 def is_alive(process_id: int) -> bool:
     try:
         os.kill(process_id, 0)
-    except ProcessLookupError:
+        if not Path("/proc/self/stat").exists():
+            return True
+        status = Path(f"/proc/{process_id}/stat").read_text()
+    except (ProcessLookupError, FileNotFoundError):  # it may end between the two
         return False
-    status = Path(f"/proc/{process_id}/stat")
-    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
+    return status.rpartition(")")[2].split()[0] != "Z"
 
 
-async def until(condition: Callable[[], bool], seconds: float = 20) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 120) -> None:
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110  files and processes have no event
             await asyncio.sleep(0.01)
@@ -164,15 +166,25 @@ async def arguments_that_do_not_fit_are_refused_before_the_tool(subject: Subject
 async def events_arrive_while_the_tool_runs_under_its_name(subject: Subject) -> None:
     if not subject.transport.traits.streams_progress:
         pytest.skip("the transport streams no progress")
-    arrived: list[tuple[float, ToolProgressEvent]] = []
-    context = ToolContext(emit=lambda event: arrived.append((time.monotonic(), event)))
-    [result] = await subject.run([call("report", count=4, seconds=0.1)], context)
+    arrived = await reported_events(subject)
+    assert {event.tool_name for event in arrived} == {"report"}
+    assert {event.audience for event in arrived} == {"dashboard"}
+    assert [event.percent for event in arrived] == [0, 10, 20, 30]
+
+
+async def reported_events(subject: Subject) -> list[ToolProgressEvent]:
+    """The events of a tool that goes on only when its first event has arrived here."""
+    arrived: list[ToolProgressEvent] = []
+
+    def emit(event: ToolProgressEvent) -> None:
+        arrived.append(event)
+        subject.file.touch()
+
+    args = {"count": 4, "seconds": 0.1, "awaited_file": str(subject.file)}
+    [result] = await subject.run([call("report", **args)], ToolContext(emit=emit))
     assert result.text == "reported"
-    assert [event.message for _, event in arrived] == [f"step {n}" for n in range(4)]
-    assert {event.tool_name for _, event in arrived} == {"report"}
-    assert {event.audience for _, event in arrived} == {"dashboard"}
-    assert [event.percent for _, event in arrived] == [0, 10, 20, 30]
-    assert arrived[-1][0] - arrived[0][0] > 0.15
+    assert [event.message for event in arrived] == [f"step {n}" for n in range(4)]
+    return arrived
 
 
 @row
@@ -236,7 +248,7 @@ async def a_call_is_stopped_at_its_own_time_and_its_siblings_go_on(subject: Subj
     tick = registry.get("tick")
     assert tick is not None
     registry.register(tick.replace(timeout_seconds=0.5), overwrite=True)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         ticked, waited = await registry.execute_parallel(
             [
                 call("tick", "t", file=str(subject.file), seconds=30),
@@ -255,12 +267,13 @@ async def a_call_is_stopped_at_its_own_time_and_its_siblings_go_on(subject: Subj
 async def a_plain_function_really_ends_at_the_deadline(subject: Subject) -> None:
     if not subject.transport.traits.cancels_running:
         pytest.skip("the transport cannot end plain functions")
+    await warm(subject)
     started = time.monotonic()
     [result] = await subject.run(
-        [call("tick_plain", file=str(subject.file), seconds=60)], deadline_seconds=3
+        [call("tick_plain", file=str(subject.file), seconds=300)], deadline_seconds=3
     )
     assert result.result.reason == "timeout"
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 200
     assert tools.noted(subject.file)
     await stops_growing(subject.file)
 
@@ -290,9 +303,15 @@ async def closing_the_iterator_early_stops_the_rest(subject: Subject) -> None:
     await stops_growing(subject.file)
 
 
+async def warm(subject: Subject) -> None:
+    """Wait until workers run: their start takes seconds, which a short deadline may not have."""
+    calls = [call("count_plain", f"{n}", file="/dev/null", number=n, seconds=0.1) for n in range(2)]
+    assert all(result.ok for result in await subject.run(calls))
+
+
 async def stops_growing(file: Path) -> None:
     """The tool that writes to the file ends within a few seconds."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             before = len(tools.noted(file))
             await asyncio.sleep(0.5)
@@ -308,11 +327,19 @@ async def a_crash_keeps_finished_results_and_the_pool_goes_on(subject: Subject) 
     if not subject.is_remote:
         pytest.skip("a crash of this process ends the tests")
     finished = 3
+    answered: list[CallResult] = []
+    all_answered = subject.folder / "all_answered"
+
+    def on_result(result: CallResult) -> None:
+        answered.append(result)
+        if len(answered) == finished:
+            all_answered.touch()
+
     calls = [
         *(call("count", f"c{n}", file=str(subject.file), number=n) for n in range(finished)),
-        call("crash", "x", after_seconds=0.5),
+        call("crash", "x", awaited_file=str(all_answered)),
     ]
-    results = await subject.run(calls)
+    results = await subject.run(calls, on_result=on_result)
     assert [result.text for result in results[:finished]] == ["0", "1", "2"]
     lost = results[-1]
     assert (lost.result.code, lost.result.reason) == ("execution_failed", "worker_lost")
@@ -356,7 +383,7 @@ async def what_no_worker_can_offer_is_not_available_and_names_why(subject: Subje
     if not subject.can_be_unplaceable:
         pytest.skip("every tool can be placed")
     async with subject.open(tools=BROKEN) as transport:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             results = await subject.registry(transport).execute_parallel(
                 [call("wait", f"{n}", number=n, seconds=0) for n in range(3)]
             )
@@ -499,7 +526,7 @@ async def two_turns_on_one_transport_keep_their_contexts_apart(subject: Subject)
             assert {event.message for event in events} == {f"{session} works"}
             assert len(events) == 24
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         await asyncio.gather(turn("first", 400), turn("second", 500), turn("third", 600))
 
 
@@ -521,7 +548,7 @@ async def ten_megabytes_arrive_and_are_cut_and_stored_here(subject: Subject) -> 
     size = 10_000_000
     async with subject.open(max_result_bytes=size + 1000) as transport:
         store = MemoryArtifactStore()
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(300):
             [result] = await subject.registry(transport).execute_parallel(
                 [call("large", characters=size)],
                 ToolContext(result_budget_chars=1_000, artifact_store=store),
@@ -635,7 +662,7 @@ async def same_as_here(
             tools.registry.all(), transports=transports, reducer_registry=tools.reducers()
         )
         context = make_context()
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(300):
             results = await registry.execute_parallel(calls, context, **options)
         store, stored = context.artifact_store, {}
         if isinstance(store, MemoryArtifactStore):
@@ -700,7 +727,7 @@ async def ten_megabytes_do_not_travel_when_the_worker_can_shorten_them(subject: 
     with SpooledArtifactStore(folder) as store:
         for given in (None, store):
             context = ToolContext(result_budget_chars=1_000, artifact_store=given)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(300):
                 [result] = await registry.execute_parallel(
                     [call("large", characters=size)], context
                 )
@@ -779,7 +806,7 @@ async def a_tool_that_forks_does_not_leak_the_channel(subject: Subject) -> None:
         pytest.skip("a fork of the tests would go on with the tests")
     async with subject.open() as transport:
         registry = subject.registry(transport)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             [forked] = await registry.execute_parallel([call("fork", seconds=300)])
             assert forked.text.isdigit()
             [parent] = await registry.execute_parallel([call("fork_async")])
@@ -787,7 +814,7 @@ async def a_tool_that_forks_does_not_leak_the_channel(subject: Subject) -> None:
             started = time.monotonic()
             [lost] = await registry.execute_parallel([call("crash")])
             assert lost.text.endswith("it may have run")
-            assert time.monotonic() - started < 20  # not when the forked process ends
+            assert time.monotonic() - started < 100  # not when the forked process ends
             [after] = await registry.execute_parallel([call("wait", "w", number=1, seconds=0)])
             assert after.text == "1 w"
     await until(lambda: not is_alive(int(forked.text)))

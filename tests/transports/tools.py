@@ -71,6 +71,10 @@ def note(file: str, text: str) -> None:
     os.close(descriptor)
 
 
+def is_there(file: str) -> bool:
+    return Path(file).exists()
+
+
 def noted(file: Path) -> list[str]:
     return file.read_text().splitlines() if file.exists() else []
 
@@ -91,11 +95,13 @@ async def who(context: ToolContext, seconds: float = 0.01) -> ToolOk:
 
 
 @registry.tool
-def report(context: ToolContext, count: int, seconds: float) -> str:
-    """Emit events, with a pause after each."""
+def report(context: ToolContext, count: int, seconds: float, awaited_file: str = "") -> str:
+    """Emit events, with a pause after each; go on after the first when a file is there."""
     for number in range(count):
         context.report(f"step {number}", percent=number * 10, audience="dashboard")
         time.sleep(seconds)
+        while awaited_file and not is_there(awaited_file):
+            time.sleep(0.01)
     return "reported"
 
 
@@ -174,11 +180,12 @@ async def count_again(file: str, number: int, seconds: float = 0.0) -> str:
 
 
 @registry.tool
-async def crash(after_seconds: float = 0.0, file: str = "") -> str:
-    """End the process of the tool, without a word."""
+async def crash(file: str = "", awaited_file: str = "") -> str:
+    """End the process of the tool without a result, at once or when a file is there."""
     if file:
         note(file, "crash")
-    await asyncio.sleep(after_seconds)
+    while awaited_file and not is_there(awaited_file):  # noqa: ASYNC110  files have no event
+        await asyncio.sleep(0.01)
     os.kill(os.getpid(), signal.SIGKILL)
     await asyncio.sleep(60)
     return "still here"
