@@ -33,13 +33,14 @@ from transports import table, tools
 
 @asynccontextmanager
 async def open_process(tools: str = table.TOOLS, **options: Any) -> AsyncIterator[ProcessTransport]:
+    options = {"queue_seconds": 200.0, **options}
     async with ProcessTransport(tools, workers=2, **options) as transport:
         yield transport
 
 
 @pytest.fixture(scope="module")
 def pool() -> Iterator[ProcessTransport]:
-    with ProcessTransport(table.TOOLS, workers=2) as transport:
+    with ProcessTransport(table.TOOLS, workers=2, queue_seconds=200.0) as transport:
         yield transport
 
 

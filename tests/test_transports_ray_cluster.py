@@ -67,7 +67,6 @@ class TwoNodes:
                 labels={"zone": "b"},
                 object_store_memory=100 << 20,
             )
-            self.cluster.wait_for_nodes()
         node_id: str = self.node.node_id
         return node_id
 
@@ -115,7 +114,7 @@ def registry(transport: RayTransport) -> ToolRegistry:
 async def run(
     transport: RayTransport, calls: list[dict[str, Any]], session_id: str = "", **options: Any
 ) -> list[CallResult]:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         context = ToolContext(session_id=session_id)
         return await registry(transport).execute_parallel(calls, context, **options)
 
@@ -157,13 +156,13 @@ async def test_what_can_be_placed_takes_the_calls_of_what_cannot(nodes: TwoNodes
         assert await where(transport, 6) <= {nodes.first, nodes.second}
         started = time.monotonic()
         await where(transport, 6)
-        assert time.monotonic() - started < 15  # not `ready_timeout_seconds`
+        assert time.monotonic() - started < 25  # not `ready_timeout_seconds`
 
 
 async def both_are_ready(transport: RayTransport) -> None:
     await transport.start()
     for actor in transport._members._actors:  # type: ignore[union-attr]
-        await actor.ready(60)
+        await actor.ready(300)
 
 
 # Loss of a node
@@ -172,12 +171,12 @@ async def both_are_ready(transport: RayTransport) -> None:
 async def test_a_lost_node_loses_its_calls_only_and_the_next_batch_goes_on(
     nodes: TwoNodes, tmp_path: Path
 ) -> None:
-    first, second = nodes.first, nodes.second
+    first, _ = nodes.first, nodes.second
     file = str(tmp_path / "counted.txt")
     async with RayTransport(TOOLS, workers=2, resources={"slot": 1}) as transport:
         await both_are_ready(transport)
         calls = [
-            call("count", str(n), file=file, number=n, seconds=0 if n < 4 else 3) for n in range(8)
+            call("count", str(n), file=file, number=n, seconds=0 if n < 4 else 10) for n in range(8)
         ]
         finished: list[str] = []
         batch = asyncio.create_task(
@@ -196,10 +195,9 @@ async def test_a_lost_node_loses_its_calls_only_and_the_next_batch_goes_on(
         assert all(result.text.endswith("it may have run") for result in lost)
         started = time.monotonic()
         assert await where(transport, 4) == {first}
-        assert time.monotonic() - started < 15  # it does not wait for the node that is gone
+        assert time.monotonic() - started < 25  # it does not wait for the node that is gone
     starts = [line for line in tools.noted(noted) if line.startswith("start")]
     assert sorted(starts) == [f"start {n}" for n in range(8)]
-    assert nodes.second != second
 
 
 async def test_an_idempotent_call_on_a_lost_node_is_sent_to_another(
@@ -209,7 +207,7 @@ async def test_an_idempotent_call_on_a_lost_node_is_sent_to_another(
     file = tmp_path / "counted.txt"
     async with RayTransport(TOOLS, workers=2, resources={"slot": 1}) as transport:
         await both_are_ready(transport)
-        calls = [call("count_again", str(n), file=str(file), number=n, seconds=2) for n in range(2)]
+        calls = [call("count_again", str(n), file=str(file), number=n, seconds=6) for n in range(2)]
         batch = asyncio.create_task(run(transport, calls))
         await until(lambda: len(tools.noted(file)) == 2)
         await asyncio.to_thread(nodes.kill_second)
@@ -227,7 +225,7 @@ async def test_a_node_that_is_drained_gets_no_new_batch_and_what_runs_finishes(
     file = tmp_path / "counted.txt"
     async with RayTransport(TOOLS, workers=2, resources={"slot": 1}) as transport:
         await both_are_ready(transport)
-        calls = [call("count", str(n), file=str(file), number=n, seconds=5) for n in range(2)]
+        calls = [call("count", str(n), file=str(file), number=n, seconds=15) for n in range(2)]
         batch = asyncio.create_task(run(transport, calls))
         await until(lambda: len(tools.noted(file)) == 2)
         await asyncio.to_thread(nodes.drain_second)
@@ -236,8 +234,8 @@ async def test_a_node_that_is_drained_gets_no_new_batch_and_what_runs_finishes(
             assert await where(transport, 4) == {first}
         assert not batch.done()
         assert [result.text for result in await batch] == ["0", "1"]
+    assert first != second
     await asyncio.to_thread(nodes.kill_second)
-    assert nodes.second != second
 
 
 # Pools that a command serves
@@ -263,7 +261,7 @@ async def worker_command(
     finally:
         if process.poll() is None:
             process.terminate()
-            await asyncio.to_thread(process.wait, 30)
+            await asyncio.to_thread(process.wait, 120)
         process.stderr.close()
 
 
@@ -288,18 +286,42 @@ async def test_callers_find_the_workers_of_a_command_by_the_name_of_the_pool(
             await transport.start()
             assert await where(transport) == {nodes.second}
             running = asyncio.create_task(
-                run(transport, [call("count", file=str(file), number=1, seconds=2)])
+                run(transport, [call("count", file=str(file), number=1, seconds=5)])
             )
             await until(lambda: bool(tools.noted(file)))
             process.send_signal(signal.SIGTERM)
             [result] = await running
             assert result.text == "1"  # what runs may finish
-            assert await asyncio.to_thread(process.wait, 30) == 128 + signal.SIGTERM
+            assert await asyncio.to_thread(process.wait, 120) == 128 + signal.SIGTERM
             await asyncio.sleep(1.1)
             [after] = await run(transport, [call("where")])
         assert after.result.code == "not_available"
         assert "no worker serves the pool `render`" in after.text
         await until(lambda: not is_alive(int(here.text.split()[1])))
+
+
+async def test_workers_that_are_served_move_away_from_a_node_that_is_drained(
+    nodes: TwoNodes,
+) -> None:
+    first, second = nodes.first, nodes.second
+    slot = {"resources": {"slot": 1}}
+    workers = RayWorkers(TOOLS, pool="moving", **slot)  # type: ignore[arg-type]
+    async with RayTransport(TOOLS, resources={"slot": 1, "host:a": 1}) as transport:
+        assert await where(transport) == {first}  # its slot is taken
+        await asyncio.to_thread(workers.start)
+    async with RayTransport(pool="moving") as transport:
+        assert await where(transport) == {second}
+        await asyncio.to_thread(nodes.drain_second)
+        found = {second}
+        async with asyncio.timeout(60):
+            while found != {first}:
+                await asyncio.to_thread(workers.tend)
+                await asyncio.sleep(0.2)
+                [result] = await run(transport, [call("where")])
+                assert result.ok or result.result.code == "not_available"
+                found = {result.text.split()[0]}
+    await asyncio.to_thread(workers.stop)
+    await asyncio.to_thread(nodes.kill_second)
 
 
 async def test_another_registry_than_that_of_the_workers_is_refused_with_both_digests(
@@ -319,7 +341,7 @@ async def test_another_registry_than_that_of_the_workers_is_refused_with_both_di
             assert f"the workers serve registry {found[1]}" in result.text
         async with worker_command(nodes, tools=table.TOOLS) as (second, line):
             assert "error: the pool `render` serves registry" in line
-            assert await asyncio.to_thread(second.wait, 30) == 2
+            assert await asyncio.to_thread(second.wait, 120) == 2
 
 
 async def test_workers_end_with_a_command_that_is_killed_and_detached_ones_with_stop(
@@ -330,10 +352,10 @@ async def test_workers_end_with_a_command_that_is_killed_and_detached_ones_with_
             [here] = await run(transport, [call("where")])
         process.kill()
         assert here.ok, here.text
-        await until(lambda: not is_alive(int(here.text.split()[1])), 40)
+        await until(lambda: not is_alive(int(here.text.split()[1])))
     async with worker_command(nodes, "--detach", pool="kept") as (process, line):
         assert "until Ctrl-C" not in line
-        assert await asyncio.to_thread(process.wait, 30) == 0
+        assert await asyncio.to_thread(process.wait, 120) == 0
         async with RayTransport(pool="kept") as transport:
             [here] = await run(transport, [call("where")])
         assert here.ok
@@ -364,7 +386,7 @@ def test_what_is_wrong_is_one_line(nodes: TwoNodes, options: list[str], problem:
         cwd=TESTS,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error: ")
@@ -435,7 +457,7 @@ async def test_lost_state_is_reported_once_and_not_replaced_silently(nodes: TwoN
         [(other, number, _)] = await add(transport, "one")
         assert (number, other != process) == (1, True)
         running = asyncio.create_task(run(transport, [call("add", seconds=30)], "one"))
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(3)  # until it runs, on a busy machine too
         os.kill(other, signal.SIGKILL)
         [lost] = await running
         assert lost.result.code == "execution_failed"
@@ -461,7 +483,7 @@ async def test_a_session_ends_when_it_is_idle_or_ended(nodes: TwoNodes) -> None:
 async def test_a_call_that_waits_for_its_turn_can_be_stopped(nodes: TwoNodes) -> None:
     async with sessions() as transport:
         await add(transport, "one")
-        slow = asyncio.create_task(run(transport, [call("add", seconds=1)], "one"))
+        slow = asyncio.create_task(run(transport, [call("add", seconds=4)], "one"))
         await asyncio.sleep(0.3)
         [second] = await run(transport, [call("add")], "one", deadline_seconds=0.3)
         assert not second.ok

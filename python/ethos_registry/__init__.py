@@ -171,6 +171,20 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.recording.sqlite_recording import FoundCall, SqliteRecording
     from ethos_registry.reduction.arrow import reduce_arrow
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
+    from ethos_registry.reduction.formats import (
+        FormatError,
+        OutputFormat,
+        built_in_formats,
+        register_format,
+        registered_formats,
+        unregister_format,
+    )
+    from ethos_registry.reduction.load_formats import (
+        FormatsNotTrustedError,
+        load_formats,
+        trust_formats,
+        user_formats_folder,
+    )
     from ethos_registry.reduction.many import reduce_many, reduce_text
     from ethos_registry.reduction.redacted_text import redact_text
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
@@ -286,6 +300,8 @@ __all__ = [
     "FileApprovalStore",
     "FileSecrets",
     "FinishedCall",
+    "FormatError",
+    "FormatsNotTrustedError",
     "FoundCall",
     "FrozenToolRegistry",
     "FsReach",
@@ -317,6 +333,7 @@ __all__ = [
     "Observer",
     "OpenInference",
     "OpenTelemetry",
+    "OutputFormat",
     "Pending",
     "PendingApproval",
     "Personality",
@@ -407,6 +424,7 @@ __all__ = [
     "View",
     "WorkerLimits",
     "__version__",
+    "built_in_formats",
     "built_in_reducers",
     "call_checksum",
     "containment",
@@ -421,6 +439,7 @@ __all__ = [
     "kanban_tools",
     "lint_tool",
     "list_files_tool",
+    "load_formats",
     "load_personalities",
     "load_personality",
     "memory_tools",
@@ -439,6 +458,8 @@ __all__ = [
     "reduce_arrow",
     "reduce_many",
     "reduce_text",
+    "register_format",
+    "registered_formats",
     "result_from_wire",
     "run_tests_tool",
     "sandbox_support",
@@ -449,7 +470,10 @@ __all__ = [
     "terminal_tool",
     "todo_tools",
     "tool",
+    "trust_formats",
     "typecheck_tool",
+    "unregister_format",
+    "user_formats_folder",
     "web_search_tool",
     "write_file_tool",
 ]
@@ -536,6 +560,13 @@ _NAMES = {
     "recording.sqlite_recording": "FoundCall SqliteRecording",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",
+    "reduction.formats": (
+        "FormatError OutputFormat built_in_formats register_format registered_formats "
+        "unregister_format"
+    ),
+    "reduction.load_formats": (
+        "FormatsNotTrustedError load_formats trust_formats user_formats_folder"
+    ),
     "reduction.many": "reduce_many reduce_text",
     "reduction.redacted_text": "redact_text",
     "reduction.registry": "DefaultToolResultReducerRegistry",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reducer_families", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reduced_by", "reducer_families", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -475,6 +475,18 @@ def as_displayed(text: str) -> str:
     if something is removed.
     """
 
+def built_in_formats() -> "list[tuple[str, str]]":
+    """
+    The names and the content of the formats of the package.
+    """
+
+def check_format(text: str) -> "tuple[str, list[str]]":
+    """
+    The name and the commands of a format, the text of a `format.toml`.
+
+    Raises `ValueError` with one line that names the key, the value and the reason.
+    """
+
 def closed_address(address: str) -> tuple[str, bool] | None:
     """
     `(kind, is_metadata)` of an address that requests from outside must not reach, as
@@ -511,6 +523,11 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     With `fence`, the name of the tool and where its output came from, template tokens and forged
     fences are removed before the trim, and the sent text is the trimmed one in a fence of at most
     363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
+    """
+
+def format_of(text: str, command: str | None = None, exit_code: int | None = None) -> "str | None":
+    """
+    The name of the registered format by which an output of a terminal is reduced; `None` when none of them is.
     """
 
 def is_pattern(pattern: str) -> bool:
@@ -602,9 +619,27 @@ def reduce_without(left_out: Sequence[str], text: str, command: str | None = Non
     that the result depends on, for measurements. The text is `None` if it stays as it is.
     """
 
+def reduced_by(text: str, command: str | None = None, exit_code: int | None = None) -> "str | None":
+    """
+    The name of the family or format by which an output of a terminal is reduced; `None` when it stays as it is or is
+    only cleaned.
+    """
+
 def reducer_families() -> list[str]:
     """
     The names of the families of reducers, for measurements.
+    """
+
+def register_format(text: str, replace: bool) -> "tuple[str, list[str]]":
+    """
+    Register a format, the text of a `format.toml`, for the whole process; its name and commands.
+
+    Raises `ValueError` as `check_format` does, and when the name is taken and `replace` is false.
+    """
+
+def registered_formats() -> "list[tuple[str, list[str]]]":
+    """
+    The names and commands of the registered formats, the newest first.
     """
 
 def replace_surrogates(text: str) -> str:
@@ -658,6 +693,11 @@ def trim(text: str, cap: int) -> tuple[str, int | None]:
     split, unless it starts the text. An input of at most `cap` characters followed by one marker
     passes unchanged and gives the number in the marker. Each lone surrogate becomes one U+FFFD. The
     same object comes back when nothing changes. A negative `cap` raises `ValueError`.
+    """
+
+def unregister_format(name: str) -> "bool":
+    """
+    Remove the registered format of that name; whether there was one.
     """
 
 def usage_bucket(seconds: float) -> int:

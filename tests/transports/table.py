@@ -662,7 +662,7 @@ async def same_as_here(
             tools.registry.all(), transports=transports, reducer_registry=tools.reducers()
         )
         context = make_context()
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(300):
             results = await registry.execute_parallel(calls, context, **options)
         store, stored = context.artifact_store, {}
         if isinstance(store, MemoryArtifactStore):
@@ -727,7 +727,7 @@ async def ten_megabytes_do_not_travel_when_the_worker_can_shorten_them(subject: 
     with SpooledArtifactStore(folder) as store:
         for given in (None, store):
             context = ToolContext(result_budget_chars=1_000, artifact_store=given)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(300):
                 [result] = await registry.execute_parallel(
                     [call("large", characters=size)], context
                 )

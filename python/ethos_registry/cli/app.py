@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Sequence
 from typing import Annotated
@@ -18,6 +17,7 @@ from ethos_registry.cli.capability_report import (
 from ethos_registry.cli.demo import run_demo
 from ethos_registry.cli.doctor import doctor
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
+from ethos_registry.cli.formats_app import formats_app, load_own_formats
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
 from ethos_registry.cli.mcp_app import mcp_app
 from ethos_registry.cli.numbers import any_whole_number, positive_number
@@ -30,7 +30,8 @@ from ethos_registry.cli.output import (
     write_text,
 )
 from ethos_registry.cli.parquet import ParquetColumns, reduce_parquet
-from ethos_registry.cli.parquet_folder import reduce_parquet_folder
+from ethos_registry.cli.parquet_files import reduce_parquet_files
+from ethos_registry.cli.parquet_inputs import ParquetJob, is_many
 from ethos_registry.cli.prefix_app import prefix_app
 from ethos_registry.cli.prefixes import taken_prefix
 from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
@@ -70,6 +71,7 @@ app = typer.Typer(
     help="The tool registry for LLM agents.",
 )
 app.add_typer(prefix_app, name="prefix")
+app.add_typer(formats_app, name="formats")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(recordings_app, name="recordings")
 
@@ -283,8 +285,9 @@ def reduce(
     parquet: Annotated[
         tuple[str, str] | None,
         typer.Option(
-            metavar="IN OUT",
-            help="Reduce a column of a file, or of a folder of files, into another instead.",
+            metavar="IN... OUT",
+            help="Reduce a column of a file into another instead, or of several files, folders "
+            "and patterns into a folder.",
         ),
     ] = None,
     column: Annotated[
@@ -296,19 +299,24 @@ def reduce(
     exit_code_column: Annotated[
         str | None, typer.Option(metavar="NAME", help="The column of the exit codes.")
     ] = None,
+    skip_existing: Annotated[
+        bool,
+        typer.Option(
+            "--skip-existing",
+            help="Leave out files whose output exists and is not older: continues a run.",
+        ),
+    ] = False,
 ) -> None:
     """Reduce the output of a command: standard input in, reduced text out."""
     columns = (column, command_column, exit_code_column)
-    if parquet is not None and context.args:
-        unexpected = shlex.join(context.args)
-        raise CommandError(f"`--parquet` takes two files, IN and OUT; unexpected: {unexpected}")
-    if context.args not in ([], ["-"]):
+    if parquet is None and context.args not in ([], ["-"]):
         files = shlex.join(context.args)
         reduced = f"ethos-registry reduce < {files}"
         if len(context.args) > 1:
             reduced = f"cat {files} | ethos-registry reduce"
         raise CommandError(f"the input is read from standard input: {reduced}")
     if parquet is not None:
+        load_own_formats()
         if command is not None or exit_code is not None:
             raise CommandError(
                 "`--command` and `--exit-code` are for a single output; "
@@ -316,11 +324,29 @@ def reduce(
             )
         output = "output" if column is None else column
         names = ParquetColumns(output, command_column, exit_code_column)
-        reduces = reduce_parquet_folder if os.path.isdir(parquet[0]) else reduce_parquet
-        print_line(str(reduces(*parquet, names, tool_name=tool, budget_chars=budget)))
+        paths: list[str] = [*parquet, *context.args]
+        sources, target = paths[:-1], paths[-1]
+        if is_many(sources):
+            summary = reduce_parquet_files(
+                sources,
+                target,
+                names,
+                tool_name=tool,
+                budget_chars=budget,
+                skips_existing=skip_existing,
+            )
+        elif skip_existing and ParquetJob(sources[0], target).is_done:
+            summary = f"{target}: exists and is not older than {sources[0]}; skipped"
+        else:
+            saved = reduce_parquet(sources[0], target, names, tool_name=tool, budget_chars=budget)
+            summary = str(saved)
+        print_line(summary)
         return
+    if skip_existing:
+        raise CommandError("`--skip-existing` needs files: give `--parquet IN... OUT` too")
     if columns != (None, None, None):
         raise CommandError("column options need a file: give `--parquet IN OUT` too")
+    load_own_formats()
     text = reduce_text(
         read_output(), tool_name=tool, command=command, exit_code=exit_code, budget_chars=budget
     )
@@ -347,6 +373,7 @@ def run(
 
     On a terminal its last lines are shown while it runs.
     """
+    load_own_formats()
     result = run_reduced(command, save=saves_by_default() if save is None else save)
     try:
         ends_line = result.text.endswith("\n") or not result.text

@@ -34,7 +34,7 @@ from ethos_registry.execution.tool_digest import tool_digest
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.table.admission import Admission
 
-__all__ = ["LocalRun", "LocalTransport", "RunItems"]
+__all__ = ["FinishingItems", "LocalRun", "LocalTransport", "RunItems"]
 
 
 class LocalTransport(ToolTransport):

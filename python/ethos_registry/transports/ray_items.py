@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
+from ethos_registry.contract.finish_elsewhere import FinishFacts
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.transport import TransportReply
@@ -25,6 +26,7 @@ class RayItems:
         self._max_result_bytes = max_result_bytes
         self._started: dict[int, None] = {}
         self._out: list[bytes] = []
+        self._facts: FinishFacts | None = None
         self._arrived = asyncio.Event()
         self._closed = asyncio.Event()
 
@@ -43,15 +45,21 @@ class RayItems:
         self._put_started()
         self._put(json_bytes(["event", index, event.to_wire()]))
 
+    def finished(self, index: int, facts: FinishFacts) -> None:
+        """How the result was finished that follows."""
+        self._facts = facts
+
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
         """A call has its result."""
         self._started.pop(index, None)
+        facts, self._facts = self._facts, None
         reply = TransportReply(
             index,
             bounded_result(result, self._max_result_bytes),
             was_started,
             None,
             written_mtimes(self._mtimes[index]),
+            facts,
         )
         self._open -= 1
         self._put(reply_line(index, reply))

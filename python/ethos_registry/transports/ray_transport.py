@@ -128,7 +128,11 @@ class RayTransport(ToolTransport):
         else:
             self._members = OwnMembers(settings, workers)
         self._traits = TransportTraits(
-            "ray", cancels_running=False, reports_start=True, max_result_bytes=max_result_bytes
+            "ray",
+            cancels_running=False,
+            reports_start=True,
+            finishes_results=True,
+            max_result_bytes=max_result_bytes,
         )
         self._is_closed = False
 

@@ -6,10 +6,11 @@ import asyncio
 from collections.abc import Sequence
 
 from ethos_registry.contract.execute_request import ToolExecuteRequest
+from ethos_registry.contract.finish_elsewhere import FinishFacts
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.transport import not_started
-from ethos_registry.registry.local_transport import LocalRun, RunItems
+from ethos_registry.registry.local_transport import FinishingItems, LocalRun
 from ethos_registry.registry.reader import RegistryReader
 
 __all__ = ["SerialRun"]
@@ -22,7 +23,7 @@ class SerialRun:
         self,
         registry: RegistryReader | None,
         requests: Sequence[ToolExecuteRequest],
-        items: RunItems,
+        items: FinishingItems,
         lock: asyncio.Lock,
     ) -> None:
         self._registry = registry
@@ -66,6 +67,10 @@ class SerialRun:
         """A tool emitted an event."""
         self._items.event(index, event)
 
+    def finished(self, index: int, facts: FinishFacts) -> None:
+        """How the result was finished that follows."""
+        self._items.finished(index, facts)
+
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
         """Pass on the reply of a call."""
         self._missing.discard(index)
@@ -89,7 +94,7 @@ class SerialRun:
 class _One:
     """The items of a single request, under its position in the batch."""
 
-    def __init__(self, items: RunItems, index: int) -> None:
+    def __init__(self, items: FinishingItems, index: int) -> None:
         self._items = items
         self._index = index
         self.replied = asyncio.Event()
@@ -99,6 +104,9 @@ class _One:
 
     def event(self, index: int, event: ToolProgressEvent) -> None:
         self._items.event(self._index, event)
+
+    def finished(self, index: int, facts: FinishFacts) -> None:
+        self._items.finished(self._index, facts)
 
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
         self.replied.set()

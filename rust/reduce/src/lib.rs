@@ -19,7 +19,9 @@ mod rows;
 mod tested;
 
 use ethos_registry_core::text::Source;
-pub use formats::{Format, FormatError, built_in_formats, register, registered, unregister};
+pub use formats::{
+    Format, FormatError, REGISTERED, built_in_formats, register, registered, unregister,
+};
 use input::Exit;
 
 /// A first line that begins like this states how a command ended; it is not output of the command.
@@ -214,6 +216,12 @@ pub fn family_names() -> impl Iterator<Item = &'static str> {
 #[must_use]
 pub fn family(text: &str, command: Option<&str>) -> &'static str {
     crate::pipeline::terminal::family_name(text, command)
+}
+
+/// The name of the registered format that reduces `text`, what a terminal answered to `command`.
+#[must_use]
+pub fn registered_name(text: &str, command: Option<&str>) -> Option<String> {
+    crate::pipeline::terminal::registered_name(text, command)
 }
 
 /// Whether `text` is so short that it stays as it is.

@@ -5,6 +5,8 @@ use std::cell::LazyCell;
 
 use crate::divide::part::{Answer, NESTED};
 use crate::divide::several::{self, Sections};
+use crate::family::Family;
+use crate::formats::{self, USERS};
 use crate::generic;
 use crate::input::{Exit, Input, WHOLE_CHARS};
 use crate::line::long_line;
@@ -173,6 +175,25 @@ pub(crate) fn family_names() -> impl Iterator<Item = &'static str> {
 
 /// The name of the family that `reduce` would begin with.
 pub(crate) fn family_name(text: &str, command: Option<&str>) -> &'static str {
+    first_family(text, command, |_, family| family.name).unwrap_or(generic::FAMILY.name)
+}
+
+/// The name of the registered format that `reduce` would begin with.
+pub(crate) fn registered_name(text: &str, command: Option<&str>) -> Option<String> {
+    let name = |input: &Input<'_>, family: &Family| {
+        let is_registered = family.name == USERS.name;
+        is_registered
+            .then(|| formats::registered_name(input))
+            .flatten()
+    };
+    first_family(text, command, name).flatten()
+}
+
+fn first_family<T>(
+    text: &str,
+    command: Option<&str>,
+    get: impl Fn(&Input<'_>, &Family) -> T,
+) -> Option<T> {
     let printed = binary::counted(text);
     let cleaned = clean::terminal(&printed);
     let words = command.and_then(producer).unwrap_or_default();
@@ -182,7 +203,5 @@ pub(crate) fn family_name(text: &str, command: Option<&str>) -> &'static str {
         words: &words,
         exit: Exit::Success,
     };
-    families(&input)
-        .next()
-        .map_or(generic::FAMILY.name, |family| family.name)
+    families(&input).next().map(|family| get(&input, family))
 }
