@@ -37,6 +37,7 @@ from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
 from ethos_registry.cli.recall_table import RecallTable
 from ethos_registry.cli.recordings_app import recordings_app
 from ethos_registry.cli.reduced_run import SAVE_VARIABLE, run_reduced, saves_by_default
+from ethos_registry.cli.reduction_options import Level, TargetChars, read_policy
 from ethos_registry.cli.render import RenderedReport
 from ethos_registry.cli.saved_outputs import (
     FOLDER_VARIABLE,
@@ -279,6 +280,8 @@ def reduce(
             parser=positive_number, metavar="N", help="Characters that the result may have."
         ),
     ] = None,
+    target_chars: TargetChars = None,
+    level: Level = None,
     parquet: Annotated[
         tuple[str, str] | None,
         typer.Option(
@@ -298,6 +301,7 @@ def reduce(
 ) -> None:
     """Reduce the output of a command: standard input in, reduced text out."""
     columns = (column, command_column, exit_code_column)
+    policy = read_policy(target_chars, level)
     if parquet is not None and context.args:
         unexpected = shlex.join(context.args)
         raise CommandError(f"`--parquet` takes two files, IN and OUT; unexpected: {unexpected}")
@@ -316,12 +320,18 @@ def reduce(
         output = "output" if column is None else column
         names = ParquetColumns(output, command_column, exit_code_column)
         reduces = reduce_parquet_folder if os.path.isdir(parquet[0]) else reduce_parquet
-        print_line(str(reduces(*parquet, names, tool_name=tool, budget_chars=budget)))
+        saved = reduces(*parquet, names, tool_name=tool, budget_chars=budget, policy=policy)
+        print_line(str(saved))
         return
     if columns != (None, None, None):
         raise CommandError("column options need a file: give `--parquet IN OUT` too")
     text = reduce_text(
-        read_output(), tool_name=tool, command=command, exit_code=exit_code, budget_chars=budget
+        read_output(),
+        tool_name=tool,
+        command=command,
+        exit_code=exit_code,
+        budget_chars=budget,
+        policy=policy,
     )
     # Otherwise the shell's prompt would follow on the last line.
     ends_line = text.endswith("\n") or not text or not is_terminal()
@@ -341,12 +351,16 @@ def run(
         bool | None,
         typer.Option("--save/--no-save", help="Save the whole output for `recall`. Default: yes."),
     ] = None,
+    target_chars: TargetChars = None,
+    level: Level = None,
 ) -> None:
     """Run a command, show its output reduced, and exit with its exit code.
 
     On a terminal its last lines are shown while it runs.
     """
-    result = run_reduced(command, save=saves_by_default() if save is None else save)
+    policy = read_policy(target_chars, level)
+    saves = saves_by_default() if save is None else save
+    result = run_reduced(command, save=saves, policy=policy)
     try:
         ends_line = result.text.endswith("\n") or not result.text
         write_text(result.text if ends_line else f"{result.text}\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ethos_registry import ReductionPolicy
 from ethos_registry.cli.errors import CommandError
 from ethos_registry.cli.parquet import ParquetColumns, ReducedBytes, reduce_parquet
 
@@ -19,6 +20,7 @@ def reduce_parquet_folder(
     *,
     tool_name: str,
     budget_chars: int | None,
+    policy: ReductionPolicy | None = None,
 ) -> str:
     """Reduce every Parquet file below `source` into the same place below `target`.
 
@@ -48,6 +50,7 @@ def reduce_parquet_folder(
             columns,
             tool_name=tool_name,
             budget_chars=budget_chars,
+            policy=policy,
             label=label,
         )
         total = total.plus(saved)

@@ -108,7 +108,9 @@ def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -
         call.raw_text = result.text
     trims_now = not batch.trims_at_end
     now = fence if trims_now else None
-    finished = finish_result(result, plan.trim_cap, reducer, call.args, turn_count, now)
+    finished = finish_result(
+        result, plan.trim_cap, reducer, call.args, turn_count, now, plan.reduction
+    )
     if redact is not None and (result.structured is not None or result.extra):
         finished.result = redacted_parts(finished.result, redact)
     if call.worker_raw_chars is not None:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from ethos_registry.contract.reducer import ToolResultReducer
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.reduction.finish import Finished
@@ -31,6 +32,7 @@ class CallPlan:
         "plain_chars",
         "redact",
         "reducer",
+        "reduction",
         "run",
         "run_tool",
         "settles_plainly",
@@ -58,6 +60,8 @@ class CallPlan:
     """The finish step."""
     filters: tuple[InvocationFilter, ...]
     reducer: ToolResultReducer | None
+    reduction: ReductionPolicy | None
+    """How much of a reduced result is kept: set by the batch, the tool or the registry."""
     redact: Redact | None
     """Takes credentials out of results; `None` if they stay."""
     is_direct: bool
