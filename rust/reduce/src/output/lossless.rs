@@ -25,7 +25,7 @@ pub(crate) fn folded(text: &str) -> Cow<'_, str> {
             times += 1;
             last = next;
         }
-        // A count is not shorter than a few short lines, and is no information about blank ones.
+        // A count is not shorter than a few short lines, and does not describe blank ones.
         let count = TIMES.len() + times.ilog10() as usize + 1;
         if times > 1 && !body.trim().is_empty() && (times - 1) * (body.len() + 1) > count {
             folded.push_str(body);
