@@ -1,8 +1,7 @@
 """The same function as the framework's own tool and as a tool of a view, called in the framework.
 
 Needs the extra `frameworks`; each framework is skipped where it is not installed. One round runs
-turns of 1, 8 or 64 calls in the loop of the framework, with a model that answers at once. `listing`
-asks for 1,000 unchanged tools, as the framework does at each step.
+turns of 1, 8 or 64 calls in the loop of the framework, with a model that answers at once.
 """
 
 from __future__ import annotations
@@ -14,54 +13,7 @@ from typing import Any
 
 import pytest
 
-from beside import beside
-from ethos_registry import Personality, ToolRegistry, View
-
-ROUNDS = 7
-TURNS = 50
-"""Turns in one round, so that a round takes milliseconds."""
-
-COUNTS = pytest.mark.parametrize("count", [1, 8, 64], ids="{} calls".format)
-
-
-async def add(first: int, second: int) -> str:
-    """Add two numbers."""
-    return str(first + second)
-
-
-def view_of(tools: int = 1) -> View:
-    registry = ToolRegistry()
-    registry.tool(add)
-    for number in range(tools - 1):
-        registry.tool(name=f"add_{number}")(add)
-    return registry.view(Personality("bench"))
-
-
-def compare(
-    benchmark: Any,
-    framework: str,
-    count: int,
-    ours: Callable[[], Coroutine[Any, Any, object]],
-    theirs: Callable[[], Coroutine[Any, Any, object]],
-) -> None:
-    """Time turns of both on one event loop."""
-    turns = max(TURNS // count, 5)
-    runner = asyncio.Runner()
-
-    async def repeat(turn: Callable[[], Coroutine[Any, Any, object]]) -> None:
-        for _ in range(turns):
-            await turn()
-
-    with runner:
-        assert runner.run(ours()) == runner.run(theirs())
-        beside(
-            benchmark,
-            lambda: lambda: runner.run(repeat(ours)),
-            {"native tool": lambda: lambda: runner.run(repeat(theirs))},
-            group=f"{framework}, a turn",
-            rounds=ROUNDS,
-            per_round=turns * count,
-        )
+from framework_turns import COUNTS, add, compare, view_of
 
 
 @COUNTS
@@ -199,63 +151,3 @@ def test_fastmcp(benchmark: Any, count: int) -> None:
     native: Any = FastMCP("theirs")
     native.tool(add)
     compare(benchmark, "FastMCP", count, turn(ours), turn(native))
-
-
-def test_listing_of_pydantic_ai(benchmark: Any) -> None:
-    pytest.importorskip("pydantic_ai")
-    from pydantic_ai import FunctionToolset, RunContext, Tool
-    from pydantic_ai.models.test import TestModel
-    from pydantic_ai.usage import RunUsage
-
-    from ethos_registry.bridges.pydantic_ai import to_pydantic_ai
-
-    view = view_of(1_000)
-    native: FunctionToolset[Any] = FunctionToolset(
-        [Tool(add, name=shown["name"]) for shown in view.definitions()]
-    )
-    ours = to_pydantic_ai(view)
-    ctx = RunContext(deps=None, model=TestModel(), usage=RunUsage())
-    runner = asyncio.Runner()
-
-    def listing(toolset: Any) -> Callable[[], Callable[[], object]]:
-        assert len(runner.run(toolset.get_tools(ctx))) == 1_000
-        return lambda: lambda: runner.run(toolset.get_tools(ctx))
-
-    with runner:
-        beside(
-            benchmark,
-            listing(ours),
-            {"native toolset": listing(native)},
-            group="pydantic-ai, listing",
-            rounds=ROUNDS,
-            unit="list",
-        )
-
-
-def test_listing_of_fastmcp(benchmark: Any) -> None:
-    pytest.importorskip("fastmcp")
-    from fastmcp import FastMCP
-
-    from ethos_registry.bridges.fastmcp import to_fastmcp
-
-    view = view_of(1_000)
-    ours: Any = FastMCP("ours")
-    native: Any = FastMCP("theirs")
-    for tool in to_fastmcp(view):
-        ours.add_tool(tool)
-        native.tool(add, name=tool.name)
-    runner = asyncio.Runner()
-
-    def listing(server: Any) -> Callable[[], Callable[[], object]]:
-        assert len(runner.run(server.list_tools())) == 1_000
-        return lambda: lambda: runner.run(server.list_tools())
-
-    with runner:
-        beside(
-            benchmark,
-            listing(ours),
-            {"native tools": listing(native)},
-            group="FastMCP, listing",
-            rounds=ROUNDS,
-            unit="list",
-        )

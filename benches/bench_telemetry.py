@@ -13,8 +13,8 @@ from ethos_registry import OpenTelemetry, Tool, ToolCall, ToolRegistry, UsageLed
 
 pytest.importorskip("opentelemetry.sdk")
 
-CALLS = 64
-BATCHES = 4
+BATCHES = {1: 100, 64: 4}
+"""Calls in a batch -> batches in one round."""
 
 
 async def at_once(args: Any, context: Any) -> Any:
@@ -34,29 +34,30 @@ def providers(kind: str) -> dict[str, Any]:
     return {"tracer_provider": TracerProvider(), "meter_provider": MeterProvider()}
 
 
+@pytest.mark.parametrize("count", BATCHES, ids="batches of {}".format)
 @pytest.mark.parametrize("kind", ["API only", "not sampled", "spans and metrics"])
-def test_telemetry(benchmark: Any, kind: str) -> None:
+def test_telemetry(benchmark: Any, kind: str, count: int) -> None:
     loop = asyncio.new_event_loop()
-    calls = [ToolCall(str(number), "now", {}) for number in range(CALLS)]
+    calls = [ToolCall(str(number), "now", {}) for number in range(count)]
 
     def running(**settings: Any) -> Callable[[], Callable[[], object]]:
         registry = ToolRegistry([Tool("now", "A tool.", {"type": "object"}, at_once)], **settings)
 
         async def run() -> Any:
-            for _ in range(BATCHES):
+            for _ in range(BATCHES[count]):
                 results = await registry.execute_parallel(calls)
             return results
 
         return lambda: lambda: loop.run_until_complete(run())
 
     observed = running(observers=[OpenTelemetry(**providers(kind))])
-    assert [result.ok for result in observed()()] == [True] * CALLS
+    assert [result.ok for result in observed()()] == [True] * count
     beside(
         benchmark,
         observed,
         {"no observer": running(), "a ledger in memory": running(observers=[UsageLedger()])},
-        group="telemetry of a call",
+        group=f"telemetry of a call, batches of {count}",
         rounds=100,
-        per_round=BATCHES * CALLS,
+        per_round=BATCHES[count] * count,
     )
     loop.close()

@@ -56,8 +56,8 @@ def with_policy(output: Recorded, target: int | None) -> str:
 def curve() -> Curve:
     """Part of the corpus -> way -> per cent of the facts at each target, unlimited last.
 
-    `policy` is a `ReductionPolicy` of that target; `reduced` the text without one, of which no more
-    than the target is sent; `cut` a plain cut to the target; `cut as long` one to the length of the
+    `policy` is a `ReductionPolicy` of that target; `reduced` the text without one, cut to the
+    target; `cut` a plain cut to the target; `cut as long` one to the length of the
     reduced text.
     """
     found: Curve = {}
@@ -138,9 +138,7 @@ def write(found: Curve) -> None:
     before, rest = page.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
     PAGE.write_text(f"{before}{BEGIN}\n\n{table(found)}\n\n{END}{after}", encoding="utf-8")
-    held = {
-        part: {way: ways[way] for way in ("policy", "reduced")} for part, ways in found.items()
-    }
+    held = {part: {way: ways[way] for way in ("policy", "reduced")} for part, ways in found.items()}
     RECORDED.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
 
 

@@ -19,6 +19,7 @@ from command_attacks import SECRET, CommandAttack
 from ethos_registry import SupervisedProcess, SupervisorUnavailableError
 from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox
 from ethos_registry.capabilities.sandbox.policy import PreparedCommand, SandboxPolicy
+from started import ended_with_test
 
 _VICTIM = 'exec 9<"$1"; IFS= read -r S <&9; echo ready; read -r line'
 _IPC_CREAT = 0o1000
@@ -143,15 +144,14 @@ def victim_of(place: Place) -> Iterator[None]:
         stdout=subprocess.PIPE,
         start_new_session=True,
     )
-    assert victim.stdout is not None
-    assert victim.stdout.readline() == b"ready\n"
-    place.victim = victim
     try:
-        yield
+        with ended_with_test(victim):
+            assert victim.stdout is not None
+            assert victim.stdout.readline() == b"ready\n"
+            place.victim = victim
+            yield
     finally:
         place.victim = None
-        victim.kill()
-        victim.communicate()
         libc.shmdt(ctypes.c_void_p(address))
         libc.shmctl(memory, 0, None)
         libc.msgctl(queue, 0, None)

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-__all__ = ["HELD", "PARTS", "Recorded", "known_losses", "lost", "recorded", "visible"]
+__all__ = [
+    "HELD",
+    "PARTS",
+    "Recorded",
+    "is_held_out",
+    "known_losses",
+    "lost",
+    "recorded",
+    "visible",
+]
 
 CORPUS = Path(__file__).parent / "corpus"
 HELD = CORPUS / "held.json"
@@ -30,6 +40,8 @@ class Recorded:
     """Literally in the text."""
     visible_facts: tuple[str, ...]
     """Literally in the text once terminal escapes are removed."""
+    held_out: bool = False
+    """Whether it only measures: see `is_held_out`."""
 
     def with_text(self, text: str) -> Recorded:
         """Another text, and those of the facts that are still in it."""
@@ -40,6 +52,14 @@ class Recorded:
             facts=tuple(fact for fact in self.facts if fact in text or fact in shown),
             visible_facts=tuple(fact for fact in self.visible_facts if fact in shown),
         )
+
+
+def is_held_out(part: str, file: str) -> bool:
+    """Whether an output is of the third that only measures: its path decides, and nothing else.
+
+    Do not read these outputs while you change a rule (CONTRIBUTING.md).
+    """
+    return hashlib.sha256(f"{part}/{file}".encode()).digest()[0] % 3 == 0
 
 
 @cache
@@ -56,6 +76,7 @@ def recorded(part: str) -> tuple[Recorded, ...]:
             text=(folder / entry["file"]).read_bytes().decode(),
             facts=tuple(entry["must_keep"]),
             visible_facts=tuple(entry.get("must_keep_visible", ())),
+            held_out=is_held_out(part, entry["file"]),
         )
         for entry in manifest
     )

@@ -82,7 +82,7 @@ async def text_of(shown: View, name: str, /, **args: Any) -> str:
     return result.text
 
 
-async def until(condition: Callable[[], object], seconds: float = 20) -> None:
+async def until(condition: Callable[[], object], seconds: float = 120) -> None:
     """Wait for a condition; fails after a time that is generous for a slow machine."""
     end = time.monotonic() + seconds
     while not condition():

@@ -130,10 +130,18 @@ class LegacyProcess:
             **options,
         )
         self._id = 0
+        try:
+            self.hello = self._hello()
+        except BaseException:
+            self.kill()
+            raise
+
+    def _hello(self) -> dict[str, Any]:
         client = {"name": "test", "version": "1"}
         params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
-        self.hello = self.request("initialize", params)
+        hello = self.request("initialize", params)
         self.send({"method": "notifications/initialized"})
+        return hello
 
     def send(self, message: dict[str, Any]) -> None:
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")

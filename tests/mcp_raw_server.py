@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 OPTIONS = argparse.ArgumentParser()
 OPTIONS.add_argument("--tools", type=int, default=0)
@@ -92,7 +93,10 @@ def call(message: dict, name: str, arguments: dict) -> dict[str, object] | None:
     if name == "pid":
         return {"content": text(f"{os.getpid()} {child.pid if child else 0}")}
     if name == "wait":
-        end = time.monotonic() + arguments["seconds"]
+        seconds = arguments["seconds"]
+        if "first_seconds" in arguments and Path(given.runs).read_text().count("\n") == 1:
+            seconds = arguments["first_seconds"]
+        end = time.monotonic() + seconds
         while time.monotonic() < end:
             if message["id"] in cancelled:
                 return None

@@ -20,7 +20,7 @@ server = MCPServer("sdk")
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
-cancelled = 0
+waiting = cancelled = 0
 
 
 @server.tool()
@@ -62,13 +62,22 @@ def fail() -> str:
 @server.tool()
 async def wait(seconds: float) -> str:
     """Wait."""
-    global cancelled
+    global cancelled, waiting
+    waiting += 1
     try:
         await asyncio.sleep(seconds)
     except asyncio.CancelledError:
         cancelled += 1
         raise
+    finally:
+        waiting -= 1
     return "waited"
+
+
+@server.tool()
+def waits() -> str:
+    """How many calls of `wait` run."""
+    return str(waiting)
 
 
 @server.tool()

@@ -454,7 +454,8 @@ if len(sys.argv) == 2:
     print(result.pending.token)
 else:
     try:
-        print(asyncio.run(view.resume(sys.argv[2], approved=True)).text)
+        edited = {"path": sys.argv[3]} if len(sys.argv) == 4 else None
+        print(asyncio.run(view.resume(sys.argv[2], approved=True, edited_args=edited)).text)
     except ApprovalError as error:
         print(error.reason)
 """
@@ -472,6 +473,9 @@ def test_another_process_resumes_a_call_once(tmp_path: Path) -> None:
 
     token = run()
     assert [run(token), run(token)] == ["deleted build", "used"]
+    token = run()
+    assert run(f"{token[:-1]}{'A' if token[-1] != 'A' else 'B'}") == "forged"
+    assert [run(token, "dist"), run(token, "src")] == ["deleted dist", "used"]
 
 
 def test_stores_claim_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from typing import Any
 
 import psutil
@@ -19,6 +18,7 @@ from cli_program import (
     run_many,
     run_many_json,
 )
+from started import PATIENCE_SECONDS, started, wait_until
 
 PLAIN = {"id": "p1", "name": "read_file", "args": {"path": "a.txt"}}
 TOOL_USE = {"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "a.txt"}}
@@ -256,7 +256,7 @@ def test_an_interrupt_ends_the_tools_and_exits_130(folder):
         "name": "terminal",
         "args": {"command": "echo $$ > started; sleep 600"},
     }
-    process = subprocess.Popen(
+    with started(
         program("call", "-"),
         cwd=folder,
         stdin=subprocess.PIPE,
@@ -264,19 +264,15 @@ def test_an_interrupt_ends_the_tools_and_exits_130(folder):
         stderr=subprocess.PIPE,
         env=environment(),
         text=True,
-    )
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(call))
-    process.stdin.close()
-    process.stdin = None
-    started = folder / "started"
-    deadline = time.monotonic() + 200
-    while not (started.exists() and started.read_text().strip()):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    out, errors = process.communicate(timeout=200)
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(call))
+        process.stdin.close()
+        process.stdin = None
+        marker = folder / "started"
+        wait_until(lambda: marker.exists() and marker.read_text().strip())
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=PATIENCE_SECONDS)
     assert (process.returncode, out, errors) == (130, "", "error: interrupted\n")
-    while psutil.pid_exists(int(started.read_text())):  # what was killed needs a processor to end
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    # What was killed needs a processor to end.
+    wait_until(lambda: not psutil.pid_exists(int(marker.read_text())))

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from cli_program import environment, git, program, run
+from started import on_terminal
 
 DEMO_PICTURE = Path(__file__).parents[1] / "docs" / "demo.svg"
 POSIX_ONLY = pytest.mark.skipif(sys.platform == "win32", reason="POSIX programs and modes")
@@ -279,35 +280,21 @@ def test_a_folder_that_is_gone_is_one_error_line(folder):
     assert done.stderr == "error: the current folder is gone; change to another\n"
 
 
-def on_terminal(folder: Path, **variables: str) -> str:
+def seen_on_terminal(folder: Path, **variables: str) -> str:
     """What a person at a terminal sees of `demo`, escape codes and all."""
-    import pty
-
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        program("demo"),
-        cwd=folder,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        env=environment(TERM="xterm-256color", **variables),
-    )
-    os.close(slave)
     pieces = []
-    try:
-        while piece := os.read(master, 65_536):
+    variables = environment(TERM="xterm-256color", **variables)
+    with on_terminal(program("demo"), folder, variables) as running:
+        while piece := running.read():
             pieces.append(piece)
-    except OSError:
-        pass
-    os.close(master)
-    assert process.wait(timeout=200) == 0
+        assert running.wait() == 0
     return b"".join(pieces).decode()
 
 
 @POSIX_ONLY
 def test_a_terminal_shows_live_progress_that_gives_way_to_the_table(folder):
     make_outside_git(folder)
-    seen = on_terminal(folder)
+    seen = seen_on_terminal(folder)
     live, _, table = seen.partition("\x1b[?25h")
     assert live.startswith("\x1b[?25l")
     assert "ls -la" in live
@@ -320,7 +307,7 @@ def test_a_terminal_shows_live_progress_that_gives_way_to_the_table(folder):
 @POSIX_ONLY
 def test_no_color_is_honoured_on_a_terminal(folder):
     make_outside_git(folder)
-    assert not re.search(r"\x1b\[(?:[\d;]*;)?[349]\dm", on_terminal(folder, NO_COLOR="1"))
+    assert not re.search(r"\x1b\[(?:[\d;]*;)?[349]\dm", seen_on_terminal(folder, NO_COLOR="1"))
 
 
 def test_the_picture_is_small_well_formed_and_loads_nothing():

@@ -4,7 +4,6 @@ import os
 import signal
 import stat
 import subprocess
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ from pyarrow import parquet
 
 from cli_program import assert_one_error_line, environment, program, run, run_many
 from ethos_registry import reduce_many
+from started import PATIENCE_SECONDS, started, wait_until
 
 LOG = "".join(f"compiled unit {n}\n" for n in range(200)) + "error: unit 7 has no door\n"
 OUTPUTS = [LOG, None, "short", LOG.replace("unit", "Einheit ä")] * 3
@@ -244,18 +244,21 @@ def test_a_run_that_is_told_to_end_leaves_the_old_file_and_no_part(
         for _ in range(30):
             writer.write_table(leaves)
     (tmp_path / "out.parquet").write_text("the old file")
-    running = subprocess.Popen(
+    number = signal.Signals[name]
+
+    def has_part() -> bool:
+        return any(path.suffix == ".part" for path in tmp_path.iterdir())
+
+    with started(
         program("reduce", "--parquet", "in.parquet", "out.parquet"),
         cwd=tmp_path,
         env=environment(),
         stderr=subprocess.PIPE,
         text=True,
-    )
-    while not any(path.suffix == ".part" for path in tmp_path.iterdir()):
-        time.sleep(0.01)
-    number = signal.Signals[name]
-    running.send_signal(number)
-    errors = running.communicate(timeout=50)[1]
+    ) as running:
+        wait_until(lambda: has_part() or running.poll() is not None)
+        running.send_signal(number)
+        errors = running.communicate(timeout=PATIENCE_SECONDS)[1]
     told = "interrupted" if name == "SIGINT" else f"ended by {name}"
     assert (running.returncode, errors) == (128 + number, f"error: {told}\n")
     assert sorted(os.listdir(tmp_path)) == ["in.parquet", "out.parquet"]

@@ -9,6 +9,7 @@ import pytest
 
 from cli_program import assert_one_error_line, environment, program, run
 from ethos_registry import reduce_text
+from started import PATIENCE_SECONDS, started
 
 LOG = "".join(f"compiled unit {n}\n" for n in range(2_000)) + "error: unit 7 has no door\n"
 
@@ -28,11 +29,11 @@ def test_a_dash_is_standard_input(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals here")
 def test_at_a_terminal_the_last_line_ends(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
-    with subprocess.Popen(
+    with started(
         program("reduce"), cwd=tmp_path, stdin=subprocess.PIPE, stdout=theirs, env=environment()
     ) as running:
         os.close(theirs)
-        running.communicate(b"no end", timeout=50)
+        running.communicate(b"no end", timeout=PATIENCE_SECONDS)
     assert os.read(ours, 100) == b"no end\r\n"
     os.close(ours)
 
@@ -70,12 +71,12 @@ def test_more_than_is_held_is_reduced_to_its_ends(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals here")
 def test_one_end_of_input_typed_at_a_terminal_is_enough(tmp_path: Path) -> None:
     ours, theirs = os.openpty()
-    with subprocess.Popen(
+    with started(
         program("reduce"), cwd=tmp_path, stdin=theirs, stdout=subprocess.PIPE, env=environment()
     ) as running:
         os.close(theirs)
         os.write(ours, b"typed\n\x04")
-        out, _ = running.communicate(timeout=50)
+        out, _ = running.communicate(timeout=PATIENCE_SECONDS)
     os.close(ours)
     assert (running.returncode, out) == (0, b"typed\n")
 

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import pty
 import shlex
 import shutil
 import signal
@@ -11,7 +10,9 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -20,6 +21,7 @@ from cli_program import assert_one_error_line, environment, program, run
 from ethos_registry.cli.captured_output import CapturedOutput
 from ethos_registry.cli.live_output import LiveOutput
 from ethos_registry.cli.redaction import redacted_command
+from started import PATIENCE_SECONDS, on_terminal, started, wait_for_file, wait_until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="a supervisor needs Linux")
 LOUD = "import sys\nfor n in range(2000): print('compiled unit', n)\n"
@@ -38,9 +40,25 @@ def run_script(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
         env=environment(ETHOS_REGISTRY_OUTPUTS=str(folder / "outputs")),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
+
+
+@contextlib.contextmanager
+def started_run(folder: Path, *argv: str, **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """`run` with a command that has made the file `begun`."""
+    with started(
+        program("run", "--", *argv),
+        cwd=folder,
+        env=environment(ETHOS_REGISTRY_OUTPUTS=str(folder / "outputs")),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,
+    ) as running:
+        wait_for_file(folder / "begun", running)
+        yield running
 
 
 def kept_id(stderr: str) -> str:
@@ -104,9 +122,9 @@ def test_a_script_without_its_interpreter_is_not_reported_as_missing(tmp_path: P
 
 
 def test_programs_in_the_background_are_not_waited_for(tmp_path: Path) -> None:
-    started = time.monotonic()
-    done = run_kept(tmp_path, "run", "--", "sh", "-c", "sleep 60 & echo started; exit 3")
-    assert time.monotonic() - started < 30
+    begun = time.monotonic()
+    done = run_kept(tmp_path, "run", "--", "sh", "-c", "sleep 600 & echo started; exit 3")
+    assert time.monotonic() - begun < 200
     assert (done.returncode, done.stdout) == (3, "started\n")
 
 
@@ -114,20 +132,10 @@ def test_programs_in_the_background_are_not_waited_for(tmp_path: Path) -> None:
 def test_a_run_that_is_asked_to_end_shows_and_saves_what_there_is(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    line = "echo one leaf; touch begun; exec sleep 60"
-    running = subprocess.Popen(
-        program("run", "--", "sh", "-c", line),
-        cwd=tmp_path,
-        env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    while not (tmp_path / "begun").exists():
-        time.sleep(0.02)
-    running.send_signal(number)
-    out, errors = running.communicate(timeout=50)
+    line = "echo one leaf; touch begun; exec sleep 999"
+    with started_run(tmp_path, "sh", "-c", line, start_new_session=True) as running:
+        running.send_signal(number)
+        out, errors = running.communicate(timeout=PATIENCE_SECONDS)
     assert (running.returncode, out) == (128 + number, "one leaf\n")
     [account] = errors.splitlines()
     assert account.startswith(f"exit {128 + number}, ")
@@ -136,18 +144,9 @@ def test_a_run_that_is_asked_to_end_shows_and_saves_what_there_is(
 
 def test_a_success_that_was_asked_to_end_is_no_success(tmp_path: Path) -> None:
     line = "trap 'echo left; exit 0' TERM; touch begun; while :; do sleep 0.05; done"
-    running = subprocess.Popen(
-        program("run", "--", "sh", "-c", line),
-        cwd=tmp_path,
-        env=environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    while not (tmp_path / "begun").exists():
-        time.sleep(0.02)
-    running.terminate()
-    assert running.communicate(timeout=50)[0] == "left\n"
+    with started_run(tmp_path, "sh", "-c", line) as running:
+        running.terminate()
+        assert running.communicate(timeout=PATIENCE_SECONDS)[0] == "left\n"
     assert running.returncode == 143
 
 
@@ -366,53 +365,47 @@ GRANDCHILD = "(trap '' TERM HUP INT QUIT; exec ./sleeper 999) & touch begun; wai
 """A line whose background process ignores all signals that ask it to end."""
 
 
-def started_run(folder: Path, *argv: str) -> subprocess.Popen[str]:
-    shutil.copy(shutil.which("sleep") or "/bin/sleep", folder / "sleeper")
-    running = subprocess.Popen(
-        program("run", "--", *argv),
-        cwd=folder,
-        env=environment(ETHOS_REGISTRY_OUTPUTS=str(folder / "outputs")),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    deadline = time.monotonic() + 50
-    while not (folder / "begun").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return running
-
-
 def sleepers(folder: Path) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
-            if process.exe().startswith(str(folder)):
+            # Not `process.exe()`: psutil keeps the answer, also for what it was before an `exec`.
+            if os.readlink(f"/proc/{process.pid}/exe").startswith(str(folder)):
                 found.append(process)
     return found
+
+
+@pytest.fixture
+def sleeper_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder with the program `sleeper`, which does not outlive the test."""
+    shutil.copy(shutil.which("sleep") or "/bin/sleep", tmp_path / "sleeper")
+    yield tmp_path
+    for process in sleepers(tmp_path):
+        with contextlib.suppress(psutil.Error):
+            process.kill()
 
 
 @linux
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 def test_no_grandchild_survives_a_signal_to_the_pid_of_run(
-    tmp_path: Path, number: signal.Signals
+    sleeper_folder: Path, number: signal.Signals
 ) -> None:
-    running = started_run(tmp_path, "bash", "-c", GRANDCHILD)
-    assert sleepers(tmp_path)
-    running.send_signal(number)
-    running.communicate(timeout=50)
+    with started_run(sleeper_folder, "bash", "-c", GRANDCHILD) as running:
+        # The shell makes the file before its background process has become the sleeper.
+        wait_until(lambda: sleepers(sleeper_folder))
+        running.send_signal(number)
+        running.communicate(timeout=PATIENCE_SECONDS)
     assert running.returncode == (-9 if number == signal.SIGKILL else 128 + number)
-    deadline = time.monotonic() + 20
-    while sleepers(tmp_path) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert sleepers(tmp_path) == []
+    wait_until(lambda: sleepers(sleeper_folder) == [])
 
 
 @linux
-def test_sigint_to_the_pid_alone_ends_a_command_that_ignores_it(tmp_path: Path) -> None:
-    running = started_run(tmp_path, "sh", "-c", "trap '' INT; touch begun; ./sleeper 999; echo no")
-    running.send_signal(signal.SIGINT)
-    out, _ = running.communicate(timeout=50)
-    assert (out, sleepers(tmp_path)) == ("", [])
+def test_sigint_to_the_pid_alone_ends_a_command_that_ignores_it(sleeper_folder: Path) -> None:
+    line = "trap '' INT; touch begun; ./sleeper 999; echo no"
+    with started_run(sleeper_folder, "sh", "-c", line) as running:
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=PATIENCE_SECONDS)
+    assert (out, sleepers(sleeper_folder)) == ("", [])
     assert running.returncode in (128 + signal.SIGINT, 128 + signal.SIGKILL)
 
 
@@ -423,26 +416,19 @@ def test_ctrl_c_at_a_terminal_reaches_the_command_once_and_leaves_it_time(tmp_pa
         "seen = []\n"
         "signal.signal(signal.SIGINT, lambda *_: seen.append(1))\n"
         "open('begun', 'w').close()\n"
-        "end = time.monotonic() + 60\n"
+        "end = time.monotonic() + 300\n"
         "while not seen and time.monotonic() < end: time.sleep(0.05)\n"
         "time.sleep(6)\n"
         "print('interrupts:', len(seen))\n"
     )
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(tmp_path)
-        argv = program("run", "--no-save", "--", sys.executable, "-c", line)
-        os.execve(argv[0], argv, environment())
+    argv = program("run", "--no-save", "--", sys.executable, "-c", line)
     drawn = bytearray()
-    deadline = time.monotonic() + 50
-    while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    os.write(terminal, b"\x03")
-    with contextlib.suppress(OSError):
-        while piece := os.read(terminal, 4096):
+    with on_terminal(argv, tmp_path, environment()) as running:
+        wait_until(lambda: (tmp_path / "begun").exists() or running.poll() is not None)
+        os.write(running.terminal, b"\x03")
+        while piece := running.read():
             drawn += piece
-    os.close(terminal)
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        status = running.wait()
     assert b"interrupts: 1" in drawn
     assert status == 130
 
@@ -450,19 +436,15 @@ def test_ctrl_c_at_a_terminal_reaches_the_command_once_and_leaves_it_time(tmp_pa
 @linux
 def test_the_last_lines_are_shown_dimmed_while_the_command_runs(tmp_path: Path) -> None:
     line = "seq 30; until [ -e seen ]; do sleep 0.05; done; echo done"
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.chdir(tmp_path)
-        argv = program("run", "--no-save", "--", "sh", "-c", line)
-        os.execve(argv[0], argv, environment(TERM="xterm-256color", LINES="40"))
+    argv = program("run", "--no-save", "--", "sh", "-c", line)
+    variables = environment(TERM="xterm-256color", LINES="40")
     drawn = bytearray()
-    with contextlib.suppress(OSError):
-        while piece := os.read(terminal, 4096):
+    with on_terminal(argv, tmp_path, variables) as running:
+        while piece := running.read():
             drawn += piece
             if b"\x1b[2m30" in drawn:
                 (tmp_path / "seen").touch()
-    os.close(terminal)
-    os.waitpid(pid, 0)
+        running.wait()
     assert b"\x1b[2m30" in drawn
     assert b"running, 81 bytes" in drawn
     assert drawn.rstrip().endswith(b"characters")

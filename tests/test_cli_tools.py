@@ -20,6 +20,7 @@ from cli_program import (
     run_many,
     run_many_json,
 )
+from started import PATIENCE_SECONDS, started
 
 FIRST_HOUR = Path(__file__).parent.parent / "docs" / "first-hour.md"
 
@@ -293,19 +294,19 @@ def test_ctrl_c_while_python_imports_the_package_prints_no_traceback(folder):
             "import sys; sys.argv[1:] = ['tools']; print('on', flush=True); "
             "from ethos_registry_cli import main; sys.exit(main())"
         )
-        process = subprocess.Popen(
+        with started(
             [sys.executable, "-c", program],
             cwd=folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env=environment(),
             text=True,
-        )
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(0.02 + step * 0.02)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=100)
+        ) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            time.sleep(0.02 + step * 0.02)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=PATIENCE_SECONDS)
         assert "Traceback" not in errors
         assert process.returncode in (0, 130, -signal.SIGINT)
 

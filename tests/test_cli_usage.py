@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import http.client
 import io
@@ -14,6 +15,7 @@ import pytest
 
 from cli_program import assert_one_error_line, environment, program, run, run_json
 from ethos_registry import Registration, Tool, UsageLedger, ok
+from started import PATIENCE_SECONDS, started
 
 DAY = 86_400.0
 
@@ -147,19 +149,18 @@ def test_a_corrupt_ledger_is_one_line(tmp_path):
 
 
 def test_serve_tells_its_address_and_ends_on_an_interrupt(path, tmp_path):
-    process = subprocess.Popen(
+    with started(
         program("usage", path, "--serve"),
         cwd=tmp_path,
         env=environment(),
         stderr=subprocess.PIPE,
         text=True,
-    )
-    line = process.stderr.readline()
-    port = int(re.search(r"http://127\.0\.0\.1:(\d+)/", line)[1])
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", "/")
-    assert connection.getresponse().status == 200
-    connection.close()
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
-    process.stderr.close()
+    ) as process:
+        line = process.stderr.readline()
+        port = int(re.search(r"http://127\.0\.0\.1:(\d+)/", line)[1])
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+        with contextlib.closing(connection):
+            connection.request("GET", "/")
+            assert connection.getresponse().status == 200
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=PATIENCE_SECONDS) == 130

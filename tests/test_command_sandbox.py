@@ -5,9 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import socket
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox, 
 from ethos_registry.capabilities.sandbox.policy import SandboxPolicy, system_paths
 from ethos_registry.capabilities.sandbox.seatbelt import seatbelt_profile
 from ethos_registry.processes import restrictions, supervisor
+from started import started, wait_until
 
 LEVELS = ("namespaces", "landlock")
 IS_CI = bool(os.environ.get("CI"))
@@ -302,16 +301,17 @@ def test_the_temporary_directory_of_a_command_is_removed(place):
 
 def test_nothing_is_left_running_when_bubblewrap_is_killed(place):
     sandbox = sandbox_of("namespaces")
+    seconds = f"987.{os.getpid()}"  # of this test alone
     prepared = sandbox.wrap(
-        ["sh", "-c", "setsid sleep 987 & sleep 987"],
+        ["sh", "-c", f"setsid sleep {seconds} & sleep {seconds}"],
         SandboxPolicy(write=[str(place.inside)]),
         directory=str(place.inside),
     )
-    process = subprocess.Popen(prepared.argv, env=prepared.environment, cwd=place.inside)
-    wait_for(lambda: count_of("987") >= 2)
-    process.kill()
-    process.wait()
-    wait_for(lambda: count_of("987") == 0)
+    with started(prepared.argv, env=prepared.environment, cwd=place.inside) as process:
+        wait_until(lambda: count_of(seconds) >= 2)
+        process.kill()
+        process.wait()
+    wait_until(lambda: count_of(seconds) == 0)
 
 
 def count_of(argument: str) -> int:
@@ -322,13 +322,6 @@ def count_of(argument: str) -> int:
         except OSError:
             continue
     return found
-
-
-def wait_for(condition) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_without_any_level_a_command_is_refused_with_the_reason():

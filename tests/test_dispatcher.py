@@ -22,6 +22,7 @@ from ethos_registry import (
 )
 from ethos_registry.agents.scope import current_scope
 from ethos_registry.contract.tool import DispatchMode
+from session_tools import until
 from stream_cases import CASES, Case, raw_of
 from streams import MANIFEST, events_of, in_chunks, name_of, needs_recordings
 from streams import raw_of as recorded_raw
@@ -187,7 +188,7 @@ async def test_eth_60_a_call_starts_before_the_stream_ends():
     async with recorder.view.dispatch(provider=case.provider) as turn:
         for event in case.events[:10]:
             turn.feed(event)
-        await asyncio.sleep(0.01)
+        await until(lambda: recorder.ran)
         assert [(identifier, args) for identifier, _, args in recorder.ran] == [("t1", {"a": 1})]
         for event in case.events[10:]:
             turn.feed(event)
@@ -241,7 +242,7 @@ async def test_eth_64_a_started_call_is_awaited_or_cancelled_when_the_stream_fai
     async def run(args, context):
         state.append("started")
         try:
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(0.05 if policy == "await" else 300)
             state.append("ended")
         except asyncio.CancelledError:
             state.append("cancelled")
@@ -256,7 +257,7 @@ async def test_eth_64_a_started_call_is_awaited_or_cancelled_when_the_stream_fai
         async with turn:
             for event in case.events[:5]:
                 turn.feed(event)
-            await asyncio.sleep(0.01)
+            await until(lambda: state)
             if way == "exception":
                 raise ConnectionError("gone")
             if way == "error event":
@@ -265,8 +266,8 @@ async def test_eth_64_a_started_call_is_awaited_or_cancelled_when_the_stream_fai
                 await asyncio.sleep(60)
 
     task = asyncio.create_task(consume())
-    await asyncio.sleep(0.02)
     if way == "cancellation":
+        await until(lambda: state)
         task.cancel()
     errors = {"exception": ConnectionError, "cancellation": asyncio.CancelledError}
     if way in errors:
@@ -329,7 +330,7 @@ async def test_results_are_reported_when_they_come():
     async with recorder.view.dispatch(provider=case.provider, on_result=reported.append) as turn:
         for event in case.events[:10]:
             turn.feed(event)
-        await asyncio.sleep(0.01)
+        await until(lambda: reported)
         assert [result.tool_call_id for result in reported] == ["t1"]
         for event in case.events[10:]:
             turn.feed(event)
@@ -404,12 +405,8 @@ async def test_leaving_the_loop_of_the_wrapper_leaves_nothing_running():
     async for _ in turn:
         if state:
             break
-    for _ in range(100):
-        await asyncio.sleep(0.01)
-        if len(asyncio.all_tasks()) == 1:
-            break
+    await until(lambda: len(asyncio.all_tasks()) == 1)
     assert state == ["started", "over"]
-    assert len(asyncio.all_tasks()) == 1
     results = await turn.results()
     assert results[0].result.reason == "cancelled"
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from ethos_registry import ConfigError, Personality, Tool, ToolRegistry, _core
 from ethos_registry.providers.names import PROVIDERS
 from registry_tools import EVERYTHING, made, names
+from started import ended_with_test
 
 ALL = ("anthropic", "openai", "openai_responses", "gemini", "ollama", "bedrock", "cohere")
 EPHEMERAL = {"type": "ephemeral"}
@@ -143,7 +144,8 @@ def test_eth_36_ten_processes_with_other_hash_seeds_and_orders_give_the_same_byt
         )
         for seed in range(10)
     ]
-    printed = [process.communicate()[0] for process in running]
+    with ended_with_test(*running):
+        printed = [process.communicate()[0] for process in running]
     assert [process.returncode for process in running] == [0] * 10
     assert len(set(printed)) == 1
     registry = ToolRegistry()

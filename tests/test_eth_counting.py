@@ -28,7 +28,7 @@ from ethos_registry import tool as function_tool
 from ethos_registry.contract.observer import FinishedCall, FinishedCalls
 from ethos_registry.usage.buckets import NOT_REACHED
 from ethos_registry.usage.counts import Counts
-from session_tools import calls_of, hang, quick, registry_of
+from session_tools import calls_of, quick, registry_of, until
 
 
 def usage(ledger, name):
@@ -166,6 +166,12 @@ async def test_every_end_of_a_call_that_ran_is_told_apart():
     async def slow(args, context):
         await asyncio.Event().wait()
 
+    hanging = []
+
+    async def hang(args, context):
+        hanging.append(args)
+        await asyncio.Event().wait()
+
     ledger = UsageLedger()
     registry = registry_of(
         quick, fails, returns_nothing, tool("slow", execute=slow, timeout_seconds=0.02), hang,
@@ -177,7 +183,7 @@ async def test_every_end_of_a_call_that_ran_is_told_apart():
     running = asyncio.create_task(
         registry.execute_parallel(calls_of("hang"), ToolContext(abort_signal=controller.signal))
     )
-    await asyncio.sleep(0.05)
+    await until(lambda: hanging)
     controller.abort("over")
     await running
     outcomes = {each.name: dict(each.outcomes) for each in ledger.report().tools}

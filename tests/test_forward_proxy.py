@@ -25,12 +25,12 @@ async def proxying(rules=RULES, **options):
     port = await proxy.start()
 
     async def send(data: bytes) -> bytes:
-        """The reply: up to the end of the connection, or half a second of silence."""
+        """The reply: up to the end of the connection, or two seconds of silence."""
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(data)
         reply = b""
         with contextlib.suppress(TimeoutError):
-            while piece := await asyncio.wait_for(reader.read(65_536), 0.5 if reply else 5):
+            while piece := await asyncio.wait_for(reader.read(65_536), 2 if reply else 60):
                 reply += piece
         writer.close()
         with contextlib.suppress(OSError):

@@ -114,8 +114,12 @@ class HttpServer:
             text=True,
         )
         assert process.stdout is not None
-        self.url = process.stdout.readline().strip()
-        assert self.url
+        url = process.stdout.readline().strip()
+        if not url:
+            process.kill()
+            process.communicate()
+            pytest.fail("the server did not start")
+        self.url = url
         return process
 
     def kill(self) -> None:
@@ -131,6 +135,12 @@ def http() -> Iterator[HttpServer]:
     server = HttpServer()
     yield server
     server.kill()
+
+
+async def until_text(shown: View, name: str, wanted: str) -> None:
+    async with asyncio.timeout(120):
+        while await text_of(shown, name) != wanted:  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
 
 
 async def exercise(server: McpServer) -> None:
@@ -160,13 +170,12 @@ async def exercise(server: McpServer) -> None:
         assert added.text == "3"
         assert wrong.text == "a: should be a whole number, got 'one'"
         assert len(await text_of(shown, "sdk__big", size=10_000_000)) == 10_000_000
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.3):
-                await call(shown, ("sdk__wait", {"seconds": 60}))
-        end = time.monotonic() + 10
-        while await text_of(shown, "sdk__cancellations") == "0":
-            assert time.monotonic() < end
-            await asyncio.sleep(0.05)
+        stopped = asyncio.create_task(call(shown, ("sdk__wait", {"seconds": 300})))
+        await until_text(shown, "sdk__waits", "1")
+        stopped.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await stopped
+        await until_text(shown, "sdk__cancellations", "1")
         await text_of(shown, "sdk__grow", name="later")
         await until(lambda: len(changes) > 1)
         assert changes[1] == ToolsChanged("sdk", ("mcp__sdk__later",))
@@ -198,18 +207,18 @@ async def test_a_killed_http_server_answers_and_is_found_again(
 ) -> None:
     async with McpBridge([McpServer(name="sdk", url=http.url, protocol=protocol)]) as bridge:
         shown = view(bridge)
-        running = asyncio.create_task(call(shown, *[("sdk__wait", {"seconds": 60})] * 3))
-        await asyncio.sleep(0.3)
+        running = asyncio.create_task(call(shown, *[("sdk__wait", {"seconds": 300})] * 3))
+        await until_text(shown, "sdk__waits", "3")
         started = time.monotonic()
         http.kill()
         for result in await running:
             assert result.text.endswith("it may have run")
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 20
         [refused] = await call(shown, ("sdk__echo", {"text": "a"}))
         assert "not started" in refused.text or "may have run" in refused.text
         http.restart()
-        await until(lambda: bridge.servers["sdk"].state == "ready", 40)
-        await until(lambda: bridge.servers["sdk"].connections > 1, 40)
+        await until(lambda: bridge.servers["sdk"].state == "ready")
+        await until(lambda: bridge.servers["sdk"].connections > 1)
         assert await text_of(shown, "sdk__echo", text="again") == "again"
 
 

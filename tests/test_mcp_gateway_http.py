@@ -1,6 +1,7 @@
 """The gateway over streamable HTTP: clients, tokens, names that a browser may have asked for."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import socket
@@ -65,11 +66,11 @@ async def test_a_client_lists_calls_and_sees_progress(mode, served):
 
 @MODES
 async def test_an_answer_does_not_wait_for_a_delayed_acknowledgement(mode, served):
-    """Which takes 40 ms on Linux; the fastest of ten calls shows it, whatever else runs."""
+    """Which takes 40 ms on Linux; the fastest of some calls shows it, whatever else runs."""
     url, _ = served
     seconds = []
     async with Client(url, mode=mode) as client:
-        for _ in range(10):
+        while len(seconds) < 10 or (min(seconds) >= 0.03 and len(seconds) < 300):
             started = time.perf_counter()
             await client.call_tool("add", {"a": 2, "b": 3})
             seconds.append(time.perf_counter() - started)
@@ -89,7 +90,7 @@ async def test_a_cancelled_request_reaches_the_tool(mode, served, tmp_path):
         await until(lambda: state.read_text() == "cancelled")
 
 
-async def until(condition, seconds=20.0):
+async def until(condition, seconds=120.0):
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - another process changes it
             await asyncio.sleep(0.01)
@@ -207,13 +208,17 @@ async def test_changes_are_announced_over_http(mode):
         async with Client(url, mode=mode, message_handler=on_message) as client:
             await client.list_tools()
             if mode == "legacy":
-                await asyncio.sleep(0.3)  # until the stream for notifications is open
-                changing.register(made("second"))
-                await until(lambda: changes)
+                while not changes:  # what changed before the stream was open is not announced
+                    changing.register(made("second"))
+                    with contextlib.suppress(TimeoutError):
+                        await until(lambda: changes, 2)
+                        break
+                    changing.unregister("second")
+                    await asyncio.sleep(1)
             else:
                 async with client.listen(tools_list_changed=True) as events:
                     changing.register(made("second"))
-                    async with asyncio.timeout(20):
+                    async with asyncio.timeout(120):
                         await anext(events)
             names = (await client.list_tools(cache_mode="refresh")).tools
             assert [each.name for each in names] == ["first", "second"]
@@ -233,7 +238,7 @@ class running:
 
     async def __aexit__(self, *error):
         self.gateway.close()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(120):
             await self.task
 
 

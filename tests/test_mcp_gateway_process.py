@@ -13,7 +13,7 @@ from mcp_gateway_tools import legacy_process, policy, serve_command
 pytest.importorskip("mcp", reason="the gateway needs the extra mcp")
 
 GRACE_SECONDS = 2
-SLOW_MACHINE = 4
+SLOW_MACHINE = 60
 ENDINGS = pytest.mark.parametrize("ending", ["end of input", "SIGTERM", "SIGINT", "SIGHUP"])
 CODES = {"end of input": 0, "SIGTERM": 143, "SIGINT": 130, "SIGHUP": 129}
 
@@ -25,11 +25,11 @@ def end(server, ending):
         server.process.stdin.close()
     else:
         server.process.send_signal(getattr(signal, ending))
-    code = server.process.wait(timeout=30)
+    code = server.process.wait(timeout=120)
     return code, time.monotonic() - begun
 
 
-def until(condition, seconds=20.0):
+def until(condition, seconds=120.0):
     limit = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < limit
@@ -137,7 +137,7 @@ def test_input_from_a_file_is_served_too(tmp_path):
             cwd=os.path.dirname(__file__),
             stdin=stdin,
             capture_output=True,
-            timeout=60,
+            timeout=300,
         )
     assert done.returncode == 0
     assert done.stderr == b""
@@ -173,7 +173,7 @@ def test_bad_usage_is_one_line_on_standard_error(options, words, tmp_path):
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={k: v for k, v in os.environ.items() if k != "ETHOS_REGISTRY_MCP_TOKEN"},
     )
     assert (done.returncode, done.stdout) == (2, "")

@@ -454,7 +454,7 @@ async def test_a_reply_that_does_not_come_ends_at_the_total_time():
             await fetch.fetch(f"http://a.test:{server.port}/")
         with pytest.raises((TimeoutError, httpcore.ReadTimeout)):
             fetch.sync.fetch(f"http://a.test:{server.port}/")
-        assert time.monotonic() - started < 10
+        assert time.monotonic() - started < 28
 
 
 @pytest.mark.parametrize("face", ["async", "sync"])
@@ -478,7 +478,7 @@ async def test_a_reply_that_drips_ends_at_the_total_time(face):
     started = time.monotonic()
     with pytest.raises(TimeoutError):
         await asking
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < 18
     listener.close()
     thread.join(10)
 

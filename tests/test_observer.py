@@ -23,7 +23,7 @@ from ethos_registry import (
     err,
     ok,
 )
-from session_tools import calls_of, hang, quick, reason, registry_of, tool
+from session_tools import calls_of, hang, quick, reason, registry_of, tool, until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,10 +134,16 @@ async def test_an_observer_that_raises_is_logged_once_and_changes_nothing(
 
 
 async def test_calls_of_a_cancelled_batch_are_reported_too(task_start: str) -> None:
-    recorder = Recorder()
+    recorder, seen, hanging = Recorder(), [], asyncio.Event()
+
+    async def hang(args: Any, context: Any) -> Any:
+        hanging.set()
+        await asyncio.Event().wait()
+
     registry = registry_of(hang, quick, observers=[recorder])
-    batch = asyncio.ensure_future(registry.execute_parallel(calls_of("quick", "hang")))
-    await asyncio.sleep(0.02)
+    calls = calls_of("quick", "hang")
+    batch = asyncio.ensure_future(registry.execute_parallel(calls, on_result=seen.append))
+    await until(lambda: seen and hanging.is_set())
     batch.cancel()
     await asyncio.wait([batch])
     [reported] = recorder.batches

@@ -43,6 +43,7 @@ from ethos_registry import (
 )
 from ethos_registry.recording.rows import COLUMNS
 from long_counts import long_count
+from started import PATIENCE_SECONDS, ended_with_test, started, wait_until
 
 pyarrow = pytest.importorskip("pyarrow")
 from pyarrow import parquet  # noqa: E402
@@ -443,9 +444,7 @@ def test_nothing_is_written_on_the_thread_of_the_calls(tmp_path, monkeypatch):
     recorder = TurnRecorder(tmp_path / "turns", flush_seconds=0.01)
     registry = ToolRegistry([tool(echo)], observers=[recorder])
     registry.execute_parallel_sync([call("echo", text="x")])
-    deadline = time.monotonic() + 20
-    while recorder.unsaved_calls and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: not recorder.unsaved_calls)
     recorder.close()
     assert threads == ["ethos-registry-recording"]
 
@@ -467,29 +466,35 @@ for number in range(int(count)):
 """
 
 
-def program(*arguments: Any, **settings: Any) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", PROGRAM, *map(str, arguments)], **settings)
+def program_line(*arguments: Any) -> list[str]:
+    return [sys.executable, "-c", PROGRAM, *map(str, arguments)]
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_the_normal_end_of_a_process_writes_what_is_left(tmp_path, place):
     path = os.path.join(tmp_path, place)
-    assert program(path, "w", 5, 0).wait(60) == 0
+    with started(program_line(path, "w", 5, 0)) as process:
+        assert process.wait(PATIENCE_SECONDS) == 0
     assert [one.value for one in read_recording(path).calls()] == [f"w-{n}" for n in range(5)]
 
 
 def test_eight_processes_share_a_file_and_what_was_flushed_survives_a_kill(tmp_path):
     path = tmp_path / "turns.sqlite3"
-    writers = [program(path, f"w{n}", 100_000, 1, stdout=subprocess.PIPE) for n in range(8)]
-    for writer in writers:
-        writer.stdout.readline()
-    time.sleep(0.2)
-    for writer in writers:
-        os.kill(writer.pid, signal.SIGKILL)
+    writers = [
+        subprocess.Popen(program_line(path, f"w{n}", 100_000, 1), stdout=subprocess.PIPE)
+        for n in range(8)
+    ]
+    with ended_with_test(*writers):
+        for writer in writers:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+        time.sleep(0.2)  # some more calls of each
+        for writer in writers:
+            os.kill(writer.pid, signal.SIGKILL)
+        outputs = [writer.communicate()[0] for writer in writers]
     found = [one.value for one in read_recording(path).calls()]
     assert len(found) == len(set(found))
-    for number, writer in enumerate(writers):
-        output = writer.communicate()[0]
+    for number, output in enumerate(outputs):
         flushed = int(output.split()[-1]) if output.split() else 0
         mine = [value for value in found if value.startswith(f"w{number}-")]
         assert mine[: flushed + 1] == [f"w{number}-{n}" for n in range(flushed + 1)]
@@ -580,7 +585,7 @@ assert os.waitpid(pid, 0)[1] == 0
 say("after")
 recorder.close()
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE_SECONDS)
     places = [path] if place != "turns.parquet" else sorted(tmp_path.glob("*.parquet"))
     found = [one.value for each in places for one in read_recording(each).calls()]
     assert sorted(found) == ["after", "before", "child", "waiting"]
@@ -598,12 +603,16 @@ def test_a_recorder_that_is_no_longer_used_is_written(tmp_path):
 
 
 def test_calls_of_a_cancelled_batch_are_recorded(tmp_path):
+    begun: list[Any] = []
+
     async def hang(args: Any, context: Any) -> Any:
-        await asyncio.sleep(60)
+        begun.append(args)
+        await asyncio.Event().wait()
 
     async def main() -> None:
         task = asyncio.ensure_future(registry.execute_parallel([call("hang")]))
-        await asyncio.sleep(0.05)
+        while not begun:  # noqa: ASYNC110
+            await asyncio.sleep(0.005)
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task

@@ -113,13 +113,16 @@ async def test_a_tool_that_calls_its_own_registry_does_not_wait_for_itself(
 async def test_calls_that_wait_end_with_their_deadline_and_their_abort(task_start: str) -> None:
     release = asyncio.Event()
 
+    held = asyncio.Event()
+
     async def hold(args: Any, context: Any) -> Any:
+        held.set()
         await release.wait()
         return ok("held")
 
     registry = registry_of(hold, quick, max_concurrency=1)
     holding = asyncio.ensure_future(registry.execute_parallel(calls_of("hold")))
-    await asyncio.sleep(0.01)
+    await held.wait()
     [late] = await registry.execute_parallel(calls_of("quick"), deadline_seconds=0.05)
     assert reason(late) == "timeout"
     assert "was not started" in late.text

@@ -27,7 +27,7 @@ from ethos_registry import (
     ok,
     tool,
 )
-from session_tools import calls_of, quick, reason, registry_of
+from session_tools import calls_of, quick, reason, registry_of, until
 
 SCHEMA = {"type": "object"}
 
@@ -134,28 +134,30 @@ async def test_waits_double_or_are_listed_or_computed(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize("plain", [False, True])
 async def test_attempts_and_waits_share_the_tools_clock(plain: bool) -> None:
     flaky = Flaky(10_000)
-    registry = registry_of(flaky.tool(Retry(10_000, [0.05]), plain=plain, timeout_seconds=0.3))
+    registry = registry_of(flaky.tool(Retry(10_000, [0.05]), plain=plain, timeout_seconds=1))
     began = time.monotonic()
     [result] = await registry.execute_parallel(calls_of("flaky"))
     assert reason(result) == "timeout"
-    assert "timed out after 0.3 s" in result.text
-    assert 0.25 < time.monotonic() - began < 5
-    assert 2 <= len(flaky.args) <= 8
+    assert "timed out after 1 s" in result.text
+    assert 0.95 < time.monotonic() - began < 60
+    assert 2 <= len(flaky.args) <= 22
 
 
 async def test_an_abort_and_a_deadline_end_the_wait() -> None:
     flaky = Flaky(9)
     registry = registry_of(flaky.tool(Retry(3, 60)))
     controller = AbortController()
-    asyncio.get_running_loop().call_later(0.05, controller.abort)
     began = time.monotonic()
-    [result] = await registry.execute_parallel(
-        calls_of("flaky"), ToolContext(abort_signal=controller.signal)
+    batch = asyncio.ensure_future(
+        registry.execute_parallel(calls_of("flaky"), ToolContext(abort_signal=controller.signal))
     )
+    await until(lambda: flaky.args)
+    controller.abort()
+    [result] = await batch
     assert reason(result) == "cancelled"
-    [result] = await registry.execute_parallel(calls_of("flaky"), deadline_seconds=0.05)
+    [result] = await registry.execute_parallel(calls_of("flaky"), deadline_seconds=0.5)
     assert reason(result) == "timeout"
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 50
     assert len(flaky.args) == 2
 
 
@@ -163,10 +165,10 @@ async def test_the_callers_cancellation_ends_the_wait() -> None:
     flaky = Flaky(9)
     registry = registry_of(flaky.tool(Retry(3, 60)))
     batch = asyncio.ensure_future(registry.execute_parallel(calls_of("flaky")))
-    await asyncio.sleep(0.05)
+    await until(lambda: flaky.args)
     batch.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(batch, 10)
+        await asyncio.wait_for(batch, 50)
     assert len(flaky.args) == 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from session_tools import (
     reason,
     registry_of,
     tool,
+    until,
 )
 
 MAY_HAVE_RUN = "Tool {} was cancelled: the turn was aborted; it may have run"
@@ -188,12 +190,14 @@ async def test_a_batch_leaves_no_listener_on_the_turn(task_start: str) -> None:
     assert not controller.signal._listeners
 
 
-async def cancel_after(seconds: float, registry: Any, names: list[str], seen: list[Any]) -> None:
+async def cancel_when(
+    condition: Callable[[], object], registry: Any, names: list[str], seen: list[Any]
+) -> None:
     """Cancel a batch, which must leave as `CancelledError`."""
     batch = asyncio.ensure_future(
         registry.execute_parallel(calls_of(*names), on_result=seen.append)
     )
-    await asyncio.sleep(seconds)
+    await until(condition)
     batch.cancel("the caller's own")
     with pytest.raises(asyncio.CancelledError):
         await batch
@@ -204,16 +208,18 @@ async def test_the_callers_cancellation_leaves_after_every_answer_was_seen(
     task_start: str, long_grace: None
 ) -> None:
     seen: list[CallResult] = []
-    cleaned = []
+    begun, cleaned = [], []
 
     async def careful(args: Any, context: Any) -> Any:
+        begun.append(context.tool_call_id)
         try:
             await asyncio.Event().wait()
         finally:
             await asyncio.sleep(0.02)
             cleaned.append(context.tool_call_id)
 
-    await cancel_after(0.02, registry_of(careful, quick), ["careful", "quick"] * 2, seen)
+    registry = registry_of(careful, quick)
+    await cancel_when(lambda: len(begun + seen) == 4, registry, ["careful", "quick"] * 2, seen)
     assert sorted(cleaned) == ["c0", "c2"]
     assert {result.tool_call_id: result.text for result in seen} == {
         "c0": MAY_HAVE_RUN.format("careful"),
@@ -228,7 +234,10 @@ async def test_a_second_cancellation_ends_the_grace(task_start: str, long_grace:
     let_go = asyncio.Event()
     seen: list[CallResult] = []
 
+    begun: list[str] = []
+
     async def stubborn(args: Any, context: Any) -> Any:
+        begun.append(context.tool_call_id)
         while not let_go.is_set():
             with contextlib.suppress(asyncio.CancelledError):
                 await let_go.wait()
@@ -238,7 +247,7 @@ async def test_a_second_cancellation_ends_the_grace(task_start: str, long_grace:
     batch = asyncio.ensure_future(
         registry.execute_parallel(calls_of("stubborn", "stubborn"), on_result=seen.append)
     )
-    await asyncio.sleep(0.02)
+    await until(lambda: len(begun) == 2)
     batch.cancel()
     await asyncio.sleep(0.05)
     assert not batch.done()

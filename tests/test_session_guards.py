@@ -23,7 +23,7 @@ from ethos_registry import (
     ok,
 )
 from ethos_registry.toolkit import ArtifactReaders
-from session_tools import answer, calls_of, code, quick, reason, registry_of, tool
+from session_tools import answer, calls_of, code, quick, reason, registry_of, tool, until
 
 
 class ForeignError(BaseException):
@@ -466,7 +466,6 @@ async def test_timeouts_count_while_a_session_is_fed(task_start: str) -> None:
         CheckedOptions(),
     )
     session.start(calls_of("hang"))
-    await asyncio.sleep(0.2)
-    assert session._runner.pending == 0
+    await until(lambda: session._runner.pending == 0)
     ended = list(await session.finish())
     assert [reason(result) for result in ended] == ["timeout"]

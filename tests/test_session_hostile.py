@@ -98,7 +98,7 @@ async def test_a_tool_that_cancels_every_other_call_loses_no_answer(task_start: 
                 task.cancel()
         return ok("cancelled them")
 
-    registry = registry_of(tool(hang, timeout_seconds=0.2), hostile)
+    registry = registry_of(tool(hang, timeout_seconds=0.8), hostile)
     results = await registry.execute_parallel(calls_of("hang", "hostile", "hang", "hang"))
     assert results[1].text == "cancelled them"
     assert (reason(results[0]), results[0].text) == ("raised", "CancelledError")

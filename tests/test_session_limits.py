@@ -51,13 +51,13 @@ class Gate:
 
 async def test_a_function_without_context_is_answered_at_its_timeout(task_start: str) -> None:
     with Gate() as gate:
-        registry = registry_of(gate.without_context())
+        registry = registry_of(gate.without_context(), abandon_after_seconds=600)
         began = time.monotonic()
         [result] = await registry.execute_parallel(calls_of("blind"))
         took = time.monotonic() - began
     assert reason(result) == "timeout"
     assert result.text == "Tool blind timed out after 0.1 s; it may have run"
-    assert 0.09 < took < 1.5  # not the grace of two seconds
+    assert 0.09 < took < 60  # not the grace
     assert registry.abandoned_calls == 1
 
 
@@ -66,7 +66,8 @@ async def test_a_function_without_context_gets_no_grace_for_any_reason(by: str) 
     with Gate() as gate:
         controller = AbortController()
         loop = asyncio.get_running_loop()
-        registry = registry_of(gate.without_context().replace(timeout_seconds=None))
+        blind = gate.without_context().replace(timeout_seconds=None)
+        registry = registry_of(blind, abandon_after_seconds=600)
         options: Any = {"deadline_seconds": 0.1} if by == "deadline" else {}
         began = time.monotonic()
         batch = asyncio.ensure_future(
@@ -79,7 +80,7 @@ async def test_a_function_without_context_gets_no_grace_for_any_reason(by: str) 
         if by == "caller":
             loop.call_later(0.1, batch.cancel)
         await asyncio.wait([batch])
-        assert time.monotonic() - began < 1.5
+        assert time.monotonic() - began < 60
 
 
 async def test_the_grace_is_an_option() -> None:
@@ -87,10 +88,10 @@ async def test_the_grace_is_an_option() -> None:
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            await asyncio.sleep(0.3)
+            await asyncio.sleep(0.3 if abandoned == 0 else 300)
             return ok("late")
 
-    for seconds, abandoned in ((0.05, 1), (60, 0)):
+    for seconds, abandoned in ((0.05, 1), (600, 0)):
         registry = registry_of(tool(stubborn, timeout_seconds=0.03), abandon_after_seconds=seconds)
         [result] = await registry.execute_parallel(calls_of("stubborn"))
         assert reason(result) == "timeout"
@@ -139,7 +140,7 @@ async def test_a_call_stopped_while_a_filter_asks_was_not_started(task_start: st
             **options,
         )
     )
-    await asked.wait()
+    await until(lambda: asked.is_set() or batch.done())
     if by == "abort":
         controller.abort()
     if by == "caller":
@@ -168,7 +169,7 @@ async def test_waiting_for_a_thread_uses_up_none_of_a_functions_time() -> None:
     clock: list[float] = []
 
     def first(args: Any, context: Any) -> Any:
-        time.sleep(0.4)
+        time.sleep(2.0)
         return ok("first")
 
     def second(args: Any, context: Any) -> Any:
@@ -176,12 +177,12 @@ async def test_waiting_for_a_thread_uses_up_none_of_a_functions_time() -> None:
         time.sleep(0.15)
         return ok("second")
 
-    registry = registry_of(first, tool(second, timeout_seconds=0.3), max_threads=1)
+    registry = registry_of(first, tool(second, timeout_seconds=1.5), max_threads=1)
     began = time.monotonic()
     results = await registry.execute_parallel(calls_of("first", "second"))
     assert [result.text for result in results] == ["first", "second"]
-    assert clock[0] - began >= 0.39
-    assert 0.14 < results[1].duration_seconds < 0.39
+    assert clock[0] - began >= 1.9
+    assert 0.14 < results[1].duration_seconds < 1.9
 
 
 async def test_a_function_that_waited_for_its_thread_still_has_a_timeout() -> None:
@@ -191,11 +192,11 @@ async def test_a_function_that_waited_for_its_thread_still_has_a_timeout() -> No
 
     with Gate() as gate:
         blind = gate.without_context()
-        registry = registry_of(first, blind, max_threads=1)
+        registry = registry_of(first, blind, max_threads=1, abandon_after_seconds=600)
         results = await registry.execute_parallel(calls_of("first", "blind"))
     assert results[0].ok
     assert results[1].text == "Tool blind timed out after 0.1 s; it may have run"
-    assert 0.09 < results[1].duration_seconds < 1.5
+    assert 0.09 < results[1].duration_seconds < 60
 
 
 async def test_a_call_that_gets_no_thread_is_answered_and_was_not_started() -> None:
@@ -229,12 +230,12 @@ async def test_abandoned_threads_are_counted_and_bounded() -> None:
             thread_wait_seconds=0.2,
             abandon_after_seconds=0.01,
         )
-        threads = registry._runtime.threads
+        threads, before = registry._runtime.threads, threading.active_count()
         for abandoned in (2, 2, 2):
             results = await registry.execute_parallel(calls_of("hung", "hung"))
             assert [result.ok for result in results] == [False, False]
             assert threads.abandoned_threads == abandoned
-        assert threading.active_count() < 100
+        assert threading.active_count() < before + 100
         [fast] = await registry.execute_parallel(calls_of("fast"))
         assert fast.text.startswith("Tool fast was not started: no thread was free for 0.2 s")
     await until(lambda: threads.abandoned_threads == 0)

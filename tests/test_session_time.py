@@ -69,10 +69,10 @@ async def test_no_timeout_means_no_clock() -> None:
 
 async def test_a_clock_starts_when_its_tool_starts(task_start: str) -> None:
     async def long(args: Any, context: Any) -> Any:
-        await asyncio.sleep(0.1)
+        await asyncio.sleep(0.6)
         return ok("done")
 
-    registry = registry_of(tool(long, timeout_seconds=None), tool(quick, timeout_seconds=0.02))
+    registry = registry_of(tool(long, timeout_seconds=None), tool(quick, timeout_seconds=0.3))
     results = await registry.execute_parallel(calls_of("long", "quick"), max_concurrency=1)
     assert [result.text for result in results] == ["done"] * 2
 
@@ -80,7 +80,7 @@ async def test_a_clock_starts_when_its_tool_starts(task_start: str) -> None:
 async def test_the_deadline_ends_what_runs_and_what_waits(task_start: str) -> None:
     registry = registry_of(hang, quick)
     results = await registry.execute_parallel(
-        calls_of("quick", "hang", "quick", "hang"), max_concurrency=1, deadline_seconds=0.05
+        calls_of("quick", "hang", "quick", "hang"), max_concurrency=1, deadline_seconds=0.5
     )
     assert [result.text for result in results[:1]] == ["done"]
     assert code(results[1]) == "execution_failed"
@@ -199,7 +199,7 @@ async def test_after_the_grace_of_two_seconds_calls_are_left_behind(task_start: 
         on_result=answers.append,
     )
     took = time.monotonic() - began
-    assert 1.9 < took < 20
+    assert 1.9 < took < 60
     assert [reason(result) for result in results if not result.ok] == ["timeout"] * 3
     assert registry.abandoned_calls == 3
     texts = [result.text for result in results]

@@ -35,6 +35,7 @@ from ethos_registry.capabilities.secrets import EnvironmentSecrets
 from ethos_registry.capabilities.standard import standard_backends
 from ethos_registry.contract.errors import ConfigError
 from loopback_http import response, serving
+from session_tools import until
 
 SECRET = "correct-horse-battery"
 
@@ -431,12 +432,13 @@ async def test_the_output_of_a_program_is_bounded():
 async def test_the_end_of_a_program_is_the_end_of_all_that_it_started(end, tmp_path):
     controller = AbortController()
     runner = ProgramRunner(["sh"], working_dir=str(tmp_path), abort_signal=controller.signal)
-    script = "(setsid sh -c 'while :; do date > alive; sleep 0.05; done' &); touch begun; sleep 60"
-    task = asyncio.ensure_future(
-        runner.run("sh", ["-c", script], timeout_seconds=1 if end == "timeout" else 50)
-    )
-    while not (tmp_path / "alive").exists():  # noqa: ASYNC110
-        await asyncio.sleep(0.02)
+    script = "(setsid sh -c 'while :; do date > alive; sleep 0.05; done' &); sleep 999"
+    alive = tmp_path / "alive"
+    for seconds in (1, 8, 64) if end == "timeout" else (400,):
+        task = asyncio.ensure_future(runner.run("sh", ["-c", script], timeout_seconds=seconds))
+        await until(lambda task=task: task.done() or alive.exists())
+        if not task.done():
+            break
     if end == "abort":
         controller.abort()
     elif end == "cancellation":

@@ -23,10 +23,12 @@ from ethos_registry.processes.process_group import GroupProcess
 from ethos_registry.toolkit import process as process_module
 from ethos_registry.toolkit import run_tests_tool, terminal_tool
 from ethos_registry.toolkit.command import Ending
+from session_tools import in_own_process
+from started import PATIENCE_SECONDS, started, wait_for_file, wait_until
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="a supervisor needs Linux"),
-    pytest.mark.timeout(60),
+    pytest.mark.timeout(400),
 ]
 
 DOUBLE_FORK = """
@@ -53,7 +55,7 @@ BOMB = """
 import os, time
 for _ in range(6):
     os.fork()
-end = time.monotonic() + 60
+end = time.monotonic() + 120
 while time.monotonic() < end:
     try:
         if os.fork() == 0:
@@ -76,7 +78,10 @@ ESCAPES = {
     "an orphan that ignores TERM": "(trap '' TERM HUP INT; setsid ./sleeper 999 &)",
     "a loop that starts it again": "(setsid sh -c 'while :; do ./sleeper 999; done' &)",
     "an empty environment elsewhere": "(s=$PWD/sleeper; cd /; env -i setsid $s 999 &)",
-    "a stopped orphan": "(setsid ./sleeper 999 & sleep 0.1; kill -STOP $!)",
+    "a stopped orphan": (
+        "(setsid ./sleeper 999 & until [ $(readlink /proc/$!/exe) = $PWD/sleeper ]; "
+        "do sleep 0.02; done; kill -STOP $!)"
+    ),
     "a process that forks away every 2 ms": "python3 hopper.py",
     "a bounded fork bomb": "python3 bomb.py &",
     "its supervisor killed": "(setsid ./sleeper 999 &) ; kill -9 $PPID",
@@ -98,16 +103,18 @@ def left_in(folder: Path) -> list[str]:
     return found
 
 
-def supervisors() -> list[psutil.Process]:
-    found = []
+def supervisors() -> set[int]:
+    """The supervisors of this process; those of earlier tests may be among them."""
+    found = set()
     for child in psutil.Process().children():
         with contextlib.suppress(psutil.Error):  # it has just ended
             if "ethos-registry-supervisor" in " ".join(child.cmdline()):
-                found.append(child)
+                found.add(child.pid)
     return found
 
 
-def eventually_nothing(folder: Path, seconds: float = 20.0) -> list[str]:
+def eventually_nothing(folder: Path, seconds: float = 60.0) -> list[str]:
+    """What is left after some time, less than what runs on would take to end by itself."""
     deadline = time.monotonic() + seconds
     while (left := left_in(folder)) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -139,15 +146,36 @@ async def begun(folder: Path) -> None:
 GROUP_KILLER = """
 import os, signal, subprocess, sys, time
 process = subprocess.Popen(["sh", "-c", sys.argv[1]], start_new_session=True)
-deadline = time.monotonic() + 10
-while not os.path.exists("begun") and time.monotonic() < deadline:
-    time.sleep(0.01)
-for number in (signal.SIGTERM, signal.SIGKILL):
+sleeper = os.path.realpath("sleeper")
+
+def has_escaped():
+    for name in os.listdir("/proc"):
+        try:
+            is_sleeper = os.readlink(f"/proc/{name}/exe") == sleeper
+            if is_sleeper and os.getpgid(int(name)) != process.pid:
+                return True
+        except (OSError, ValueError):
+            pass
+    return os.path.exists("hops")
+
+def wait_for(condition):
+    deadline = time.monotonic() + 100
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+def kill(number):
     try:
         os.killpg(process.pid, number)
     except ProcessLookupError:
         pass
-    time.sleep(0.2)
+
+wait_for(lambda: os.path.exists("begun"))
+if "TERM" not in sys.argv[2]:
+    wait_for(has_escaped)
+kill(signal.SIGTERM)
+wait_for(has_escaped)
+kill(signal.SIGKILL)
+process.wait()
 """
 
 
@@ -158,21 +186,24 @@ OUTLIVE = [name for name in ESCAPES if name != "a bounded fork bomb"]
 @pytest.mark.parametrize("escape", OUTLIVE)
 def test_each_escape_outlives_the_end_of_its_process_group(folder: Path, escape: str) -> None:
     """What the supervisor is for; here one of the test's own cleans up."""
-    argv = [sys.executable, "-I", "-c", GROUP_KILLER, command_of(escape)]
+    argv = [sys.executable, "-I", "-c", GROUP_KILLER, command_of(escape), escape]
     process = start(argv, directory=str(folder), when_ended="keep")
-    with contextlib.suppress(TimeoutError):  # one escape stops the process that would end it
-        process.wait(5 if escape == "its supervisor stopped" else 30)
-    left: list[str] = []
+    if escape == "its supervisor stopped":  # it would never end the group
+        wait_until((folder / "begun").exists)
+    else:
+        process.wait(300)
     hops = folder / "hops"  # of a process that lives too short to be seen
     size = hops.stat().st_size if hops.exists() else 0
-    deadline = time.monotonic() + 10
-    while not left and time.monotonic() < deadline:
-        left = [line for line in left_in(folder) if "start_new_session" not in line]
-        if hops.exists() and hops.stat().st_size > size:
-            left.append("hops")
-    process.kill()
-    assert process.wait_ended(30) == 0
-    assert left
+    try:
+        wait_until(
+            lambda: (
+                [line for line in left_in(folder) if "start_new_session" not in line]
+                or (hops.exists() and hops.stat().st_size > size)
+            )
+        )
+    finally:
+        process.kill()
+    assert process.wait_ended(100) == 0
 
 
 class TestNothingOutlives:
@@ -182,7 +213,7 @@ class TestNothingOutlives:
         args = {"command": command_of(escape), "timeout_seconds": 1.5}
         result = await terminal_tool().execute(args, context)
         assert not result.ok
-        assert eventually_nothing(folder, 5) == []
+        assert eventually_nothing(folder) == []
 
     @pytest.mark.parametrize("escape", ESCAPES)
     async def test_an_abort_of_the_turn(self, folder: Path, escape: str) -> None:
@@ -196,7 +227,7 @@ class TestNothingOutlives:
         controller.abort()
         [result] = await batch
         assert not result.ok
-        assert eventually_nothing(folder, 5) == []
+        assert eventually_nothing(folder) == []
         waits[0].cancel()
 
     @pytest.mark.parametrize("escape", ESCAPES)
@@ -210,30 +241,21 @@ class TestNothingOutlives:
         task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await task
-        assert eventually_nothing(folder, 5) == []
+        assert eventually_nothing(folder) == []
         waits[0].cancel()
 
     @pytest.mark.parametrize("escape", ESCAPES)
     def test_a_host_that_is_killed(self, folder: Path, escape: str) -> None:
-        host = subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                (
-                    "import asyncio, sys\n"
-                    "from ethos_registry import ToolContext\n"
-                    "from ethos_registry.toolkit import terminal_tool\n"
-                    "asyncio.run(terminal_tool().execute({'command': sys.argv[1]},\n"
-                    "    ToolContext(working_dir=sys.argv[2])))\n"
-                ),
-                command_of(escape),
-                str(folder),
-            ]
+        program = (
+            "import asyncio, sys\n"
+            "from ethos_registry import ToolContext\n"
+            "from ethos_registry.toolkit import terminal_tool\n"
+            "asyncio.run(terminal_tool().execute({'command': sys.argv[1]},\n"
+            "    ToolContext(working_dir=sys.argv[2])))\n"
         )
-        while not (folder / "begun").exists() and host.poll() is None:
-            time.sleep(0.01)
-        host.kill()
-        host.wait()
+        argv = [sys.executable, "-c", program, command_of(escape), str(folder)]
+        with started(argv) as host:
+            wait_until(lambda: (folder / "begun").exists() or host.poll() is not None)
         host_line = str(folder)
         assert [line for line in eventually_nothing(folder) if host_line in line] == []
 
@@ -250,90 +272,77 @@ class TestNothingOutlives:
             "    open('begun', 'w').close()\n"
             "    time.sleep(600)\n"
         )
-        seconds = 600.0 if way == "cancellation" else 8.0
-        execution = run_tests_tool().execute(
-            {"timeout_seconds": seconds}, ToolContext(working_dir=folder)
-        )
-        task = asyncio.ensure_future(execution)
-        await begun(folder)
-        if way == "cancellation":
-            task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            assert "Command was killed" in (await task).text
-        assert eventually_nothing(folder, 5) == []
+        for seconds in [600.0] if way == "cancellation" else [5.0, 20.0, 80.0]:
+            execution = run_tests_tool().execute(
+                {"timeout_seconds": seconds}, ToolContext(working_dir=folder)
+            )
+            task = asyncio.ensure_future(execution)
+            waiting = asyncio.ensure_future(begun(folder))
+            await asyncio.wait([waiting, task], return_when=asyncio.FIRST_COMPLETED)
+            waiting.cancel()
+            if way == "cancellation":
+                task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                assert "Command was killed" in (await task).text
+            if (folder / "begun").exists():
+                break
+        assert (folder / "begun").exists()
+        assert eventually_nothing(folder) == []
 
     def test_a_host_that_is_killed_while_a_fork_of_it_lives_on(self, folder: Path) -> None:
         """The fork holds the host's end of the pipe open, so its end is no sign."""
-        host = subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                (
-                    "import os, sys, time\n"
-                    "from ethos_registry import start_supervised\n"
-                    "process = start_supervised(['./sleeper', '999'], directory=sys.argv[1])\n"
-                    "process.wait_started()\n"
-                    "if os.fork() == 0:\n"
-                    "    time.sleep(60)\n"
-                    "    os._exit(0)\n"
-                    "open(sys.argv[1] + '/begun', 'w').close()\n"
-                    "time.sleep(600)\n"
-                ),
-                str(folder),
-            ]
+        program = (
+            "import os, sys, time\n"
+            "from ethos_registry import start_supervised\n"
+            "process = start_supervised(['./sleeper', '999'], directory=sys.argv[1])\n"
+            "process.wait_started()\n"
+            "if os.fork() == 0:\n"
+            "    time.sleep(300)\n"
+            "    os._exit(0)\n"
+            "open(sys.argv[1] + '/begun', 'w').close()\n"
+            "time.sleep(600)\n"
         )
-        while not (folder / "begun").exists():
-            time.sleep(0.01)
-        children = psutil.Process(host.pid).children()
-        [fork] = [child for child in children if "start_supervised" in " ".join(child.cmdline())]
-        host.kill()
-        host.wait()
-        deadline = time.monotonic() + 20
-        while any("sleeper" in line for line in left_in(folder)) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        left = left_in(folder)
-        fork.kill()
-        assert not any(line.startswith("./sleeper") for line in left)
+        with started([sys.executable, "-c", program, str(folder)]) as host:
+            wait_for_file(folder / "begun", host)
+            children = psutil.Process(host.pid).children()
+            [fork] = [each for each in children if "start_supervised" in " ".join(each.cmdline())]
+        try:
+            wait_until(
+                lambda: not any(line.startswith("./sleeper") for line in left_in(folder)),
+                seconds=100,  # the fork lives longer
+            )
+            assert fork.is_running()
+        finally:
+            fork.kill()
 
 
 class TestWhatACommandLeaves:
     def test_runs_on_until_the_host_ends(self, folder: Path) -> None:
-        host = subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                (
-                    "import asyncio, sys\n"
-                    "from ethos_registry import ToolContext\n"
-                    "from ethos_registry.toolkit import terminal_tool\n"
-                    "result = asyncio.run(terminal_tool().execute(\n"
-                    "    {'command': './sleeper 999 & echo started'},\n"
-                    "    ToolContext(working_dir=sys.argv[1])))\n"
-                    "print(result.value, flush=True)\n"
-                    "sys.stdin.read()\n"
-                ),
-                str(folder),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+        program = (
+            "import asyncio, sys\n"
+            "from ethos_registry import ToolContext\n"
+            "from ethos_registry.toolkit import terminal_tool\n"
+            "result = asyncio.run(terminal_tool().execute(\n"
+            "    {'command': './sleeper 999 & echo started'},\n"
+            "    ToolContext(working_dir=sys.argv[1])))\n"
+            "print(result.value, flush=True)\n"
+            "sys.stdin.read()\n"
         )
-        assert host.stdout is not None
-        assert host.stdout.readline() == "started\n"
-        assert any("sleeper" in line for line in left_in(folder))
-        host.communicate("", timeout=50)
+        argv = [sys.executable, "-c", program, str(folder)]
+        with started(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as host:
+            assert host.stdout is not None
+            assert host.stdout.readline() == "started\n"
+            wait_until(lambda: any(line.startswith("./sleeper") for line in left_in(folder)))
+            host.communicate("", timeout=PATIENCE_SECONDS)
         assert not [line for line in eventually_nothing(folder) if "sleeper" in line]
 
     async def test_that_ends_by_itself_takes_its_supervisor_with_it(self, folder: Path) -> None:
-        before = len(supervisors())
+        before = supervisors()
         await terminal_tool().execute(
             {"command": "./sleeper 0.5 & echo a"}, ToolContext(working_dir=folder)
         )
         assert eventually_nothing(folder) == []
-        deadline = time.monotonic() + 10
-        while len(supervisors()) > before and time.monotonic() < deadline:
-            time.sleep(0.02)  # noqa: ASYNC251
-        assert len(supervisors()) == before
+        wait_until(lambda: not supervisors() - before)
 
 
 class TestTheHandle:
@@ -349,12 +358,12 @@ class TestTheHandle:
         assert process.stdout is not None
         assert process.stderr is not None
         with process.stdin, process.stdout, process.stderr:
-            assert int(process.stdout.readline()) == process.wait_started(20)
+            assert int(process.stdout.readline()) == process.wait_started(100)
             process.stdin.write(b"leaf\n")
             assert process.stderr.read() == b"leaf\n"
-            assert process.wait(20) == 7
+            assert process.wait(100) == 7
             assert process.stdout.read() == b""
-        assert process.wait_ended(20) == 0
+        assert process.wait_ended(100) == 0
 
     def test_a_program_that_cannot_be_started_is_an_oserror_with_its_name(
         self, tmp_path: Path
@@ -366,12 +375,12 @@ class TestTheHandle:
         ):
             process = start(argv)
             with pytest.raises(kind) as raised:
-                process.wait_started(20)
+                process.wait_started(100)
             assert raised.value.filename == argv[0]
-            assert process.wait_ended(20) == 0
+            assert process.wait_ended(100) == 0
         missing = start(["true"], directory=str(tmp_path / "none"))
         with pytest.raises(FileNotFoundError, match="none"):
-            missing.wait(20)
+            missing.wait(100)
         with pytest.raises(ValueError, match="null byte"):
             start(["echo", "a\0b"])
 
@@ -407,16 +416,16 @@ class TestTheHandle:
         assert gentle.stdout is not None
         with gentle.stdout as pipe:
             assert pipe.readline() == b"on\n"
-            gentle.terminate(30)
+            gentle.terminate(100)
             assert pipe.read() == b"tidy\n"
-        assert (gentle.wait(20), gentle.wait_ended(20)) == (4, 0)
+        assert (gentle.wait(100), gentle.wait_ended(100)) == (4, 0)
         hard = start(["sh", "-c", line], stdout=subprocess.PIPE)
         assert hard.stdout is not None
         with hard.stdout as pipe:
             assert pipe.readline() == b"on\n"
             hard.kill()
             assert pipe.read() == b""
-        assert (hard.wait(20), hard.wait_ended(20)) == (-signal.SIGKILL, 0)
+        assert (hard.wait(100), hard.wait_ended(100)) == (-signal.SIGKILL, 0)
 
     @pytest.mark.parametrize("when_ended", ["end", "keep", "leave"])
     def test_what_is_left_is_ended_kept_or_left(self, folder: Path, when_ended: str) -> None:
@@ -425,44 +434,58 @@ class TestTheHandle:
             directory=str(folder),
             when_ended=when_ended,  # type: ignore[arg-type]
         )
-        assert process.wait(20) == 0
+        assert process.wait(100) == 0
         if when_ended == "end":
-            assert process.wait_ended(20) == 0
+            assert process.wait_ended(100) == 0
             assert left_in(folder) == []
             return
         if when_ended == "leave":
-            assert process.wait_ended(20) == 0
+            assert process.wait_ended(100) == 0
         assert [line for line in left_in(folder) if "sleeper" in line]
         process.kill()
-        left = eventually_nothing(folder, 5 if when_ended == "keep" else 0.3)
+        left = eventually_nothing(folder, 60 if when_ended == "keep" else 0.3)
         assert bool(left) == (when_ended == "leave")
 
     def test_a_program_cancelled_before_it_started_never_runs(self, folder: Path) -> None:
         process = start(["touch", "ran"], directory=str(folder))
         process.kill()
-        process.wait_ended(20)
+        process.wait_ended(100)
         assert process.wait(0) in (-signal.SIGKILL, 0, 255)
         if process.wait(0) == 255:
             assert not (folder / "ran").exists()
 
+    def test_a_supervisor_that_is_killed_before_it_is_ready_may_be_used_again(self) -> None:
+        process = start(["sleep", "600"])
+        process.destroy()
+        process.wait_ended(100)
+        assert process.wait(100) != 0
+        assert supervisor.containment() == "tree"
+
     def test_no_descriptor_and_no_zombie_is_left(self) -> None:
-        start(["true"]).wait_ended(20)
-        before = len(os.listdir("/proc/self/fd"))
-        for _ in range(5):
-            process = start(["true"])
-            process.wait_ended(20)
-            process.detach()
-        deadline = time.monotonic() + 5
-        while supervisors() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert len(os.listdir("/proc/self/fd")) == before
+        """In a process of its own: other tests have descriptors and children too."""
+        done = in_own_process("""
+            import os, time
+            from ethos_registry import start_supervised
+            start_supervised(["true"]).wait_ended(100)
+            before = len(os.listdir("/proc/self/fd"))
+            for _ in range(5):
+                process = start_supervised(["true"])
+                process.wait_ended(100)
+                process.detach()
+            tasks = f"/proc/self/task/{os.getpid()}/children"
+            deadline = time.monotonic() + 100
+            while open(tasks).read() and time.monotonic() < deadline:
+                time.sleep(0.01)
+            print(repr(open(tasks).read()), len(os.listdir("/proc/self/fd")) - before)
+        """)
+        assert done.stdout == "'' 0\n"
 
     def test_the_host_itself_never_becomes_a_subreaper(self) -> None:
-        start(["true"]).wait_ended(20)
+        start(["true"]).wait_ended(100)
         code = (
             "import ctypes\n"
             "from ethos_registry import start_supervised\n"
-            "start_supervised(['true']).wait_ended(20)\n"
+            "start_supervised(['true']).wait_ended(100)\n"
             "value = ctypes.c_int(5)\n"
             "ctypes.CDLL(None).prctl(37, ctypes.byref(value), 0, 0, 0)\n"
             "print(value.value)\n"
@@ -498,8 +521,8 @@ class TestWithoutASupervisor:
         assert isinstance(process, GroupProcess)
         process.wait_started()
         process.terminate(0.2)
-        assert process.wait(20) == -signal.SIGTERM
-        process.wait_ended(20)
+        assert process.wait(100) == -signal.SIGTERM
+        process.wait_ended(100)
         assert left_in(folder) == []
 
     async def test_a_supervisor_that_does_not_start_is_replaced_once_and_for_all(
@@ -523,4 +546,4 @@ class TestWithoutASupervisor:
             ToolContext(working_dir=folder),
         )
         assert not result.ok
-        assert eventually_nothing(folder, 5) == []
+        assert eventually_nothing(folder) == []

@@ -8,6 +8,7 @@ import json
 import logging
 import pickle
 import sys
+import threading
 import time
 from typing import Any
 
@@ -31,7 +32,7 @@ from ethos_registry import (
     err,
     ok,
 )
-from session_tools import calls_of, hang, in_own_process, quick, registry_of, tool
+from session_tools import calls_of, hang, in_own_process, quick, registry_of, tool, until
 from usage_tools import missing
 
 try:
@@ -522,9 +523,17 @@ async def test_a_span_that_is_not_sampled_gets_no_attributes_and_is_still_the_pa
 
 
 async def test_a_caller_that_is_cancelled_leaves_no_open_span(backend: Backend) -> None:
+    seen: list[Any] = []
+    hanging = asyncio.Event()
+
+    async def hang(args: Any, context: Any) -> Any:
+        hanging.set()
+        await asyncio.Event().wait()
+
     registry = registry_of(hang, quick, observers=[backend.observer()])
-    batch = asyncio.ensure_future(registry.execute_parallel(calls_of("quick", "hang")))
-    await asyncio.sleep(0.02)
+    calls = calls_of("quick", "hang")
+    batch = asyncio.ensure_future(registry.execute_parallel(calls, on_result=seen.append))
+    await until(lambda: seen and hanging.is_set())
     batch.cancel()
     await asyncio.wait([batch])
     spans = backend.spans()
@@ -535,18 +544,23 @@ async def test_a_caller_that_is_cancelled_leaves_no_open_span(backend: Backend) 
 async def test_a_function_that_gets_no_thread_ends_its_span_when_it_is_refused(
     backend: Backend,
 ) -> None:
+    refused = threading.Event()
+
     def slow(args: Any, context: Any) -> Any:
-        time.sleep(0.4)
+        assert refused.wait(100)
         return ok("")
 
     registry = registry_of(
         slow, observers=[backend.observer()], max_threads=1, thread_wait_seconds=0.05
     )
-    results = await registry.execute_parallel(calls_of("slow", "slow"))
+    results = await registry.execute_parallel(
+        calls_of("slow", "slow"), on_result=lambda result: refused.set()
+    )
     assert [result.ok for result in results] == [True, False]
-    late = backend.spans()["c1"]
+    spans = backend.spans()
+    late = spans["c1"]
     assert late.attributes["error.type"] == "timeout"
-    assert (late.end_time - late.start_time) / 1e9 < 0.35
+    assert late.end_time < spans["c0"].end_time
     assert [point.count for point in backend.points("gen_ai.execute_tool.duration")] == [1]
 
 
@@ -678,6 +692,48 @@ async def test_an_observer_may_decide_for_each_batch() -> None:
     await registry.execute_parallel(calls_of("quick"))
     await registry.execute_parallel(calls_of("quick"), ToolContext(agent_id="watched"))
     assert (sampling.batches, sampling.seen) == (2, ["c0"])
+
+
+async def test_an_observer_that_is_idle_is_not_asked_for_the_batch() -> None:
+    class Sleeping:
+        def __init__(self) -> None:
+            self.asked = 0
+            self.idle: bool | Exception = True
+
+        def is_idle(self) -> bool:
+            if isinstance(self.idle, Exception):
+                raise self.idle
+            return self.idle
+
+        def batch_started(self, batch: Any) -> Any:
+            self.asked += 1
+
+    one, other = Sleeping(), Sleeping()
+    registry = registry_of(quick, observers=[one, other])
+    await registry.execute_parallel(calls_of("quick"))
+    assert (one.asked, other.asked) == (0, 0)
+    other.idle = False
+    await registry.execute_parallel(calls_of("quick"))
+    assert (one.asked, other.asked) == (1, 1)
+    other.idle = LookupError("not known")
+    [result] = await registry.execute_parallel(calls_of("quick"))
+    assert (one.asked, other.asked, result.ok) == (2, 2, True)
+
+
+async def test_an_idle_observer_hides_no_batch_from_another() -> None:
+    class Counting:
+        batches = 0
+
+        def is_idle(self) -> bool:
+            return True
+
+        def batch_finished(self, calls: Any) -> None:
+            self.batches += 1
+
+    counting = Counting()
+    registry = registry_of(quick, observers=[OpenTelemetry(), counting])
+    await registry.execute_parallel(calls_of("quick"))
+    assert counting.batches == 1
 
 
 async def test_tools_of_a_limited_batch_do_not_see_each_others_context_variables(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -19,6 +20,7 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolError, ToolOk
 from ethos_registry.toolkit import kanban_tools
 from memory_folder import memory_folder
+from started import ended_with_test
 
 WORKER = Path(__file__).with_name("board_worker.py")
 
@@ -181,12 +183,20 @@ class TestFile:
         connection.close()
 
     def test_no_descriptor_stays_open(self, database: Path) -> None:
+        def opened() -> list[str]:
+            found = []
+            for name in os.listdir("/proc/self/fd"):
+                with contextlib.suppress(FileNotFoundError):  # of another thread
+                    found.append(os.readlink(f"/proc/self/fd/{name}"))
+            return [path for path in found if path.startswith(str(database.parent))]
+
         answered(database, "create", title="a")
-        before = len(os.listdir("/proc/self/fd"))
         for _ in range(3):
             answered(database, "list")
             refused(database, "move", id="T-9", status="done")
-        assert len(os.listdir("/proc/self/fd")) == before
+        assert opened() == []
+        with open(database, "rb"):
+            assert opened() == [str(database)]
 
 
 def test_processes_that_share_a_new_board_lose_nothing() -> None:
@@ -194,7 +204,8 @@ def test_processes_that_share_a_new_board_lose_nothing() -> None:
     with memory_folder() as folder:
         command = [sys.executable, str(WORKER), str(folder / "board.sqlite")]
         workers = [subprocess.Popen([*command, name, str(tickets)]) for name in names]
-        assert [worker.wait() for worker in workers] == [0] * len(names)
+        with ended_with_test(*workers):
+            assert [worker.wait(300) for worker in workers] == [0] * len(names)
         board = answered(folder / "board.sqlite", "list")
     assert [ticket["id"] for ticket in board] == [f"T-{number}" for number in range(1, 241)]
     statuses = {ticket["title"]: ticket["status"] for ticket in board}

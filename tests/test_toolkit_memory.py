@@ -29,6 +29,7 @@ from ethos_registry import (
     standard_backends,
     todo_tools,
 )
+from started import ended_with_test
 
 GLOBAL = ToolContext(memory_scope="global")
 GITHUB = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -198,7 +199,8 @@ for number in range(20):
 def test_eight_processes_append_to_one_note(tmp_path):
     path = str(tmp_path / "notes")
     writers = [subprocess.Popen([sys.executable, "-c", WRITER, path, f"w{n}"]) for n in range(8)]
-    assert [writer.wait(120) for writer in writers] == [0] * 8
+    with ended_with_test(*writers):
+        assert [writer.wait(300) for writer in writers] == [0] * 8
     lines = Desk(memory_tools(path)).text("memory_read", name="log").split("\n")
     assert sorted(lines) == sorted(f"w{n}" for n in range(8) for _ in range(20))
 

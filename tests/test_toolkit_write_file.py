@@ -26,6 +26,7 @@ from ethos_registry.toolkit import (
 )
 from long_counts import long_count
 from memory_folder import memory_folder
+from started import ended_with_test
 
 READ, WRITE, PATCH = read_file_tool(), write_file_tool(), patch_file_tool()
 RACER = Path(__file__).with_name("file_racer.py")
@@ -412,12 +413,11 @@ class TestLock:
                 subprocess.Popen([*command, name, str(rounds)], stdout=subprocess.PIPE, text=True)
                 for name in names
             ]
-            try:
+            with ended_with_test(*racers):
                 while any(racer.poll() is None for racer in racers):
                     assert (folder / "lines.txt").read_text().endswith("end\n")
                     assert len((folder / "counters.txt").read_bytes()) == 9 * len(names)
                     time.sleep(0.01)
-            finally:
                 refusals = sum(int(racer.communicate()[0] or 0) for racer in racers)
             counters = (folder / "counters.txt").read_text()
             lines = (folder / "lines.txt").read_text().splitlines()

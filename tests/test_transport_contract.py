@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import inspect
 import json
-from collections.abc import AsyncIterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import Any, get_type_hints
 
 import pytest
 
@@ -42,12 +43,14 @@ from ethos_registry import (
     ok,
 )
 from ethos_registry.contract.context import CONTEXT_FIELDS, LIVE_FIELDS, WIRE_FIELDS
+from ethos_registry.contract.context_options import ContextChanges
 from ethos_registry.contract.execute_request import (
     LIVE_FIELDS_ELSEWHERE,
     REQUEST_FIELDS,
     batch_from_wire,
     batch_to_wire,
 )
+from ethos_registry.contract.finish_elsewhere import FinishFacts, FinishOrder, SharedFolder
 
 CONTEXT: dict[str, Any] = {
     "session_id": "s-1",
@@ -62,7 +65,7 @@ CONTEXT: dict[str, Any] = {
     "current_turn": 3,
     "message_count": 12,
     "result_budget_chars": 20_000,
-    "read_mtimes": {"/srv/a.txt": ReadMtime(1.5, 2)},
+    "read_mtimes": {"/srv/a.txt": ReadMtime(1.5, 2, "1:2:3:digest")},
     "network_policy": NetworkPolicy(["api.example.com"], ["*.internal"], False),
     "dry_run": True,
     "tool_call_id": "call-1",
@@ -79,13 +82,16 @@ REQUEST: dict[str, Any] = {
         ["linear"],
         ["p1"],
         ["terminal"],
-        FsReach(["/srv"], []),
+        FsReach(["/srv"], ["/srv/out"]),
         NetworkPolicy(["api.example.com"], [], True),
     ),
     "allowed_tools": ("read_file",),
     "filter_opts": ToolFilterOpts(["linear"], [], {"linear": ["list"]}, ["terminal"]),
     "idempotent": True,
     "tool_digest": "ab" * 32,
+    "finish": FinishOrder(
+        8_000, False, "terminal/1", True, True, SharedFolder("/srv/artifacts", "q3v8")
+    ),
     "protocol_version": 2,
 }
 
@@ -106,6 +112,72 @@ def test_the_tables_hold_every_field_of_a_request_and_of_a_context() -> None:
         assert getattr(defaults, name) != value, f"{name} has its default: it proves nothing"
     for name, value in CONTEXT.items():
         assert getattr(defaults.context, name) != value, f"{name} has its default"
+
+
+def test_a_new_field_of_a_context_is_in_one_of_the_tables() -> None:
+    parameters = set(inspect.signature(ToolContext.__init__).parameters) - {"self"}
+    assert parameters == {*WIRE_FIELDS, *LIVE_FIELDS}
+    changes = set(inspect.signature(ToolContext).parameters)
+    assert changes == set(get_type_hints(ContextChanges))
+    facts = {field.name for field in dataclasses.fields(ToolContext()._facts)}
+    assert facts <= parameters
+
+
+def every_part(value: Any) -> Any:
+    """A value down to its last field, those included that its `==` ignores."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = [field.name for field in dataclasses.fields(value)]
+        parts = {name: every_part(getattr(value, name)) for name in fields}
+        return type(value).__name__, parts
+    if isinstance(value, ToolContext):
+        return {name: every_part(getattr(value, name)) for name in WIRE_FIELDS}
+    if isinstance(value, Mapping):
+        return {key: every_part(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | frozenset):
+        return [every_part(item) for item in value]
+    assert value is None or isinstance(value, str | int | float | bool), type(value)
+    return value
+
+
+def unset_fields(value: Any) -> Iterator[str]:
+    """The optional fields of the data classes inside a value that have their default."""
+    if dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            found = getattr(value, field.name)
+            default = field.default
+            if field.default_factory is not dataclasses.MISSING:
+                default = field.default_factory()
+            if default is not dataclasses.MISSING and found == default:
+                yield f"{type(value).__name__}.{field.name}"
+            yield from unset_fields(found)
+    elif isinstance(value, ToolContext):
+        for name in WIRE_FIELDS:
+            yield from unset_fields(getattr(value, name))
+    elif isinstance(value, Mapping):
+        for item in value.values():
+            yield from unset_fields(item)
+    elif isinstance(value, list | tuple | frozenset):
+        for item in value:
+            yield from unset_fields(item)
+
+
+def test_every_field_of_every_value_inside_a_request_arrives() -> None:
+    sent = ToolExecuteRequest(**REQUEST)
+    assert list(unset_fields(sent)) == [], "a field that has its default proves nothing"
+    arrived = ToolExecuteRequest.from_wire(over_json(sent.to_wire()))
+    assert every_part(arrived) == every_part(sent)
+    batch = batch_to_wire([sent, dataclasses.replace(sent, tool_call_id="x")])
+    for each in batch_from_wire(over_json(batch.shared), over_json(batch.requests)):
+        found = every_part(dataclasses.replace(each, tool_call_id="call-1"))
+        assert found == every_part(sent)
+
+
+def test_a_live_field_that_cannot_be_sent_is_refused_by_its_name_and_no_other_is_dropped() -> None:
+    data = {name for name, way in LIVE_FIELDS_ELSEWHERE.items() if way == "refused"}
+    assert data == {"storage"}
+    for name in data:
+        request = ToolExecuteRequest("1", "t", {}, ToolContext(**{name: object()}))
+        assert request.obstacle == name
 
 
 def test_a_request_with_every_field_set_arrives_equal() -> None:
@@ -142,6 +214,7 @@ def test_a_batch_keeps_each_field_that_differs_between_requests(name: str) -> No
         "filter_opts": None,
         "idempotent": False,
         "tool_digest": "",
+        "finish": FinishOrder(1),
     }[name]
     sent = [first, dataclasses.replace(first, **{name: other})]
     batch = batch_to_wire(sent)
@@ -182,11 +255,14 @@ def test_only_a_live_object_that_changes_the_tool_keeps_a_request_here() -> None
         TransportReply(3, ok("x" * 9, structured={"a": [1]}, cost_usd=0.5, exit_code=0)),
         TransportReply(0, err("no", "input_invalid", field="a")),
         TransportReply(1, ToolError("no", "not_available", "denied"), was_started=False),
-        TransportReply(2, ok(""), raw_chars=10, read_mtimes={"/a": ReadMtime(1.0, 2)}),
+        TransportReply(2, ok(""), raw_chars=10, read_mtimes={"/a": ReadMtime(1.0, 2, "s")}),
+        TransportReply(2, ok("cut"), finish=FinishFacts(90, 50, 50, "ethos-artifact-a-b.txt")),
     ],
 )
 def test_a_reply_with_every_field_set_arrives_equal(reply: TransportReply) -> None:
-    assert TransportReply.from_wire(over_json(reply.to_wire())) == reply
+    arrived = TransportReply.from_wire(over_json(reply.to_wire()))
+    assert arrived == reply
+    assert every_part(arrived.read_mtimes) == every_part(reply.read_mtimes)
 
 
 class Fake(ToolTransport):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,14 +14,21 @@ import pytest
 
 pytest.importorskip("mcp", reason="the transport needs the extra mcp")
 
+from mcp.client import Client
+
 from ethos_registry import (
     AbortController,
     ConfigError,
+    McpGateway,
     McpServer,
     McpTransport,
+    Personality,
+    Tool,
     ToolContext,
     ToolExecuteRequest,
-    ToolProgressEvent,
+    ToolOk,
+    ToolRegistry,
+    ok,
 )
 from transports import table, tools
 
@@ -33,7 +39,6 @@ DO_NOT_APPLY = {
     "the_map_of_read_files_goes_and_comes_back": CONTEXT_STAYS,
     "scoped_objects_are_made_where_the_tool_runs": "the reach is that of the gateway's personality",
     "gates_are_judged_again_where_the_tool_runs": "the gateway judges its own personality",
-    "another_version_of_a_tool_is_refused_by_name": "the gateway lists no digests of tools",
     "events_arrive_while_the_tool_runs_under_its_name": "the protocol has no audience",
     "a_plain_function_really_ends_at_the_deadline": "the gateway runs plain functions in threads",
     "a_crash_keeps_finished_results_and_the_pool_goes_on": "one process; see the test of a crash",
@@ -89,14 +94,8 @@ async def test_mcp(row: table.Row, far: McpTransport, tmp_path: Path) -> None:
 async def test_progress_arrives_while_the_tool_runs_at_the_callers_clock(
     far: McpTransport, tmp_path: Path
 ) -> None:
-    arrived: list[tuple[float, ToolProgressEvent]] = []
-    context = ToolContext(emit=lambda event: arrived.append((time.monotonic(), event)))
-    subject = table.Subject(far, opener(tmp_path), tmp_path)
-    [result] = await subject.run([table.call("report", count=4, seconds=0.1)], context)
-    assert result.text == "reported"
-    assert [event.message for _, event in arrived] == [f"step {n}" for n in range(4)]
-    assert {(event.tool_name, event.audience) for _, event in arrived} == {("report", "user")}
-    assert arrived[-1][0] - arrived[0][0] > 0.15
+    arrived = await table.reported_events(table.Subject(far, opener(tmp_path), tmp_path))
+    assert {(event.tool_name, event.audience) for event in arrived} == {("report", "user")}
 
 
 async def test_a_crash_of_the_gateway_may_have_run_and_the_next_call_reaches_a_new_one(
@@ -104,11 +103,13 @@ async def test_a_crash_of_the_gateway_may_have_run_and_the_next_call_reaches_a_n
 ) -> None:
     async with opener(tmp_path)() as transport:
         subject = table.Subject(transport, opener(tmp_path), tmp_path)
+        answered = tmp_path / "answered"
         first, lost = await subject.run(
             [
                 table.call("count", "c", file=str(subject.file), number=1),
-                table.call("crash", "x", after_seconds=0.5),
-            ]
+                table.call("crash", "x", awaited_file=str(answered)),
+            ],
+            on_result=lambda result: answered.touch(),
         )
         assert first.text == "1"
         assert (lost.result.code, lost.result.reason) == ("execution_failed", "worker_lost")
@@ -146,6 +147,37 @@ async def test_the_gateway_judges_its_own_personality(tmp_path: Path) -> None:
         result = await transport.execute(request, AbortController().signal)
     assert getattr(result, "code", None) == "not_available"
     assert not (tmp_path / "x").exists()
+
+
+async def test_a_tool_that_changed_since_it_was_listed_is_refused_by_the_gateway(
+    tmp_path: Path,
+) -> None:
+    """Over the protocol itself: the list that a client holds may be old."""
+    registry = ToolRegistry()
+    ran: list[int] = []
+
+    def add(description: str) -> None:
+        def count(args: dict[str, int], context: ToolContext) -> ToolOk:
+            ran.append(args["number"])
+            return ok(str(args["number"]))
+
+        schema = {"type": "object", "properties": {"number": {"type": "integer"}}}
+        registry.register(Tool("count", description, schema, count), overwrite=True)
+
+    add("Counts.")
+    gateway = McpGateway(registry, Personality("all"))
+    async with Client(gateway.server()) as client:
+        [listed] = (await client.list_tools()).tools
+        digest = listed.meta["ethos-registry/toolDigest"]
+        meta = {"ethos-registry/toolDigest": digest}
+        first = await client.call_tool("count", {"number": 1}, meta=meta)
+        add("Counts differently.")
+        second = await client.call_tool("count", {"number": 2}, meta=meta)
+        third = await client.call_tool("count", {"number": 3})
+    assert (first.is_error, second.is_error, third.is_error) == (False, True, False)
+    assert "another version of `count`" in second.content[0].text
+    assert second.meta["ethos-registry/code"] == "not_available"
+    assert ran == [1, 3]
 
 
 def test_a_server_of_the_wrong_kind_is_refused() -> None:

@@ -22,6 +22,7 @@ from ethos_registry import (
     ToolRegistry,
     TurnCollector,
 )
+from session_tools import until
 
 
 class Batches:
@@ -177,8 +178,7 @@ async def test_max_concurrency_holds_for_the_turn(desk):
     collector = desk.collector(max_concurrency=2)
     calls = [asyncio.ensure_future(collector.call("hold", {})) for _ in range(6)]
     await desk.started.wait()
-    await asyncio.sleep(0.01)
-    assert desk.running == 2
+    await until(lambda: desk.running == 2)
     desk.release.set()
     await asyncio.gather(*calls)
     assert desk.most == 2
@@ -268,7 +268,7 @@ async def test_a_caller_that_waits_in_fill_is_released_before_the_batch_ends(des
     await asyncio.sleep(0.01)
     short.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(short, 5)
+        await asyncio.wait_for(short, 60)
     desk.release.set()
     assert (await held).text == "released"
 
@@ -410,7 +410,7 @@ def test_code_without_a_loop_calls_in_a_batch_of_its_own():
 async def test_filters_and_deadline_apply(desk):
     seen: list[str] = []
     watch = InvocationFilter(before=lambda invocation: seen.append(invocation.tool_name))
-    collector = desk.collector(filters=[watch], deadline_seconds=0.05)
+    collector = desk.collector(filters=[watch], deadline_seconds=1)
     held, echoed = await asyncio.gather(
         collector.call("hold", {}), collector.call("echo", {"message": "m"})
     )
@@ -525,3 +525,31 @@ async def test_a_control_stops_one_call_of_a_batch(desk):
     control.stop(0)  # after it: nothing
     with pytest.raises(ConfigError, match="`control` must be a BatchControl, got int"):
         await view.execute(calls, control=1)
+
+
+async def test_calls_that_are_made_alone_are_batches_of_their_own_with_their_share(desk):
+    collector = desk.collector(turn_budget_chars=900, expected_calls=3)
+    calls = [collector.call_alone("echo", {"message": text}) for text in ("one", "two")]
+    results = await asyncio.gather(*calls, collector.call_alone("echo", "{}"))
+    assert [result.ok for result in results] == [True, True, False]
+    assert desk.batches.sizes == [1, 1, 1]
+    long = await collector.call_alone("echo", {"message": "word " * 200})
+    assert kept(long) <= 300 < long.raw_chars
+
+
+async def test_a_call_that_is_made_alone_has_its_id_its_events_and_its_cancellation(desk):
+    events = []
+    collector = desk.collector()
+    context = ToolContext(agent_id="ada")
+    result = await collector.call_alone("call_id", {}, tool_call_id="c7", context=context)
+    assert (result.text, result.tool_call_id) == ("c7", "c7")
+    await collector.call_alone(
+        "progress", {"step": "half"}, tool_call_id="c8", on_progress=events.append
+    )
+    assert [(event.tool_call_id, event.message) for event in events] == [("c8", "half")]
+    waiting = asyncio.ensure_future(collector.call_alone("hold", {}))
+    await desk.started.wait()
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert desk.ended == ["cancelled"]

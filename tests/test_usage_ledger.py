@@ -31,14 +31,8 @@ from ethos_registry.usage.buckets import bucket_of, quantile
 from ethos_registry.usage.counts import OTHER_NAMES, Counts
 from ethos_registry.usage.record import SECONDS_PER_DAY
 from session_tools import in_own_process
+from started import ended_with_test, wait_until
 from usage_tools import finish, start_python
-
-
-def wait_until(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def sums(report):
@@ -202,19 +196,21 @@ def test_the_writer_writes_after_some_time_without_being_asked(tmp_path):
 
 
 def test_no_thread_runs_before_the_first_record_and_none_after_close(tmp_path):
-    def writers():
-        return [thread for thread in threading.enumerate() if thread.name.endswith("-usage")]
+    before = set(threading.enumerate())  # with those of earlier tests, which may end
 
-    before = len(writers())
+    def writers():
+        now = set(threading.enumerate()) - before
+        return [thread for thread in now if thread.name.endswith("-usage")]
+
     ledger = UsageLedger(tmp_path / "usage.sqlite3")
-    assert len(writers()) == before
+    assert writers() == []
     ledger.record("search", "clerk", "ok")
-    assert len(writers()) == before + 1
+    assert len(writers()) == 1
     ledger.close()
     ledger.close()
-    assert len(writers()) == before
+    assert writers() == []
     ledger.record("search", "clerk", "ok")  # late, and not lost
-    assert len(writers()) == before
+    assert writers() == []
     assert ledger.report().calls == 2
 
 
@@ -329,8 +325,10 @@ RECORD = """
 
 def test_eight_processes_on_one_file_sum_exactly(tmp_path):
     path = tmp_path / "usage.sqlite3"
-    for process in [start_python(RECORD, path, number) for number in range(8)]:
-        finish(process)
+    processes = [start_python(RECORD, path, number) for number in range(8)]
+    with ended_with_test(*processes):
+        for process in processes:
+            finish(process)
     report = read_usage(path)
     assert report.calls == 16_000
     assert sum(tool.raw_chars for tool in report.tools) == 8 * sum(range(2_000))
@@ -414,10 +412,11 @@ def flushed_by_a_killed_writer(place, folder, seconds):
     said = folder / "said"
     said.unlink(missing_ok=True)
     process = start_python(COUNTED_AND_SAID, place, said)
-    wait_until(lambda: said.exists() and said.read_text().endswith("\n"))
-    time.sleep(seconds)
-    process.kill()
-    process.communicate(timeout=60)
+    with ended_with_test(process):
+        wait_until(lambda: said.exists() and said.read_text().endswith("\n"))
+        time.sleep(seconds)
+        process.kill()
+        process.communicate(timeout=300)
     return int(said.read_text().split("\n")[-2])
 
 

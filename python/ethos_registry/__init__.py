@@ -222,6 +222,8 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.transports.limits import WorkerLimits
     from ethos_registry.transports.mcp_transport import McpTransport
     from ethos_registry.transports.process_transport import ProcessTransport
+    from ethos_registry.transports.ray_pool import RayWorkers
+    from ethos_registry.transports.ray_sessions import RaySessions
     from ethos_registry.transports.ray_transport import RayTransport
     from ethos_registry.usage.errors import UsageStoreError
     from ethos_registry.usage.ledger import UsageLedger
@@ -328,7 +330,9 @@ __all__ = [
     "ProgramRunner",
     "Protection",
     "QuotaExceededError",
+    "RaySessions",
     "RayTransport",
+    "RayWorkers",
     "ReachFiles",
     "ReadMtime",
     "RecordedCall",
@@ -566,6 +570,8 @@ _NAMES = {
     "transports.limits": "WorkerLimits",
     "transports.mcp_transport": "McpTransport",
     "transports.process_transport": "ProcessTransport",
+    "transports.ray_pool": "RayWorkers",
+    "transports.ray_sessions": "RaySessions",
     "transports.ray_transport": "RayTransport",
     "usage.errors": "UsageStoreError",
     "usage.ledger": "UsageLedger",

@@ -153,7 +153,7 @@ class Desk:
 
     async def sleepy(self) -> str:
         """Sleep longer than its timeout."""
-        await asyncio.sleep(30)
+        await asyncio.sleep(300)
         return "awake"
 
     async def page(self, url: str) -> str:
@@ -164,7 +164,7 @@ class Desk:
         """Wait until the call is stopped."""
         self.held.set()
         try:
-            await asyncio.sleep(30)
+            await asyncio.sleep(300)
         except asyncio.CancelledError:
             self.stopped.set()
             raise
@@ -208,11 +208,11 @@ async def answered(view: View, case: str) -> list[Answer]:
 async def assert_cancelled(desk: Desk, run: Awaitable[Any]) -> None:
     """Cancel a run whose tool `hold` waits, and assert that the tool ends with it."""
     task = asyncio.ensure_future(run)
-    await asyncio.wait_for(desk.held.wait(), 10)
+    await asyncio.wait_for(desk.held.wait(), 120)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    await asyncio.wait_for(desk.stopped.wait(), 10)
+    await asyncio.wait_for(desk.stopped.wait(), 120)
 
 
 async def assert_registry_answers(view: View, desk: Desk, case: str) -> None:

@@ -1,9 +1,10 @@
-"""Claude Agent SDK: the table in both directions, through its in-process server."""
+"""Claude Agent SDK: the table in both directions, with a transport in place of its program."""
 
 from __future__ import annotations
 
 import asyncio
 import base64
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,24 +15,48 @@ from ethos_registry import Document, Personality, ToolContext, ToolRegistry, ok
 
 table.needs("claude_agent_sdk")
 
-from claude_agent_sdk import SdkMcpTool, create_sdk_mcp_server, tool
-from mcp import Client
+from claude_agent_sdk import (
+    ClaudeAgentOptions,
+    ClaudeSDKClient,
+    ResultMessage,
+    SdkMcpTool,
+    UserMessage,
+    create_sdk_mcp_server,
+    query,
+    tool,
+)
+from offline_claude import OfflineClaude
 
 from ethos_registry.bridges.claude_agent_sdk import from_claude_agent_sdk, to_claude_agent_sdk
 
 NAME = "claude-agent-sdk"
 
 
-def answer_of(result: Any) -> Answer:
-    text = "\n".join(part.text for part in result.content if part.type == "text")
-    images = [base64.b64decode(part.data) for part in result.content if part.type == "image"]
-    return Answer(text, bool(result.is_error), tuple(images))
+def answer_of(block: Any) -> Answer:
+    text = "\n".join(part["text"] for part in block.content if part["type"] == "text")
+    images = [part["source"]["data"] for part in block.content if part["type"] == "image"]
+    return Answer(text, block.is_error, tuple(map(base64.b64decode, images)))
 
 
-async def run(tools: list[Any], calls: tuple[Call, ...]) -> list[Answer]:
-    server: Any = create_sdk_mcp_server("desk", tools=tools)
-    async with Client(server["instance"]) as client:
-        return [answer_of(await client.call_tool(call.name, call.args)) for call in calls]
+async def messages_of(tools: list[Any], claude: OfflineClaude) -> list[Any]:
+    """The messages of a run of the SDK whose server `desk` has these tools."""
+    server = create_sdk_mcp_server("desk", tools=tools)
+    options = ClaudeAgentOptions(mcp_servers={"desk": server})
+    return [message async for message in query(prompt="go", options=options, transport=claude)]
+
+
+def on_the_wire(calls: Sequence[Call]) -> list[tuple[str, dict[str, Any]]]:
+    return [(f"mcp__desk__{call.name}", call.args) for call in calls]
+
+
+async def run(tools: list[Any], *turns: tuple[Call, ...], parallel: bool = False) -> list[Answer]:
+    """What the model reads of the last turn."""
+    claude = OfflineClaude(*map(on_the_wire, turns), parallel=parallel)
+    messages = await messages_of(tools, claude)
+    assert isinstance(messages[-1], ResultMessage)
+    read = [message for message in messages if isinstance(message, UserMessage)]
+    assert len(read) == len(turns)
+    return [answer_of(block) for block in read[-1].content]
 
 
 def tools_of(desk: Desk, case: str = "ok", **options: Any) -> list[Any]:
@@ -56,12 +81,47 @@ async def test_the_framework_answers_first(case: str) -> None:
     assert not desk.batches
 
 
+@pytest.mark.parametrize("parallel", [False, True])
+async def test_the_requests_of_a_turn_are_a_batch_each(parallel: bool) -> None:
+    desk = Desk()
+    read = await run(tools_of(desk, "a turn"), TABLE["a turn"], parallel=parallel)
+    assert desk.batches == [1] * 4
+    assert [answer.is_error for answer in read] == [False, True, False, False]
+
+
+async def test_a_client_that_stays_connected_runs_the_calls_of_its_prompt() -> None:
+    desk = Desk()
+    server = create_sdk_mcp_server("desk", tools=tools_of(desk))
+    options = ClaudeAgentOptions(mcp_servers={"desk": server})
+    claude = OfflineClaude(on_the_wire(TABLE["ok"]), on_the_wire(TABLE["raising"]))
+    async with ClaudeSDKClient(options, transport=claude) as client:
+        await client.query("go")
+        messages = [message async for message in client.receive_response()]
+    [wanted] = await table.expected(desk, "raising")
+    assert messages[-1].result == wanted.text
+    assert desk.batches[:2] == [1, 1]
+
+
+async def test_the_schema_stays_as_the_view_shows_it() -> None:
+    desk = Desk()
+    claude = OfflineClaude(on_the_wire(TABLE["ok"]))
+    await messages_of(tools_of(desk), claude)
+    shown = {item["name"]: item["parameters"] for item in desk.view.definitions()}
+    found = {each["name"]: each["inputSchema"] for each in claude.listed["desk"]}
+    assert found == shown
+
+
 async def test_handlers_that_start_together_are_one_batch() -> None:
     desk = Desk()
     add = next(item for item in tools_of(desk) if item.name == "add")
     results = await asyncio.gather(*(add.handler({"a": number, "b": 1}) for number in range(4)))
     assert [result["content"][0]["text"] for result in results] == ["1", "2", "3", "4"]
     assert desk.batches == [4]
+
+
+async def test_a_slow_call_is_cancelled_with_its_run() -> None:
+    desk = Desk()
+    await table.assert_cancelled(desk, run(tools_of(desk), (Call("hold"),)))
 
 
 async def test_a_slow_call_is_cancelled_with_its_handler() -> None:
@@ -128,6 +188,12 @@ async def test_the_registry_answers_for_their_tools_as_for_its_own(case: str) ->
     desk = Desk()
     view = table.view_of(await wrapped(native(desk)))
     await table.assert_registry_answers(view, desk, case)
+
+
+async def test_their_slow_tool_is_cancelled_with_its_call() -> None:
+    desk = Desk()
+    view = table.view_of(await wrapped(native(desk)))
+    await table.assert_cancelled(desk, view.execute([{"id": "1", "name": "hold", "args": {}}]))
 
 
 async def test_their_arguments_are_not_coerced_as_in_the_sdk() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from adapters.table import BUDGET_CHARS, FRAMEWORK_FIRST, PNG, TABLE, Desk, cases, expected
@@ -38,3 +41,21 @@ def test_the_table_holds_twelve_cases_and_every_exception_has_a_reason() -> None
         assert reasons.keys() <= TABLE.keys()
         assert all(len(reason) > 20 for reason in reasons.values())
         assert {*cases(framework), *cases(framework, first=True)} == TABLE.keys()
+
+
+WORDS = {
+    "unknown name": "unknown",
+    "tool that the view does not show": "denied",
+    "argument to coerce": "coerced",
+    "invalid argument": "invalid",
+    "two calls with one id": "duplicate id",
+}
+
+
+def test_the_page_lists_each_place_where_a_framework_answers_first() -> None:
+    page = Path(__file__).parents[2] / "docs" / "frameworks" / "index.md"
+    _, _, section = page.read_text(encoding="utf-8").partition("## Where the framework answers")
+    listed: dict[str, set[str]] = {}
+    for extra, calls in re.findall(r"^\| `([\w-]+)` \| ([^|]+) \|", section, re.MULTILINE):
+        listed.setdefault(extra, set()).update(WORDS[call] for call in calls.split(", "))
+    assert listed == {name: set(reasons) for name, reasons in FRAMEWORK_FIRST.items()}

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +21,27 @@ import pytest
 from ethos_registry import (
     NO_TOOLS,
     AbortController,
+    AbortSignal,
     CallResult,
     FsReach,
+    Invocation,
+    InvocationFilter,
+    LiveContext,
     MemoryArtifactStore,
     Personality,
     ReadMtime,
+    SpooledArtifactStore,
     ToolContext,
     ToolExecuteRequest,
     ToolProgressEvent,
     ToolRegistry,
+    ToolResult,
     ToolTransport,
+    TransportItem,
     TransportReply,
+    TransportTraits,
 )
+from ethos_registry.contract.finish_elsewhere import SharedFolder
 from transports import tools
 
 TOOLS = "transports.tools:registry"
@@ -66,7 +77,7 @@ class Subject:
         self, calls: Sequence[Any], context: ToolContext | None = None, **options: Any
     ) -> list[CallResult]:
         """The results of a batch, which must not take for ever."""
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(300):
             return await self.registry().execute_parallel(calls, context, **options)
 
 
@@ -77,13 +88,15 @@ def call(name: str, tool_call_id: str = "1", /, **args: Any) -> dict[str, Any]:
 def is_alive(process_id: int) -> bool:
     try:
         os.kill(process_id, 0)
-    except ProcessLookupError:
+        if not Path("/proc/self/stat").exists():
+            return True
+        status = Path(f"/proc/{process_id}/stat").read_text()
+    except (ProcessLookupError, FileNotFoundError):  # it may end between the two
         return False
-    status = Path(f"/proc/{process_id}/stat")
-    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
+    return status.rpartition(")")[2].split()[0] != "Z"
 
 
-async def until(condition: Callable[[], bool], seconds: float = 20) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 120) -> None:
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110  files and processes have no event
             await asyncio.sleep(0.01)
@@ -153,15 +166,25 @@ async def arguments_that_do_not_fit_are_refused_before_the_tool(subject: Subject
 async def events_arrive_while_the_tool_runs_under_its_name(subject: Subject) -> None:
     if not subject.transport.traits.streams_progress:
         pytest.skip("the transport streams no progress")
-    arrived: list[tuple[float, ToolProgressEvent]] = []
-    context = ToolContext(emit=lambda event: arrived.append((time.monotonic(), event)))
-    [result] = await subject.run([call("report", count=4, seconds=0.1)], context)
+    arrived = await reported_events(subject)
+    assert {event.tool_name for event in arrived} == {"report"}
+    assert {event.audience for event in arrived} == {"dashboard"}
+    assert [event.percent for event in arrived] == [0, 10, 20, 30]
+
+
+async def reported_events(subject: Subject) -> list[ToolProgressEvent]:
+    """The events of a tool that goes on only when its first event has arrived here."""
+    arrived: list[ToolProgressEvent] = []
+
+    def emit(event: ToolProgressEvent) -> None:
+        arrived.append(event)
+        subject.file.touch()
+
+    args = {"count": 4, "seconds": 0.1, "awaited_file": str(subject.file)}
+    [result] = await subject.run([call("report", **args)], ToolContext(emit=emit))
     assert result.text == "reported"
-    assert [event.message for _, event in arrived] == [f"step {n}" for n in range(4)]
-    assert {event.tool_name for _, event in arrived} == {"report"}
-    assert {event.audience for _, event in arrived} == {"dashboard"}
-    assert [event.percent for _, event in arrived] == [0, 10, 20, 30]
-    assert arrived[-1][0] - arrived[0][0] > 0.15
+    assert [event.message for event in arrived] == [f"step {n}" for n in range(4)]
+    return arrived
 
 
 @row
@@ -225,7 +248,7 @@ async def a_call_is_stopped_at_its_own_time_and_its_siblings_go_on(subject: Subj
     tick = registry.get("tick")
     assert tick is not None
     registry.register(tick.replace(timeout_seconds=0.5), overwrite=True)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         ticked, waited = await registry.execute_parallel(
             [
                 call("tick", "t", file=str(subject.file), seconds=30),
@@ -244,12 +267,13 @@ async def a_call_is_stopped_at_its_own_time_and_its_siblings_go_on(subject: Subj
 async def a_plain_function_really_ends_at_the_deadline(subject: Subject) -> None:
     if not subject.transport.traits.cancels_running:
         pytest.skip("the transport cannot end plain functions")
+    await warm(subject)
     started = time.monotonic()
     [result] = await subject.run(
-        [call("tick_plain", file=str(subject.file), seconds=60)], deadline_seconds=3
+        [call("tick_plain", file=str(subject.file), seconds=300)], deadline_seconds=3
     )
     assert result.result.reason == "timeout"
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 200
     assert tools.noted(subject.file)
     await stops_growing(subject.file)
 
@@ -279,9 +303,15 @@ async def closing_the_iterator_early_stops_the_rest(subject: Subject) -> None:
     await stops_growing(subject.file)
 
 
+async def warm(subject: Subject) -> None:
+    """Wait until workers run: their start takes seconds, which a short deadline may not have."""
+    calls = [call("count_plain", f"{n}", file="/dev/null", number=n, seconds=0.1) for n in range(2)]
+    assert all(result.ok for result in await subject.run(calls))
+
+
 async def stops_growing(file: Path) -> None:
     """The tool that writes to the file ends within a few seconds."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while True:
             before = len(tools.noted(file))
             await asyncio.sleep(0.5)
@@ -297,11 +327,19 @@ async def a_crash_keeps_finished_results_and_the_pool_goes_on(subject: Subject) 
     if not subject.is_remote:
         pytest.skip("a crash of this process ends the tests")
     finished = 3
+    answered: list[CallResult] = []
+    all_answered = subject.folder / "all_answered"
+
+    def on_result(result: CallResult) -> None:
+        answered.append(result)
+        if len(answered) == finished:
+            all_answered.touch()
+
     calls = [
         *(call("count", f"c{n}", file=str(subject.file), number=n) for n in range(finished)),
-        call("crash", "x", after_seconds=0.5),
+        call("crash", "x", awaited_file=str(all_answered)),
     ]
-    results = await subject.run(calls)
+    results = await subject.run(calls, on_result=on_result)
     assert [result.text for result in results[:finished]] == ["0", "1", "2"]
     lost = results[-1]
     assert (lost.result.code, lost.result.reason) == ("execution_failed", "worker_lost")
@@ -345,7 +383,7 @@ async def what_no_worker_can_offer_is_not_available_and_names_why(subject: Subje
     if not subject.can_be_unplaceable:
         pytest.skip("every tool can be placed")
     async with subject.open(tools=BROKEN) as transport:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             results = await subject.registry(transport).execute_parallel(
                 [call("wait", f"{n}", number=n, seconds=0) for n in range(3)]
             )
@@ -488,7 +526,7 @@ async def two_turns_on_one_transport_keep_their_contexts_apart(subject: Subject)
             assert {event.message for event in events} == {f"{session} works"}
             assert len(events) == 24
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(300):
         await asyncio.gather(turn("first", 400), turn("second", 500), turn("third", 600))
 
 
@@ -510,7 +548,7 @@ async def ten_megabytes_arrive_and_are_cut_and_stored_here(subject: Subject) -> 
     size = 10_000_000
     async with subject.open(max_result_bytes=size + 1000) as transport:
         store = MemoryArtifactStore()
-        async with asyncio.timeout(90):
+        async with asyncio.timeout(300):
             [result] = await subject.registry(transport).execute_parallel(
                 [call("large", characters=size)],
                 ToolContext(result_budget_chars=1_000, artifact_store=store),
@@ -532,6 +570,215 @@ async def what_is_larger_than_the_limit_is_bounded_and_says_so(subject: Subject)
     assert len(result.text) < 1_200
     assert result.text.endswith("wxyz")
     assert "49,000 characters left out" in result.text
+
+
+# Results that workers shorten
+
+
+class Watched(ToolTransport):
+    """A transport whose replies are kept."""
+
+    def __init__(self, transport: ToolTransport) -> None:
+        self.transport = transport
+        self.replies: list[TransportReply] = []
+
+    @property
+    def traits(self) -> TransportTraits:
+        return self.transport.traits
+
+    async def execute_many(
+        self,
+        requests: Sequence[ToolExecuteRequest],
+        signal: AbortSignal,
+        *,
+        live: LiveContext | None = None,
+    ) -> AsyncIterator[TransportItem]:
+        items: Any = self.transport.execute_many(requests, signal, live=live)
+        async with aclosing(items) as stream:
+            async for item in stream:
+                if isinstance(item, TransportReply):
+                    self.replies.append(item)
+                yield item
+
+
+def shortened_calls() -> list[dict[str, Any]]:
+    """Every output of every kind of tool; each tool and each output in every way of ending."""
+    calls: list[dict[str, Any]] = []
+    endings = ("ok", "error", "raise", "structured")
+    for name, more in (
+        ("terminal", {"command": "make all"}),
+        ("read_file", {}),
+        ("no_reducer", {}),
+        ("versioned", {}),
+        ("unversioned", {}),
+        ("fetched", {"url": "https://example.org/" + "long/" * 60}),
+    ):
+        for kind in tools.OUTPUTS:
+            for ending in {"ok", endings[(len(calls) * 7 // 5) % 4]}:
+                args = {**more, "kind": kind, "ending": ending}
+                calls.append(call(name, f"{name}-{kind}-{ending}", **args))
+    return calls
+
+
+def facts_of(result: CallResult) -> dict[str, Any]:
+    """What callers, ledgers and telemetry read of a result; ids of artifacts are random."""
+    return {
+        "id": result.tool_call_id,
+        "text": re.sub(r"\[artifact [a-z0-9]+:", "[artifact ID:", result.text),
+        "ok": result.ok,
+        "code": getattr(result.result, "code", None),
+        "reason": getattr(result.result, "reason", None),
+        "structured": result.result.structured,
+        "cost_usd": result.result.cost_usd,
+        "extra": dict(result.result.extra),
+        "raw_chars": result.raw_chars,
+        "reduced_chars": result.reduced_chars,
+        "sent_chars": result.sent_chars,
+        "truncated_from": result.truncated_from,
+        "untrusted": result.untrusted,
+        "source": result.source,
+    }
+
+
+def brief(differs: dict[str, tuple[Any, Any]]) -> str:
+    return "; ".join(
+        f"{name}: {str(one)[:150]!r} .. {str(one)[-150:]!r}, got {str(other)[:150]!r} .. "
+        f"{str(other)[-150:]!r}"
+        for name, (one, other) in differs.items()
+    )
+
+
+async def same_as_here(
+    subject: Subject,
+    transport: ToolTransport,
+    make_context: Callable[[], ToolContext],
+    calls: list[dict[str, Any]],
+    **options: Any,
+) -> None:
+    """Results and artifacts are those of the same calls without a transport."""
+    found: list[tuple[list[dict[str, Any]], dict[str, str]]] = []
+    for transports in ({}, {"*": transport}):
+        registry = ToolRegistry(
+            tools.registry.all(), transports=transports, reducer_registry=tools.reducers()
+        )
+        context = make_context()
+        async with asyncio.timeout(300):
+            results = await registry.execute_parallel(calls, context, **options)
+        store, stored = context.artifact_store, {}
+        if isinstance(store, MemoryArtifactStore):
+            stored = {
+                artifact.origin.tool_call_id: artifact.read_all() for artifact in store.artifacts()
+            }
+            store.close()
+        found.append(([facts_of(result) for result in results], stored))
+    (expected, expected_stored), (arrived, arrived_stored) = found
+    for one, other in zip(expected, arrived, strict=True):
+        differs = {name: (one[name], other[name]) for name in one if one[name] != other[name]}
+        assert not differs, f"{one['id']}: {brief(differs)}"
+    assert arrived_stored == expected_stored
+
+
+@row
+async def shortened_results_are_those_of_the_same_calls_without_a_transport(
+    subject: Subject,
+) -> None:
+    calls = shortened_calls()
+    if not subject.transport.traits.in_place and not subject.transport.traits.reduces_results:
+        for budget, options in (
+            (0, {}),
+            (90_000, {"untrusted": "wrap"}),
+            (90_000, {"budget_policy": "fill", "untrusted": "wrap"}),
+            (200_000_000, {}),
+        ):
+            context = partial(ToolContext, result_budget_chars=budget, current_turn=3)
+            await same_as_here(subject, subject.transport, context, calls, **options)
+
+
+@row
+async def full_text_of_shortened_results_is_in_the_store_of_the_caller(subject: Subject) -> None:
+    if subject.transport.traits.reduces_results:
+        pytest.skip("the gateway finishes results for its own personality")
+    folder = subject.folder / "artifacts"
+
+    def context(store: Callable[[], MemoryArtifactStore]) -> ToolContext:
+        made = store()
+        made.announce_readers(["read_artifact"])
+        return ToolContext(result_budget_chars=90_000, artifact_store=made)
+
+    in_files = partial(SpooledArtifactStore, folder, memory_bytes=10_000)
+    for store, options in (
+        (MemoryArtifactStore, {"untrusted": "wrap"}),
+        (in_files, {"untrusted": "wrap"}),
+        (in_files, {"budget_policy": "fill"}),
+    ):
+        made = partial(context, store)
+        await same_as_here(subject, subject.transport, made, shortened_calls(), **options)
+    assert list(folder.iterdir()) == []
+
+
+@row
+async def ten_megabytes_do_not_travel_when_the_worker_can_shorten_them(subject: Subject) -> None:
+    if not subject.transport.traits.finishes_results:
+        pytest.skip("results are shortened by the caller")
+    size = 10_000_000
+    folder = subject.folder / "artifacts"
+    watched = Watched(subject.transport)
+    registry = ToolRegistry(tools.registry.all(), transports={"*": watched})
+    with SpooledArtifactStore(folder) as store:
+        for given in (None, store):
+            context = ToolContext(result_budget_chars=1_000, artifact_store=given)
+            async with asyncio.timeout(300):
+                [result] = await registry.execute_parallel(
+                    [call("large", characters=size)], context
+                )
+            assert (result.raw_chars, result.truncated_from) == (size, size)
+        assert [len(reply.result.text) < 1_500 for reply in watched.replies] == [True, True]
+        [artifact] = store.artifacts()
+        assert artifact.line(0) == "a" * (size - 4) + "wxyz"
+    assert list(folder.iterdir()) == []
+
+
+@row
+async def a_folder_that_a_worker_does_not_see_makes_the_full_text_travel(subject: Subject) -> None:
+    if not subject.transport.traits.finishes_results:
+        pytest.skip("results are shortened by the caller")
+    watched = Watched(subject.transport)
+    registry = ToolRegistry(tools.registry.all(), transports={"*": watched})
+
+    class Elsewhere(SpooledArtifactStore):
+        """As on another machine: the folder of the worker has no file of this store."""
+
+        def share(self) -> SharedFolder | None:
+            shared = super().share()
+            assert shared is not None
+            return SharedFolder(str(subject.folder), shared.token)
+
+    with Elsewhere(subject.folder / "artifacts") as store:
+        context = ToolContext(result_budget_chars=1_000, artifact_store=store)
+        [result] = await registry.execute_parallel([call("large", characters=200_000)], context)
+        assert (result.raw_chars, result.truncated_from) == (200_000, 200_000)
+        assert [len(reply.result.text) for reply in watched.replies] == [200_000]
+        [artifact] = store.artifacts()
+        assert len(artifact.line(0)) == 200_000
+
+
+@row
+async def what_the_caller_alone_can_do_keeps_the_text_whole(subject: Subject) -> None:
+    if not subject.transport.traits.finishes_results:
+        pytest.skip("results are shortened by the caller")
+    watched = Watched(subject.transport)
+    seen: list[int] = []
+
+    def after(invocation: Invocation, result: ToolResult) -> None:
+        seen.append(len(result.text))
+
+    for options in ({"filters": [InvocationFilter(after=after)]}, {}):
+        registry = ToolRegistry(tools.registry.all(), transports={"*": watched}, **options)
+        context = ToolContext(result_budget_chars=1_000)
+        [result] = await registry.execute_parallel([call("large", characters=50_000)], context)
+        assert (result.raw_chars, result.truncated_from) == (50_000, 50_000)
+    assert seen == [50_000]
+    assert [len(reply.result.text) > 1_500 for reply in watched.replies] == [True, False]
 
 
 # What tools do to their process
@@ -559,7 +806,7 @@ async def a_tool_that_forks_does_not_leak_the_channel(subject: Subject) -> None:
         pytest.skip("a fork of the tests would go on with the tests")
     async with subject.open() as transport:
         registry = subject.registry(transport)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             [forked] = await registry.execute_parallel([call("fork", seconds=300)])
             assert forked.text.isdigit()
             [parent] = await registry.execute_parallel([call("fork_async")])
@@ -567,7 +814,7 @@ async def a_tool_that_forks_does_not_leak_the_channel(subject: Subject) -> None:
             started = time.monotonic()
             [lost] = await registry.execute_parallel([call("crash")])
             assert lost.text.endswith("it may have run")
-            assert time.monotonic() - started < 20  # not when the forked process ends
+            assert time.monotonic() - started < 100  # not when the forked process ends
             [after] = await registry.execute_parallel([call("wait", "w", number=1, seconds=0)])
             assert after.text == "1 w"
     await until(lambda: not is_alive(int(forked.text)))

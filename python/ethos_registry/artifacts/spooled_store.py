@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
 import time
+from collections.abc import Iterable
 
 from ethos_registry.artifacts.content import Content, FileContent, MemoryContent
 from ethos_registry.artifacts.errors import ArtifactStoreError
+from ethos_registry.artifacts.shared_file import SUFFIX, read_shared, write_file
 from ethos_registry.artifacts.store import DEFAULT_TIME_TO_LIVE_SECONDS, MemoryArtifactStore
 from ethos_registry.contract import checks
+from ethos_registry.contract.artifact import ArtifactOrigin
+from ethos_registry.contract.content import NO_CONTENT, ContentBlock, content_blocks
+from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.finish_elsewhere import SharedFolder
 
 __all__ = ["SpooledArtifactStore"]
 
 DEFAULT_MEMORY_BYTES = 1 << 20
 DEFAULT_MAX_BYTES = 1 << 30
-_PREFIX, _SUFFIX = "ethos-artifact-", ".txt"
+_PREFIX = "ethos-artifact-"
 
 
 class SpooledArtifactStore(MemoryArtifactStore):
@@ -26,6 +32,9 @@ class SpooledArtifactStore(MemoryArtifactStore):
     is written. Files are removed with their artifacts, and at the exit of the interpreter. Files of
     a process that was killed are removed by the next store in the same directory once they are
     older than `time_to_live_seconds`, so use one time to live per directory.
+
+    Workers of a transport that see the same directory write the full text of a result there
+    themselves, and only what the model reads travels.
 
     With a `memory_bytes` of less than 1 MiB, short files are written on the event loop's
     thread; files of over 256 Ki characters never are.
@@ -48,13 +57,93 @@ class SpooledArtifactStore(MemoryArtifactStore):
         super().__init__(max_bytes=max_bytes, time_to_live_seconds=time_to_live_seconds)
         self._directory = os.path.abspath(checks.path(directory, "directory"))
         self._memory_bytes = checks.finite_number(memory_bytes, "memory_bytes", whole=True)
+        self._shared: SharedFolder | None = None
+        self._token: FileContent | None = None
         _remove_older(self._directory, time_to_live_seconds)
+
+    def share(self) -> SharedFolder | None:
+        """Where a worker may store text for `adopt`; `None` if the directory cannot be written.
+
+        Raises `ArtifactStoreError` if the store is closed.
+        """
+        with self._lock:
+            self._check_open()
+            shared = self._shared
+            if shared is None:
+                shared = SharedFolder(self._directory, secrets.token_hex(8))
+            path = os.path.join(self._directory, shared.token_file)
+            if self._shared is None or not os.path.exists(path):
+                try:
+                    os.makedirs(self._directory, mode=0o700, exist_ok=True)
+                    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                    os.close(os.open(path, flags, 0o600))
+                except OSError:
+                    return None
+                self._shared, self._token = shared, FileContent("", path, 0)
+            return shared
+
+    def adopt(
+        self,
+        artifact_id: str,
+        file: str,
+        origin: ArtifactOrigin,
+        content: Iterable[ContentBlock] = NO_CONTENT,
+    ) -> None:
+        """Store, under a reserved id, the text that a worker wrote to a file of the directory.
+
+        Raises `ArtifactStoreError`, and removes the file, if `spool` would not store the text, or
+        the file is not one that a worker of this store wrote.
+        """
+        checks.text(artifact_id, "artifact_id")
+        if not isinstance(origin, ArtifactOrigin):
+            raise ConfigError(f"`origin` must be an ArtifactOrigin, got {type(origin).__name__}")
+        blocks, shared = content_blocks(content), self._shared
+        name = checks.text(file, "file")
+        is_ours = (
+            shared is not None
+            and name.startswith(shared.file_prefix)
+            and name.endswith(SUFFIX)
+            and os.path.basename(name) == name
+        )
+        if not is_ours:
+            raise ArtifactStoreError(f"artifact `{artifact_id}`: no worker wrote {name!r}")
+        path = os.path.join(self._directory, name)
+        owned = FileContent(artifact_id, path, 0)
+        try:
+            data = read_shared(path, int(self._max_bytes))
+            if data is None:
+                raise ArtifactStoreError(
+                    f"artifact `{artifact_id}` does not fit: it has more than `max_bytes` "
+                    f"{self._max_bytes:,} bytes"
+                )
+            data.decode()
+            owned.size_bytes = len(data)
+            self._store(artifact_id, data, origin, blocks, lambda: owned)
+        except (OSError, UnicodeDecodeError) as error:
+            owned.remove()
+            raise ArtifactStoreError(
+                f"artifact `{artifact_id}` cannot be read from {name!r}: {error}"
+            ) from error
+        except BaseException:
+            owned.remove()
+            raise
+
+    def close(self) -> None:
+        """Remove every artifact and accept no more, from workers neither."""
+        with self._lock:
+            super().close()
+            shared, token, self._token = self._shared, self._token, None
+        if token is None or shared is None:
+            return
+        token.remove()
+        _remove_files(self._directory, shared.file_prefix)
 
     def _content(self, artifact_id: str, data: bytes) -> Content:
         if len(data) <= self._memory_bytes:
             return MemoryContent(artifact_id, data)
         try:
-            path = self._written(data)
+            os.makedirs(self._directory, mode=0o700, exist_ok=True)
+            path = write_file(self._directory, _PREFIX, data)
         except OSError as error:
             raise ArtifactStoreError(
                 f"artifact `{artifact_id}` cannot be written below {self._directory!r}: "
@@ -62,29 +151,23 @@ class SpooledArtifactStore(MemoryArtifactStore):
             ) from error
         return FileContent(artifact_id, path, len(data))
 
-    def _written(self, data: bytes) -> str:
-        """The path of a new file with `data`; no file is left if writing fails."""
-        os.makedirs(self._directory, mode=0o700, exist_ok=True)
-        descriptor, path = tempfile.mkstemp(_SUFFIX, _PREFIX, self._directory)  # mode 0600
-        try:
-            with open(descriptor, "wb", buffering=0) as file:
-                rest = memoryview(data)
-                while rest:
-                    rest = rest[file.write(rest) :]
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(path)
-            raise
-        return path
-
 
 def _remove_older(directory: str, seconds: float) -> None:
     """Remove the files of stores whose process did not remove them."""
     oldest = time.time() - seconds
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
-            if entry.name.startswith(_PREFIX) and entry.name.endswith(_SUFFIX):
+            if entry.name.startswith(_PREFIX) and entry.name.endswith(SUFFIX):
                 with contextlib.suppress(OSError):
                     status = entry.stat(follow_symlinks=False)
                     if entry.is_file(follow_symlinks=False) and status.st_mtime < oldest:
                         os.unlink(entry.path)
+
+
+def _remove_files(directory: str, prefix: str) -> None:
+    """Remove the files that workers wrote and whose results were not taken."""
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
+        for entry in entries:
+            if entry.name.startswith(prefix):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)

@@ -111,8 +111,18 @@ class MemoryArtifactStore:
         if not isinstance(origin, ArtifactOrigin):
             raise ConfigError(f"`origin` must be an ArtifactOrigin, got {type(origin).__name__}")
         data = _core.replace_surrogates(checks.text(text, "text")).encode()
+        self._store(artifact_id, data, origin, content_blocks(content))
+
+    def _store(
+        self,
+        artifact_id: str,
+        data: bytes,
+        origin: ArtifactOrigin,
+        given: tuple[ContentBlock, ...],
+        text_of: Callable[[], Content] | None = None,
+    ) -> None:
+        """Store UTF-8; `text_of` makes its content, if it is not to be written."""
         lines = LineIndex(data)
-        given = content_blocks(content)
         size_bytes = len(data) + block_bytes(given)
         with self._lock:
             self._check_open()
@@ -128,7 +138,7 @@ class MemoryArtifactStore:
                 given, size_bytes = (), len(data)
             self._bytes += size_bytes
         try:
-            text_content = self._content(artifact_id, data)
+            text_content = self._content(artifact_id, data) if text_of is None else text_of()
             try:
                 blocks = kept_blocks(given, lambda data: self._content(artifact_id, data))
             except BaseException:

@@ -95,31 +95,41 @@ def _function(
     collector: TurnCollector,
     context_factory: Callable[[FunctionInvocationContext], ToolContext] | None,
 ) -> Any:
-    parameter = "invocation"
-    while parameter in shown.parameters.get("properties", {}):
-        parameter += "_"
-
-    async def call(**arguments: Any) -> list[Content]:
-        invocation = arguments.pop(parameter)
+    async def call(arguments: dict[str, Any], context: ToolContext | None) -> list[Content]:
         result = await collector.call(
-            shown.name,
-            arguments,
-            tool_call_id=_call_id.get(),
-            context=None if context_factory is None else context_factory(invocation),
+            shown.name, arguments, tool_call_id=_call_id.get(), context=context
         )
         text, blocks = sent_parts(result, lambda block: True)
         return [Content.from_text(text), *map(_content, blocks)]
 
+    # Without a parameter for it the framework makes no invocation context, which it would compare
+    # with the arguments twice.
+    if context_factory is None:
+
+        async def without_context(**arguments: Any) -> list[Content]:
+            return await call(arguments, None)
+
+        return without_context
+
+    make = context_factory
+    parameter = "invocation"
+    while parameter in shown.parameters.get("properties", {}):
+        parameter += "_"
+
+    async def with_context(**arguments: Any) -> list[Content]:
+        invocation = arguments.pop(parameter)
+        return await call(arguments, make(invocation))
+
     # The framework looks for the parameter that takes its context here. Its name must not be that
     # of an argument.
     kind = inspect.Parameter
-    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    with_context.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             kind(parameter, kind.KEYWORD_ONLY, annotation=FunctionInvocationContext),
             kind("arguments", kind.VAR_KEYWORD),
         ]
     )
-    return call
+    return with_context
 
 
 def _content(block: DataBlock) -> Content:

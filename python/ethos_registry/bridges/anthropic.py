@@ -67,7 +67,7 @@ class _AsyncTool(_Shown, BetaAsyncBuiltinFunctionTool):
     async def call(self, input: object) -> Any:  # noqa: A002 - the SDK's name for it
         """Run one call."""
         name = self._definition["name"]
-        return self._content(await self._collector.call(name, input, **self._options()))
+        return self._content(await self._collector.call_alone(name, input, **self._options()))
 
 
 class _SyncTool(_Shown, BetaBuiltinFunctionTool):

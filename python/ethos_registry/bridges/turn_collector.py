@@ -15,7 +15,7 @@ from ethos_registry.bridges.collected_call import (
     is_same_context,
 )
 from ethos_registry.contract import checks
-from ethos_registry.contract.call import CallResult
+from ethos_registry.contract.call import CallResult, ToolCall
 from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.ports import ToolView
@@ -98,7 +98,7 @@ class TurnCollector:
         """What still takes calls in this tick."""
         self._running: dict[int, CollectedBatch] = {}
         self._numbers = itertools.count()
-        self._made: tuple[tuple[str, int, bool], ToolContext] | None = None
+        self._made: tuple[tuple[str, int, OnProgress | None], ToolContext] | None = None
         self._tasks: set[asyncio.Task[None]] = set()  # an event loop keeps no task alive
 
     def __repr__(self) -> str:
@@ -136,6 +136,30 @@ class TurnCollector:
             await batch.leave(call, is_held=self._is_filled)
             raise
 
+    async def call_alone(
+        self,
+        name: str,
+        args: Any,
+        *,
+        tool_call_id: str = "",
+        context: ToolContext | None = None,
+        view: ToolView | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> CallResult:
+        """The result of one call as a batch of its own, which starts at once.
+
+        For a framework that calls its tools one after the other: there is nothing to join, and the
+        call runs in the caller's task. The arguments are those of `call`.
+        """
+        if context is not None:
+            checked_context(context)
+        [result] = await (self.view if view is None else view).execute(
+            [ToolCall(checks.text(tool_call_id, "tool_call_id"), checks.text(name, "name"), args)],
+            self._batch_context(context, 1, on_progress),
+            **self._options,
+        )
+        return result  # type: ignore[no-any-return]
+
     def call_sync(
         self,
         name: str,
@@ -148,7 +172,7 @@ class TurnCollector:
     ) -> CallResult:
         """The result of one call for code without an event loop: a batch of its own."""
         return run_sync(
-            lambda: self.call(
+            lambda: self.call_alone(
                 name,
                 args,
                 tool_call_id=tool_call_id,
@@ -192,7 +216,7 @@ class TurnCollector:
         try:
             await batch.view.execute(
                 calls,
-                self._batch_context(batch),
+                self._batch_context(batch.context, len(batch.calls), self._emit_of(batch)),
                 **self._options,
                 on_result=batch.hand_over,
                 control=batch.control,
@@ -216,24 +240,30 @@ class TurnCollector:
             if not opened:
                 del self._open[key]
 
-    def _batch_context(self, batch: CollectedBatch) -> ToolContext | None:
+    def _batch_context(
+        self, context: ToolContext | None, calls: int, emit: OnProgress | None
+    ) -> ToolContext:
         """The context of the calls with the budget of the batch, and their own listeners."""
-        context, budget = batch.context, self._turn_budget_chars
-        share = min(1.0, len(batch.calls) / self._expected_calls)
-        emits = any(call.on_progress is not None for call in batch.calls)
-        if budget is None and share == 1 and not emits:
+        budget = self._turn_budget_chars
+        share = min(1.0, calls / self._expected_calls)
+        if context is not None and budget is None and share == 1 and emit is None:
             return context
         if budget is None:
             budget = DEFAULT_BUDGET_CHARS if context is None else context.result_budget_chars
         budget = int(budget * share)
         if context is not None:
-            emit = self._emit if emits else context.emit
-            return context.replace(result_budget_chars=budget, emit=emit)
-        facts = (os.getcwd(), budget, emits)
+            return context.replace(
+                result_budget_chars=budget, emit=context.emit if emit is None else emit
+            )
+        facts = (os.getcwd(), budget, emit)
         if self._made is None or self._made[0] != facts:
-            made = ToolContext(result_budget_chars=budget, emit=self._emit if emits else None)
+            made = ToolContext(result_budget_chars=budget, emit=emit)
             self._made = (facts, made)  # the next turn is usually like this one
         return self._made[1]
+
+    def _emit_of(self, batch: CollectedBatch) -> OnProgress | None:
+        emits = any(call.on_progress is not None for call in batch.calls)
+        return self._emit if emits else None
 
     def _emit(self, event: ToolProgressEvent) -> None:
         """Pass an event to the call that it belongs to."""

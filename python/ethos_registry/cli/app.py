@@ -61,6 +61,7 @@ from ethos_registry.cli.tool_options import (
     ToolReferences,
 )
 from ethos_registry.cli.usage_command import usage
+from ethos_registry.cli.worker_command import worker
 
 __all__ = ["app"]
 
@@ -372,6 +373,7 @@ def run(
 
 app.command(short_help="Show who called which tools.")(usage)
 app.command(short_help="Serve a personality over the Model Context Protocol.")(serve)
+app.command(short_help="Serve tools on a Ray cluster.")(worker)
 app.command(short_help="Show what this machine can enforce.")(doctor)
 
 

@@ -35,7 +35,7 @@ class ReadMtime:
     mtime_ms: float
     read_at_turn: int
     stamp: str | None = field(default=None, compare=False, repr=False)
-    """An opaque value of the reader for writers; not sent over the wire."""
+    """An opaque value of the reader for writers."""
 
     def __post_init__(self) -> None:
         checks.finite_number(self.mtime_ms, "mtime_ms", minimum=-math.inf)
@@ -44,13 +44,16 @@ class ReadMtime:
 
     def to_wire(self) -> dict[str, Any]:
         """The entry as a JSON object."""
-        return {"mtimeMs": self.mtime_ms, "readAtTurn": self.read_at_turn}
+        wire: dict[str, Any] = {"mtimeMs": self.mtime_ms, "readAtTurn": self.read_at_turn}
+        if self.stamp is not None:
+            wire["stamp"] = self.stamp
+        return wire
 
     @classmethod
     def from_wire(cls, payload: Mapping[str, Any]) -> ReadMtime:
         """The entry that a JSON object describes; unknown fields are refused."""
         fields = ("mtime_ms", "read_at_turn")
-        values = python_names(payload, fields, "entry of readMtimes")
+        values = python_names(payload, (*fields, "stamp"), "entry of readMtimes")
         for name in fields:
             if name not in values:
                 raise ConfigError(f"an entry of readMtimes needs `{wire_name(name)}`")

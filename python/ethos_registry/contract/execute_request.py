@@ -11,6 +11,7 @@ from ethos_registry.contract.abort import AbortSignal
 from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.finish_elsewhere import FinishOrder
 from ethos_registry.contract.policy import NO_TOOLS, Personality, ToolFilterOpts
 from ethos_registry.contract.wire import python_names, wire_name
 
@@ -44,6 +45,8 @@ class ToolExecuteRequest:
     tool_digest: str = ""
     """SHA-256 hex of the definition and capabilities that the caller has; a receiver with another
     definition refuses the call. Empty: not compared."""
+    finish: FinishOrder | None = None
+    """How the receiver shortens the result; `None`: it sends the result as it is."""
     protocol_version: int = PROTOCOL_VERSION
 
     def __post_init__(self) -> None:
@@ -65,6 +68,8 @@ class ToolExecuteRequest:
             checks.boolean(self.idempotent, "idempotent")
         if type(self.tool_digest) is not str:
             checks.text(self.tool_digest, "tool_digest")
+        if self.finish is not None and not isinstance(self.finish, FinishOrder):
+            raise ConfigError(f"`finish` must be a FinishOrder, got {type(self.finish).__name__}")
         if self.protocol_version is not PROTOCOL_VERSION:
             version = self.protocol_version
             checks.finite_number(version, "protocol_version", minimum=1, whole=True)
@@ -170,6 +175,7 @@ REQUEST_FIELDS: dict[str, RequestField] = {
     "filter_opts": RequestField(None, _to_wire, ToolFilterOpts.from_wire),
     "idempotent": RequestField(False),
     "tool_digest": RequestField(""),
+    "finish": RequestField(None, _to_wire, FinishOrder.from_wire),
     "protocol_version": RequestField(PROTOCOL_VERSION),
 }
 """Every field, in its order on the wire."""
@@ -210,6 +216,7 @@ def batch_to_wire(requests: Sequence[ToolExecuteRequest]) -> WireBatch:
     shared: list[dict[str, Any]] = []
     written: list[dict[str, Any]] = []
     known: dict[tuple[Any, ...], int] = {}
+    orders: dict[tuple[int, int], int] = {}
     for request in requests:
         context = request.context
         key = (
@@ -239,6 +246,13 @@ def batch_to_wire(requests: Sequence[ToolExecuteRequest]) -> WireBatch:
             entry["toolDigest"] = request.tool_digest
         if request.idempotent:
             entry["idempotent"] = True
+        if request.finish is not None:
+            order = (place, id(request.finish))
+            if order not in orders:
+                written_orders = shared[place].setdefault(_ORDERS, [])
+                orders[order] = len(written_orders)
+                written_orders.append(request.finish.to_wire())
+            entry["finish"] = orders[order]
         if context.tool_call_id != request.tool_call_id:
             entry["contextToolCallId"] = context.tool_call_id
         written.append(entry)
@@ -249,13 +263,12 @@ def batch_from_wire(
     shared: Sequence[Mapping[str, Any]], requests: Sequence[Mapping[str, Any]]
 ) -> list[ToolExecuteRequest]:
     """The requests that `batch_to_wire` wrote."""
-    templates = [
-        ToolExecuteRequest.from_wire({**common, "toolCallId": "", "name": "", "args": None})
-        for common in shared
-    ]
+    orders = [list(map(FinishOrder.from_wire, common.get(_ORDERS, ()))) for common in shared]
+    templates = [ToolExecuteRequest.from_wire(_template(common)) for common in shared]
     read: list[ToolExecuteRequest] = []
     for entry in requests:
-        template = templates[entry["shared"]]
+        place = entry["shared"]
+        template, order = templates[place], entry.get("finish")
         tool_call_id = entry["toolCallId"]
         context = context_for_call(template.context, entry.get("contextToolCallId", tool_call_id))
         read.append(
@@ -270,6 +283,7 @@ def batch_from_wire(
                 template.filter_opts,
                 entry.get("idempotent", False),
                 entry.get("toolDigest", ""),
+                None if order is None else orders[place][order],
                 template.protocol_version,
             )
         )
@@ -290,4 +304,11 @@ def context_for_call(
     return made
 
 
-_OF_THE_CALL = ("toolCallId", "name", "args", "toolDigest", "idempotent")
+def _template(common: Mapping[str, Any]) -> dict[str, Any]:
+    wire = {**common, "toolCallId": "", "name": "", "args": None}
+    wire.pop(_ORDERS, None)
+    return wire
+
+
+_OF_THE_CALL = ("toolCallId", "name", "args", "toolDigest", "idempotent", "finish")
+_ORDERS = "finishOrders"

@@ -281,7 +281,11 @@ class CallObserver(Protocol):
 
 
 class BatchObserver(Protocol):
-    """Decides for each batch whether it is observed."""
+    """Decides for each batch whether it is observed.
+
+    It may also have a method `is_idle`, which takes nothing and is asked first: `True` if it wants
+    no batch now. If all observers of a registry are idle, nothing is made for them.
+    """
 
     def batch_started(self, batch: StartedBatch) -> Observer | CallObserver | CallRecorder | None:
         """The observer of this batch alone, or `None` to leave it unobserved.

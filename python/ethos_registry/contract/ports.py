@@ -7,9 +7,12 @@ from typing import Any, Protocol, runtime_checkable
 
 from ethos_registry.contract.artifact import ArtifactOrigin
 from ethos_registry.contract.content import ContentBlock
+from ethos_registry.contract.finish_elsewhere import SharedFolder
 
 __all__ = [
     "ArtifactStore",
+    "SharedArtifactStore",
+    "StoredText",
     "ToolView",
     "TurnScope",
     "UsageRecorder",
@@ -37,6 +40,33 @@ class ArtifactStore(Protocol):
         content: Iterable[ContentBlock] = ...,
     ) -> None:
         """Store the text under a reserved id; `content` is passed where the result has blocks."""
+
+
+class StoredText(Protocol):
+    """The full text of one result in a store."""
+
+    def line_count(self) -> int:
+        """The number of lines."""
+
+
+@runtime_checkable
+class SharedArtifactStore(ArtifactStore, Protocol):
+    """An artifact store in a folder that workers may reach: the full text need not travel."""
+
+    def share(self) -> SharedFolder | None:
+        """Where workers may store text; `None` if they cannot."""
+
+    def adopt(
+        self,
+        artifact_id: str,
+        file: str,
+        origin: ArtifactOrigin,
+        content: Iterable[ContentBlock] = ...,
+    ) -> None:
+        """Store the text that a worker wrote to a file of the folder under a reserved id."""
+
+    def get(self, artifact_id: str) -> StoredText | None:
+        """The artifact of this id, or `None`."""
 
 
 class UsageRecorder(Protocol):

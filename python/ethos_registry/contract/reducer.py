@@ -28,6 +28,10 @@ class ToolResultReducer(Protocol):
 
     It is deterministic and synchronous, without I/O and without a model. If it raises, or returns
     anything but a result, the result stays as it was.
+
+    A reducer may have a string `version`: a worker of a transport that has the same class in the
+    same version then reduces results before it sends them. Without one, results travel whole and
+    are reduced by the caller.
     """
 
     @property

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 from ethos_registry.contract.abort import AbortSignal
 from ethos_registry.contract.context import ReadMtime
 from ethos_registry.contract.execute_request import ToolExecuteRequest
+from ethos_registry.contract.finish_elsewhere import FinishFacts
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import (
     ERROR_REASONS,
@@ -53,6 +54,9 @@ class TransportTraits:
     """Whether a `TransportStarted` is sent for each call: its timeout counts from then."""
     reduces_results: bool = False
     """Whether results may be reduced before they arrive; `TransportReply.raw_chars` is then set."""
+    finishes_results: bool = False
+    """Whether workers do what `ToolExecuteRequest.finish` asks for: long results are shortened
+    before they travel."""
     delivery: Literal["at_most_once"] = "at_most_once"
     """A call runs at most once, unless its tool is `idempotent`."""
     max_result_bytes: int | None = None
@@ -97,6 +101,8 @@ class TransportReply:
     """Characters before a reducer that ran elsewhere; the registry then reduces no further."""
     read_mtimes: Mapping[str, ReadMtime] | None = None
     """Entries of `context.read_mtimes` that the tool wrote."""
+    finish: FinishFacts | None = None
+    """What the worker did with the result; `None` if it sends what the tool returned."""
 
     def to_wire(self) -> dict[str, Any]:
         """The reply as a JSON object."""
@@ -110,6 +116,8 @@ class TransportReply:
             wire["rawChars"] = self.raw_chars
         if self.read_mtimes:
             wire["readMtimes"] = {path: entry.to_wire() for path, entry in self.read_mtimes.items()}
+        if self.finish is not None:
+            wire["finish"] = self.finish.to_wire()
         return wire
 
     @classmethod
@@ -130,7 +138,7 @@ class TransportReply:
                 result.extra,
                 result.content,
             )
-        mtimes = payload.get("readMtimes")
+        mtimes, finish = payload.get("readMtimes"), payload.get("finish")
         return cls(
             payload["index"],
             result,
@@ -139,6 +147,7 @@ class TransportReply:
             None
             if mtimes is None
             else {path: ReadMtime.from_wire(entry) for path, entry in mtimes.items()},
+            None if finish is None else FinishFacts.from_wire(finish),
         )
 
 

@@ -120,6 +120,9 @@ class Batch:
 
     def _observe(self, observers: Observers) -> None:
         """Keep what the observers of this batch will read."""
+        if observers.are_idle():
+            self.observers = None
+            return
         if observers.batch_started:
             named = self.context.personality_id
             batch = StartedBatch(

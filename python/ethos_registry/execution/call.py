@@ -14,6 +14,7 @@ from ethos_registry.capabilities.secret_stream import SecretByteStream
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import ToolExecution
+from ethos_registry.contract.finish_elsewhere import FinishFacts
 from ethos_registry.contract.policy import NetworkPolicy, Personality
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.execution.batch import Batch
@@ -69,6 +70,10 @@ class Call(ToolContext):
     """Progress text that waits; `None` if no secret was handed out."""
     worker_raw_chars: int | None = None
     """Characters of a result before it was reduced where its tool ran."""
+    has_registry_error = False
+    """Whether the error that arrived was made by the registry there, as for an exception."""
+    finish_facts: FinishFacts | None = None
+    """What the worker did with the result that arrived."""
     _scoped: Mapping[str, Any] = MappingProxyType({})
     _is_clock_stopped = False
     _paused_at: float | None = None

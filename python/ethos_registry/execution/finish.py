@@ -8,27 +8,24 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.artifacts.artifact_tool import ArtifactTool
 from ethos_registry.contract.artifact import ArtifactOrigin
+from ethos_registry.contract.finish_elsewhere import FinishFacts, FinishOrder
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.result import ToolError, ToolResult
 from ethos_registry.execution import refusals
 from ethos_registry.execution.call import Call
+from ethos_registry.execution.finish_order import finished_here, needs_full_text, shortened
 from ethos_registry.execution.full_text import FENCED_SOURCE_CHARS, ArtifactWriter, FullText
+from ethos_registry.execution.options import ResultSink
 from ethos_registry.execution.returned import BadResultError, checked_result
 from ethos_registry.execution.threads import finish_threads
-from ethos_registry.reduction.finish import (
-    Fence,
-    Finished,
-    finish_result,
-    is_large_result,
-    sanitized,
-)
+from ethos_registry.reduction.finish import Fence, Finished, is_large_result, sanitized
+from ethos_registry.reduction.identity import reducer_identity
 from ethos_registry.reduction.redaction import redacted_parts, redacted_text
 
 __all__ = [
     "fence_of",
     "finish",
     "finish_failure",
-    "finish_for_caller",
     "source_of",
     "source_of_call",
 ]
@@ -41,7 +38,8 @@ async def finish(call: Call, value: Any) -> Finished:
     """
     try:
         result = checked_result(value)
-        if not is_large_result(result):
+        facts = call.finish_facts
+        if not is_large_result(result) and (facts is None or facts.file is None):
             return _finish(call, result, call.plan.reducer)
         job = finish_threads.submit(_finish, call, result, call.plan.reducer)
     except KeyboardInterrupt:
@@ -53,26 +51,6 @@ async def finish(call: Call, value: Any) -> Finished:
         return _bad_result(call, refusals.exception_text(failure))
     done: Finished = finished
     return done
-
-
-async def finish_for_caller(call: Call, value: Any) -> Finished:
-    """The result of a tool for a registry elsewhere: checked, without secrets, else as it is."""
-    try:
-        result = checked_result(value)
-        redact = call.plan.redact
-        if redact is not None:
-            result = redacted_text(result, redact)
-        chars = len(result.text)
-        finished = Finished()
-        finished.result, finished.truncated_from = result, None
-        finished.raw_chars = finished.reduced_chars = finished.sent_chars = chars
-        if redact is not None and (result.structured is not None or result.extra):
-            finished.result = redacted_parts(result, redact)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a result may contain objects with code of their own
-        return _bad_result(call, refusals.exception_text(error))
-    return finished
 
 
 def finish_failure(call: Call, error: BaseException) -> Finished:
@@ -93,49 +71,108 @@ def _bad_result(call: Call, problem: str) -> Finished:
 
 
 def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -> Finished:
-    batch, plan, fence = call.batch, call.plan, fence_of(call)
-    turn_count = batch.context.current_turn
-    redact = plan.redact
-    if call.worker_raw_chars is not None:  # reduced where its tool ran; reducers run once
-        reducer = None
-    if redact is not None:
-        result = redacted_text(result, redact)
+    batch, plan, sink = call.batch, call.plan, call.batch.options.sink
+    if sink is not None:
+        return _finish_for_caller(call, result, reducer, sink)
+    if call.finish_facts is not None:
+        return _finished_elsewhere(call, result, call.finish_facts)
+    fence, trims_now = fence_of(call), not batch.trims_at_end
+    if call.worker_raw_chars is not None or call.has_registry_error:
+        reducer = None  # it was reduced where its tool ran, or is not what a tool returned
+    finished, text = shortened(
+        result,
+        plan.trim_cap,
+        reducer,
+        call.args,
+        batch.context.current_turn,
+        fence if trims_now else None,
+        plan.redact,
+        plan.reduction,
+    )
     if (
         batch.observers is not None
         and batch.observers.batch_recorded
-        and call.worker_raw_chars in (None, len(result.text))
+        and call.worker_raw_chars in (None, len(text))
     ):
-        call.raw_text = result.text
-    trims_now = not batch.trims_at_end
-    now = fence if trims_now else None
-    finished = finish_result(
-        result, plan.trim_cap, reducer, call.args, turn_count, now, plan.reduction
-    )
-    if redact is not None and (result.structured is not None or result.extra):
-        finished.result = redacted_parts(finished.result, redact)
+        call.raw_text = text
     if call.worker_raw_chars is not None:
         finished.raw_chars = call.worker_raw_chars
     if batch.artifacts is not None and not isinstance(plan.entry.tool, ArtifactTool):
         is_reduced = reducer is not None and finished.reduced_chars < finished.raw_chars
-        _store_full_text(call, batch.artifacts, result.text, finished, is_reduced=is_reduced)
+        _store_full_text(call, batch.artifacts, text, finished, is_reduced=is_reduced)
     return finished if trims_now or fence is None else sanitized(finished)
 
 
+def _finish_for_caller(
+    call: Call, result: ToolResult, reducer: ToolResultReducer | None, sink: ResultSink
+) -> Finished:
+    """The result for a registry elsewhere: shortened if that asks for it, else as it is.
+
+    Without the secrets that were handed out here in either case.
+    """
+    plan, order = call.plan, sink.finish_order(call.index)
+    known = plan.redact
+    if order is not None and (reducer is None or reducer_identity(reducer) == order.reducer):
+        fence = _fence_of_order(call, order)
+        turn_count = call.batch.context.current_turn
+        done = finished_here(order, result, reducer, call.args, turn_count, fence, known)
+        if done is not None:
+            finished, facts = done
+            sink.on_finished(call.index, finished.result, facts)
+            return finished
+    if known is not None:
+        result = redacted_text(result, known)
+        if result.structured is not None or result.extra:
+            result = redacted_parts(result, known)
+    finished = Finished()
+    finished.result, finished.truncated_from = result, None
+    finished.raw_chars = finished.reduced_chars = finished.sent_chars = len(result.text)
+    return finished
+
+
+def _finished_elsewhere(call: Call, result: ToolResult, facts: FinishFacts) -> Finished:
+    """The result of a worker that finished it: what remains is the artifact of its full text."""
+    batch, plan = call.batch, call.plan
+    if batch.runtime.handed_out and plan.redact is not None:  # since the call was sent
+        result = redacted_text(result, batch.runtime.handed_out.redact)
+    finished = Finished()
+    finished.result = result
+    finished.raw_chars, finished.reduced_chars = facts.raw_chars, facts.reduced_chars
+    finished.sent_chars, finished.truncated_from = len(result.text), facts.truncated_from
+    if facts.file is not None and batch.artifacts is not None:
+        is_reduced = plan.reducer is not None and facts.reduced_chars < facts.raw_chars
+        _store_full_text(
+            call, batch.artifacts, "", finished, is_reduced=is_reduced, file=facts.file
+        )
+    return finished
+
+
 def _store_full_text(
-    call: Call, artifacts: ArtifactWriter, text: str, finished: Finished, *, is_reduced: bool
+    call: Call,
+    artifacts: ArtifactWriter,
+    text: str,
+    finished: Finished,
+    *,
+    is_reduced: bool,
+    file: str | None = None,
 ) -> None:
     """Store the full text if part of it is not sent, and name the artifact to the model.
 
     Text that is trimmed at the end of the batch is stored here already if it cannot be sent whole
-    whatever the others need: large results are processed here, off the loop.
+    whatever the others need: large results are processed here, off the loop. With `file` a worker
+    wrote it.
     """
     origin = ArtifactOrigin(call.plan.name, call.tool_call_id, source_of_call(call))
-    full_text = FullText(artifacts, text, origin, finished.result.content, is_reduced=is_reduced)
-    if call.batch.trims_at_end:
+    content, trims = finished.result.content, not call.batch.trims_at_end
+    full_text = FullText(artifacts, text, origin, content, is_reduced=is_reduced, file=file)
+    is_needed = file is not None or needs_full_text(
+        finished, call.plan.cap, is_reduced=is_reduced, trims=trims
+    )
+    if not trims:
         call.full_text = full_text
-        if is_reduced or finished.sent_chars > call.plan.cap:
+        if is_needed:
             full_text.store()
-    elif is_reduced or finished.truncated_from == finished.reduced_chars:
+    elif is_needed:
         finished.add_line(full_text.artifact_line(finished.truncated_from, fence_of(call)))
 
 
@@ -149,6 +186,14 @@ def fence_of(call: Call) -> Fence | None:
         return None
     limit = None if batch.artifacts is None else FENCED_SOURCE_CHARS
     return entry.name, source[:limit]
+
+
+def _fence_of_order(call: Call, order: FinishOrder) -> Fence | None:
+    """The fence that the registry of the caller would put around the text."""
+    if not order.fences:
+        return None
+    source = source_of(call.plan.name, call.args)
+    return call.plan.name, source[: None if order.folder is None else FENCED_SOURCE_CHARS]
 
 
 def source_of_call(call: Call) -> str | None:

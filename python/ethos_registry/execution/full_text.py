@@ -11,7 +11,8 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.artifact import ArtifactOrigin
 from ethos_registry.contract.content import ContentBlock
 from ethos_registry.contract.dispatch import DispatchContext
-from ethos_registry.contract.ports import ArtifactStore
+from ethos_registry.contract.finish_elsewhere import SharedFolder
+from ethos_registry.contract.ports import ArtifactStore, SharedArtifactStore
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.reduction.finish import Fence
 from ethos_registry.table.admission import Admission, is_available
@@ -50,13 +51,33 @@ class ArtifactWriter:
         self._turn = turn
         self._reader_names: list[str] | None = None
 
+    def shared_folder(self) -> SharedFolder | None:
+        """Where workers may store full text; `None` if the store has no such folder."""
+        try:
+            return self._store.share() if isinstance(self._store, SharedArtifactStore) else None
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self._runtime.log_once("the artifact store", error)
+            return None
+
     def spooled(
-        self, text: str, origin: ArtifactOrigin, content: tuple[ContentBlock, ...]
+        self,
+        text: str,
+        origin: ArtifactOrigin,
+        content: tuple[ContentBlock, ...],
+        file: str | None = None,
     ) -> str | None:
-        """The id under which `text` is stored; `None` if the store raised, which is logged once."""
+        """The id under which `text` is stored; `None` if the store raised, which is logged once.
+
+        With `file` the text is in that file of the shared folder.
+        """
         try:
             artifact_id = checks.text(self._store.reserve(), "the artifact's id")
-            if content:
+            if file is not None:
+                assert isinstance(self._store, SharedArtifactStore)
+                self._store.adopt(artifact_id, file, origin, content)
+            elif content:
                 self._store.spool(artifact_id, text, origin, content)
             else:
                 self._store.spool(artifact_id, text, origin)
@@ -66,6 +87,12 @@ class ArtifactWriter:
             self._runtime.log_once("the artifact store", error)
             return None
         return artifact_id
+
+    def line_count(self, artifact_id: str) -> int:
+        """The lines of an artifact that a worker wrote."""
+        assert isinstance(self._store, SharedArtifactStore)
+        artifact = self._store.get(artifact_id)
+        return 0 if artifact is None else artifact.line_count()
 
     def reader_names(self) -> list[str]:
         """The readers that the model can call in its next reply, looked up once per batch.
@@ -117,6 +144,7 @@ class FullText:
     __slots__ = (
         "_artifact_id",
         "_content",
+        "_file",
         "_is_spooled",
         "_line_count",
         "_origin",
@@ -136,8 +164,10 @@ class FullText:
         content: tuple[ContentBlock, ...],
         *,
         is_reduced: bool,
+        file: str | None = None,
     ) -> None:
         self.is_reduced = is_reduced
+        self._file = file
         self._writer = writer
         self._text = text
         self._origin = origin
@@ -152,8 +182,11 @@ class FullText:
             return
         self._is_spooled = True
         text, self._text = self._text, ""
-        self._line_count = text.count("\n") + (not text.endswith("\n"))
-        self._artifact_id = self._writer.spooled(text, self._origin, self._content)
+        self._artifact_id = self._writer.spooled(text, self._origin, self._content, self._file)
+        if self._file is None:
+            self._line_count = text.count("\n") + (not text.endswith("\n"))
+        elif self._artifact_id is not None:
+            self._line_count = self._writer.line_count(self._artifact_id)
 
     def artifact_line(self, truncated_from: int | None, fence: Fence | None) -> str:
         """The line after the sent text: the artifact, its size and its readers.

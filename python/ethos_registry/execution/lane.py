@@ -19,6 +19,7 @@ from ethos_registry.contract.transport import (
 )
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.call import Call
+from ethos_registry.execution.finish_order import is_within_order
 from ethos_registry.execution.refusals import exception_text
 from ethos_registry.execution.tool_digest import tool_digest
 
@@ -111,6 +112,7 @@ class TransportLane:
             filter_opts,
             entry.tool.idempotent,
             tool_digest(entry),
+            call.plan.finish_order,
         )
 
     async def _stopped(self, sent: _Sent) -> None:
@@ -135,7 +137,12 @@ class TransportLane:
             call.started = None
         elif call.started is None:
             call.started = sent.submitted_at
+        result = reply.result
         call.worker_raw_chars = reply.raw_chars
+        if reply.finish is not None and is_within_order(sent.request.finish, result):
+            call.finish_facts = reply.finish
+        else:
+            call.has_registry_error = not result.ok and result.reason is not None
         mtimes = call.read_mtimes
         if reply.read_mtimes and mtimes is not None:
             mtimes.update(reply.read_mtimes)

@@ -11,13 +11,14 @@ from ethos_registry.contract.observer import AnyObserver, StartedBatch
 
 __all__ = ["Observers", "checked_observers"]
 
+_ASKED = "batch_started"
 _METHODS = (
     "batch_finished",
     "call_started",
     "call_finished",
     "call_refused",
     "batch_recorded",
-    "batch_started",
+    _ASKED,
 )
 _PARAMETERS = {"batch_finished": "calls", "batch_recorded": "calls", "batch_started": "batch"}
 Guard = Callable[..., None]
@@ -34,17 +35,20 @@ class Observers(NamedTuple):
     call_refused: Callbacks
     batch_recorded: Callbacks
     batch_started: Callbacks
+    is_asked_only: bool
+    """Whether all observers decide for each batch."""
+    idle: tuple[Callable[[], bool], ...]
+    """The `is_idle` of all observers; empty unless each decides for each batch and has one."""
 
-    @property
-    def is_asked_only(self) -> bool:
-        """Whether all observers decide for each batch."""
-        return not (
-            self.batch_finished
-            or self.call_started
-            or self.call_finished
-            or self.call_refused
-            or self.batch_recorded
-        )
+    def are_idle(self) -> bool:
+        """Whether surely no observer wants the batch; answers before anything is made for them."""
+        try:
+            for is_idle in self.idle:
+                if not is_idle():
+                    return False
+        except Exception:  # `batch_started` is asked then, and logged if it raises
+            return False
+        return bool(self.idle)
 
     def of_batch(self, batch: StartedBatch, guard: Guard) -> Observers | None:
         """The observers of one batch, with those that `batch_started` returns; `None` for none."""
@@ -62,6 +66,8 @@ class Observers(NamedTuple):
             self.call_refused + own.call_refused,
             self.batch_recorded + own.batch_recorded,
             (),
+            False,
+            (),
         )
 
 
@@ -78,6 +84,8 @@ def checked_observers(observers: Iterable[AnyObserver]) -> Observers | None:
     for observer in given:
         for name, method in _methods_of(observer).items():
             check_callback(method, name, _PARAMETERS.get(name, "call"))
+        if callable(is_idle := getattr(observer, "is_idle", None)):
+            check_callback(is_idle, "is_idle")
     return _sorted(given)
 
 
@@ -108,4 +116,12 @@ def _sorted(given: Iterable[AnyObserver]) -> Observers:
     for observer in given:
         for name, method in _methods_of(observer).items():
             callbacks[name].append(method)
-    return Observers(tuple(given), *(tuple(callbacks[name]) for name in _METHODS))
+    sorted_callbacks = {name: tuple(methods) for name, methods in callbacks.items()}
+    is_asked_only = not any(methods for name, methods in callbacks.items() if name != _ASKED)
+    idle: list[Any] = [getattr(observer, "is_idle", None) for observer in given]
+    return Observers(
+        given=tuple(given),
+        is_asked_only=is_asked_only,
+        idle=tuple(idle) if is_asked_only and all(map(callable, idle)) else (),
+        **sorted_callbacks,
+    )

@@ -11,6 +11,7 @@ from ethos_registry.contract.attachment import Attachment
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.finish_elsewhere import FinishFacts, FinishOrder
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.reduction_policy import ReductionPolicy, checked_reduction
 from ethos_registry.contract.result import ToolResult
@@ -78,6 +79,16 @@ class ResultSink(Protocol):
 
     def on_result(self, index: int, result: ToolResult, *, was_started: bool) -> None:
         """A call has its result."""
+
+    def finish_order(self, index: int) -> FinishOrder | None:
+        """What is to be done with the result of a call; `None`: what the tool returned is sent."""
+
+    def on_finished(self, index: int, result: ToolResult, facts: FinishFacts) -> None:
+        """The order was carried out: if this is the call's result, these are its lengths."""
+
+    @property
+    def plain_chars(self) -> int:
+        """No order changes text of at most this many characters, unless a reducer does."""
 
 
 @dataclass(frozen=True, slots=True)

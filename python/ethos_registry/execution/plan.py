@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from ethos_registry.contract.finish_elsewhere import FinishOrder
 from ethos_registry.contract.reducer import ToolResultReducer
 from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.result import ToolResult
@@ -26,6 +27,7 @@ class CallPlan:
         "execute",
         "filters",
         "finish",
+        "finish_order",
         "is_direct",
         "name",
         "parsed_checks",
@@ -58,6 +60,8 @@ class CallPlan:
     """The tool itself inside that step: here, as often as its `retry` permits, or elsewhere."""
     finish: Callable[[Any, Any], Awaitable[Finished]]
     """The finish step."""
+    finish_order: FinishOrder | None
+    """What a worker is asked to do with the results; `None` if they are finished here."""
     filters: tuple[InvocationFilter, ...]
     reducer: ToolResultReducer | None
     reduction: ReductionPolicy | None

@@ -196,6 +196,7 @@ class Runner:
             and text.isascii()
             and "[" not in text  # it may look like a note of the registry
             and (plan.redact is None or plan.redact(text) is text)
+            and call.finish_facts is None
         ):
             self._settled(call, value, chars, chars, chars, None)
             return

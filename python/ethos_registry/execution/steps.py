@@ -23,7 +23,8 @@ from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.call import BackendContext, Call
 from ethos_registry.execution.execute import execute, run_elsewhere, run_tool
 from ethos_registry.execution.filters import matching
-from ethos_registry.execution.finish import finish, finish_for_caller
+from ethos_registry.execution.finish import finish
+from ethos_registry.execution.finish_order import finish_order
 from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
 from ethos_registry.execution.lane import TransportLane
 from ethos_registry.execution.plan import CallPlan
@@ -267,13 +268,14 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         and (batch.observers is None or not batch.observers.call_started)
     )
     plan.run_tool = run_tool if entry.retry is None else run_with_retry
-    loses_text = False
+    loses_text, plan.finish_order = False, None
     transport = transport_of(batch, entry)
     if transport is not None:
         lane = lane_of(batch, transport)
         # Attempts are repeated where the tool runs: what it raises is known there.
         plan.run_tool, plan.is_direct = partial(run_elsewhere, lane.run), False
         loses_text = lane.loses_text
+        plan.finish_order = finish_order(batch, plan, transport.traits)
     is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
     stores_any_text = batch.artifacts is not None and batch.trims_at_end
     plan.plain_chars = (
@@ -289,21 +291,23 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         and runtime.max_concurrency is None
     )
     if batch.options.sink is not None:
-        _leave_rest_to_caller(plan, runtime.backends)
+        _leave_rest_to_caller(plan, batch.options.sink.plain_chars, runtime.backends)
     return plan
 
 
-def _leave_rest_to_caller(plan: CallPlan, backends: resolver.CapabilityBackends | None) -> None:
-    """A registry elsewhere counts the time of these calls and finishes their results.
+def _leave_rest_to_caller(
+    plan: CallPlan, plain_chars: int, backends: resolver.CapabilityBackends | None
+) -> None:
+    """A registry elsewhere counts the time of these calls and decides how results are finished.
 
     It recognises credentials by their shape; secrets that were handed out are known only here.
     """
     if plan.redact is not None:
         handed_out = getattr(backends, "redact", None)
         plan.redact = handed_out if callable(handed_out) else None
-    plan.finish = finish_for_caller
-    plan.timeout_seconds = plan.reducer = None
-    plan.trim_cap = plan.plain_chars = _NO_TRIM
+    plan.timeout_seconds = None
+    plan.plain_chars = min(plain_chars, untouched_chars(plan.reducer))
+    plan.trim_cap = _NO_TRIM
     plan.settles_plainly = plan.is_direct = False
 
 

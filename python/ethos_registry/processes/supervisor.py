@@ -180,6 +180,7 @@ class _SupervisedOnLinux(SupervisedProcess):
         self._argv = [os.fsencode(part) for part in argv]
         self._directory = directory
         self._is_in_session = new_session
+        self._is_destroyed = False
         self._lock = threading.Lock()
         request = {
             "argv": self._argv,
@@ -249,6 +250,7 @@ class _SupervisedOnLinux(SupervisedProcess):
 
     def destroy(self) -> None:
         """Kill the whole tree below the supervisor, then the supervisor."""
+        self._is_destroyed = True
         if not self._ended.done():
             kill_below(self._process.pid)
 
@@ -288,7 +290,7 @@ class _SupervisedOnLinux(SupervisedProcess):
                     left = int(numbers[0])
                     if left:  # the supervisor goes on trying
                         self._finish(left)
-        if not is_ready:
+        if not is_ready and not self._is_destroyed:
             self._report_unavailable()
         elif left is None and self._control >= 0 and not self._ended.done():
             left = self._after_lost_supervisor()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast, runtime_checkable
 
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.call import ToolCall
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.execute_request import ToolExecuteRequest, context_for_call
+from ethos_registry.contract.finish_elsewhere import FinishFacts, FinishOrder
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.transport import (
@@ -32,7 +34,7 @@ from ethos_registry.execution.tool_digest import tool_digest
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.table.admission import Admission
 
-__all__ = ["LocalRun", "LocalTransport", "RunItems"]
+__all__ = ["FinishingItems", "LocalRun", "LocalTransport", "RunItems"]
 
 
 class LocalTransport(ToolTransport):
@@ -99,6 +101,14 @@ class RunItems(Protocol):
         """A call has its result; called once for each."""
 
 
+@runtime_checkable
+class FinishingItems(RunItems, Protocol):
+    """Items that pass on what was done with a result; without it no result is shortened."""
+
+    def finished(self, index: int, facts: FinishFacts) -> None:
+        """The reply that follows at once has a result that was finished as its request asks."""
+
+
 class LocalRun:
     """The requests of one `execute_many`, in one session for each context that they share."""
 
@@ -116,6 +126,16 @@ class LocalRun:
         self._unlinks: list[Callable[[], None]] = []
         self._missing = set(range(len(self._requests)))
         self._items = items
+        self._finishes = isinstance(items, FinishingItems)
+        self._finished: dict[int, tuple[ToolResult, FinishFacts]] = {}
+
+    def finish_order(self, index: int) -> FinishOrder | None:
+        """What is to be done with the result of a request."""
+        return self._requests[index].finish if self._finishes else None
+
+    def on_finished(self, index: int, result: ToolResult, facts: FinishFacts) -> None:
+        """From any thread, before the reply."""
+        self._finished[index] = (result, facts)
 
     def start(
         self, signal: AbortSignal = NEVER_ABORTED, signals: Sequence[AbortSignal] = ()
@@ -157,6 +177,9 @@ class LocalRun:
         """Pass on the first reply of a call."""
         if index in self._missing:
             self._missing.discard(index)
+            done = self._finished.pop(index, None)
+            if done is not None and done[0] is result:
+                cast("FinishingItems", self._items).finished(index, done[1])
             self._items.reply(index, result, was_started)
 
     def _start_group(self, indexes: list[int]) -> None:
@@ -271,6 +294,23 @@ class _Sink:
 
     def on_result(self, index: int, result: ToolResult, *, was_started: bool) -> None:
         self._run.reply(self._indexes[index], result, was_started=was_started)
+
+    def finish_order(self, index: int) -> FinishOrder | None:
+        return self._run.finish_order(self._indexes[index])
+
+    def on_finished(self, index: int, result: ToolResult, facts: FinishFacts) -> None:
+        self._run.on_finished(self._indexes[index], result, facts)
+
+    @property
+    def plain_chars(self) -> int:
+        orders = map(self._run.finish_order, self._indexes)
+        return min(map(_plain_chars, orders), default=sys.maxsize)
+
+
+def _plain_chars(order: FinishOrder | None) -> int:
+    if order is None:
+        return sys.maxsize
+    return -1 if order.fences else order.cap if order.trims else sys.maxsize
 
 
 def _here(runtime: Runtime) -> Runtime:

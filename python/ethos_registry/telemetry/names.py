@@ -27,6 +27,8 @@ AGENT_NAME: Final = "gen_ai.agent.name"
 CONVERSATION_ID: Final = "gen_ai.conversation.id"
 ERROR_TYPE: Final = "error.type"
 MCP_METHOD_NAME: Final = "mcp.method.name"
+MCP_PROTOCOL_VERSION: Final = "mcp.protocol.version"
+NETWORK_TRANSPORT: Final = "network.transport"
 
 ATTEMPTS: Final = "ethos.tool.attempts"
 BATCH_ID: Final = "ethos.batch.id"

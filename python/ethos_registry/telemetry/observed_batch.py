@@ -251,6 +251,10 @@ class TracedBatch(MeasuredBatch):
             if tool.mcp_server is not None:
                 optional[names.MCP_SERVER] = tool.mcp_server
                 optional[names.MCP_METHOD_NAME] = "tools/call"
+                # The function of a bridged tool knows its connection; others have no such facts.
+                function = tool.tool.execute
+                optional[names.MCP_PROTOCOL_VERSION] = getattr(function, "protocol_version", None)
+                optional[names.NETWORK_TRANSPORT] = getattr(function, "network_transport", None)
         for name, value in optional.items():
             if value is not None:
                 facts[name] = names.gist(value) if isinstance(value, str) else value

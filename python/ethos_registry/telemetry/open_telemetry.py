@@ -109,8 +109,6 @@ class OpenTelemetry:
 
     def batch_started(self, batch: StartedBatch) -> TracedBatch | MeasuredBatch | None:
         """What observes this batch; `None` if neither spans nor metrics go anywhere."""
-        if self._is_idle():
-            return None
         tracer, instruments = self._tracer(), self._meters()
         if tracer is None:
             return None if instruments is None else MeasuredBatch(instruments, self._guarded)
@@ -124,7 +122,7 @@ class OpenTelemetry:
             extra_attributes=self._extra_attributes,
         )
 
-    def _is_idle(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether surely nothing is reported: no global provider is set, and none was given.
 
         The API's own variables answer in a tenth of the time; `False` where they do not exist.

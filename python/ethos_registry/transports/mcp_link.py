@@ -8,6 +8,7 @@ from typing import Any
 
 from ethos_registry.bridges.mcp.bridge.answers import ConnectionLostError
 from ethos_registry.bridges.mcp.bridge.connection import Connection
+from ethos_registry.bridges.mcp.bridge.definition import RemoteDefinition
 from ethos_registry.bridges.mcp.bridge.listing import Listing
 from ethos_registry.bridges.mcp.bridge.log_file import LogFile
 from ethos_registry.bridges.mcp.bridge.plain_text import one_line
@@ -38,11 +39,14 @@ class GatewayLink(Connection):
     """Sends requests of a transport; on the loop where it was made."""
 
     def __init__(self, server: McpServer, secrets: SecretSource) -> None:
-        self._names: frozenset[str] = frozenset()
+        self._digests: dict[str, str | None] = {}
+        """The tools of the gateway, and the version of each that it states."""
         super().__init__(server, secrets, LogFile(None), self._listed)
 
     def _listed(self, listing: Listing) -> None:
-        self._names = frozenset(listing.definitions)
+        self._digests = {
+            name: _stated_digest(definition) for name, definition in listing.definitions.items()
+        }
 
     async def send(self, queue: CallerQueue, index: int, ready_seconds: float) -> None:
         """Send one request, and put its events and its reply."""
@@ -78,8 +82,11 @@ class GatewayLink(Connection):
                 await self.reconnect()
         if self._client is None:
             return self._not_ready()
-        if request.name not in self._names:
+        if request.name not in self._digests:
             return f"MCP server {self.server.name} has no tool `{request.name}`"
+        stated = self._digests[request.name]
+        if request.tool_digest and stated is not None and stated != request.tool_digest:
+            return f"MCP server {self.server.name} has another version of `{request.name}`"
         return ""
 
     async def _answer(self, client: Any, queue: CallerQueue, index: int) -> TransportReply:
@@ -104,7 +111,7 @@ class GatewayLink(Connection):
                 dict(request.args),
                 None,
                 report,
-                meta={f"{_META}toolCallId": request.tool_call_id},
+                meta=_call_meta(request),
             )
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
@@ -117,6 +124,19 @@ class GatewayLink(Connection):
             problem = f"the MCP server sent an invalid result ({one_line(str(error), 300)})"
             return TransportReply(index, may_have_run(request.name, problem))
         return _reply(index, request.name, tool_result(answer), dict(answer.meta or {}))
+
+
+def _call_meta(request: ToolExecuteRequest) -> dict[str, str]:
+    meta = {f"{_META}toolCallId": request.tool_call_id}
+    if request.tool_digest:  # it is compared there too: the list may have changed since
+        meta[f"{_META}toolDigest"] = request.tool_digest
+    return meta
+
+
+def _stated_digest(definition: RemoteDefinition) -> str | None:
+    """The version of a tool that a gateway states; other servers state none."""
+    stated = definition.meta.get(f"{_META}toolDigest")
+    return stated if isinstance(stated, str) else None
 
 
 def _reply(index: int, name: str, result: ToolResult, meta: dict[str, Any]) -> TransportReply:

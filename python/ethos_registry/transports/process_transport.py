@@ -132,7 +132,10 @@ class ProcessTransport(ToolTransport):
             environment,
         )
         self._traits = TransportTraits(
-            "process", reports_start=True, max_result_bytes=max_result_bytes
+            "process",
+            reports_start=True,
+            finishes_results=True,
+            max_result_bytes=max_result_bytes,
         )
         self._lock = threading.Lock()
         self._pool: WorkerPool | None = None

@@ -5,123 +5,193 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import threading
+import time
 from collections.abc import AsyncIterator, Sequence
-from typing import Any
 
 from ethos_registry.contract.execute_request import PROTOCOL_VERSION, batch_from_wire
-from ethos_registry.contract.progress import ToolProgressEvent
-from ethos_registry.contract.result import ToolResult
-from ethos_registry.contract.transport import TransportReply
 from ethos_registry.registry.local_transport import LocalRun
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.transports.json_lines import json_bytes, read_line
-from ethos_registry.transports.replies import (
-    bounded_result,
-    reply_line,
-    tracked_mtimes,
-    written_mtimes,
-)
-from ethos_registry.transports.tool_source import load_tools, offered_tools
+from ethos_registry.transports.ray_items import RayItems
+from ethos_registry.transports.replies import tracked_mtimes
+from ethos_registry.transports.serial_run import SerialRun
+from ethos_registry.transports.tool_source import load_tools, offered_tools, registry_digest
 
 __all__ = ["RayWorker"]
+
+_WINDOW_SECONDS = 0.005
+"""What happens in that time travels in one message; a stream costs more than the message."""
+_FOLLOW_SECONDS = 60.0
+"""A batch whose caller does not follow it for that time has lost its caller."""
+_MAX_EARLY = 1024
 
 
 class RayWorker:
     """An async actor; what it gets and yields is JSON, so that nothing of a caller is unpickled.
 
-    `run` is in the default concurrency group, `hello` and `cancel` in the group `control`, which
-    has a loop of its own: they are answered while every place for batches is taken.
+    `run` and `follow` are in the default concurrency group, the others in the group `control`,
+    which has a loop of its own: they are answered while every place for batches is taken.
     """
 
-    def __init__(self, tools: Sequence[str], path: Sequence[str], max_result_bytes: int) -> None:
+    def __init__(
+        self,
+        tools: Sequence[str],
+        path: Sequence[str],
+        max_result_bytes: int,
+        calls: int,
+        idle_seconds: float | None = None,
+        is_serial: bool = False,
+    ) -> None:
         sys.path += [entry for entry in path if entry not in sys.path and os.path.exists(entry)]
         self._max_result_bytes = max_result_bytes
         self._registry: RegistryReader | None = None
-        self._batches: dict[str, tuple[asyncio.AbstractEventLoop, LocalRun]] = {}
-        self._early: dict[str, list[int]] = {}
+        self._places = asyncio.Semaphore(calls)
+        self._turns = asyncio.Lock() if is_serial else None
+        self._batches: dict[str, _Batch] = {}
+        self._early: dict[str, list[int | None]] = {}
         self._failure = ""
+        self._running = 0
+        self._is_draining = False
+        self._used_at = time.monotonic()
         try:
             self._registry = load_tools(tools)
         except BaseException as error:
             self._failure = f"{type(error).__name__}: {error}"
+        if idle_seconds is not None:
+            self._end_when_idle(idle_seconds)
 
     async def hello(self) -> bytes:
         """The protocol and the digests of the tools, or why they could not be loaded."""
+        import ray
+
+        self._used_at = time.monotonic()
         if self._registry is None:
             return json_bytes({"failed": self._failure})
-        return json_bytes({"version": PROTOCOL_VERSION, "tools": offered_tools(self._registry)})
+        offered = offered_tools(self._registry)
+        return json_bytes(
+            {
+                "version": PROTOCOL_VERSION,
+                "tools": offered,
+                "digest": registry_digest(offered),
+                "node": ray.get_runtime_context().get_node_id(),
+            }
+        )
 
-    async def run(self, batch: str, payload: bytes) -> AsyncIterator[bytes]:
-        """Run the requests of a message; yields lists of items, as they happen."""
-        message = read_line(payload)
-        requests = batch_from_wire(message["shared"], message["requests"])
-        items = _Items([tracked_mtimes(request) for request in requests], self._max_result_bytes)
-        run = LocalRun(self._registry, requests, items)
-        self._batches[batch] = (asyncio.get_running_loop(), run)
+    async def drain(self) -> int:
+        """Take no more batches; how many run."""
+        self._is_draining = True
+        return self._running
+
+    async def run(self, batch: str, payload: bytes) -> bytes:
+        """Start the requests of a message; a list of the items of the first few milliseconds."""
+        await self._places.acquire()
+        if self._is_draining:
+            self._places.release()
+            return b'[["draining"]]'
+        self._running += 1
         try:
-            run.start()
-            for index in self._early.pop(batch, ()):
-                run.stop(index)
-            async for data in items.taken():
+            found = self._start(batch, payload)
+            await found.items.wait_closed(_WINDOW_SECONDS)
+        except BaseException:
+            await self._end(batch)
+            raise
+        if found.items.is_open:
+            found.ending = asyncio.get_running_loop().create_task(self._watch(batch, found))
+        else:
+            await self._end(batch)
+        return found.items.take()
+
+    async def follow(self, batch: str) -> AsyncIterator[bytes]:
+        """Lists of the further items of a batch, as they happen."""
+        found = self._batches.get(batch)
+        if found is None:
+            return
+        found.is_followed = True
+        try:
+            async for data in found.items.taken():
                 yield data
         finally:
             self._batches.pop(batch, None)
-            await run.aclose()
+            await found.run.aclose()
 
-    async def cancel(self, batch: str, index: int) -> None:
-        """Stop one call of a batch; the others go on."""
+    def _start(self, batch: str, payload: bytes) -> _Batch:
+        message = read_line(payload)
+        requests = batch_from_wire(message["shared"], message["requests"])
+        items = RayItems([tracked_mtimes(request) for request in requests], self._max_result_bytes)
+        run: LocalRun | SerialRun
+        if self._turns is None:
+            run = LocalRun(self._registry, requests, items)
+        else:
+            run = SerialRun(self._registry, requests, items, self._turns)
+        found = self._batches[batch] = _Batch(run, items)
+        run.start()
+        for index in self._early.pop(batch, ()):
+            found.stop(index)
+        return found
+
+    async def _watch(self, batch: str, found: _Batch) -> None:
+        """Give the place back when the calls have ended, or when no one follows them."""
+        try:
+            await found.items.wait_closed(_FOLLOW_SECONDS)
+            if not found.is_followed:
+                found.stop(None)
+            await found.items.wait_closed(None)
+        finally:
+            self._release()
+            if not found.is_followed:
+                asyncio.get_running_loop().call_later(
+                    _FOLLOW_SECONDS, self._batches.pop, batch, None
+                )
+
+    async def _end(self, batch: str) -> None:
+        found = self._batches.pop(batch, None)
+        self._release()
+        if found is not None:
+            await found.run.aclose()
+
+    def _release(self) -> None:
+        self._running -= 1
+        self._used_at = time.monotonic()
+        self._places.release()
+
+    async def cancel(self, batch: str, index: int | None) -> None:
+        """Stop one call of a batch, or all."""
         found = self._batches.get(batch)
         if found is None:
             self._early.setdefault(batch, []).append(index)
             if len(self._early) > _MAX_EARLY:  # those whose batch had ended already
                 del self._early[next(iter(self._early))]
             return
-        loop, run = found
-        loop.call_soon_threadsafe(run.stop, index)
+        found.loop.call_soon_threadsafe(found.stop, index)
+
+    def _end_when_idle(self, seconds: float) -> None:
+        import ray
+
+        actor = ray.get_runtime_context().current_actor
+
+        def watch() -> None:
+            while True:
+                time.sleep(min(max(seconds / 4, 0.05), 5.0))
+                if not self._running and time.monotonic() - self._used_at >= seconds:
+                    ray.kill(actor)
+                    return
+
+        threading.Thread(target=watch, daemon=True, name="ethos-registry-idle").start()
 
 
-_MAX_EARLY = 1024
+class _Batch:
+    """A batch that runs."""
 
+    ending: asyncio.Task[None]
 
-class _Items:
-    """What happened in a batch since it was last sent."""
+    def __init__(self, run: LocalRun | SerialRun, items: RayItems) -> None:
+        self.run = run
+        self.items = items
+        self.loop = asyncio.get_running_loop()
+        self.is_followed = False
 
-    def __init__(self, mtimes: list[Any], max_result_bytes: int) -> None:
-        self._mtimes = mtimes
-        self._open = len(mtimes)
-        self._max_result_bytes = max_result_bytes
-        self._out: list[bytes] = []
-        self._arrived = asyncio.Event()
-
-    def _put(self, data: bytes) -> None:
-        self._out.append(data)
-        self._arrived.set()
-
-    def started(self, index: int) -> None:
-        self._put(json_bytes(["started", index]))
-
-    def event(self, index: int, event: ToolProgressEvent) -> None:
-        self._put(json_bytes(["event", index, event.to_wire()]))
-
-    def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
-        reply = TransportReply(
-            index,
-            bounded_result(result, self._max_result_bytes),
-            was_started,
-            None,
-            written_mtimes(self._mtimes[index]),
-        )
-        self._open -= 1
-        self._put(reply_line(index, reply))
-
-    async def taken(self) -> AsyncIterator[bytes]:
-        """JSON lists of the items of each turn of the loop, until every request has its reply."""
-        while self._open or self._out:
-            await self._arrived.wait()
-            seen = 0
-            while self._open and seen != len(self._out):  # what follows at once goes along
-                seen = len(self._out)
-                await asyncio.sleep(0)
-            self._arrived.clear()
-            out, self._out = self._out, []
-            yield b"[%b]" % b",".join(out)
+    def stop(self, index: int | None) -> None:
+        """Stop one call, or all; on the loop of the batch."""
+        for each in range(self.items.count) if index is None else (index,):
+            self.run.stop(each)

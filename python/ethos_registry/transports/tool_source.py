@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -14,7 +16,7 @@ from ethos_registry.execution.tool_digest import tool_digest
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.registry.tool_registry import ToolRegistry
 
-__all__ = ["checked_references", "load_tools", "offered_tools"]
+__all__ = ["checked_references", "load_tools", "offered_tools", "registry_digest"]
 
 ENTRY_POINT_GROUP = "ethos_registry.tools"
 _ENTRY_POINT = "entry_point:"
@@ -62,6 +64,16 @@ def offered_tools(registry: RegistryReader) -> dict[str, list[Any]]:
         entry.name: [tool_digest(entry), not entry.is_coroutine]
         for entry in registry._snapshot().all()
     }
+
+
+def registry_digest(offered: Mapping[str, Sequence[Any]]) -> str:
+    """SHA-256 hex over the names and digests of `offered_tools`.
+
+    >>> registry_digest({"b": ["2", True], "a": ["1", False]})[:12]
+    'ddc7523b594d'
+    """
+    listed = sorted((name, entry[0]) for name, entry in offered.items())
+    return hashlib.sha256(json.dumps(listed).encode()).hexdigest()
 
 
 def _named(reference: str) -> Any:

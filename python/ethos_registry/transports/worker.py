@@ -16,6 +16,7 @@ from ethos_registry.contract.execute_request import (
     ToolExecuteRequest,
     batch_from_wire,
 )
+from ethos_registry.contract.finish_elsewhere import FinishFacts
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.transport import TransportReply
@@ -151,6 +152,7 @@ class _Items:
         self._open = len(tickets)
         self._mtimes = [tracked_mtimes(request) for request in requests]
         self._closing: asyncio.Task[None] | None = None
+        self._facts: FinishFacts | None = None
 
     def started(self, index: int) -> None:
         """The host knows: the calls of a message were accepted together."""
@@ -159,14 +161,19 @@ class _Items:
         line = json_bytes(["event", self._tickets[index], event.to_wire()])
         self._worker.write(line)
 
+    def finished(self, index: int, facts: FinishFacts) -> None:
+        self._facts = facts
+
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
         ticket = self._tickets[index]
+        facts, self._facts = self._facts, None
         reply = TransportReply(
             index,
             bounded_result(result, self._worker.max_result_bytes),
             was_started,
             None,
             written_mtimes(self._mtimes[index]),
+            facts,
         )
         self._worker.ended(ticket)
         self._worker.write(reply_line(ticket, reply))

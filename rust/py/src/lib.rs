@@ -1,5 +1,6 @@
 //! The extension module `ethos_registry._core`: the export list, nothing else.
 
+mod ablation;
 mod address;
 mod call;
 mod clean;
@@ -7,6 +8,7 @@ mod clean;
 mod confine;
 mod definition;
 mod finish;
+mod formats;
 mod gate;
 mod grep;
 mod instance;
@@ -44,6 +46,8 @@ mod _core {
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
     #[pymodule_export]
+    use crate::ablation::{reduce_without, reducer_families};
+    #[pymodule_export]
     use crate::address::closed_address;
     #[pymodule_export]
     use crate::clean::{as_displayed, without_escapes};
@@ -54,6 +58,11 @@ mod _core {
     use crate::definition::{join_json, json_bytes};
     #[pymodule_export]
     use crate::finish::{finish, replace_surrogates, trim_text};
+    #[pymodule_export]
+    use crate::formats::{
+        built_in_formats, check_format, reduced_by, register_format, registered_formats,
+        unregister_format,
+    };
     #[pymodule_export]
     use crate::gate::Gate;
     #[pymodule_export]

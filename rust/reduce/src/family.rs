@@ -29,6 +29,8 @@ pub(crate) enum Marks {
     /// An input has two bytes or more. `\n` at its beginning or end is the beginning or end of a line,
     /// each digit represents any digit.
     OneOf(&'static [&'static [&'static str]]),
+    /// The same of a format that is data.
+    Loaded(fn() -> &'static [Vec<String>]),
 }
 
 /// One kind of output.

@@ -5,6 +5,7 @@
 
 mod divide;
 mod family;
+mod formats;
 mod generic;
 mod input;
 mod kinds;
@@ -19,6 +20,7 @@ mod rows;
 mod tested;
 
 use ethos_registry_core::text::Source;
+pub use formats::{Format, FormatError, built_in_formats, register, registered, unregister};
 use input::Exit;
 pub use policy::{Level, Policy};
 
@@ -233,6 +235,18 @@ pub fn reduce_named(
         reduced.insert_str(0, exit_line);
     }
     Some((reduced, family))
+}
+
+/// Like [`reduce_named`], without the families named in `left_out`; also the names of the families that the result
+/// depends on.
+#[must_use]
+pub fn reduce_without(
+    left_out: &[String],
+    kind: Kind,
+    request: &Request<'_>,
+    text: &str,
+) -> (Option<(String, Option<&'static str>)>, Vec<&'static str>) {
+    crate::pipeline::ablation::without(left_out, || reduce_named(kind, request, text))
 }
 
 /// The names of all families, the generic one last.

@@ -1,5 +1,6 @@
 //! The way of a terminal's output: clean, recognise, reduce, guard.
 
+pub(crate) mod ablation;
 pub(crate) mod asked;
 pub(crate) mod binary;
 pub(crate) mod cut_mark;

@@ -1,4 +1,9 @@
-//! What tests of families share.
+//! What tests of families share, and the test of their samples.
+
+mod difference;
+mod repeats;
+mod sample;
+mod samples;
 
 use crate::divide::part::NESTED;
 use crate::family::{Family, Match};
@@ -25,7 +30,7 @@ pub(crate) mod unmarked {
     use crate::pipeline::terminal;
     use crate::{Kind, Request};
 
-    fn rows(text: &str) -> String {
+    pub(super) fn rows(text: &str) -> String {
         let is_mark = |line: &&str| {
             let lines = line
                 .trim_end()

@@ -4,5 +4,4 @@ pub(crate) mod diff;
 pub(crate) mod git_action;
 pub(crate) mod git_blame;
 pub(crate) mod git_log;
-pub(crate) mod git_refs;
 pub(crate) mod git_status;

@@ -1,13 +1,9 @@
 //! Runs of tests.
 
 pub(crate) mod cargo_test;
-pub(crate) mod ctest;
 pub(crate) mod go_test;
 pub(crate) mod jest;
-pub(crate) mod mocha;
 pub(crate) mod node_error;
-pub(crate) mod node_test;
-pub(crate) mod playwright;
 pub(crate) mod pytest;
 pub(crate) mod tap;
 pub(crate) mod test_run;

@@ -1,17 +1,19 @@
 //! Which families may know an output.
 
 use crate::family::{Family, Match};
+use crate::formats::USERS;
 use crate::input::Input;
+use crate::pipeline::ablation;
 use crate::pipeline::sketch::Sketch;
 
 /// Every family; where several know an output, the first one has it.
-pub(crate) const FAMILIES: [&Family; 54] = [
+pub(crate) const FAMILIES: [&Family; 55] = [
     &crate::parsers::logs::stamped::FAMILY,
     &crate::parsers::logs::tasks::FAMILY,
     &crate::parsers::logs::sessions::FAMILY,
     &crate::parsers::logs::buildkit::FAMILY,
-    &crate::parsers::logs::bazel::FAMILY,
-    &crate::parsers::lists::manual::FAMILY,
+    &crate::formats::BAZEL,
+    &crate::formats::MANUAL,
     &crate::parsers::logs::ansible::FAMILY,
     &crate::parsers::tests::pytest::FAMILY,
     &crate::parsers::tests::unittest::FAMILY,
@@ -19,42 +21,43 @@ pub(crate) const FAMILIES: [&Family; 54] = [
     &crate::parsers::tests::go_test::FAMILY,
     &crate::parsers::tests::vitest::FAMILY,
     &crate::parsers::tests::jest::FAMILY,
-    &crate::parsers::tests::mocha::FAMILY,
-    &crate::parsers::tests::playwright::FAMILY,
-    &crate::parsers::tests::ctest::FAMILY,
-    &crate::parsers::tests::node_test::FAMILY,
+    &crate::formats::MOCHA,
+    &crate::formats::PLAYWRIGHT,
+    &crate::formats::CTEST,
+    &crate::formats::NODE_TEST,
     &crate::parsers::tests::tap::FAMILY,
-    &crate::parsers::findings::maven::FAMILY,
-    &crate::parsers::findings::gradle::FAMILY,
+    &crate::formats::MAVEN,
+    &crate::formats::GRADLE,
     &crate::parsers::tests::test_run::FAMILY,
     &crate::parsers::findings::rustc::FAMILY,
     &crate::parsers::findings::eslint::FAMILY,
     &crate::parsers::findings::tsc::FAMILY,
-    &crate::parsers::findings::msbuild::FAMILY,
-    &crate::parsers::findings::javac::FAMILY,
-    &crate::parsers::findings::latex::FAMILY,
+    &crate::formats::MSBUILD,
+    &crate::formats::JAVAC,
+    &crate::formats::LATEX,
     &crate::parsers::findings::compiler::FAMILY,
     &crate::parsers::findings::findings_json::FAMILY,
     &crate::parsers::findings::diagnostics::FAMILY,
     &crate::parsers::git::git_status::FAMILY,
     &crate::parsers::git::git_log::FAMILY,
     &crate::parsers::git::git_blame::FAMILY,
-    &crate::parsers::git::git_refs::FAMILY,
+    &crate::formats::GIT_REFS,
     &crate::parsers::git::diff::FAMILY,
     &crate::parsers::git::git_action::FAMILY,
     &crate::parsers::lists::install::FAMILY,
     &crate::parsers::lists::listing::FAMILY,
-    &crate::parsers::lists::rsync::FAMILY,
+    &crate::formats::RSYNC,
     &crate::parsers::lists::search::FAMILY,
-    &crate::parsers::lists::terraform::FAMILY,
-    &crate::parsers::findings::webpack::FAMILY,
-    &crate::parsers::lists::disassembly::FAMILY,
-    &crate::parsers::findings::radon::FAMILY,
-    &crate::parsers::logs::strace::FAMILY,
+    &crate::formats::TERRAFORM,
+    &crate::formats::WEBPACK,
+    &crate::formats::OBJDUMP,
+    &crate::formats::DIS,
+    &crate::formats::RADON,
+    &crate::formats::STRACE,
     &crate::parsers::data::http::FAMILY,
     &crate::parsers::lists::grid::FAMILY,
     &crate::parsers::lists::process::FAMILY,
-    &crate::parsers::lists::import_time::FAMILY,
+    &crate::formats::IMPORT_TIME,
     &crate::parsers::lists::tally::FAMILY,
     &crate::parsers::logs::traceback::FAMILY,
     &crate::parsers::data::json::FAMILY,
@@ -147,14 +150,17 @@ pub(crate) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'stati
 /// that leaves no doubt comes before what the last command only may have written.
 fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'static Family> + 'a {
     // Any command may print JSON when it is asked to, and is not made for it.
-    let made_for_it = FAMILIES.iter().any(|family| {
+    let all = ablation::families();
+    let made_for_it = all.clone().find(|family| {
         family.name != crate::parsers::data::json::FAMILY.name && (family.runs)(input)
     });
+    made_for_it.into_iter().for_each(ablation::consulted);
+    let made_for_it = made_for_it.is_some();
     let runs_others = RUNNERS.contains(&input.program());
     let by_content = joined || !made_for_it || runs_others;
     let is_last_only = joined && made_for_it && !runs_others;
     let sketch = by_content.then(|| Sketch::new(input));
-    let certain = FAMILIES.into_iter().filter(move |family| {
+    let certain = all.clone().filter(move |family| {
         let is_certain = || (family.recognises)(input) == Match::Certain;
         sketch.as_ref().is_some_and(|sketch| {
             let may_be = sketch.may_be(family.marks);
@@ -162,7 +168,7 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
             may_be && is_certain()
         })
     });
-    let by_command = FAMILIES.into_iter().filter(move |family| {
+    let by_command = all.clone().filter(move |family| {
         (family.runs)(input)
             && match (family.recognises)(input) {
                 Match::No => false,
@@ -180,8 +186,18 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
                 Match::Certain => true,
             }
     };
-    let own = is_last_only.then(|| FAMILIES.into_iter().filter(is_own));
-    own.into_iter().flatten().chain(certain).chain(by_command)
+    let own = is_last_only.then(|| all.filter(is_own));
+    let registered = (USERS.recognises)(input);
+    let first = (USERS.runs)(input) && registered != Match::No;
+    let last = (!first && registered != Match::No).then_some(&USERS);
+    first
+        .then_some(&USERS)
+        .into_iter()
+        .chain(own.into_iter().flatten())
+        .chain(certain)
+        .chain(by_command)
+        .chain(last)
+        .inspect(|family| ablation::consulted(family))
 }
 
 /// Whether the first lines are of `family` already: what comes later may be all that the last of several
@@ -208,7 +224,7 @@ pub(crate) fn families_of_several<'a>(
         crate::parsers::logs::tasks::FAMILY.name,
         crate::parsers::logs::sessions::FAMILY.name,
         crate::parsers::logs::buildkit::FAMILY.name,
-        crate::parsers::logs::bazel::FAMILY.name,
+        crate::formats::BAZEL.name,
     ];
     let mut known = known(input, true).peekable();
     // Steps of a build are numbered: what is above the first one is of another program.

@@ -45,6 +45,9 @@ impl Sketch {
             Marks::OneOf(groups) => groups
                 .iter()
                 .any(|texts| texts.iter().all(|text| self.may_hold(text))),
+            Marks::Loaded(groups) => groups()
+                .iter()
+                .any(|texts| texts.iter().all(|text| self.may_hold(text))),
         }
     }
 

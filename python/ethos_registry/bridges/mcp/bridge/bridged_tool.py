@@ -18,6 +18,9 @@ from ethos_registry.providers.portable_name import portable_name
 
 __all__ = ["BridgedTool"]
 
+NETWORK_TRANSPORTS = {"stdio": "pipe", "http": "tcp", "sse": "tcp"}
+"""A server in this process has none."""
+
 
 def _never() -> bool:
     return False
@@ -70,7 +73,7 @@ class BridgedTool:
             self.name,
             description,
             schema,
-            self._execute,
+            self,
             output_is_untrusted=True,
             timeout_seconds=server.timeout_seconds,
             idempotent=is_trusted,
@@ -87,7 +90,18 @@ class BridgedTool:
         """Whether a listing shows this tool as it is here."""
         return definition.digest == self.definition.digest and refusal == self.refusal
 
-    async def _execute(self, args: Any, context: ToolContext) -> ToolResult:
+    @property
+    def protocol_version(self) -> str | None:
+        """The revision of MCP that the connection speaks; read by telemetry."""
+        return self._connection.protocol_version
+
+    @property
+    def network_transport(self) -> str | None:
+        """How the server is reached, as OpenTelemetry names it; read by telemetry."""
+        return NETWORK_TRANSPORTS.get(self._connection.server.transport or "")
+
+    async def __call__(self, args: Any, context: ToolContext) -> ToolResult:
+        """Run one call."""
         if self.refusal is not None:
             return not_started(self.name, self.refusal)
         problem = self._validator.problems(args)

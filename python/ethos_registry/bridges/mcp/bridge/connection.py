@@ -84,6 +84,11 @@ class Connection:
         """Why it failed; what it waits for otherwise."""
         return self._reason
 
+    @property
+    def protocol_version(self) -> str | None:
+        """The revision of the protocol that was agreed on last; `None` before the first time."""
+        return self._protocol or None
+
     def status(self, tools: int) -> McpServerStatus:
         """All that is known of the server now."""
         transport = self._transport

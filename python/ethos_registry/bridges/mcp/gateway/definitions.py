@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ethos_registry.bridges.mcp.gateway.results import META_PREFIX
 from ethos_registry.contract.capability import ToolCapabilities
+from ethos_registry.execution.tool_digest import tool_digest
 from ethos_registry.table.entry import Entry
 
-__all__ = ["listed_tools", "tool_hints"]
+__all__ = ["TOOL_DIGEST", "listed_tools", "tool_hints"]
+
+TOOL_DIGEST = f"{META_PREFIX}toolDigest"
+"""The key in the `_meta` of a listed tool and of a call: the version of the tool."""
 
 
 def listed_tools(entries: Iterable[Entry]) -> list[dict[str, Any]]:
@@ -23,6 +28,7 @@ def _listed(entry: Entry) -> dict[str, Any]:
         "description": definition["description"],
         "inputSchema": definition["parameters"],
         "annotations": tool_hints(entry.capabilities, idempotent=entry.tool.idempotent),
+        "_meta": {TOOL_DIGEST: tool_digest(entry)},
     }
 
 

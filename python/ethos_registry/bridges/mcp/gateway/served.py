@@ -20,14 +20,16 @@ from mcp_types import (
     PaginatedRequestParams,
 )
 
-from ethos_registry.bridges.mcp.gateway.definitions import listed_tools
+from ethos_registry.bridges.mcp.gateway.definitions import TOOL_DIGEST, listed_tools
 from ethos_registry.bridges.mcp.gateway.progress import ProgressSender
 from ethos_registry.bridges.mcp.gateway.results import META_PREFIX, error_result, tool_result
-from ethos_registry.contract.call import ToolCall
+from ethos_registry.contract.call import CallResult, ToolCall
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.ports import ArtifactStore
+from ethos_registry.contract.transport import not_started
 from ethos_registry.execution.options import UntrustedPolicy
+from ethos_registry.execution.tool_digest import tool_digest
 from ethos_registry.registry.frozen import FrozenToolRegistry
 from ethos_registry.registry.reader import RegistryReader
 from ethos_registry.registry.shown import in_order
@@ -181,6 +183,8 @@ class ServedPersonality:
     ) -> dict[str, Any]:
         """Run one call; whatever refuses it is an answer that the model can read."""
         settings = self._settings
+        if self._is_other_version(params):
+            return tool_result(_other_version(params.name))
         sender = ProgressSender(context.session.report_progress)
         request_id = _sent_call_id(params) or str(context.request_id)
         tool_context = ToolContext(
@@ -217,6 +221,15 @@ class ServedPersonality:
             self._running.discard(task)
         return tool_result(results[0])
 
+    def _is_other_version(self, params: CallToolRequestParams) -> bool:
+        """Whether the client's registry has another version of the tool."""
+        sent = (params.meta or {}).get(TOOL_DIGEST)
+        if not isinstance(sent, str):
+            return False
+        self._current_view()
+        entry = self._entries.get(params.name)
+        return entry is not None and tool_digest(entry) != sent
+
     def _session_of(self, context: ServerRequestContext[Any]) -> str:
         """Names what a client's calls share; a request without a session shares nothing."""
         if context.request is None:
@@ -251,6 +264,10 @@ def _sent_call_id(params: CallToolRequestParams) -> str | None:
     """The id that the client's registry has for the call."""
     sent = (params.meta or {}).get(f"{META_PREFIX}toolCallId")
     return sent if isinstance(sent, str) and 0 < len(sent) <= MAX_CALL_ID_CHARS else None
+
+
+def _other_version(name: str) -> CallResult:
+    return CallResult("", name, not_started(name, f"the gateway has another version of `{name}`"))
 
 
 def _page_start(cursor: str | None) -> int:

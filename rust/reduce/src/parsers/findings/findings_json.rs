@@ -187,100 +187,6 @@ mod tests {
     use super::*;
     use crate::input::Exit;
 
-    fn reduced(text: &str) -> String {
-        let input = Input {
-            text,
-            words: &[],
-            exit: Exit::Failure,
-        };
-        assert_eq!(recognises(&input), Match::Certain);
-        let mut output = Output::default();
-        reduce(&input, &mut output);
-        output.finish(1, usize::MAX)
-    }
-
-    #[test]
-    fn the_place_of_a_finding_may_lie_four_objects_deep() {
-        let text = r#"[{"check_name":"ANN204","description":"Missing type","severity":"major","fingerprint":"bed1","location":{"path":"src/a.py","positions":{"begin":{"line":32,"column":9},"end":{"line":32,"column":20}}}}]"#;
-        let reduced = reduced(text);
-        for fact in ["ANN204", "src/a.py", "32:9", "Missing type"] {
-            assert!(reduced.contains(fact), "{fact}: {reduced}");
-        }
-    }
-
-    #[test]
-    fn findings_below_their_file_get_its_path() {
-        let text = r#"[{"filePath":"/a/b.js","messages":[
-            {"ruleId":"no-var","severity":2,"message":"Unexpected var.","line":1,"column":1},
-            {"ruleId":"no-var","severity":2,"message":"Unexpected var.","line":9,"column":3}],"errorCount":2}]"#;
-        let reduced = reduced(text);
-        assert!(
-            reduced
-                .starts_with("no-var Unexpected var.: /a/b.js 1:1 9:3\n/a/b.js \"errorCount\":2\n"),
-            "{reduced}"
-        );
-    }
-
-    #[test]
-    fn warnings_around_a_document_stay_as_they_are() {
-        let text = "tool warn old setting\ntool warn old file\n[{\"filePath\":\"/a/b.js\",\"messages\":[\
-            {\"ruleId\":\"no-var\",\"message\":\"Unexpected var.\",\"line\":1,\"column\":1}]}]\n";
-        assert_eq!(
-            reduced(text),
-            "no-var Unexpected var.: /a/b.js 1:1\ntool warn old setting\ntool warn old file\n\
-             [0 of 1 lines left out]"
-        );
-    }
-
-    #[test]
-    fn the_place_may_stand_in_an_object_of_its_own() {
-        let text = r#"[{"code":"F401","filename":"a.py","location":{"row":1,"column":8},"message":"unused"}]"#;
-        assert!(reduced(text).starts_with("F401 unused: a.py 1:8\n"));
-    }
-
-    #[test]
-    fn a_place_in_a_list_of_places_is_found_with_the_path_beside_it() {
-        let text = r#"{"version":"2.1.0","runs":[{"results":[{"level":"error","locations":[{"physicalLocation":{
-            "artifactLocation":{"uri":"src/a.py"},"region":{"startLine":3,"startColumn":7,"endLine":3}}}],
-            "message":{"text":"line too long"},"ruleId":"E501",
-            "fixes":[{"description":{"text":"break it"},"artifactChanges":[{"replacements":[{"deletedRegion":{"startLine":3},"insertedContent":{"text":"x"}}]}]}]}],
-            "tool":{"driver":{"name":"oak","rules":[{"id":"E501","help":{"text":"why"}}]}}}]}"#;
-        assert!(
-            reduced(text).starts_with("error E501 line too long: src/a.py 3:7\n"),
-            "{}",
-            reduced(text)
-        );
-    }
-
-    #[test]
-    fn a_number_that_names_the_rule_stays() {
-        let text = r#"{"comments":[{"file":"a.sh","line":25,"endLine":25,"column":6,"level":"info","code":2016,"message":"quoted"}]}"#;
-        assert!(reduced(text).starts_with("info 2016 quoted: a.sh 25:6\n"));
-    }
-
-    #[test]
-    fn a_run_that_was_no_success_and_a_rating_are_told() {
-        let text = r#"{"numFailedTests":1,"numPassedTests":0,"success":false,"snapshot":{},"testResults":[
-            {"name":"/a/u.test.js","status":"failed","message":"● Test suite failed to run\n\nCannot find './v'","assertionResults":[]},
-            {"name":"/a/t.test.js","status":"failed","assertionResults":[{"fullName":"f","numPassingAsserts":3,"status":"passed"}]}],"score":9.25}"#;
-        assert!(
-            reduced(text).starts_with(
-                "Cannot find './v': /a/u.test.js\n\"numFailedTests\":1 \"score\":9.25 \"success\":false\n"
-            ),
-            "{}",
-            reduced(text)
-        );
-    }
-
-    #[test]
-    fn of_half_a_document_what_can_be_read_is_told() {
-        let text = r#"[{"message":"odd","line":1,"path":"a"},{"line":7,"message":"ev"#;
-        assert_eq!(
-            reduced(text),
-            "odd: a 1\n\"line\":7,\"message\":\"ev\n[0 of 1 lines left out]"
-        );
-    }
-
     #[test]
     fn what_is_mostly_no_document_is_for_others() {
         let lines = "[oak] leaf 7 fell\n".repeat(40);
@@ -293,21 +199,5 @@ mod tests {
         let mut output = Output::default();
         reduce(&input, &mut output);
         assert!(output.is_empty());
-    }
-
-    #[test]
-    fn failed_tests_are_told_with_their_place_and_the_totals() {
-        let text = r#"{"numFailedTests":1,"numTotalTests":2,"snapshot":{},"testResults":[{"name":"/a/t.test.js","status":"failed","message":"",
-            "assertionResults":[{"fullName":"cart adds","title":"adds","status":"failed","failureMessages":["Error: 3 is not 4\n    at f (/a/t.test.js:4:9)\n    at run (/a/node_modules/x.js:1:1)"]},
-            {"fullName":"cart ends","status":"passed","failureMessages":[]}]},
-            {"name":"/a/u.test.js","status":"failed","message":"Cannot find module './v'","assertionResults":[]}]}"#;
-        assert!(
-            reduced(text).starts_with(
-                "cart adds Error: 3 is not 4: /a/t.test.js:4:9\nCannot find module './v': /a/u.test.js\n\
-                 \"numFailedTests\":1 \"numTotalTests\":2\n"
-            ),
-            "{}",
-            reduced(text)
-        );
     }
 }

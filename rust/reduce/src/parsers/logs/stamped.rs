@@ -154,80 +154,8 @@ mod tests {
     use super::*;
     use crate::tested::unmarked as terminal;
 
-    const STEP: [&str; 16] = [
-        "##[group]Run pytest -v",
-        "pytest -v",
-        "shell: /usr/bin/bash -e {0}",
-        "##[endgroup]",
-        "===== test session starts =====",
-        "tests/test_oak.py::test_leaf FAILED",
-        "===== FAILURES =====",
-        "_____ test_leaf _____",
-        "",
-        "    def test_leaf():",
-        ">       assert leaf() == 7",
-        "E       assert 6 == 7",
-        "",
-        "tests/test_oak.py:8: AssertionError",
-        "===== 1 failed, 60 passed in 0.12s =====",
-        "##[error]Process completed with exit code 1.",
-    ];
-
-    fn stamped(place: &str) -> String {
-        let passed: Vec<String> = (0..60)
-            .map(|number| format!("tests/test_oak.py::test_{number} PASSED"))
-            .collect();
-        let (head, rest) = STEP.split_at(5);
-        let lines = head
-            .iter()
-            .copied()
-            .chain(passed.iter().map(String::as_str))
-            .chain(rest.iter().copied());
-        let lines = [
-            "##[group]Run actions/setup@v4",
-            "with:",
-            "  deep: 1",
-            "##[endgroup]",
-        ]
-        .into_iter()
-        .chain(lines);
-        let stamp = |(number, line): (usize, &str)| {
-            format!(
-                "{place}2026-01-02T10:{:02}:{:02}.{:07}Z {line}\n",
-                number / 60,
-                number % 60,
-                number * 7_919
-            )
-        };
-        let all: Vec<String> = lines.enumerate().map(stamp).collect();
-        all.concat()
-    }
-
     fn reduced(text: &str, command: &str, exit: Exit) -> (String, Option<&'static str>) {
         terminal::reduce(text, Some(command), exit, usize::MAX).unwrap()
-    }
-
-    #[test]
-    fn what_a_step_printed_is_told_as_the_output_of_its_command() {
-        let (reduced, family) = reduced(&stamped(""), "cat job.log", Exit::Success);
-        assert_eq!(family, Some("stamped"));
-        assert_eq!(
-            reduced,
-            "Run pytest -v\nE assert 6 == 7\n\
-            tests/test_oak.py::test_leaf FAILED tests/test_oak.py:8\n1 failed, 60 passed in 0.12s\n\
-            ##[error]Process completed with exit code 1.\n[74 of 80 lines left out]"
-        );
-    }
-
-    #[test]
-    fn lines_may_name_their_job_and_step_first() {
-        let text = stamped("build\tunit tests\t");
-        let (reduced, family) = reduced(&text, "gh run view 7 --log-failed", Exit::Success);
-        assert_eq!(family, Some("stamped"));
-        assert!(
-            reduced.starts_with("build\tunit tests\nRun pytest -v\nE assert 6 == 7\n"),
-            "{reduced}"
-        );
     }
 
     #[test]
@@ -239,24 +167,5 @@ mod tests {
             .collect();
         let (_, family) = reduced(&text.concat(), "cat service.log", Exit::Success);
         assert_ne!(family, Some("stamped"));
-    }
-
-    #[test]
-    fn what_is_nested_many_times_is_read_only_so_deep() {
-        const PREFIX: &str = "2026-01-02T10:00:00.1234567Z oak test: ";
-        let scope = |depth| {
-            let prefix = PREFIX.repeat(depth);
-            format!("{prefix}2026-01-02T10:00:00.1234567Z Scope: 2 of 3 workspace projects\n")
-        };
-        let nested = |depth| {
-            let prefix = PREFIX.repeat(depth);
-            let lines = STEP.iter().skip(4).take(11);
-            let lines = lines.map(|line| format!("{prefix}{line}\n"));
-            (0..depth).map(scope).chain(lines).collect::<String>()
-        };
-        let (shallow, _) = reduced(&nested(2), "cat job.log", Exit::Success);
-        assert!(shallow.contains("\nE assert 6 == 7\n"), "{shallow}");
-        let (deep, _) = reduced(&nested(6), "cat job.log", Exit::Success);
-        assert!(deep.contains("oak test: 2026"), "{deep}");
     }
 }

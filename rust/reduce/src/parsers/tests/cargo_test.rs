@@ -384,6 +384,3 @@ impl<'a> Tests<'a, '_> {
 fn is_about_panic(note: &str) -> bool {
     note.starts_with("note: test did not panic") || note.starts_with("note: panic did not contain")
 }
-
-#[cfg(test)]
-mod tests;

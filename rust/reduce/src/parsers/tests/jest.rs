@@ -395,6 +395,3 @@ impl<'a> Report<'a, '_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -65,11 +65,6 @@ impl<'a> NodeError<'a> {
         self.message_seen
     }
 
-    /// Whether the stack has started: what is not indented then is not a part of the error.
-    pub(crate) fn in_stack(&self) -> bool {
-        self.in_stack
-    }
-
     /// Writes the places read so far: what follows is of another program.
     pub(crate) fn end_places(&mut self, output: &mut Output) {
         self.difference(output);

@@ -385,6 +385,3 @@ impl<'a> Report<'a, '_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

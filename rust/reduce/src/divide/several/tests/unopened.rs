@@ -123,7 +123,7 @@ fn an_outline_of_tests_ends_what_a_compiler_says_in_plain_form() {
     for fact in [
         "src/oak.ts(1,2)",
         "90 passing",
-        "1) leaf grows:",
+        "1) leaf\ngrows:",
         "test/leaf.js:4:9",
     ] {
         assert!(told.contains(fact), "{fact}: {told}");

@@ -83,8 +83,6 @@ fn is_same(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests may panic")]
-
     use super::*;
     use crate::input::Exit;
     use crate::pipeline::terminal;
@@ -121,30 +119,6 @@ mod tests {
         assert_eq!(
             told(lines.get(..8).unwrap_or_default()),
             lines.get(..8).unwrap_or_default().join("\n")
-        );
-    }
-
-    #[test]
-    fn references_of_the_next_function_are_not_told_as_those_of_the_last() {
-        let line = |leaf: usize| {
-            format!(
-                "oak.c:(.text+0x{:x}): undefined reference to `leaf_{leaf}'\n",
-                leaf * 20
-            )
-        };
-        let of = |leaves: std::ops::Range<usize>| leaves.map(line).collect::<String>();
-        let text = format!(
-            "cc -o oak oak.o\nld: oak.o: in function `grow':\n{}ld: oak.o: in function `fall':\n{}\
-             collect2: error: ld returned 1 exit status\n",
-            of(0..40),
-            of(40..80)
-        );
-        let told = terminal::reduce(&text, Some("make"), Exit::Failure, usize::MAX);
-        let (told, _) = told.unwrap();
-        assert!(told.contains(" `leaf_39'\n") && !told.contains("`leaf_39' `leaf_40'"));
-        assert!(
-            told.contains("leaf_40'") && told.contains("`leaf_79'"),
-            "{told}"
         );
     }
 

@@ -103,10 +103,7 @@ fn is_heading(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::FAMILY;
     use super::*;
-    use crate::input::Exit;
-    use crate::tested;
 
     #[test]
     fn members_are_read_in_every_form() {
@@ -142,35 +139,5 @@ mod tests {
         ] {
             assert_eq!(member(line), None, "{line}");
         }
-    }
-
-    #[test]
-    fn names_stand_under_their_folders_and_the_count_stays() {
-        let mut text = String::from(
-            "Archive:  oak.zip\n  Length      Date    Time    Name\n---------  ---------- -----   ----\n",
-        );
-        for name in ["a", "b", "c"] {
-            text = text + "        9  2026-01-01 00:00   oak/leaf/" + name + ".py\n";
-        }
-        text += "    99000  2026-01-01 00:00   oak/trunk.py\n---------                     -------\n    99027                     4 files\n";
-        assert_eq!(
-            tested::reduced(&FAMILY, &text, "unzip -l oak.zip", Exit::Success),
-            "oak/leaf: a.py b.py c.py\noak: trunk.py 99000\nArchive:  oak.zip\n    99027                     4 files\n\
-             [3 of 9 lines left out]"
-        );
-    }
-
-    #[test]
-    fn what_went_wrong_stays() {
-        let mut text = String::new();
-        for name in ["a", "b", "c", "d"] {
-            text = text + "  inflating: oak/leaf/" + name + ".py\n";
-        }
-        text += "unzip:  cannot find or open elm.zip\n";
-        let reduced = tested::reduced(&FAMILY, &text, "unzip oak.zip", Exit::Failure);
-        assert!(
-            reduced.contains("unzip:  cannot find or open elm.zip\n"),
-            "{reduced}"
-        );
     }
 }

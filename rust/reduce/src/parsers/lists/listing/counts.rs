@@ -44,33 +44,3 @@ fn row(line: &str) -> Option<(&str, &str)> {
     let (counts, path) = line.split_at_checked(from)?;
     (counts.ends_with(' ') && !counts.trim_ascii().is_empty()).then_some((counts, path))
 }
-
-#[cfg(test)]
-mod tests {
-    #![expect(clippy::unwrap_used, reason = "tests may panic")]
-
-    use crate::input::Exit;
-    use crate::pipeline::terminal;
-
-    fn reduced(text: &str) -> String {
-        terminal::reduce(text, Some("wc -l src/*.py"), Exit::Success, usize::MAX)
-            .unwrap()
-            .0
-    }
-
-    #[test]
-    fn names_stand_with_their_counts_below_their_folder() {
-        let rows: String = (10..60).fold(String::new(), |rows, number| {
-            rows + &format!("   {number} src/deep/folder/module_{number}.py\n")
-        });
-        let reduced = reduced(&format!("{rows}  1725 total\n"));
-        assert!(
-            reduced.starts_with("src/deep/folder: module_10.py 10 module_11.py 11 "),
-            "{reduced}"
-        );
-        assert!(
-            reduced.contains("module_59.py 59\n1725 total\n"),
-            "{reduced}"
-        );
-    }
-}

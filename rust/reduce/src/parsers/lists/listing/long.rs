@@ -356,24 +356,4 @@ mod tests {
             );
         }
     }
-
-    #[test]
-    fn rights_and_sizes_that_stand_out_are_told() {
-        let text = "total 9\ndrwxr-xr-x 2 me us 4096 Jul  3 08:06 .\ndrwxr-xr-x 2 me us 4096 Jul  3 \
-                    08:06 docs\n-rw-r--r-- 1 me us 12 Jul  3 08:06 a\n-rw-r--r-- 1 me us 13 Jul  3 \
-                    08:06 b\n-rwxr-xr-x 1 me us 99000 Jul  3 08:06 run\nlrwxrwxrwx 1 me us 3 Jul  3 \
-                    08:06 now -> run\n";
-        let words = ["ls".to_owned()];
-        let input = Input {
-            text,
-            words: &words,
-            exit: crate::input::Exit::Success,
-        };
-        let mut output = Output::default();
-        reduce(&input, &mut output);
-        assert_eq!(
-            output.finish(7, usize::MAX),
-            "docs/ now -> run a b -rwxr-xr-x run 99000\n[2 of 7 lines left out]"
-        );
-    }
 }

@@ -78,32 +78,3 @@ fn write(row: &mut String, lines: &mut usize, output: &mut Output) {
     row.clear();
     *lines = 0;
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::FAMILY;
-    use crate::input::Exit;
-    use crate::tested;
-
-    #[test]
-    fn each_file_has_a_row_with_its_size_rights_and_time() {
-        let file = |name: &str, size: usize| {
-            format!(
-                "  File: {name}\n  Size: {size:<10}\tBlocks: 672        IO Block: 4096   regular file\n\
-                 Device: 254,0\tInode: 13624163    Links: 1\n\
-                 Access: (0644/-rw-r--r--)  Uid: (    0/    root)   Gid: (    0/    root)\n\
-                 Access: 2026-11-23 20:19:04.297990532 +0000\nModify: 2026-10-07 11:48:03.661638500 +0000\n\
-                 Change: 2026-11-23 20:19:02.796060288 +0000\n Birth: 2026-11-23 20:17:31.698305514 +0000\n"
-            )
-        };
-        let text = format!("{}{}gone\n", file("oak.py", 340_516), file("elm.py", 12));
-        let rest = "regular file Access: (0644/-rw-r--r--) Uid: ( 0/ root) Gid: ( 0/ root) \
-                    Modify: 2026-10-07 11:48:03.661638500 +0000";
-        assert_eq!(
-            tested::reduced(&FAMILY, &text, "stat oak.py elm.py", Exit::Failure),
-            format!(
-                "File: oak.py Size: 340516 {rest}\nFile: elm.py Size: 12 {rest}\ngone\n[0 of 17 lines left out]"
-            )
-        );
-    }
-}

@@ -88,28 +88,3 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
         output.summary(row, *lines);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::FAMILY;
-    use crate::input::Exit;
-    use crate::tested;
-
-    #[test]
-    fn names_of_a_kind_stand_together_and_links_point_to_their_files() {
-        let text = "/opt/oak:    ELF 64-bit, x86-64, BuildID[sha1]=1a2b, stripped\n\
-             /opt/elm:    ELF 64-bit, x86-64, BuildID[sha1]=3c4d, stripped\n\
-             /opt/ash:    symbolic link to oak\n\
-             leaf.txt:    ASCII text\n\
-             /opt/birch:  symbolic link to elm\n\
-             gone:        cannot open `gone' (No such file or directory)\n";
-        assert_eq!(
-            tested::reduced(&FAMILY, text, "file /opt/* leaf.txt gone", Exit::Success),
-            "ELF 64-bit, x86-64, stripped: /opt/ oak elm\n\
-             symbolic link to: /opt/ ash -> oak birch -> elm\n\
-             ASCII text:  leaf.txt\n\
-             cannot open `gone' (No such file or directory):  gone\n\
-             [0 of 6 lines left out]"
-        );
-    }
-}

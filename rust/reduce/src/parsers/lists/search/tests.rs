@@ -1,5 +1,3 @@
-mod texts;
-
 use std::fmt::Write as _;
 
 use super::*;
@@ -95,70 +93,12 @@ fn no_number_of_a_line_is_shown_without_its_text() {
 }
 
 #[test]
-fn many_hits_keep_every_file_and_each_text_once() {
-    let mut text = String::new();
-    for file in 0..4 {
-        for line in 1..40 {
-            writeln!(
-                text,
-                "source/file_{file}.c:{line}:    total = total + price({line});"
-            )
-            .unwrap_or(());
-        }
-    }
-    text.push_str("odd.c:7:never call price()\n");
-    let short = reduced(&text, &["rg", "-n", "price"]);
-    assert!(
-        short.starts_with("source/file_0.c:1:total = total + price(1);\n"),
-        "{short}"
-    );
-    assert!(short.contains("source/file_3.c (39 hits)\n"), "{short}");
-    assert!(short.contains("odd.c:7:never call price()\n"), "{short}");
-    assert!(short.len() * 5 < text.len(), "{short}");
-}
-
-#[test]
 fn lines_around_hits_are_kept_when_they_are_few() {
     let text = "a.py-9-def f():\na.py:10:    go()\na.py-11-    stop()\n--\nb.py:3:go()\n";
     assert_eq!(
         reduced(text, &["grep", "-n", "-C1", "go"]),
         "a.py-9-def f():\na.py:10:go()\n11-stop()\nb.py:3:go()\n[1 of 5 lines left out]"
     );
-}
-
-#[test]
-fn lines_around_hits_stay_when_they_were_asked_for() {
-    let mut text = String::new();
-    for number in 0..180 {
-        let line = number * 4;
-        for (at, mark) in [(1, '-'), (2, ':'), (3, '-')] {
-            let at = line + at;
-            writeln!(text, "a.py{mark}{at}{mark}    value_{at} = {at}").unwrap_or(());
-        }
-        text.push_str("--\n");
-    }
-    assert!(text.len() > CONTEXT_BYTES);
-    for words in [
-        ["grep", "-nC1", "value", "a.py"],
-        ["grep", "-n1", "value", "a.py"],
-        ["rg", "--context=1", "value", "a.py"],
-    ] {
-        let short = reduced(&text, &words);
-        assert_eq!(short.matches(" = ").count(), 540, "{words:?}");
-    }
-    let short = reduced(&text, &["grep", "-neABC", "a.py"]);
-    assert!(short.len() * 2 < text.len(), "{short}");
-}
-
-#[test]
-fn a_count_of_another_search_heads_no_hits() {
-    let count = |number: usize| format!("src/oak{number}.rs:{number}\n");
-    let counts: String = (0..60).map(count).collect();
-    let hit = |number: usize| format!("{number}:leaf {number}\n");
-    let hits: String = (1..60).map(hit).collect();
-    let told = reduced(&(counts + &hits), &["grep", "-n", "leaf", "src/elm.rs"]);
-    assert!(told.contains("src/oak59.rs:59\n"), "{told}");
-    assert!(!told.contains(":59:"), "{told}");
 }
 
 #[test]
@@ -204,15 +144,6 @@ fn counts_of_nothing_go() {
         reduced("a:0\nb:10\n", &["grep", "-c", "x", "a", "b"]),
         "b:10\n[1 of 2 lines left out]"
     );
-}
-
-#[test]
-fn counts_are_told_of_files_with_hits_however_they_were_asked_for() {
-    let text = "a.c:0\nb.c:3\nc.c:0\nd.c:12\n".repeat(3);
-    for option in ["-c", "-rc", "--count"] {
-        let short = reduced(&text, &["grep", option, "open", "."]);
-        assert!(short.starts_with("b.c:3\nd.c:12\nb.c:3\n"), "{short}");
-    }
 }
 
 #[test]
@@ -288,66 +219,4 @@ fn paths_over_hits_are_told_without_empty_lines_too() {
     assert!(told.contains("src/elm.py (30 hits)"), "{told}");
     assert!(!told.contains("src/oak.py:40"), "{told}");
     assert!(!told.lines().any(|line| line == "src/elm.py"), "{told}");
-}
-
-#[test]
-fn an_error_over_hits_of_one_file_is_no_path() {
-    let rows: String = (10..60).fold(String::new(), |text, number| {
-        text + &format!("{number}:leaf_{number} = grow({number})\n")
-    });
-    let text = format!(
-        "regex parse error:\n    grow (\n         ^\nerror: unclosed group\nsrc/elm.py:7:def grow():\n{rows}"
-    );
-    let told = reduced(&text, &["rg", "-n", "grow", "src/oak.py"]);
-    assert!(told.contains("src/elm.py:7:def grow():"), "{told}");
-    assert!(
-        told.contains("\n:10:leaf_10") && told.contains("regex parse error:"),
-        "{told}"
-    );
-    assert!(!told.contains("error::10"), "{told}");
-}
-
-#[test]
-fn the_head_of_a_function_that_holds_a_hit_is_of_its_file() {
-    let mut text = String::from("oak.py=4=class Oak:\n");
-    for number in 5..40 {
-        let mark = if number == 20 { ':' } else { '-' };
-        let _ = writeln!(text, "oak.py{mark}{number}{mark}    leaf_{number} = grow()");
-    }
-    let told = reduced(&text, &["git", "grep", "-n", "-W", "leaf_20"]);
-    assert!(told.starts_with("oak.py-4-class Oak:\n"), "{told}");
-    assert!(told.contains("leaf_39"), "{told}");
-}
-
-#[test]
-fn hits_of_the_only_file_begin_with_their_number() {
-    let text: String = (10..40).fold(String::new(), |text, number| {
-        text + &format!(
-            "{number}:leaf_{number} = grow({number})\n{}-then\n--\n",
-            number + 100
-        )
-    });
-    let told = reduced(&text, &["grep", "-n", "-A1", "grow", "oak.py"]);
-    assert!(told.starts_with("10:leaf_10"), "{told}");
-    assert!(!told.contains("\n:"), "{told}");
-}
-
-#[test]
-fn counts_of_another_search_do_not_hide_the_hits() {
-    let mut text = String::from("src/oak.py\n97-# grown\n98:def grow(leaf):\n");
-    for number in 99..120 {
-        let _ = writeln!(
-            text,
-            "{number}-    leaf_{number} = rest({number}, of={})",
-            number % 7
-        );
-    }
-    for number in 1..60 {
-        let _ = writeln!(text, "src/elm_{number}.py:{number}");
-    }
-    let _ = writeln!(text, "src/ash.py:7:    grow(ash)");
-    let told = reduced(&text, &["git", "grep", "-n", "grow"]);
-    for fact in ["98:def grow(leaf):", "src/elm_59.py:59", "src/ash.py"] {
-        assert!(told.contains(fact), "{fact}: {told}");
-    }
 }

@@ -80,39 +80,3 @@ fn write(names: &mut Vec<&str>, target: &mut Option<&str>, output: &mut Output) 
         output.summary(&row, lines);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::input::Exit;
-    use crate::parsers::tests::cargo_test::FAMILY;
-    use crate::tested;
-
-    #[test]
-    fn every_name_is_told_under_its_target() {
-        let names: String = (0..40).fold(String::new(), |names, number| {
-            names + &format!("oak::leaf_{number}: test\n")
-        });
-        let text = format!(
-            "   Compiling oak v0.1.0 (/w/oak)\n    Finished `test` profile in 0.4s\n     Running unittests src/lib.rs \
-             (target/debug/deps/oak-1)\n{names}oak::falls: benchmark\n\n40 tests, 1 benchmark\n   Doc-tests oak\n\
-             src/lib.rs - leaf (line 3): test\nsrc/lib.rs - bark (line 9): test\n\n2 tests, 0 benchmarks\n"
-        );
-        let told = tested::reduced(&FAMILY, &text, "cargo test -- --list", Exit::Success);
-        assert_eq!(
-            tested::reduced(&FAMILY, &text, "./names.sh", Exit::Success),
-            told
-        );
-        assert!(
-            told.starts_with("Running unittests src/lib.rs\noak::leaf_0 oak::leaf_1 "),
-            "{told}"
-        );
-        assert!(
-            told.contains(" oak::leaf_39\noak::falls\n40 tests, 1 benchmark\n"),
-            "{told}"
-        );
-        assert!(
-            told.contains("\nsrc/lib.rs - leaf (line 3)\nsrc/lib.rs - bark (line 9)\n2 tests"),
-            "{told}"
-        );
-    }
-}

@@ -50,31 +50,3 @@ fn is_name(line: &str) -> bool {
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::input::Exit;
-    use crate::parsers::tests::go_test::FAMILY;
-    use crate::tested::reduced;
-
-    #[test]
-    fn all_names_are_told_beside_each_other() {
-        let names: String = (0..90)
-            .map(|number| {
-                if number % 9 == 0 {
-                    "BenchmarkOak\n"
-                } else {
-                    "TestLeaf_Green\n"
-                }
-            })
-            .collect();
-        let text = format!("{names}ok  \toak/leaf\t0.003s\n");
-        let told = reduced(&FAMILY, &text, "go test -list . ./leaf", Exit::Success);
-        assert!(
-            told.starts_with("BenchmarkOak TestLeaf_Green TestLeaf_Green "),
-            "{told}"
-        );
-        assert_eq!(told.matches("BenchmarkOak").count(), 10, "{told}");
-        assert!(told.contains("\nok oak/leaf 0.003s"), "{told}");
-    }
-}

@@ -70,40 +70,6 @@ mod tests {
     }
 
     #[test]
-    fn logs_of_verbose_runs_without_their_runs_stand_under_the_verdict_below_them() {
-        let text = "    cart_test.go:3: fine\n--- PASS: TestOne (0.00s)\n    cart_test.go:9: total = 3, want 4\n        of nails\n\
-                --- FAIL: TestTwo (0.00s)\n    --- FAIL: TestTwo/nails (0.00s)\n    cart_test.go:3: also fine\n"
-            .to_owned()
-            + &"--- PASS: TestThree (0.00s)\n".repeat(40)
-            + "    cart_test.go:30: not ended\nFAIL\nFAIL\texample.org/shop\t0.012s\n";
-        let reduced = reduced(&text);
-        assert!(
-            reduced.starts_with("--- FAIL: TestTwo\ncart_test.go:9: total = 3, want 4\nof nails\n"),
-            "{reduced}"
-        );
-        assert!(
-            reduced.contains("cart_test.go:30: not ended") && !reduced.contains("fine"),
-            "{reduced}"
-        );
-    }
-
-    #[test]
-    fn logs_of_a_test_whose_head_was_cut_away_are_told() {
-        let rest = "--- FAIL: TestShip (0.00s)\n    ship_test.go:9: no sail\n".to_owned()
-            + &"ok  \texample.org/quay/pier\t0.004s\n".repeat(90)
-            + "FAIL\texample.org/shop\t0.012s\nFAIL\n";
-        let reduced = reduced(&format!(
-            "        want 4\n    cart_test.go:14: total = 3\n{rest}"
-        ));
-        assert!(
-            reduced.starts_with(
-                "want 4\ncart_test.go:14: total = 3\n--- FAIL: TestShip\nship_test.go:9: no sail\n"
-            ),
-            "{reduced}"
-        );
-    }
-
-    #[test]
     fn logs_of_such_a_test_that_differ_in_numbers_are_all_told() {
         let log = |cart: u32| {
             format!(
@@ -117,18 +83,5 @@ mod tests {
         for cart in 0..20 {
             assert!(reduced.contains(log(cart).trim_end()), "{reduced}");
         }
-    }
-
-    #[test]
-    fn logs_above_the_first_verdict_of_a_verbose_run_are_of_its_test() {
-        let rest = "=== RUN   TestShip\n--- PASS: TestShip (0.00s)\n".repeat(20) + "FAIL\n";
-        let top = "        want 4\n    cart_test.go:14: total = 3\n";
-        let failed = reduced(&format!("{top}--- FAIL: TestCart (0.00s)\n{rest}"));
-        assert!(
-            failed.starts_with("--- FAIL: TestCart\nwant 4\ncart_test.go:14: total = 3\n["),
-            "{failed}"
-        );
-        let passed = reduced(&format!("{top}--- PASS: TestCart (0.00s)\n{rest}"));
-        assert!(!passed.contains("total"), "{passed}");
     }
 }

@@ -30,10 +30,7 @@ pub(super) fn is_drawn_row(line: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::FAMILY;
     use super::*;
-    use crate::input::Exit;
-    use crate::tested;
 
     #[test]
     fn rows_of_marks_end_with_their_share_and_a_bar() {
@@ -48,18 +45,5 @@ mod tests {
         for other in ["tests/test_a.py ..F [ 35%]", "35%", "über 35%", "✓ done"] {
             assert!(!is_drawn_row(other), "{other}");
         }
-    }
-
-    #[test]
-    fn counts_that_stand_below_each_other_are_the_verdict() {
-        let text = "Test session starts (platform: linux, Python 3.12.1, pytest 9.2.0, pytest-sugar 1.1.1)\nrootdir: /srv/shop\n\
-                    plugins: sugar-1.1.1\ncollected 3 items\n\n tests/test_a.py ✓✓    66% ██████▋\n\n\
-                    ―――――――― test_total ――――――――\n\n    def test_total():\n>       assert 3 == 4\nE       assert 3 == 4\n\n\
-                    tests/test_a.py:9: AssertionError\n\n tests/test_a.py ⨯     100% ██████████\n\nResults (0.12s):\n       2 passed\n       1 failed\n         - tests/test_a.py:7 test_total\n";
-        let reduced = tested::reduced(&FAMILY, text, "pytest", Exit::Failure);
-        assert_eq!(
-            reduced,
-            "E assert 3 == 4\n_ test_total _ tests/test_a.py:9\n2 passed\n1 failed\n- tests/test_a.py:7 test_total\n[15 of 21 lines left out]"
-        );
     }
 }

@@ -131,32 +131,3 @@ impl<'a> Warned<'a> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use crate::input::Exit;
-    use crate::parsers::tests::pytest::FAMILY;
-    use crate::tested;
-
-    #[test]
-    fn what_a_thread_raised_is_told_with_its_place() {
-        let passed = "tests/test_oak.py ........................                     [100%]\n";
-        let text = format!(
-            "============ test session starts ============\ncollected 24 items\n\n{passed}\n\
-             ============ warnings summary ============\ntests/test_oak.py::test_leaf\n  \
-             /v/lib/python3.11/site-packages/_pytest/threadexception.py:58: PytestUnhandledThreadExceptionWarning: Exception in \
-             thread Thread-2 (grow)\n  \n  Traceback (most recent call last):\n    File \
-             \"/usr/lib/python3.11/threading.py\", line 1045, in _bootstrap_inner\n      self.run()\n    File \
-             \"/w/src/oak.py\", line 12, in grow\n      raise KeyError(name)\n  KeyError: 'elm'\n  \n  Enable tracemalloc to get \
-             traceback where the object was allocated.\n\n-- Docs: https://docs.pytest.org/\n\
-             ============ 24 passed, 1 warning in 0.10s ============\n"
-        );
-        let told = tested::reduced(&FAMILY, &text, "pytest", Exit::Success);
-        assert!(
-            told.contains(
-                "(grow)\ntests/test_oak.py::test_leaf\nFile \"/w/src/oak.py\", line 12, in grow\nKeyError: 'elm'\n24 passed"
-            ),
-            "{told}"
-        );
-    }
-}

@@ -48,12 +48,6 @@ fn evaluates(trimmed: &str) -> bool {
         })
 }
 
-/// Whether a trimmed line states that an assertion failed, what it saw below it: `a.cpp:8: Failure`,
-/// as catch2 writes it `a.cpp:8: FAILED:`.
-pub(crate) fn is_assertion(trimmed: &str) -> bool {
-    trimmed.ends_with(": Failure") || trimmed.ends_with(": FAILED:")
-}
-
 /// The place in `src/tide.cpp:8: Failure`.
 pub(super) fn place(trimmed: &str) -> Option<&str> {
     trimmed.strip_suffix(": Failure").filter(|place| {

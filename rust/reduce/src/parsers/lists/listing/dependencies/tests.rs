@@ -89,26 +89,3 @@ fn heads_of_packages_that_are_needed_to_build_stand_in_the_row_of_what_needs_the
          v3.0.0\nroot v0.4.0\nbark v0.4.1\n[dev-dependencies]\nwind v5.0.0\n[0 of 11 lines left out]"
     );
 }
-
-#[test]
-fn levels_that_were_asked_for_are_shown_while_they_are_few() {
-    let deep: String = (10..60)
-        .map(|number| format!("│ │ ├── twig-{number}@1.0.{number}\n"))
-        .collect::<Vec<_>>()
-        .concat();
-    let deduped = "│ │ ├── a-twig-that-stands-elsewhere@2.0.0 deduped\n".repeat(200);
-    let text = format!("shop@1.0.0 /srv/shop\n├─┬ oak@2.6.8\n│ ├─┬ elm@1.0.0\n{deep}{deduped}");
-    let told = |words: &[&str]| {
-        let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-        let mut output = Output::default();
-        let input = Input {
-            text: &text,
-            words: &words,
-            exit: Exit::Unknown,
-        };
-        reduce(&input, &mut output);
-        output.finish(text.lines().count(), usize::MAX)
-    };
-    assert!(told(&["npm", "ls", "--all"]).contains("twig-59@1.0.59"));
-    assert!(told(&["npm", "ls", "--depth=3"]).contains("twig-10@1.0.10"));
-}

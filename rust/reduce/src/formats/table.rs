@@ -1,0 +1,213 @@
+//! The keys of a format's file, each read once: one that is left at the end is not known.
+
+use toml::Value;
+
+use super::format::FormatError;
+
+/// A table of a file.
+pub(super) struct Table {
+    /// What precedes its keys in messages.
+    path: String,
+    table: toml::Table,
+    known: Vec<&'static str>,
+}
+
+impl Table {
+    /// The keys of a file.
+    pub(super) fn read(text: &str) -> Result<Self, FormatError> {
+        let table = text.parse().map_err(|error| syntax_error(text, &error))?;
+        Ok(Self {
+            path: String::new(),
+            table,
+            known: Vec::new(),
+        })
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<Value> {
+        self.known.push(key);
+        self.table.remove(key)
+    }
+
+    fn wrong(&self, key: &str, expected: &str, value: &Value) -> FormatError {
+        let kind = value.type_str();
+        FormatError(format!("{}{key}: expected {expected}, got {kind}", self.path))
+    }
+
+    /// An error of a key.
+    pub(super) fn error(&self, key: &str, reason: &str) -> FormatError {
+        FormatError(format!("{}{key}: {reason}", self.path))
+    }
+
+    /// What precedes the keys of this table in messages.
+    pub(super) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// A text, if it is there.
+    pub(super) fn text(&mut self, key: &'static str) -> Result<Option<String>, FormatError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(value) => Err(self.wrong(key, "a string", &value)),
+        }
+    }
+
+    /// A name of one line, which has to be there.
+    pub(super) fn name(
+        &mut self,
+        key: &'static str,
+        most_bytes: usize,
+    ) -> Result<String, FormatError> {
+        let Some(name) = self.text(key)? else {
+            return Err(self.error(key, "missing"));
+        };
+        let is_name = !name.trim().is_empty()
+            && name.len() <= most_bytes
+            && !name.chars().any(char::is_control);
+        if is_name {
+            Ok(name)
+        } else {
+            let reason = format!("a name has 1 to {most_bytes} bytes in one line");
+            Err(self.error(key, &reason))
+        }
+    }
+
+    /// A number from 0 to `most`, if it is there.
+    pub(super) fn number(
+        &mut self,
+        key: &'static str,
+        most: usize,
+    ) -> Result<Option<usize>, FormatError> {
+        let Some(value) = self.take(key) else {
+            return Ok(None);
+        };
+        let whole = value.as_integer();
+        let number = whole
+            .and_then(|number| usize::try_from(number).ok())
+            .filter(|number| *number <= most);
+        match (number, whole) {
+            (Some(number), _) => Ok(Some(number)),
+            (None, Some(whole)) => {
+                let reason = format!("expected 0 to {most}, got {whole}");
+                Err(self.error(key, &reason))
+            }
+            (None, None) => Err(self.wrong(key, "a whole number", &value)),
+        }
+    }
+
+    /// Whether it is `true`.
+    pub(super) fn flag(&mut self, key: &'static str) -> Result<bool, FormatError> {
+        match self.take(key) {
+            None => Ok(false),
+            Some(Value::Boolean(flag)) => Ok(flag),
+            Some(value) => Err(self.wrong(key, "true or false", &value)),
+        }
+    }
+
+    /// A list of texts; one text is a list of one.
+    pub(super) fn texts(
+        &mut self,
+        key: &'static str,
+        most: usize,
+    ) -> Result<Vec<String>, FormatError> {
+        let groups = self.groups(key, most)?;
+        let is_list = groups.iter().any(|group| group.len() != 1);
+        if is_list {
+            return Err(self.error(key, "expected a list of strings, got a list of lists"));
+        }
+        Ok(groups.into_iter().flatten().collect())
+    }
+
+    /// A list of texts and of lists of texts.
+    pub(super) fn groups(
+        &mut self,
+        key: &'static str,
+        most: usize,
+    ) -> Result<Vec<Vec<String>>, FormatError> {
+        let values = match self.take(key) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(values)) => values,
+            Some(value @ Value::String(_)) => vec![value],
+            Some(value) => return Err(self.wrong(key, "a list of strings", &value)),
+        };
+        if values.len() > most {
+            let reason = format!("{} entries, at most {most}", values.len());
+            return Err(self.error(key, &reason));
+        }
+        let group = |value| match value {
+            Value::String(text) => Ok(vec![text]),
+            Value::Array(texts) if !texts.is_empty() && texts.len() <= most => {
+                let text = |value| match value {
+                    Value::String(text) => Ok(text),
+                    value => Err(self.wrong(key, "strings", &value)),
+                };
+                texts.into_iter().map(text).collect()
+            }
+            value => Err(self.wrong(key, "strings", &value)),
+        };
+        values.into_iter().map(group).collect()
+    }
+
+    /// The table `[key]`, empty when it is not there.
+    pub(super) fn table(&mut self, key: &'static str) -> Result<Self, FormatError> {
+        let table = match self.take(key) {
+            None => toml::Table::new(),
+            Some(Value::Table(table)) => table,
+            Some(value) => return Err(self.wrong(key, "a table", &value)),
+        };
+        Ok(self.below(format!("{key}."), table))
+    }
+
+    /// The tables `[[key]]`.
+    pub(super) fn tables(
+        &mut self,
+        key: &'static str,
+        most: usize,
+    ) -> Result<Vec<Self>, FormatError> {
+        let values = match self.take(key) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(values)) if values.len() <= most => values,
+            Some(Value::Array(values)) => {
+                let reason = format!("{} entries, at most {most}", values.len());
+                return Err(self.error(key, &reason));
+            }
+            Some(value) => return Err(self.wrong(key, "tables", &value)),
+        };
+        let table = |(number, value)| match value {
+            Value::Table(table) => Ok(self.below(format!("{key}[{number}]."), table)),
+            value => Err(self.wrong(key, "tables", &value)),
+        };
+        values.into_iter().enumerate().map(table).collect()
+    }
+
+    fn below(&self, path: String, table: toml::Table) -> Self {
+        Self {
+            path: self.path.clone() + &path,
+            table,
+            known: Vec::new(),
+        }
+    }
+
+    /// All keys were read.
+    pub(super) fn end(self) -> Result<(), FormatError> {
+        match self.table.keys().next() {
+            None => Ok(()),
+            Some(key) => Err(FormatError(format!(
+                "{}{}: unknown key; known are {}",
+                self.path,
+                key.escape_debug(),
+                self.known.join(", ")
+            ))),
+        }
+    }
+}
+
+fn syntax_error(text: &str, error: &toml::de::Error) -> FormatError {
+    let before = error
+        .span()
+        .and_then(|span| text.as_bytes().get(..span.start))
+        .unwrap_or_default();
+    let line = memchr::memchr_iter(b'\n', before).count() + 1;
+    let message: Vec<&str> = error.message().lines().collect();
+    FormatError(format!("line {line}: {}", message.join("; ")))
+}
