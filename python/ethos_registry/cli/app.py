@@ -29,9 +29,8 @@ from ethos_registry.cli.output import (
     write_rendered,
     write_text,
 )
-from ethos_registry.cli.parquet import ParquetColumns, reduce_parquet
-from ethos_registry.cli.parquet_files import reduce_parquet_files
-from ethos_registry.cli.parquet_inputs import ParquetJob, is_many
+from ethos_registry.cli.parquet import ParquetColumns
+from ethos_registry.cli.parquet_files import reduce_parquet_paths
 from ethos_registry.cli.prefix_app import prefix_app
 from ethos_registry.cli.prefixes import taken_prefix
 from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
@@ -328,25 +327,14 @@ def reduce(
             )
         output = "output" if column is None else column
         names = ParquetColumns(output, command_column, exit_code_column)
-        paths: list[str] = [*parquet, *context.args]
-        sources, target = paths[:-1], paths[-1]
-        if is_many(sources):
-            summary = reduce_parquet_files(
-                sources,
-                target,
-                names,
-                tool_name=tool,
-                budget_chars=budget,
-                policy=policy,
-                skips_existing=skip_existing,
-            )
-        elif skip_existing and ParquetJob(sources[0], target).is_done:
-            summary = f"{target}: exists and is not older than {sources[0]}; skipped"
-        else:
-            saved = reduce_parquet(
-                sources[0], target, names, tool_name=tool, budget_chars=budget, policy=policy
-            )
-            summary = str(saved)
+        summary = reduce_parquet_paths(
+            [*parquet, *context.args],
+            names,
+            tool_name=tool,
+            budget_chars=budget,
+            policy=policy,
+            skips_existing=skip_existing,
+        )
         print_line(summary)
         return
     if skip_existing:

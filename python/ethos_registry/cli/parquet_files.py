@@ -13,11 +13,44 @@ from ethos_registry.cli.parquet import (
     check_reduction,
     reduce_parquet,
 )
-from ethos_registry.cli.parquet_inputs import parquet_jobs
+from ethos_registry.cli.parquet_inputs import ParquetJob, is_many, parquet_jobs
 
-__all__ = ["reduce_parquet_files"]
+__all__ = ["reduce_parquet_files", "reduce_parquet_paths"]
 
 SOME_FAILED = 1
+
+
+def reduce_parquet_paths(
+    paths: Sequence[str],
+    columns: ParquetColumns,
+    *,
+    tool_name: str,
+    budget_chars: int | None,
+    policy: ReductionPolicy | None,
+    skips_existing: bool,
+) -> str:
+    """Reduce all names but the last into the last; returns a summary.
+
+    One file is reduced into a file, everything else into a folder: see `reduce_parquet_files`.
+    """
+    *sources, target = paths
+    if is_many(sources):
+        return reduce_parquet_files(
+            sources,
+            target,
+            columns,
+            tool_name=tool_name,
+            budget_chars=budget_chars,
+            policy=policy,
+            skips_existing=skips_existing,
+        )
+    [source] = sources
+    if skips_existing and source != target and ParquetJob(source, target).is_done:
+        return f"{target}: exists and is not older than {source}; skipped"
+    saved = reduce_parquet(
+        source, target, columns, tool_name=tool_name, budget_chars=budget_chars, policy=policy
+    )
+    return str(saved)
 
 
 def reduce_parquet_files(
