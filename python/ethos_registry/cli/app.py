@@ -24,7 +24,6 @@ from ethos_registry.cli.numbers import any_whole_number, positive_number
 from ethos_registry.cli.output import (
     is_terminal,
     json_text,
-    write_bytes,
     write_json,
     write_rendered,
     write_text,
@@ -35,7 +34,7 @@ from ethos_registry.cli.parquet_inputs import ParquetJob, is_many
 from ethos_registry.cli.prefix_app import prefix_app
 from ethos_registry.cli.prefixes import taken_prefix
 from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
-from ethos_registry.cli.recall_table import RecallTable
+from ethos_registry.cli.recall_command import recall
 from ethos_registry.cli.recordings_app import recordings_app
 from ethos_registry.cli.reduced_run import SAVE_VARIABLE, run_reduced, saves_by_default
 from ethos_registry.cli.render import RenderedReport
@@ -43,7 +42,6 @@ from ethos_registry.cli.saved_outputs import (
     FOLDER_VARIABLE,
     MAX_AGE_DAYS,
     MAX_OUTPUTS,
-    SavedOutputs,
 )
 from ethos_registry.cli.serve_command import serve
 from ethos_registry.cli.sources import (
@@ -388,20 +386,7 @@ app.command(short_help="Show who called which tools.")(usage)
 app.command(short_help="Serve a personality over the Model Context Protocol.")(serve)
 app.command(short_help="Serve tools on a Ray cluster.")(worker)
 app.command(short_help="Show what this machine can enforce.")(doctor)
-
-
-@app.command(short_help="Print the whole output of such a run.", epilog=_SAVING)
-def recall(
-    output_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Without it: list what is saved.")
-    ] = None,
-) -> None:
-    """Print the whole output of a command that `run` ran; exit code 3 if it is not saved."""
-    outputs = SavedOutputs()
-    if output_id is None:
-        write_rendered(RecallTable(outputs.all(), outputs.folder))
-    else:
-        write_bytes(outputs.read(output_id))
+app.command(short_help="Print the whole output of such a run.", epilog=_SAVING)(recall)
 
 
 def _write_file(path: str, text: str) -> None:
