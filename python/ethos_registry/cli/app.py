@@ -37,6 +37,7 @@ from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
 from ethos_registry.cli.recall_command import recall
 from ethos_registry.cli.recordings_app import recordings_app
 from ethos_registry.cli.reduced_run import SAVE_VARIABLE, run_reduced, saves_by_default
+from ethos_registry.cli.reduction_options import Level, TargetChars, read_policy
 from ethos_registry.cli.render import RenderedReport
 from ethos_registry.cli.saved_outputs import (
     FOLDER_VARIABLE,
@@ -280,6 +281,8 @@ def reduce(
             parser=positive_number, metavar="N", help="Characters that the result may have."
         ),
     ] = None,
+    target_chars: TargetChars = None,
+    level: Level = None,
     parquet: Annotated[
         tuple[str, str] | None,
         typer.Option(
@@ -307,6 +310,7 @@ def reduce(
 ) -> None:
     """Reduce the output of a command: standard input in, reduced text out."""
     columns = (column, command_column, exit_code_column)
+    policy = read_policy(target_chars, level)
     if parquet is None and context.args not in ([], ["-"]):
         files = shlex.join(context.args)
         reduced = f"ethos-registry reduce < {files}"
@@ -331,12 +335,15 @@ def reduce(
                 names,
                 tool_name=tool,
                 budget_chars=budget,
+                policy=policy,
                 skips_existing=skip_existing,
             )
         elif skip_existing and ParquetJob(sources[0], target).is_done:
             summary = f"{target}: exists and is not older than {sources[0]}; skipped"
         else:
-            saved = reduce_parquet(sources[0], target, names, tool_name=tool, budget_chars=budget)
+            saved = reduce_parquet(
+                sources[0], target, names, tool_name=tool, budget_chars=budget, policy=policy
+            )
             summary = str(saved)
         print_line(summary)
         return
@@ -346,7 +353,12 @@ def reduce(
         raise CommandError("column options need a file: give `--parquet IN OUT` too")
     load_own_formats()
     text = reduce_text(
-        read_output(), tool_name=tool, command=command, exit_code=exit_code, budget_chars=budget
+        read_output(),
+        tool_name=tool,
+        command=command,
+        exit_code=exit_code,
+        budget_chars=budget,
+        policy=policy,
     )
     # Otherwise the shell's prompt would follow on the last line.
     ends_line = text.endswith("\n") or not text or not is_terminal()
@@ -366,13 +378,17 @@ def run(
         bool | None,
         typer.Option("--save/--no-save", help="Save the whole output for `recall`. Default: yes."),
     ] = None,
+    target_chars: TargetChars = None,
+    level: Level = None,
 ) -> None:
     """Run a command, show its output reduced, and exit with its exit code.
 
     On a terminal its last lines are shown while it runs.
     """
     load_own_formats()
-    result = run_reduced(command, save=saves_by_default() if save is None else save)
+    policy = read_policy(target_chars, level)
+    saves = saves_by_default() if save is None else save
+    result = run_reduced(command, save=saves, policy=policy)
     try:
         ends_line = result.text.endswith("\n") or not result.text
         write_text(result.text if ends_line else f"{result.text}\n")

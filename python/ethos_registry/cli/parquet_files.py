@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from ethos_registry import ReductionPolicy
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
 from ethos_registry.cli.parquet import (
     ParquetColumns,
@@ -26,6 +27,7 @@ def reduce_parquet_files(
     *,
     tool_name: str,
     budget_chars: int | None,
+    policy: ReductionPolicy | None = None,
     skips_existing: bool = False,
 ) -> str:
     """Reduce every Parquet file of `sources` into the folder `target`; returns a summary.
@@ -52,6 +54,7 @@ def reduce_parquet_files(
                 columns,
                 tool_name=tool_name,
                 budget_chars=budget_chars,
+                policy=policy,
                 label=f"reducing file {number:,} of {len(todo):,}",
             )
         except CommandError as error:

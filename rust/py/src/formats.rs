@@ -79,6 +79,7 @@ pub(crate) fn format_of(
             ok: exit_code == Some(0),
             exit_code,
             budget_chars: usize::MAX,
+            policy: None,
         };
         let reduced = reduce::reduce_named(Kind::Terminal, &request, text);
         let is_registered = reduced.is_some_and(|(_, name)| name == Some(reduce::REGISTERED));
