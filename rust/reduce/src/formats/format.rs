@@ -117,7 +117,9 @@ impl Format {
 
     /// Whether the command of `input` is one of the format's.
     pub(super) fn runs(&self, input: &Input<'_>) -> bool {
-        self.commands.iter().any(|command| is_command(command, input))
+        self.commands
+            .iter()
+            .any(|command| is_command(command, input))
     }
 
     /// Whether `input` is such an output.

@@ -30,7 +30,10 @@ impl Table {
 
     fn wrong(&self, key: &str, expected: &str, value: &Value) -> FormatError {
         let kind = value.type_str();
-        FormatError(format!("{}{key}: expected {expected}, got {kind}", self.path))
+        FormatError(format!(
+            "{}{key}: expected {expected}, got {kind}",
+            self.path
+        ))
     }
 
     /// An error of a key.

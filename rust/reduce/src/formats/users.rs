@@ -43,7 +43,10 @@ fn find(is_it: impl Fn(&Format) -> bool) -> Option<Arc<Format>> {
         return None;
     }
     // What matches runs outside of the lock.
-    let formats = FORMATS.read().unwrap_or_else(PoisonError::into_inner).clone();
+    let formats = FORMATS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
     formats.into_iter().find(|format| is_it(format))
 }
 
@@ -54,7 +57,9 @@ fn find(is_it: impl Fn(&Format) -> bool) -> Option<Arc<Format>> {
 pub fn register(format: Format, replace: bool) -> Result<(), FormatError> {
     format.check()?;
     let mut formats = FORMATS.write().unwrap_or_else(PoisonError::into_inner);
-    let taken = formats.iter().position(|known| known.name() == format.name());
+    let taken = formats
+        .iter()
+        .position(|known| known.name() == format.name());
     match taken {
         Some(_) if !replace => {
             return Err(FormatError(format!(
@@ -88,5 +93,8 @@ pub fn unregister(name: &str) -> bool {
 /// The formats that are registered, the newest first.
 #[must_use]
 pub fn registered() -> Vec<Arc<Format>> {
-    FORMATS.read().unwrap_or_else(PoisonError::into_inner).clone()
+    FORMATS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone()
 }
