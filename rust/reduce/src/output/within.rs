@@ -12,8 +12,8 @@ use ethos_registry_core::find_text::FindText as _;
 
 /// Of a row that does not fit so much is shown at least.
 const LEAST_ROW_CHARS: usize = 60;
-/// Rows that take more than this part of the target come behind the others.
-const LONG_SHARE: usize = 2;
+/// Longer rows come behind the others, whatever the target is.
+const LONG_ROW_BYTES: usize = 2_000;
 const LONG_RANKS: u8 = 4;
 /// Rows without a fact that are not shorter than the source by this factor are not worth their room.
 const LEAST_FOLDED: usize = 3;
@@ -197,7 +197,7 @@ impl<'a> Marked<'a> {
         may: impl Fn(usize) -> bool,
     ) -> String {
         let count = self.rows.len();
-        let rank_of = |row: usize| self.rank(row, importance) + self.long_ranks(row, target_chars);
+        let rank_of = |row: usize| self.rank(row, importance) + self.long_ranks(row);
         let mut order: Vec<(u8, usize, usize)> = (0..count)
             .filter(|row| may(*row))
             .map(|row| (rank_of(row), depth(row, count), row))
@@ -237,9 +237,9 @@ impl<'a> Marked<'a> {
         }
     }
 
-    fn long_ranks(&self, row: usize, target_chars: usize) -> u8 {
+    fn long_ranks(&self, row: usize) -> u8 {
         let bytes = self.rows.get(row).map_or(0, |(text, _)| text.len());
-        if bytes > target_chars / LONG_SHARE {
+        if bytes > LONG_ROW_BYTES {
             LONG_RANKS
         } else {
             0
