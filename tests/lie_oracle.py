@@ -19,7 +19,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 __all__ = ["Lie", "Source", "lies", "marks_of", "screen"]
 
@@ -32,6 +32,8 @@ MARK = re.compile(r"\[(\d+) (line|row)s? left out\]")
 CUT = re.compile(r"\.\.\.\[(\d+) chars\]\.\.\.")
 TIMES = re.compile(r"(.*?)(?: ×(\d+))?(?: \(\+(\d+) similar\))?")
 HINT = '[lines with "...[N chars]..." are cut; pipe the command into "fold" to see them]'
+NUMBERED = re.compile(r"(\d+):(.+)")
+"""A line of a file that was shown, with its number."""
 HITS = re.compile(r"(.+) \((\d+) hits?\)")
 ESCAPE = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
@@ -40,7 +42,7 @@ ESCAPE = re.compile(
 WORD = re.compile(r"(?!_+\b)\w+")
 OWN_WORDS = frozenset(
     "also similar hit hits more times like it without unless each told of id here there lines "  # noqa: SIM905
-    "chars rows phase errors in x and the a as e others says same alike this cell line".split()
+    "chars rows phase errors date in x and the a as e others says same alike this cell line".split()
 )
 """Words that join what a row says of several lines."""
 VERDICTS = frozenset(
@@ -266,11 +268,18 @@ class Row:
     times: int
     similar: int
     lines: list[int]
+    is_numbered: bool = False
+    """Whether it begins with its correct number, which shows what is left out around it."""
 
 
 def read(row: str, source: Source) -> Row:
     if lines := source.holding(row):
         return Row(row, row, 1, 0, lines)
+    if numbered := NUMBERED.fullmatch(row):
+        at = int(numbered[1]) - 1
+        here = source.lines[at] if at < len(source.lines) else ""
+        if squeezed(numbered[2]) and squeezed(numbered[2]) in squeezed(here):
+            return Row(row, row, 1, 0, [], is_numbered=True)
     found = TIMES.fullmatch(row)
     assert found
     base = found[1]
@@ -332,13 +341,22 @@ def _account(
 
 
 def _counts(rows: list[Row | None], source: Source) -> Iterator[Lie]:
+    told: Counter[str] = Counter()
+    for row in rows:
+        if row and row.lines and row.times > 1:
+            told[template(row.base)] += row.times
     for row in rows:
         if row is None:
             continue
         if row.lines and row.times > 1:
-            equal = source.templates[template(source.lines[row.lines[0]])]
-            whole = squeezed(source.lines[row.lines[0]]) == squeezed(row.base)
-            if whole and row.times != equal:
+            first = source.lines[row.lines[0]]
+            # Lines that differ in blanks alone may be counted together, and may not.
+            own = template(row.base) if template(row.base) in source.templates else template(first)
+            equal = source.templates[own]
+            whole = squeezed(first) == squeezed(row.base)
+            # Lines at different depths are counted in different rows.
+            correct = {equal, len(source.places[squeezed(first)])}
+            if whole and row.times not in correct and equal != told[own]:
                 yield Lie("times", row.text, f"{equal} lines are equal")
         if row.lines and row.similar:
             line = source.lines[row.lines[0]]
@@ -350,9 +368,16 @@ def _counts(rows: list[Row | None], source: Source) -> Iterator[Lie]:
             if row.times + row.similar > max(alike, first):
                 yield Lie("similar", row.text, f"{alike} lines are alike")
         if hits := HITS.fullmatch(row.text):
-            count = sum(line.startswith(hits[1] + ":") for line in source.lines)
-            if count > 1 and count != int(hits[2]):
-                yield Lie("hits", row.text, f"{count} lines begin so")
+            runs = [
+                sum(1 for _ in lines)
+                for is_hit, lines in groupby(
+                    source.lines, lambda line: line.startswith(f"{hits[1]}:")
+                )
+                if is_hit
+            ]
+            # What lies apart may be counted apart.
+            if sum(runs) > 1 and int(hits[2]) not in (sum(runs), *runs):
+                yield Lie("hits", row.text, f"{sum(runs)} lines begin so")
         cuts = list(CUT.finditer(row.base))
         if len(cuts) == 1 and row.lines:
             head, tail = row.base[: cuts[0].start()], row.base[cuts[0].end() :]
@@ -379,14 +404,14 @@ def _loosely(text: str) -> str:
 
 def _records(rows: list[Row | None], source: Source) -> Iterator[Lie]:
     for row in rows:
-        if row is None or row.lines or "{+" in row.text:
+        if row is None or row.lines or row.is_numbered or "{+" in row.text:
             continue
         text = re.sub(r"\w*…", " | ", re.sub(r"\w*\.\.\.\[\d+ chars\]\.\.\.\w*", " | ", row.base))
         text = HITS.sub(r"\1", text)
         # Counts of our own, and places in lists.
         text = re.sub(
             r" ×\d+|\d+(?:-\d+)? × |\(\d+ of \d+|\(×?\d+\)|\[\d+\]| \+\d+\b"
-            r"|… \d+ more|\.\.\. \d+ more|\.\.\. \d+ like it",
+            r"|… \d+ more|\.\.\. \d+ more|\.\.\. \d+ like it|\(\d+ like this\)|\(\+\d+ similar\)",
             " | ",
             text,
         )

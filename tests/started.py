@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -30,6 +31,24 @@ def wait_for_file(path: Path, process: subprocess.Popen[Any]) -> None:
     """Wait until a program has made a file; fails at once when the program ends without it."""
     wait_until(lambda: path.exists() or process.poll() is not None)
     assert path.exists(), f"the program ended with {process.returncode} before {path.name} existed"
+
+
+def _descriptors() -> set[tuple[str, str]]:
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # closed by another thread
+            found.add((name, os.readlink(f"/proc/self/fd/{name}")))
+    return found
+
+
+@contextlib.contextmanager
+def no_descriptor_left() -> Iterator[None]:
+    """What the block opens is closed soon after; what other tests left open may close meanwhile."""
+    gc.collect()
+    before = _descriptors()
+    yield
+    gc.collect()
+    wait_until(lambda: not _descriptors() - before)
 
 
 @contextlib.contextmanager

@@ -284,7 +284,7 @@ def test_of_many_threads_that_acknowledge_one_succeeds() -> None:
     gate = threading.Barrier(8)
 
     def acknowledge() -> None:
-        gate.wait(10)
+        gate.wait(100)
         try:
             context.ack()
             seen.append("acknowledged")

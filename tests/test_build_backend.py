@@ -27,7 +27,7 @@ def test_without_cargo_and_without_a_download_one_line_says_what_to_do(hook: str
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

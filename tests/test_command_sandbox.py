@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import socket
 import sys
@@ -19,7 +18,7 @@ from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox, 
 from ethos_registry.capabilities.sandbox.policy import SandboxPolicy, system_paths
 from ethos_registry.capabilities.sandbox.seatbelt import seatbelt_profile
 from ethos_registry.processes import restrictions, supervisor
-from started import started, wait_until
+from started import no_descriptor_left, started, wait_until
 
 LEVELS = ("namespaces", "landlock")
 IS_CI = bool(os.environ.get("CI"))
@@ -114,12 +113,9 @@ def test_a_program_that_cannot_enter_its_rules_does_not_run(place, monkeypatch):
 def test_nothing_of_the_rules_stays_open_here(place):
     sandbox = sandbox_of("landlock")
     place.run(sandbox, "true")  # the first run opens what later ones share
-    gc.collect()  # what other tests left open closes now
-    before = os.listdir("/proc/self/fd")
-    for _ in range(3):
-        place.run(sandbox, "true")
-    gc.collect()
-    assert len(os.listdir("/proc/self/fd")) <= len(before)
+    with no_descriptor_left():
+        for _ in range(3):
+            place.run(sandbox, "true")
 
 
 def test_where_there_is_no_supervisor_the_rules_are_refused_and_the_launcher_is_used(

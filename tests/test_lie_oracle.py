@@ -100,9 +100,9 @@ def share_of_false(
     raise AssertionError
 
 
-LEAST_TRUE_SHARE = 0.95
-"""Of mutated outputs. Where a mutation repeats whole parts of an output, a row may be any of
-several lines, and the oracle and the reducer may take it for different ones."""
+LEAST_TRUE_SHARE = 0.99
+"""Of mutated outputs. What is left: a row that shows several equal lines without their number has
+no place of its own, so the mark of a gap before it follows it (docs/reliability.md)."""
 
 
 def test_hardly_anything_false_is_said_of_mutated_outputs() -> None:

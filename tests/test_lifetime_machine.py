@@ -274,7 +274,7 @@ class TurnsMachine(RuleBasedStateMachine):
 
         def run(turn: ToolRegistry, mark: int, plan: list[str]) -> None:
             try:
-                gate.wait(10)
+                gate.wait(100)
                 model = {name: str(generation) for name, generation in before.items()}
                 for step, name in enumerate(plan):
                     said = f"turn {mark} step {step}"
@@ -294,10 +294,10 @@ class TurnsMachine(RuleBasedStateMachine):
         ]
         for thread in threads:
             thread.start()
-        gate.wait(10)
+        gate.wait(100)
         self.change_the_base("d")
         for thread in threads:
-            thread.join(10)
+            thread.join(100)
         assert failures == []
 
     @invariant()

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from ethos_registry import reduce_text
+from lie_oracle import lies
 
 
 def padded(text: str) -> str:
@@ -63,6 +64,18 @@ def test_a_gap_is_marked_where_it_is_and_the_marks_add_up() -> None:
             here = lines.index(re.sub(r" \(\+\d+ similar\)$", "", row))
             assert here == place + 1 + left_out
             place, left_out = here, 0
+
+
+def test_a_finding_that_comes_again_is_counted_and_the_gaps_around_it_are_where_they_are() -> None:
+    finding = 'src/oak_{0}.py:9: error: Name "oak_{0}" is not defined  [name-defined]'
+    notes = [f"src/oak.py:{n}: note: leaf {n} of the tree" for n in range(7)]
+    rows = [row for n in range(40) for row in (finding.format(n), *notes)]
+    rows[8:8] = [finding.format(0), *notes]
+    text = "\n".join(rows)
+    reduced = reduce_text(text, command="mypy src", exit_code=1).split("\n")
+    counted = finding.format(0) + " ×2"
+    assert counted in reduced
+    assert lies(text, "\n".join(reduced)) == []
 
 
 def test_an_odd_record_of_json_that_was_cut_is_shown_whole() -> None:

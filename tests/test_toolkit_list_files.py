@@ -18,6 +18,7 @@ from ethos_registry.toolkit.arguments import RefusalError
 from ethos_registry.toolkit.folder import folder_below
 from ethos_registry.toolkit.glob_match import Glob
 from ethos_registry.toolkit.walk import Walk
+from started import no_descriptor_left
 
 TOOL = list_files_tool()
 
@@ -123,10 +124,9 @@ class TestListing:
 
     def test_deep_trees_leave_no_descriptor_open(self, folder: Path) -> None:
         (folder / "/".join("x" * 100)).mkdir(parents=True)
-        before = len(os.listdir("/proc/self/fd"))
-        assert len(lines(folder, pattern="x")) == 64
-        listed(folder, tool=list_files_tool(max_entries=1), depth=80)
-        assert len(os.listdir("/proc/self/fd")) == before
+        with no_descriptor_left():
+            assert len(lines(folder, pattern="x")) == 64
+            listed(folder, tool=list_files_tool(max_entries=1), depth=80)
 
 
 class TestConfinement:

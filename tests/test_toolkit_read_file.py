@@ -17,6 +17,7 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolError, ToolOk
 from ethos_registry.toolkit import read_file_tool
 from ethos_registry.toolkit.line_scan import LineScan, TooLargeError, scan_lines
+from started import no_descriptor_left
 
 TOOL = read_file_tool()
 OUTSIDE = "is not below the working directory"
@@ -407,7 +408,6 @@ class TestModificationTimes:
 
 
 def test_no_descriptor_stays_open(folder: Path) -> None:
-    before = len(os.listdir("/proc/self/fd"))
-    for args in ({"path": "five.txt"}, {"path": "."}, {"path": "no"}, {"path": "five.txt/a"}):
-        TOOL.execute(args, ToolContext(working_dir=folder))
-    assert len(os.listdir("/proc/self/fd")) == before
+    with no_descriptor_left():
+        for args in ({"path": "five.txt"}, {"path": "."}, {"path": "no"}, {"path": "five.txt/a"}):
+            TOOL.execute(args, ToolContext(working_dir=folder))

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from ethos_registry.toolkit import process as process_module
 from ethos_registry.toolkit import terminal_tool
 from ethos_registry.toolkit.output import BoundedOutput, OutputProgress
 from session_tools import until
+from started import no_descriptor_left
 
 TOOL = terminal_tool()
 
@@ -422,12 +422,10 @@ class TestLoops:
         self, folder: Path
     ) -> None:
         asyncio.run(run(folder, "true"))
-        before = len(os.listdir("/proc/self/fd"))
-        for command in ("echo a", "sleep 600 & true", "exit 1"):
-            asyncio.run(run(folder, command))
-        asyncio.run(run(folder, "sleep 600", timeout_seconds=0.05))
-        gc.collect()
-        assert len(os.listdir("/proc/self/fd")) == before
+        with no_descriptor_left():
+            for command in ("echo a", "sleep 600 & true", "exit 1"):
+                asyncio.run(run(folder, command))
+            asyncio.run(run(folder, "sleep 600", timeout_seconds=0.05))
 
     def test_the_interpreter_ends_clean_in_development_mode(self, folder: Path) -> None:
         script = (

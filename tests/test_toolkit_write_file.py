@@ -26,7 +26,7 @@ from ethos_registry.toolkit import (
 )
 from long_counts import long_count
 from memory_folder import memory_folder
-from started import ended_with_test
+from started import ended_with_test, no_descriptor_left
 
 READ, WRITE, PATCH = read_file_tool(), write_file_tool(), patch_file_tool()
 RACER = Path(__file__).with_name("file_racer.py")
@@ -432,11 +432,10 @@ class TestLock:
 
 
 def test_no_descriptor_stays_open(folder: Path, context: ToolContext) -> None:
-    before = len(os.listdir("/proc/self/fd"))
-    for path in ("a.txt", "x/y/new.txt", "a.txt/b", ".", "../no"):
-        WRITE.execute({"path": path, "content": "x"}, context)
-        PATCH.execute({"path": path, "old": "x", "new": "y"}, context)
-    assert len(os.listdir("/proc/self/fd")) == before
+    with no_descriptor_left():
+        for path in ("a.txt", "x/y/new.txt", "a.txt/b", ".", "../no"):
+            WRITE.execute({"path": path, "content": "x"}, context)
+            PATCH.execute({"path": path, "old": "x", "new": "y"}, context)
 
 
 KILLED_WRITER = """

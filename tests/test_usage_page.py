@@ -247,7 +247,7 @@ def test_the_served_page_follows_the_ledger(browser, tmp_path):
 
 
 def get(port, path, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()
     body = answer.read()

@@ -109,6 +109,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ToolResultReducer,
         ToolResultReducerRegistry,
     )
+    from ethos_registry.contract.reduction_policy import ReductionLevel, ReductionPolicy
     from ethos_registry.contract.registration import Registration
     from ethos_registry.contract.resolver import ToolForge, ToolResolver
     from ethos_registry.contract.result import (
@@ -171,6 +172,20 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.recording.sqlite_recording import FoundCall, SqliteRecording
     from ethos_registry.reduction.arrow import reduce_arrow
     from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
+    from ethos_registry.reduction.formats import (
+        FormatError,
+        OutputFormat,
+        built_in_formats,
+        register_format,
+        registered_formats,
+        unregister_format,
+    )
+    from ethos_registry.reduction.load_formats import (
+        FormatsNotTrustedError,
+        load_formats,
+        trust_formats,
+        user_formats_folder,
+    )
     from ethos_registry.reduction.many import reduce_many, reduce_text
     from ethos_registry.reduction.redacted_text import redact_text
     from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
@@ -286,6 +301,8 @@ __all__ = [
     "FileApprovalStore",
     "FileSecrets",
     "FinishedCall",
+    "FormatError",
+    "FormatsNotTrustedError",
     "FoundCall",
     "FrozenToolRegistry",
     "FsReach",
@@ -317,6 +334,7 @@ __all__ = [
     "Observer",
     "OpenInference",
     "OpenTelemetry",
+    "OutputFormat",
     "Pending",
     "PendingApproval",
     "Personality",
@@ -339,6 +357,8 @@ __all__ = [
     "RecordedTurn",
     "Recording",
     "RecordingError",
+    "ReductionLevel",
+    "ReductionPolicy",
     "Registration",
     "ResponseTooLargeError",
     "Retry",
@@ -407,6 +427,7 @@ __all__ = [
     "View",
     "WorkerLimits",
     "__version__",
+    "built_in_formats",
     "built_in_reducers",
     "call_checksum",
     "containment",
@@ -421,6 +442,7 @@ __all__ = [
     "kanban_tools",
     "lint_tool",
     "list_files_tool",
+    "load_formats",
     "load_personalities",
     "load_personality",
     "memory_tools",
@@ -439,6 +461,8 @@ __all__ = [
     "reduce_arrow",
     "reduce_many",
     "reduce_text",
+    "register_format",
+    "registered_formats",
     "result_from_wire",
     "run_tests_tool",
     "sandbox_support",
@@ -449,7 +473,10 @@ __all__ = [
     "terminal_tool",
     "todo_tools",
     "tool",
+    "trust_formats",
     "typecheck_tool",
+    "unregister_format",
+    "user_formats_folder",
     "web_search_tool",
     "write_file_tool",
 ]
@@ -505,6 +532,7 @@ _NAMES = {
     "contract.progress": "Audience ToolProgressEvent",
     "contract.recorded_call": "CallRecorder RecordedCall RecordedCalls",
     "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
+    "contract.reduction_policy": "ReductionLevel ReductionPolicy",
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
@@ -536,6 +564,13 @@ _NAMES = {
     "recording.sqlite_recording": "FoundCall SqliteRecording",
     "reduction.arrow": "reduce_arrow",
     "reduction.built_in": "built_in_reducers default_reducers",
+    "reduction.formats": (
+        "FormatError OutputFormat built_in_formats register_format registered_formats "
+        "unregister_format"
+    ),
+    "reduction.load_formats": (
+        "FormatsNotTrustedError load_formats trust_formats user_formats_folder"
+    ),
     "reduction.many": "reduce_many reduce_text",
     "reduction.redacted_text": "redact_text",
     "reduction.registry": "DefaultToolResultReducerRegistry",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "closed_address", "confine_process", "confinement_problem", "finish", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reducer_families", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reducer_families", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -224,13 +224,15 @@ class NativeReducer:
         """
         The name of the kind.
         """
-    def reduce(self, /, text: str, args: Any, ok: bool, exit_code: Any | None = None) -> str:
+    def reduce(self, /, text: str, args: Any, ok: bool, exit_code: Any | None = None, *, target_chars: int | None = None, level: str | None = None) -> str:
         """
         The reduced text; the same object when it stays as it is.
 
         `args` are the arguments of the call: of a dict, `command` and the names of line ranges are
         read, everything else is ignored. `ok` states whether the call succeeded; `exit_code` is that of
-        the command, `None` when no one said: then nothing is reported as success.
+        the command, `None` when no one said: then nothing is reported as success. With a `level`
+        (`lossless`, `facts`, `verdict`), what fits in `target_chars` stays whole; another raises
+        `ValueError`.
         """
     @property
     def whole_chars(self, /) -> int:
@@ -475,6 +477,18 @@ def as_displayed(text: str) -> str:
     if something is removed.
     """
 
+def built_in_formats() -> "list[tuple[str, str]]":
+    """
+    The names and the content of the formats of the package.
+    """
+
+def check_format(text: str) -> "tuple[str, list[str]]":
+    """
+    The name and the commands of a format, the text of a `format.toml`.
+
+    Raises `ValueError` with one line that names the key, the value and the reason.
+    """
+
 def closed_address(address: str) -> tuple[str, bool] | None:
     """
     `(kind, is_metadata)` of an address that requests from outside must not reach, as
@@ -497,7 +511,7 @@ def confinement_problem() -> str | None:
     What keeps `confine_process` from working here; `None` if nothing does.
     """
 
-def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None) -> tuple[str, int, int | None]:
+def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None, target_chars: int | None = None, level: str | None = None) -> tuple[str, int, int | None]:
     """
     `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
 
@@ -507,10 +521,16 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     arguments of the call, with `ok`, whether it succeeded, and with the `exit_code` of its command,
     `None` if it is unknown. When nothing changes, the same
     object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
+    With a `level`, the reducer leaves what fits in `target_chars` whole.
 
     With `fence`, the name of the tool and where its output came from, template tokens and forged
     fences are removed before the trim, and the sent text is the trimmed one in a fence of at most
     363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
+    """
+
+def format_of(text: str, command: str | None = None, exit_code: int | None = None) -> "str | None":
+    """
+    The name of the registered format by which an output of a terminal is reduced; `None` when none of them is.
     """
 
 def is_pattern(pattern: str) -> bool:
@@ -576,7 +596,7 @@ def redact(text: str) -> str:
     passwords in URLs. There is no entropy rule: hashes, UUIDs and base64 stay.
     """
 
-def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None) -> ArrowTexts:
+def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None, target_chars: int | None = None, level: str | None = None) -> ArrowTexts:
     """
     Each input of the column `outputs` reduced by `reducer`; nulls stay null.
 
@@ -585,15 +605,17 @@ def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = No
     them and holds integers, or is a list. Both have one row for each output, null where it is not
     known. Chunks are read one after the other and given back when they are reduced. A column of
     another type raises `TypeError`; one of another length, consumed or malformed, `ValueError`.
+    With a `level`, what fits in `target_chars` stays whole.
     """
 
-def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence[str | None] | None = None, exit_codes: Sequence[int | None] | None = None, budget_chars: int | None = None) -> "list[str]":
+def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence[str | None] | None = None, exit_codes: Sequence[int | None] | None = None, budget_chars: int | None = None, target_chars: int | None = None, level: str | None = None) -> "list[str]":
     """
     Each of `texts` reduced by `reducer`, in their order; the same object where it stays as it is.
 
     `commands` and `exit_codes` have one item for each input, `None` where it is not known; without
     them nothing is known. A reduced text has at most `budget_chars` characters where its rows can be
-    cut to that. A list of another length raises `ValueError`.
+    cut to that. With a `level`, what fits in `target_chars` stays whole. A list of another length and
+    an unknown level raise `ValueError`.
     """
 
 def reduce_without(left_out: Sequence[str], text: str, command: str | None = None, exit_code: int | None = None) -> tuple[str | None, str | None, list[str]]:
@@ -605,6 +627,18 @@ def reduce_without(left_out: Sequence[str], text: str, command: str | None = Non
 def reducer_families() -> list[str]:
     """
     The names of the families of reducers, for measurements.
+    """
+
+def register_format(text: str, replace: bool) -> "tuple[str, list[str]]":
+    """
+    Register a format, the text of a `format.toml`, for the whole process; its name and commands.
+
+    Raises `ValueError` as `check_format` does, and when the name is taken and `replace` is false.
+    """
+
+def registered_formats() -> "list[tuple[str, list[str]]]":
+    """
+    The names and commands of the registered formats, the newest first.
     """
 
 def replace_surrogates(text: str) -> str:
@@ -658,6 +692,11 @@ def trim(text: str, cap: int) -> tuple[str, int | None]:
     split, unless it starts the text. An input of at most `cap` characters followed by one marker
     passes unchanged and gives the number in the marker. Each lone surrogate becomes one U+FFFD. The
     same object comes back when nothing changes. A negative `cap` raises `ValueError`.
+    """
+
+def unregister_format(name: str) -> "bool":
+    """
+    Remove the registered format of that name; whether there was one.
     """
 
 def usage_bucket(seconds: float) -> int:

@@ -17,6 +17,7 @@ from ethos_registry.cli.capability_report import (
 from ethos_registry.cli.demo import run_demo
 from ethos_registry.cli.doctor import doctor
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
+from ethos_registry.cli.formats_app import formats_app, load_own_formats
 from ethos_registry.cli.listing import RenderedListing, definitions, listing
 from ethos_registry.cli.mcp_app import mcp_app
 from ethos_registry.cli.numbers import any_whole_number, positive_number
@@ -36,6 +37,7 @@ from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
 from ethos_registry.cli.recall_table import RecallTable
 from ethos_registry.cli.recordings_app import recordings_app
 from ethos_registry.cli.reduced_run import SAVE_VARIABLE, run_reduced, saves_by_default
+from ethos_registry.cli.reduction_options import Level, TargetChars, read_policy
 from ethos_registry.cli.render import RenderedReport
 from ethos_registry.cli.saved_outputs import (
     FOLDER_VARIABLE,
@@ -69,6 +71,7 @@ app = typer.Typer(
     help="The tool registry for LLM agents.",
 )
 app.add_typer(prefix_app, name="prefix")
+app.add_typer(formats_app, name="formats")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(recordings_app, name="recordings")
 
@@ -279,6 +282,8 @@ def reduce(
             parser=positive_number, metavar="N", help="Characters that the result may have."
         ),
     ] = None,
+    target_chars: TargetChars = None,
+    level: Level = None,
     parquet: Annotated[
         tuple[str, str] | None,
         typer.Option(
@@ -306,6 +311,7 @@ def reduce(
 ) -> None:
     """Reduce the output of a command: standard input in, reduced text out."""
     columns = (column, command_column, exit_code_column)
+    policy = read_policy(target_chars, level)
     if parquet is None and context.args not in ([], ["-"]):
         files = shlex.join(context.args)
         reduced = f"ethos-registry reduce < {files}"
@@ -313,6 +319,7 @@ def reduce(
             reduced = f"cat {files} | ethos-registry reduce"
         raise CommandError(f"the input is read from standard input: {reduced}")
     if parquet is not None:
+        load_own_formats()
         if command is not None or exit_code is not None:
             raise CommandError(
                 "`--command` and `--exit-code` are for a single output; "
@@ -325,6 +332,7 @@ def reduce(
             names,
             tool_name=tool,
             budget_chars=budget,
+            policy=policy,
             skips_existing=skip_existing,
         )
         print_line(summary)
@@ -333,8 +341,14 @@ def reduce(
         raise CommandError("`--skip-existing` needs files: give `--parquet IN... OUT` too")
     if columns != (None, None, None):
         raise CommandError("column options need a file: give `--parquet IN OUT` too")
+    load_own_formats()
     text = reduce_text(
-        read_output(), tool_name=tool, command=command, exit_code=exit_code, budget_chars=budget
+        read_output(),
+        tool_name=tool,
+        command=command,
+        exit_code=exit_code,
+        budget_chars=budget,
+        policy=policy,
     )
     # Otherwise the shell's prompt would follow on the last line.
     ends_line = text.endswith("\n") or not text or not is_terminal()
@@ -354,12 +368,17 @@ def run(
         bool | None,
         typer.Option("--save/--no-save", help="Save the whole output for `recall`. Default: yes."),
     ] = None,
+    target_chars: TargetChars = None,
+    level: Level = None,
 ) -> None:
     """Run a command, show its output reduced, and exit with its exit code.
 
     On a terminal its last lines are shown while it runs.
     """
-    result = run_reduced(command, save=saves_by_default() if save is None else save)
+    load_own_formats()
+    policy = read_policy(target_chars, level)
+    saves = saves_by_default() if save is None else save
+    result = run_reduced(command, save=saves, policy=policy)
     try:
         ends_line = result.text.endswith("\n") or not result.text
         write_text(result.text if ends_line else f"{result.text}\n")

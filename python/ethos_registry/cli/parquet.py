@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ethos_registry import ConfigError, reduce_arrow, reduce_many
+from ethos_registry import ConfigError, ReductionPolicy, reduce_arrow, reduce_many
 from ethos_registry.cli.errors import CommandError
 from ethos_registry.cli.signals import signals_raise
 
@@ -47,6 +47,7 @@ def reduce_parquet(
     *,
     tool_name: str,
     budget_chars: int | None,
+    policy: ReductionPolicy | None = None,
     label: str = "reducing",
 ) -> ReducedBytes:
     """Reduce a column of the file `source` into the file `target`; returns what it saved.
@@ -69,7 +70,7 @@ def reduce_parquet(
     try:
         _check_source(source)
         with signals_raise(), parquet.ParquetFile(source) as file:
-            reduction = _Reduction(file, columns, tool_name, budget_chars, label)
+            reduction = _Reduction(file, columns, tool_name, budget_chars, policy, label)
             with _whole_file(target) as place:
                 reduction.write_to(place, target)
     except ConfigError as error:
@@ -123,6 +124,7 @@ class _Reduction:
         columns: ParquetColumns,
         tool_name: str,
         budget_chars: int | None,
+        policy: ReductionPolicy | None,
         label: str,
     ) -> None:
         self._label = label
@@ -130,6 +132,7 @@ class _Reduction:
         self._columns = columns
         self._tool_name = tool_name
         self._budget_chars = budget_chars
+        self._policy = policy
         self._index = self._position(columns.output, "--column")
         if columns.command is not None:
             self._position(columns.command, "--command-column")
@@ -205,6 +208,7 @@ class _Reduction:
                 commands=commands,
                 exit_codes=exit_codes,
                 budget_chars=self._budget_chars,
+                policy=self._policy,
             )
         except ConfigError as error:
             raise ConfigError(self._of_columns(error)) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from ethos_registry import ReductionPolicy
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
 from ethos_registry.cli.parquet import (
     ParquetColumns,
@@ -25,6 +26,7 @@ def reduce_parquet_paths(
     *,
     tool_name: str,
     budget_chars: int | None,
+    policy: ReductionPolicy | None = None,
     skips_existing: bool,
 ) -> str:
     """Reduce all names but the last into the last; returns a summary.
@@ -39,12 +41,15 @@ def reduce_parquet_paths(
             columns,
             tool_name=tool_name,
             budget_chars=budget_chars,
+            policy=policy,
             skips_existing=skips_existing,
         )
     [source] = sources
     if skips_existing and source != target and ParquetJob(source, target).is_done:
         return f"{target}: exists and is not older than {source}; skipped"
-    saved = reduce_parquet(source, target, columns, tool_name=tool_name, budget_chars=budget_chars)
+    saved = reduce_parquet(
+        source, target, columns, tool_name=tool_name, budget_chars=budget_chars, policy=policy
+    )
     return str(saved)
 
 
@@ -55,6 +60,7 @@ def reduce_parquet_files(
     *,
     tool_name: str,
     budget_chars: int | None,
+    policy: ReductionPolicy | None = None,
     skips_existing: bool = False,
 ) -> str:
     """Reduce every Parquet file of `sources` into the folder `target`; returns a summary.
@@ -81,6 +87,7 @@ def reduce_parquet_files(
                 columns,
                 tool_name=tool_name,
                 budget_chars=budget_chars,
+                policy=policy,
                 label=f"reducing file {number:,} of {len(todo):,}",
             )
         except CommandError as error:

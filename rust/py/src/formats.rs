@@ -57,22 +57,21 @@ pub(crate) fn registered_formats() -> PyResult<Vec<(String, Vec<String>)>> {
     })
 }
 
-/// The names and the texts of the formats of the package.
+/// The names and the content of the formats of the package.
 #[pyfunction]
 #[pyo3(signature = () -> "list[tuple[str, str]]")]
 pub(crate) fn built_in_formats() -> PyResult<Vec<(&'static str, &'static str)>> {
     call::checked(|| Ok(reduce::built_in_formats().collect()))
 }
 
-/// The name of the family or format by which an output of a terminal is reduced; `None` when it stays as it is or is
-/// only cleaned.
+/// The name of the registered format by which an output of a terminal is reduced; `None` when none of them is.
 #[pyfunction]
 #[pyo3(signature = (text, command=None, exit_code=None) -> "str | None")]
-pub(crate) fn reduced_by(
+pub(crate) fn format_of(
     text: &str,
     command: Option<&str>,
     exit_code: Option<i64>,
-) -> PyResult<Option<&'static str>> {
+) -> PyResult<Option<String>> {
     call::checked(|| {
         let request = Request {
             command,
@@ -80,7 +79,12 @@ pub(crate) fn reduced_by(
             ok: exit_code == Some(0),
             exit_code,
             budget_chars: usize::MAX,
+            policy: None,
         };
-        Ok(reduce::reduce_named(Kind::Terminal, &request, text).and_then(|(_, name)| name))
+        let reduced = reduce::reduce_named(Kind::Terminal, &request, text);
+        let is_registered = reduced.is_some_and(|(_, name)| name == Some(reduce::REGISTERED));
+        Ok(is_registered
+            .then(|| reduce::registered_name(text, command))
+            .flatten())
     })
 }

@@ -12,5 +12,5 @@ mod users;
 pub use built_in::built_in_formats;
 pub(crate) use built_in::*;
 pub use format::{Format, FormatError};
-pub(crate) use users::USERS;
-pub use users::{register, registered, unregister};
+pub use users::{REGISTERED, register, registered, unregister};
+pub(crate) use users::{USERS, registered_name};

@@ -48,9 +48,7 @@ const fn family<const N: usize>(name: &'static str) -> Family {
         name,
         runs: |input| get(N).is_some_and(|format| format.runs(input)),
         marks: Marks::Loaded(|| get(N).map(Format::marks).unwrap_or_default()),
-        recognises: |input: &Input<'_>| {
-            get(N).map_or(Match::No, |format| format.recognises(input))
-        },
+        recognises: |input: &Input<'_>| get(N).map_or(Match::No, |format| format.recognises(input)),
         reduce: |input: &Input<'_>, output: &mut Output| {
             if let Some(format) = get(N) {
                 format.reduce(input, output);
@@ -60,7 +58,11 @@ const fn family<const N: usize>(name: &'static str) -> Family {
 }
 
 fn get(number: usize) -> Option<&'static Format> {
-    let read = || SOURCES.get(number).and_then(|(_, text)| Format::read(text).ok());
+    let read = || {
+        SOURCES
+            .get(number)
+            .and_then(|(_, text)| Format::read(text).ok())
+    };
     FORMATS.get(number)?.get_or_init(read).as_ref()
 }
 
@@ -79,7 +81,10 @@ mod tests {
             let format = Format::read(text).map_err(|error| error.to_string());
             let checked = format.and_then(|format| {
                 let name = format.name().to_owned();
-                format.check().map(|()| name).map_err(|error| error.to_string())
+                format
+                    .check()
+                    .map(|()| name)
+                    .map_err(|error| error.to_string())
             });
             assert_eq!(checked.as_deref(), Ok(name), "{name}");
         }

@@ -17,7 +17,7 @@ pub(super) const MOST_BYTES: usize = 64 * 1024;
 const MOST_NAME_BYTES: usize = 64;
 /// Commands and marks of one format.
 const MOST_COMMANDS: usize = 32;
-/// As many lines of the beginning have to match `lines` when the file does not state how many.
+/// This number of lines of the beginning has to match `lines` when the file does not state how many.
 const LEAST_LINES: usize = 2;
 
 /// What is wrong with a format, in one line: the key, the value and the reason.
@@ -88,7 +88,7 @@ impl Format {
     /// Whether all patterns are patterns, and not too large.
     ///
     /// # Errors
-    /// One line: which pattern of which key, and the reason.
+    /// One line: the key, the pattern and the reason.
     pub fn check(&self) -> Result<(), FormatError> {
         self.rules().map(|_| ()).map_err(Clone::clone)
     }
@@ -117,7 +117,9 @@ impl Format {
 
     /// Whether the command of `input` is one of the format's.
     pub(super) fn runs(&self, input: &Input<'_>) -> bool {
-        self.commands.iter().any(|command| is_command(command, input))
+        self.commands
+            .iter()
+            .any(|command| is_command(command, input))
     }
 
     /// Whether `input` is such an output.

@@ -86,7 +86,11 @@ fn around_facts(all: &mut [Fate], rules: &Rules) {
         .collect();
     for number in facts {
         let first = number.saturating_sub(rules.before);
-        for fate in all.iter_mut().skip(first).take(number - first + rules.after + 1) {
+        for fate in all
+            .iter_mut()
+            .skip(first)
+            .take(number - first + rules.after + 1)
+        {
             if matches!(fate, Fate::Unknown | Fate::Counted(_)) {
                 *fate = Fate::Stays;
             }
@@ -111,7 +115,8 @@ impl Reader<'_> {
     fn line(&mut self, line: &str) -> Fate {
         let section = |number: usize| self.rules.sections.get(number);
         if line.trim_ascii().is_empty() {
-            let is_open = |&(open, _): &(usize, usize)| section(open).is_some_and(|open| open.has_end);
+            let is_open =
+                |&(open, _): &(usize, usize)| section(open).is_some_and(|open| open.has_end);
             self.section = self.section.filter(is_open);
             return Fate::Goes;
         }

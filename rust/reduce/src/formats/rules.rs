@@ -107,12 +107,27 @@ impl Patterns {
         add_lists(table, When::Always, &mut all)?;
         let mut sections = Vec::new();
         for (number, mut section) in (0..).zip(table.tables("section", MOST_SECTIONS)?) {
-            add(&mut section, "begin", Rule::Begin(number), When::Always, &mut all)?;
-            if all.last().is_none_or(|last| last.rule != Rule::Begin(number)) {
+            add(
+                &mut section,
+                "begin",
+                Rule::Begin(number),
+                When::Always,
+                &mut all,
+            )?;
+            if all
+                .last()
+                .is_none_or(|last| last.rule != Rule::Begin(number))
+            {
                 return Err(section.error("begin", "missing"));
             }
             let before = all.len();
-            add(&mut section, "end", Rule::End(number), When::Always, &mut all)?;
+            add(
+                &mut section,
+                "end",
+                Rule::End(number),
+                When::Always,
+                &mut all,
+            )?;
             sections.push(Section {
                 shown: section.number("show", usize::MAX)?.unwrap_or(usize::MAX),
                 has_end: all.len() > before,
@@ -191,7 +206,10 @@ fn add(
     let texts = table.texts(key, MOST_PATTERNS)?;
     for text in texts {
         if text.is_empty() || text.len() > MOST_PATTERN_BYTES {
-            let reason = format!("a pattern has 1 to {MOST_PATTERN_BYTES} bytes, got {}", text.len());
+            let reason = format!(
+                "a pattern has 1 to {MOST_PATTERN_BYTES} bytes, got {}",
+                text.len()
+            );
             return Err(table.error(key, &reason));
         }
         all.push(Pattern {
@@ -218,7 +236,7 @@ pub(super) struct Rules {
     pub(super) frames: usize,
     pub(super) verdict_lines: usize,
     pub(super) rest: Rest,
-    /// Of lines that no pattern knows so many stay at most, the first and the last ones.
+    /// Of lines that no pattern knows this number stays at most, the first and the last ones.
     pub(super) rest_shown: usize,
     /// Whether blanks before a line go.
     pub(super) trim: bool,
@@ -232,9 +250,14 @@ impl Rules {
                 let error = builder([pattern.text.as_str()]).build().err()?;
                 let text = &pattern.text;
                 let reason = reason(&error);
-                Some(format!("{}: {text:?} is not a pattern: {reason}", pattern.key))
+                Some(format!(
+                    "{}: {text:?} is not a pattern: {reason}",
+                    pattern.key
+                ))
             });
-            FormatError(single.unwrap_or_else(|| format!("all patterns together: {}", reason(&error))))
+            FormatError(
+                single.unwrap_or_else(|| format!("all patterns together: {}", reason(&error))),
+            )
         })?;
         let mut all = Vec::with_capacity(patterns.all.len());
         let mut shapes = Vec::new();
@@ -297,9 +320,7 @@ impl Rules {
     /// Whether the first lines of `input` are of the format, as far as a pattern states how they are.
     pub(super) fn begin(&self, input: &Input<'_>, least: usize) -> bool {
         let is_first = |line: &&str| self.of(line, input.exit).any(|rule| rule == Rule::First);
-        !self.has_first
-            || least == 0
-            || input.beginning().filter(is_first).nth(least - 1).is_some()
+        !self.has_first || least == 0 || input.beginning().filter(is_first).nth(least - 1).is_some()
     }
 }
 

@@ -30,7 +30,10 @@ impl Table {
 
     fn wrong(&self, key: &str, expected: &str, value: &Value) -> FormatError {
         let kind = value.type_str();
-        FormatError(format!("{}{key}: expected {expected}, got {kind}", self.path))
+        FormatError(format!(
+            "{}{key}: expected {expected}, got {kind}",
+            self.path
+        ))
     }
 
     /// An error of a key.
@@ -43,7 +46,7 @@ impl Table {
         &self.path
     }
 
-    /// A text, if it is there.
+    /// A string, if it is there.
     pub(super) fn text(&mut self, key: &'static str) -> Result<Option<String>, FormatError> {
         match self.take(key) {
             None => Ok(None),
@@ -104,7 +107,7 @@ impl Table {
         }
     }
 
-    /// A list of texts; one text is a list of one.
+    /// A list of strings; one string is a list of one.
     pub(super) fn texts(
         &mut self,
         key: &'static str,
@@ -118,7 +121,7 @@ impl Table {
         Ok(groups.into_iter().flatten().collect())
     }
 
-    /// A list of texts and of lists of texts.
+    /// A list of strings and of lists of strings.
     pub(super) fn groups(
         &mut self,
         key: &'static str,

@@ -15,10 +15,13 @@ static FORMATS: RwLock<Vec<Arc<Format>>> = RwLock::new(Vec::new());
 /// Whether there are any: without them an output passes at the cost of this.
 static ANY: AtomicBool = AtomicBool::new(false);
 
+/// The name of the family of all formats that were registered.
+pub const REGISTERED: &str = "registered format";
+
 /// The formats that were registered. Those for the command of an output come before all families, those that know it by
 /// its content after them.
 pub(crate) const USERS: Family = Family {
-    name: "registered format",
+    name: REGISTERED,
     runs: |input| find(|format| format.runs(input)).is_some(),
     marks: Marks::Never,
     recognises: |input| match known(input) {
@@ -43,8 +46,16 @@ fn find(is_it: impl Fn(&Format) -> bool) -> Option<Arc<Format>> {
         return None;
     }
     // What matches runs outside of the lock.
-    let formats = FORMATS.read().unwrap_or_else(PoisonError::into_inner).clone();
+    let formats = FORMATS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone();
     formats.into_iter().find(|format| is_it(format))
+}
+
+/// The name of the registered format that knows `input`.
+pub(crate) fn registered_name(input: &Input<'_>) -> Option<String> {
+    known(input).map(|format| format.name().to_owned())
 }
 
 /// Registers a format for the whole process, whose patterns are checked. The newest comes first.
@@ -54,7 +65,9 @@ fn find(is_it: impl Fn(&Format) -> bool) -> Option<Arc<Format>> {
 pub fn register(format: Format, replace: bool) -> Result<(), FormatError> {
     format.check()?;
     let mut formats = FORMATS.write().unwrap_or_else(PoisonError::into_inner);
-    let taken = formats.iter().position(|known| known.name() == format.name());
+    let taken = formats
+        .iter()
+        .position(|known| known.name() == format.name());
     match taken {
         Some(_) if !replace => {
             return Err(FormatError(format!(
@@ -88,5 +101,8 @@ pub fn unregister(name: &str) -> bool {
 /// The formats that are registered, the newest first.
 #[must_use]
 pub fn registered() -> Vec<Arc<Format>> {
-    FORMATS.read().unwrap_or_else(PoisonError::into_inner).clone()
+    FORMATS
+        .read()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone()
 }

@@ -1,5 +1,7 @@
 //! A row for each message, or for those that differ in the names that they quote, with all places.
 
+use std::fmt::Write as _;
+
 use hashbrown::HashMap;
 
 use super::message::quotes;
@@ -91,9 +93,8 @@ impl<'a> Rows<'a> {
     pub(super) fn told(self) -> Vec<(usize, String)> {
         let mut told = Vec::new();
         for row in self.all {
-            if row.variants.len() < self.least {
-                let alone = |one: Variant<'_>| (one.count, one.alone.unwrap_or(one.text));
-                told.extend(row.variants.into_iter().map(alone));
+            if row.variants.len() < self.least.max(2) {
+                told.extend(row.variants.into_iter().map(Variant::alone));
             } else {
                 let texts: Vec<String> = row.variants.into_iter().map(|one| one.text).collect();
                 told.push((row.count, texts.join("; ")));
@@ -104,6 +105,16 @@ impl<'a> Rows<'a> {
 }
 
 impl Variant<'_> {
+    /// How many findings it shows, and its row. What only came again at the same place is counted, as other lines
+    /// are: the row is one of the source.
+    fn alone(self) -> (usize, String) {
+        let mut text = self.alone.unwrap_or(self.text);
+        if self.count > 1 && !self.several {
+            let _ = write!(text, " \u{d7}{}", self.count);
+        }
+        (self.count, text)
+    }
+
     /// Adds a place, unless it is the first or the last one.
     fn also(&mut self, place: &str, is_whole: bool) {
         self.count += 1;

@@ -39,7 +39,7 @@ fn a_message_is_the_same_whatever_it_quotes() {
     ]);
     assert_eq!(
         text,
-        "a.md:1: MD034 Bare URL [Context: \"oak\"]; also b.md:2\nc.md:3: MD001 Level [Expected: h2]\n\
+        "a.md:1: MD034 Bare URL [Context: \"oak\"]; also b.md:2\nc.md:3: MD001 Level [Expected: h2] \u{d7}2\n\
              [0 of 5 lines left out]"
     );
 }
