@@ -14,7 +14,7 @@ from ethos_registry.cli.capability_report import (
     RenderedCapabilities,
     capability_report,
 )
-from ethos_registry.cli.demo import run_demo
+from ethos_registry.cli.demo_command import demo
 from ethos_registry.cli.doctor import doctor
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
 from ethos_registry.cli.formats_app import formats_app, load_own_formats
@@ -23,8 +23,6 @@ from ethos_registry.cli.mcp_app import mcp_app
 from ethos_registry.cli.numbers import any_whole_number, positive_number
 from ethos_registry.cli.output import (
     is_terminal,
-    json_text,
-    write_bytes,
     write_json,
     write_rendered,
     write_text,
@@ -34,16 +32,14 @@ from ethos_registry.cli.parquet_files import reduce_parquet_paths
 from ethos_registry.cli.prefix_app import prefix_app
 from ethos_registry.cli.prefixes import taken_prefix
 from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
-from ethos_registry.cli.recall_table import RecallTable
+from ethos_registry.cli.recall_command import recall
 from ethos_registry.cli.recordings_app import recordings_app
 from ethos_registry.cli.reduced_run import SAVE_VARIABLE, run_reduced, saves_by_default
 from ethos_registry.cli.reduction_options import Level, TargetChars, read_policy
-from ethos_registry.cli.render import RenderedReport
 from ethos_registry.cli.saved_outputs import (
     FOLDER_VARIABLE,
     MAX_AGE_DAYS,
     MAX_OUTPUTS,
-    SavedOutputs,
 )
 from ethos_registry.cli.serve_command import serve
 from ethos_registry.cli.sources import (
@@ -132,24 +128,7 @@ def _start(
         write_text(f"{context.get_help()}\n")
 
 
-@app.command(short_help="Run a real turn on this folder.")
-def demo(
-    budget: Budget = DEFAULT_BUDGET_CHARS,
-    json: AsJson = False,
-    save: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the JSON of this run to a file too.")
-    ] = None,
-) -> None:
-    """Run a real turn on this folder: git status, git log, a long file, a directory listing."""
-    report = run_demo(budget)
-    if save is not None:
-        _write_file(save, json_text(report))
-    if json:
-        write_json(report)
-    else:
-        write_rendered(RenderedReport(report))
-    if any(call["outcome"] != "ok" for call in report["calls"]):
-        raise typer.Exit(SOME_CALL_FAILED)
+app.command(short_help="Run a real turn on this folder.")(demo)
 
 
 @app.command(short_help="Run calls given as JSON.")
@@ -392,26 +371,4 @@ app.command(short_help="Show who called which tools.")(usage)
 app.command(short_help="Serve a personality over the Model Context Protocol.")(serve)
 app.command(short_help="Serve tools on a Ray cluster.")(worker)
 app.command(short_help="Show what this machine can enforce.")(doctor)
-
-
-@app.command(short_help="Print the whole output of such a run.", epilog=_SAVING)
-def recall(
-    output_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Without it: list what is saved.")
-    ] = None,
-) -> None:
-    """Print the whole output of a command that `run` ran; exit code 3 if it is not saved."""
-    outputs = SavedOutputs()
-    if output_id is None:
-        write_rendered(RecallTable(outputs.all(), outputs.folder))
-    else:
-        write_bytes(outputs.read(output_id))
-
-
-def _write_file(path: str, text: str) -> None:
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CommandError(f"{path}: cannot be written: {reason}") from None
+app.command(short_help="Print the whole output of such a run.", epilog=_SAVING)(recall)

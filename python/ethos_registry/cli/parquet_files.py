@@ -26,7 +26,7 @@ def reduce_parquet_paths(
     *,
     tool_name: str,
     budget_chars: int | None,
-    policy: ReductionPolicy | None = None,
+    policy: ReductionPolicy | None,
     skips_existing: bool,
 ) -> str:
     """Reduce all names but the last into the last; returns a summary.
