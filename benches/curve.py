@@ -2,7 +2,9 @@
 
 python benches/curve.py            # prints the table
 python benches/curve.py --write    # writes it into docs/retention.md, with the figures to keep
-python benches/curve.py --check    # exit 1: at some length fewer facts are kept than recorded
+python benches/curve.py --check    # exit 1: at some length fewer facts are kept than recorded, or
+                                   # a policy keeps fewer than a plain cut or than none
+python benches/curve.py --families # prints what a policy keeps, a family a row
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
 from corpora import PARTS, Recorded, lost, recorded  # noqa: E402
-from ethos_registry import reduce_text  # noqa: E402
+from ethos_registry import ReductionPolicy, reduce_text  # noqa: E402
 
 PAGE = HERE.parent / "docs" / "retention.md"
 RECORDED = HERE / "curve.json"
@@ -39,18 +41,29 @@ def plain_cut(text: str, chars: int) -> str:
 def kept_percent(outputs: list[Recorded], reduced: list[str]) -> float:
     facts = sum(len(output.facts) + len(output.visible_facts) for output in outputs)
     missing = sum(len(lost(output, text)) for output, text in zip(outputs, reduced, strict=True))
-    return round(100 - 100 * missing / facts, 1)
+    return round(100 - 100 * missing / max(1, facts), 1)
+
+
+def with_policy(output: Recorded, target: int | None) -> str:
+    return reduce_text(
+        output.text,
+        command=output.command,
+        exit_code=output.exit_code,
+        policy=ReductionPolicy(target),
+    )
 
 
 def curve() -> Curve:
     """Part of the corpus -> way -> per cent of the facts at each target, unlimited last.
 
-    `cut` is a plain cut to the target; `cut as long` one to the length of the reduced text.
+    `policy` is a `ReductionPolicy` of that target; `reduced` the text without one, cut to the
+    target; `cut` a plain cut to the target; `cut as long` one to the length of the
+    reduced text.
     """
     found: Curve = {}
     for part in PARTS:
         outputs = list(recorded(part))
-        ways: dict[str, list[float]] = {"reduced": [], "cut": [], "cut as long": []}
+        ways: dict[str, list[float]] = {"policy": [], "reduced": [], "cut": [], "cut as long": []}
         for target in TARGETS:
             reduced = [
                 reduce_text(
@@ -61,7 +74,10 @@ def curve() -> Curve:
                 )
                 for output in outputs
             ]
+            reduced = [text[:target] for text in reduced]
             texts = [output.text for output in outputs]
+            by_policy = [with_policy(output, target) for output in outputs]
+            ways["policy"].append(kept_percent(outputs, by_policy))
             as_long = [plain_cut(text, len(own)) for text, own in zip(texts, reduced, strict=True)]
             cut = texts if target is None else [plain_cut(text, target) for text in texts]
             ways["reduced"].append(kept_percent(outputs, reduced))
@@ -83,12 +99,38 @@ def table(found: Curve) -> str:
 
 def check(found: Curve) -> list[str]:
     recorded_curve = json.loads(RECORDED.read_text(encoding="utf-8"))
-    return [
-        f"{part} at {target or 'unlimited'}: {now} % of the facts, {before} % recorded"
+    worse = [
+        f"{part} at {target or 'unlimited'}, {way}: {now} % of the facts, {before} % recorded"
         for part, ways in found.items()
-        for target, now, before in zip(TARGETS, ways["reduced"], recorded_curve[part], strict=True)
+        for way, before_all in recorded_curve[part].items()
+        for target, now, before in zip(TARGETS, ways[way], before_all, strict=True)
         if now < before - SLACK_PERCENT
     ]
+    below = [
+        f"{part} at {target or 'unlimited'}: {now} % of the facts with a policy, {least} % {way}"
+        for part, ways in found.items()
+        for way in ("reduced", "cut")
+        for target, now, least in zip(TARGETS, ways["policy"], ways[way], strict=True)
+        if now < least - SLACK_PERCENT
+    ]
+    return worse + below
+
+
+def families() -> str:
+    """What a policy keeps of the facts of each family, all parts together."""
+    found: dict[str, list[Recorded]] = {}
+    for part in PARTS:
+        for output in recorded(part):
+            found.setdefault(output.family, []).append(output)
+    heads = [f"{target:,}" if target else "unlimited" for target in TARGETS]
+    rows = [f"{'family':24} " + " ".join(f"{head:>9}" for head in heads)]
+    for family, outputs in sorted(found.items()):
+        percents = [
+            kept_percent(outputs, [with_policy(output, target) for output in outputs])
+            for target in TARGETS
+        ]
+        rows.append(f"{family:24} " + " ".join(f"{percent:9.1f}" for percent in percents))
+    return "\n".join(rows)
 
 
 def write(found: Curve) -> None:
@@ -96,8 +138,8 @@ def write(found: Curve) -> None:
     before, rest = page.split(BEGIN, 1)
     after = rest.split(END, 1)[1]
     PAGE.write_text(f"{before}{BEGIN}\n\n{table(found)}\n\n{END}{after}", encoding="utf-8")
-    reduced = {part: ways["reduced"] for part, ways in found.items()}
-    RECORDED.write_text(json.dumps(reduced, indent=1) + "\n", encoding="utf-8")
+    held = {part: {way: ways[way] for way in ("policy", "reduced")} for part, ways in found.items()}
+    RECORDED.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> int:
@@ -106,7 +148,11 @@ def main() -> int:
     )
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--families", action="store_true")
     chosen = parser.parse_args()
+    if chosen.families:
+        print(families())
+        return 0
     found = curve()
     if chosen.check:
         worse = check(found)

@@ -171,7 +171,9 @@ def test_what_cannot_be_done_is_told_on_one_line_and_leaves_nothing(
         (*files, "-"): ("OUT of `--parquet` is a file", "./-"),
         ("--parquet", "twice.parquet", "out.parquet"): ("2 columns are named `output`",),
         ("--parquet", "none.parquet", "out.parquet"): ("none.parquet: the file has no columns",),
-        (*files, "out.parquet", "more.log"): ("IN and OUT; unexpected: more.log",),
+        (*files, recorded.name, recorded.name): (f"{recorded.name}: is a file; the output of",),
+        ("--skip-existing",): ("give `--parquet IN... OUT` too",),
+        ("--parquet", "*.txt", "out"): ("error: *.txt: matches no file whose name ends in",),
         ("--parquet", "no.parquet", "out.parquet"): ("no.parquet", "magic bytes"),
         (*files, "out.parquet", "--command", "make"): ("give `--command-column`",),
         ("--column", "output"): ("give `--parquet IN OUT` too",),
@@ -283,16 +285,130 @@ def test_a_folder_is_reduced_into_a_folder_of_the_same_shape(tmp_path: Path) -> 
         assert found.drop_columns("output").equals(table().drop_columns("output"))
 
 
-def test_a_file_that_is_not_parquet_ends_the_run_and_is_named(tmp_path: Path) -> None:
+def test_a_broken_file_is_one_line_and_the_others_go_on(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    parquet.write_table(table(), tmp_path / "in" / "a.parquet")
+    for name in ("a", "c", "e"):
+        parquet.write_table(table(), tmp_path / "in" / f"{name}.parquet")
     (tmp_path / "in" / "b.parquet").write_text("no")
+    whole = (tmp_path / "in" / "e.parquet").read_bytes()
+    (tmp_path / "in" / "d.parquet").write_bytes(whole[: len(whole) // 2])
     done = run("reduce", "--parquet", "in", "out", cwd=tmp_path)
-    assert_one_error_line(done, f"in{os.sep}b.parquet: ")
-    assert os.listdir(tmp_path / "out") == ["a.parquet"]
+    assert done.returncode == 1
+    first, second, summary = done.stderr.splitlines()
+    assert first.startswith(f"error: in{os.sep}b.parquet: ")
+    assert second.startswith(f"error: in{os.sep}d.parquet: ")
+    assert summary.startswith(f"3 files, 2 failed, {3 * len(OUTPUTS)} rows, ")
+    assert sorted(os.listdir(tmp_path / "out")) == ["a.parquet", "c.parquet", "e.parquet"]
     (tmp_path / "file").write_text("mine")
     done = run("reduce", "--parquet", "in", "file", cwd=tmp_path)
-    assert_one_error_line(done, "file: is a file; the output of a folder is a folder")
+    assert_one_error_line(done, "file: is a file; the output of several files is a folder")
+    done = run("reduce", "--parquet", "in", "out", "--tool", "weather", cwd=tmp_path)
+    assert_one_error_line(done, "no built-in reducer for 'weather'")
+
+
+def test_files_folders_and_patterns_are_reduced_into_one_folder(tmp_path: Path) -> None:
+    names = ("one.parquet", "f/two.parquet", "f/g/three.parquet", "h/x/four.parquet", "h/no.txt")
+    for name in names:
+        place = tmp_path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        parquet.write_table(table(), place)
+    inputs = ("one.parquet", "f", "h/**/*.parquet", "f/two.parquet")
+    done = run("reduce", "--parquet", *inputs, "out", "--command-column", "ran", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith(f"4 files, {4 * len(OUTPUTS)} rows, ")
+    written = sorted(path.relative_to(tmp_path / "out") for path in tmp_path.rglob("out/**/*.*"))
+    assert written == [
+        Path("g/three.parquet"),
+        Path("one.parquet"),
+        Path("two.parquet"),
+        Path("x/four.parquet"),
+    ]
+    for path in written:
+        found = parquet.read_table(tmp_path / "out" / path)
+        assert found["output"].to_pylist() == expected(commands=COMMANDS)
+
+
+def test_no_input_is_overwritten_and_two_files_of_one_place_are_refused(tmp_path: Path) -> None:
+    for name in ("a/x.parquet", "b/x.parquet"):
+        (tmp_path / name).parent.mkdir()
+        parquet.write_table(table(), tmp_path / name)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.parquet")}
+    cases = {
+        ("a", "a"): ("is read as", "choose another folder for OUT"),
+        ("a/x.parquet", "b/*.parquet", "b"): ("would both be written to",),
+        ("a/*.parquet", "a"): ("is read as",),
+        ("a", "b", "out"): ("would both be written to", "two folders"),
+    }
+    os.symlink("a", tmp_path / "link")
+    cases["a", "link"] = ("is read as",)
+    for arguments, parts in cases.items():
+        done = run("reduce", "--parquet", *arguments, cwd=tmp_path)
+        assert_one_error_line(done, *parts)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("[ab]/*.parquet")} == before
+    # Output inside the input is not input of the next run.
+    for _ in range(2):
+        done = run("reduce", "--parquet", "a", "a/reduced", cwd=tmp_path)
+        assert (done.returncode, done.stderr.split(",")[0]) == (0, "1 file")
+    assert sorted(path.name for path in (tmp_path / "a").rglob("*")) == [
+        "reduced",
+        "x.parquet",
+        "x.parquet",
+    ]
+
+
+def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in ("a", "b", "c"):
+        parquet.write_table(table(), tmp_path / "in" / f"{name}.parquet")
+    old = os.stat(tmp_path / "in" / "a.parquet").st_mtime
+    run("reduce", "--parquet", "in", "out", cwd=tmp_path)
+    written = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    (tmp_path / "out" / "b.parquet").unlink()
+    os.utime(tmp_path / "out" / "c.parquet", (old - 60, old - 60))
+    done = run("reduce", "--parquet", "in", "out", "--skip-existing", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith(f"2 files, 1 skipped, {2 * len(OUTPUTS)} rows, ")
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
+    assert [path.name for path in written if written[path] == after[path]] == ["a.parquet"]
+    done = run(
+        "reduce", "--parquet", "in/a.parquet", "out/a.parquet", "--skip-existing", cwd=tmp_path
+    )
+    assert "exists and is not older than in/a.parquet; skipped" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    """Two files of the same groups, one with four times as many."""
+    rows = pa.table({"output": [f"{n} " + "line of text\n" * 1_200 for n in range(100)]})
+    for name, groups in (("small", 30), ("large", 120)):
+        with parquet.ParquetWriter(tmp_path / f"{name}.parquet", rows.schema) as writer:
+            for _ in range(groups):
+                writer.write_table(rows)
+    (tmp_path / "peak.py").write_text(
+        "import re, sys\n"
+        "from ethos_registry.cli import main\n"
+        "code = main()\n"
+        "status = open('/proc/self/status').read()\n"
+        "print(code, re.search(r'VmHWM:\\s+(\\d+)', status)[1])\n"
+    )
+    peaks = []
+    for name in ("small", "large"):
+        done = subprocess.run(
+            [
+                *(*program()[:1], "peak.py", "reduce", "--tool", "head_tail"),
+                *("--parquet", f"{name}.parquet", f"{name}.out"),
+            ],
+            cwd=tmp_path,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        code, kilobytes = done.stdout.split()
+        assert code == "0"
+        peaks.append(int(kilobytes) * 1024)
+    more = 90 * sum(len(text) for text in rows["output"].to_pylist())
+    assert peaks[1] - peaks[0] < more / 4
 
 
 def test_a_recording_is_reduced_as_it_is(tmp_path: Path) -> None:

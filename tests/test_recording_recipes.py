@@ -85,6 +85,7 @@ def test_a_recipe_reduces_each_row_as_the_registry_does(
     assert again_in(recorded / f"again-{needs}.parquet") == expected()
 
 
+@pytest.mark.filterwarnings("ignore")  # Ray warns of its own settings
 def test_ray_data_reduces_each_row_as_the_registry_does(
     recorded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,6 +14,7 @@ CRATE_FLOORS = {"core": 0, "filesystem": 0, "reduce": 1, "arrow": 1, "fuzz": 2, 
 FLOORS = {
     "line": 0,
     "input": 0,
+    "policy": 0,
     "output": 1,
     "family": 2,
     "kinds": 2,

@@ -300,6 +300,30 @@ async def test_callers_find_the_workers_of_a_command_by_the_name_of_the_pool(
         await until(lambda: not is_alive(int(here.text.split()[1])))
 
 
+async def test_workers_that_are_served_move_away_from_a_node_that_is_drained(
+    nodes: TwoNodes,
+) -> None:
+    first, second = nodes.first, nodes.second
+    slot = {"resources": {"slot": 1}}
+    workers = RayWorkers(TOOLS, pool="moving", **slot)  # type: ignore[arg-type]
+    async with RayTransport(TOOLS, resources={"slot": 1, "host:a": 1}) as transport:
+        assert await where(transport) == {first}  # its slot is taken
+        await asyncio.to_thread(workers.start)
+    async with RayTransport(pool="moving") as transport:
+        assert await where(transport) == {second}
+        await asyncio.to_thread(nodes.drain_second)
+        found = {second}
+        async with asyncio.timeout(60):
+            while found != {first}:
+                await asyncio.to_thread(workers.tend)
+                await asyncio.sleep(0.2)
+                [result] = await run(transport, [call("where")])
+                assert result.ok or result.result.code == "not_available"
+                found = {result.text.split()[0]}
+    await asyncio.to_thread(workers.stop)
+    await asyncio.to_thread(nodes.kill_second)
+
+
 async def test_another_registry_than_that_of_the_workers_is_refused_with_both_digests(
     nodes: TwoNodes,
 ) -> None:

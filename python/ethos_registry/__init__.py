@@ -109,6 +109,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ToolResultReducer,
         ToolResultReducerRegistry,
     )
+    from ethos_registry.contract.reduction_policy import ReductionLevel, ReductionPolicy
     from ethos_registry.contract.registration import Registration
     from ethos_registry.contract.resolver import ToolForge, ToolResolver
     from ethos_registry.contract.result import (
@@ -356,6 +357,8 @@ __all__ = [
     "RecordedTurn",
     "Recording",
     "RecordingError",
+    "ReductionLevel",
+    "ReductionPolicy",
     "Registration",
     "ResponseTooLargeError",
     "Retry",
@@ -529,6 +532,7 @@ _NAMES = {
     "contract.progress": "Audience ToolProgressEvent",
     "contract.recorded_call": "CallRecorder RecordedCall RecordedCalls",
     "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
+    "contract.reduction_policy": "ReductionLevel ReductionPolicy",
     "contract.registration": "Registration",
     "contract.resolver": "ToolForge ToolResolver",
     "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",

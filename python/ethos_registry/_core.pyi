@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reduced_by", "reducer_families", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reducer_families", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -224,13 +224,15 @@ class NativeReducer:
         """
         The name of the kind.
         """
-    def reduce(self, /, text: str, args: Any, ok: bool, exit_code: Any | None = None) -> str:
+    def reduce(self, /, text: str, args: Any, ok: bool, exit_code: Any | None = None, *, target_chars: int | None = None, level: str | None = None) -> str:
         """
         The reduced text; the same object when it stays as it is.
 
         `args` are the arguments of the call: of a dict, `command` and the names of line ranges are
         read, everything else is ignored. `ok` states whether the call succeeded; `exit_code` is that of
-        the command, `None` when no one said: then nothing is reported as success.
+        the command, `None` when no one said: then nothing is reported as success. With a `level`
+        (`lossless`, `facts`, `verdict`), what fits in `target_chars` stays whole; another raises
+        `ValueError`.
         """
     @property
     def whole_chars(self, /) -> int:
@@ -509,7 +511,7 @@ def confinement_problem() -> str | None:
     What keeps `confine_process` from working here; `None` if nothing does.
     """
 
-def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None) -> tuple[str, int, int | None]:
+def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None, target_chars: int | None = None, level: str | None = None) -> tuple[str, int, int | None]:
     """
     `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
 
@@ -519,6 +521,7 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     arguments of the call, with `ok`, whether it succeeded, and with the `exit_code` of its command,
     `None` if it is unknown. When nothing changes, the same
     object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
+    With a `level`, the reducer leaves what fits in `target_chars` whole.
 
     With `fence`, the name of the tool and where its output came from, template tokens and forged
     fences are removed before the trim, and the sent text is the trimmed one in a fence of at most
@@ -593,7 +596,7 @@ def redact(text: str) -> str:
     passwords in URLs. There is no entropy rule: hashes, UUIDs and base64 stay.
     """
 
-def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None) -> ArrowTexts:
+def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None, target_chars: int | None = None, level: str | None = None) -> ArrowTexts:
     """
     Each input of the column `outputs` reduced by `reducer`; nulls stay null.
 
@@ -602,27 +605,23 @@ def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = No
     them and holds integers, or is a list. Both have one row for each output, null where it is not
     known. Chunks are read one after the other and given back when they are reduced. A column of
     another type raises `TypeError`; one of another length, consumed or malformed, `ValueError`.
+    With a `level`, what fits in `target_chars` stays whole.
     """
 
-def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence[str | None] | None = None, exit_codes: Sequence[int | None] | None = None, budget_chars: int | None = None) -> "list[str]":
+def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence[str | None] | None = None, exit_codes: Sequence[int | None] | None = None, budget_chars: int | None = None, target_chars: int | None = None, level: str | None = None) -> "list[str]":
     """
     Each of `texts` reduced by `reducer`, in their order; the same object where it stays as it is.
 
     `commands` and `exit_codes` have one item for each input, `None` where it is not known; without
     them nothing is known. A reduced text has at most `budget_chars` characters where its rows can be
-    cut to that. A list of another length raises `ValueError`.
+    cut to that. With a `level`, what fits in `target_chars` stays whole. A list of another length and
+    an unknown level raise `ValueError`.
     """
 
 def reduce_without(left_out: Sequence[str], text: str, command: str | None = None, exit_code: int | None = None) -> tuple[str | None, str | None, list[str]]:
     """
     `text` reduced without the families named in `left_out`, the family that did it and the names of the families
     that the result depends on, for measurements. The text is `None` if it stays as it is.
-    """
-
-def reduced_by(text: str, command: str | None = None, exit_code: int | None = None) -> "str | None":
-    """
-    The name of the family or format by which an output of a terminal is reduced; `None` when it stays as it is or is
-    only cleaned.
     """
 
 def reducer_families() -> list[str]:

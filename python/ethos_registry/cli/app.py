@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Callable, Sequence
 from typing import Annotated
@@ -15,7 +14,7 @@ from ethos_registry.cli.capability_report import (
     RenderedCapabilities,
     capability_report,
 )
-from ethos_registry.cli.demo import run_demo
+from ethos_registry.cli.demo_command import demo
 from ethos_registry.cli.doctor import doctor
 from ethos_registry.cli.errors import CommandError, EndedError, print_line
 from ethos_registry.cli.formats_app import formats_app, load_own_formats
@@ -24,26 +23,23 @@ from ethos_registry.cli.mcp_app import mcp_app
 from ethos_registry.cli.numbers import any_whole_number, positive_number
 from ethos_registry.cli.output import (
     is_terminal,
-    json_text,
-    write_bytes,
     write_json,
     write_rendered,
     write_text,
 )
-from ethos_registry.cli.parquet import ParquetColumns, reduce_parquet
-from ethos_registry.cli.parquet_folder import reduce_parquet_folder
+from ethos_registry.cli.parquet import ParquetColumns
+from ethos_registry.cli.parquet_files import reduce_parquet_paths
 from ethos_registry.cli.prefix_app import prefix_app
 from ethos_registry.cli.prefixes import taken_prefix
 from ethos_registry.cli.prompt_cost import RenderedCost, prompt_cost
-from ethos_registry.cli.recall_table import RecallTable
+from ethos_registry.cli.recall_command import recall
 from ethos_registry.cli.recordings_app import recordings_app
 from ethos_registry.cli.reduced_run import SAVE_VARIABLE, run_reduced, saves_by_default
-from ethos_registry.cli.render import RenderedReport
+from ethos_registry.cli.reduction_options import Level, TargetChars, read_policy
 from ethos_registry.cli.saved_outputs import (
     FOLDER_VARIABLE,
     MAX_AGE_DAYS,
     MAX_OUTPUTS,
-    SavedOutputs,
 )
 from ethos_registry.cli.serve_command import serve
 from ethos_registry.cli.sources import (
@@ -132,24 +128,7 @@ def _start(
         write_text(f"{context.get_help()}\n")
 
 
-@app.command(short_help="Run a real turn on this folder.")
-def demo(
-    budget: Budget = DEFAULT_BUDGET_CHARS,
-    json: AsJson = False,
-    save: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write the JSON of this run to a file too.")
-    ] = None,
-) -> None:
-    """Run a real turn on this folder: git status, git log, a long file, a directory listing."""
-    report = run_demo(budget)
-    if save is not None:
-        _write_file(save, json_text(report))
-    if json:
-        write_json(report)
-    else:
-        write_rendered(RenderedReport(report))
-    if any(call["outcome"] != "ok" for call in report["calls"]):
-        raise typer.Exit(SOME_CALL_FAILED)
+app.command(short_help="Run a real turn on this folder.")(demo)
 
 
 @app.command(short_help="Run calls given as JSON.")
@@ -282,11 +261,14 @@ def reduce(
             parser=positive_number, metavar="N", help="Characters that the result may have."
         ),
     ] = None,
+    target_chars: TargetChars = None,
+    level: Level = None,
     parquet: Annotated[
         tuple[str, str] | None,
         typer.Option(
-            metavar="IN OUT",
-            help="Reduce a column of a file, or of a folder of files, into another instead.",
+            metavar="IN... OUT",
+            help="Reduce a column of a file into another instead, or of several files, folders "
+            "and patterns into a folder.",
         ),
     ] = None,
     column: Annotated[
@@ -298,13 +280,18 @@ def reduce(
     exit_code_column: Annotated[
         str | None, typer.Option(metavar="NAME", help="The column of the exit codes.")
     ] = None,
+    skip_existing: Annotated[
+        bool,
+        typer.Option(
+            "--skip-existing",
+            help="Leave out files whose output exists and is not older: continues a run.",
+        ),
+    ] = False,
 ) -> None:
     """Reduce the output of a command: standard input in, reduced text out."""
     columns = (column, command_column, exit_code_column)
-    if parquet is not None and context.args:
-        unexpected = shlex.join(context.args)
-        raise CommandError(f"`--parquet` takes two files, IN and OUT; unexpected: {unexpected}")
-    if context.args not in ([], ["-"]):
+    policy = read_policy(target_chars, level)
+    if parquet is None and context.args not in ([], ["-"]):
         files = shlex.join(context.args)
         reduced = f"ethos-registry reduce < {files}"
         if len(context.args) > 1:
@@ -319,14 +306,28 @@ def reduce(
             )
         output = "output" if column is None else column
         names = ParquetColumns(output, command_column, exit_code_column)
-        reduces = reduce_parquet_folder if os.path.isdir(parquet[0]) else reduce_parquet
-        print_line(str(reduces(*parquet, names, tool_name=tool, budget_chars=budget)))
+        summary = reduce_parquet_paths(
+            [*parquet, *context.args],
+            names,
+            tool_name=tool,
+            budget_chars=budget,
+            policy=policy,
+            skips_existing=skip_existing,
+        )
+        print_line(summary)
         return
+    if skip_existing:
+        raise CommandError("`--skip-existing` needs files: give `--parquet IN... OUT` too")
     if columns != (None, None, None):
         raise CommandError("column options need a file: give `--parquet IN OUT` too")
     load_own_formats()
     text = reduce_text(
-        read_output(), tool_name=tool, command=command, exit_code=exit_code, budget_chars=budget
+        read_output(),
+        tool_name=tool,
+        command=command,
+        exit_code=exit_code,
+        budget_chars=budget,
+        policy=policy,
     )
     # Otherwise the shell's prompt would follow on the last line.
     ends_line = text.endswith("\n") or not text or not is_terminal()
@@ -346,13 +347,17 @@ def run(
         bool | None,
         typer.Option("--save/--no-save", help="Save the whole output for `recall`. Default: yes."),
     ] = None,
+    target_chars: TargetChars = None,
+    level: Level = None,
 ) -> None:
     """Run a command, show its output reduced, and exit with its exit code.
 
     On a terminal its last lines are shown while it runs.
     """
     load_own_formats()
-    result = run_reduced(command, save=saves_by_default() if save is None else save)
+    policy = read_policy(target_chars, level)
+    saves = saves_by_default() if save is None else save
+    result = run_reduced(command, save=saves, policy=policy)
     try:
         ends_line = result.text.endswith("\n") or not result.text
         write_text(result.text if ends_line else f"{result.text}\n")
@@ -366,26 +371,4 @@ app.command(short_help="Show who called which tools.")(usage)
 app.command(short_help="Serve a personality over the Model Context Protocol.")(serve)
 app.command(short_help="Serve tools on a Ray cluster.")(worker)
 app.command(short_help="Show what this machine can enforce.")(doctor)
-
-
-@app.command(short_help="Print the whole output of such a run.", epilog=_SAVING)
-def recall(
-    output_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Without it: list what is saved.")
-    ] = None,
-) -> None:
-    """Print the whole output of a command that `run` ran; exit code 3 if it is not saved."""
-    outputs = SavedOutputs()
-    if output_id is None:
-        write_rendered(RecallTable(outputs.all(), outputs.folder))
-    else:
-        write_bytes(outputs.read(output_id))
-
-
-def _write_file(path: str, text: str) -> None:
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CommandError(f"{path}: cannot be written: {reason}") from None
+app.command(short_help="Print the whole output of such a run.", epilog=_SAVING)(recall)

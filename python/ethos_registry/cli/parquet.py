@@ -16,15 +16,17 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ethos_registry import ConfigError, reduce_arrow
+from ethos_registry import ConfigError, ReductionPolicy, reduce_arrow, reduce_many
 from ethos_registry.cli.errors import CommandError
 from ethos_registry.cli.signals import signals_raise
 
-__all__ = ["ParquetColumns", "ReducedBytes", "reduce_parquet"]
+__all__ = ["ParquetColumns", "ReducedBytes", "check_reduction", "reduce_parquet"]
 
 _NUMBER = re.compile(r"\[errno (\d+)\]")
 BATCH_ROWS = 1_024
-"""Rows in memory at a time; an output may have megabytes."""
+"""The most rows that are reduced at a time."""
+BATCH_BYTES = 16 * 1024 * 1024
+"""Fewer rows are reduced at a time where they are longer: an output may have megabytes."""
 GROUP_BYTES = 64 * 1024 * 1024
 """Reduced rows are written at this size, or at the number of rows of a group of the source."""
 
@@ -45,6 +47,7 @@ def reduce_parquet(
     *,
     tool_name: str,
     budget_chars: int | None,
+    policy: ReductionPolicy | None = None,
     label: str = "reducing",
 ) -> ReducedBytes:
     """Reduce a column of the file `source` into the file `target`; returns what it saved.
@@ -60,18 +63,14 @@ def reduce_parquet(
         StoppedError: A signal asked this process to end.
 
     """
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError:
-        raise CommandError(
-            "`--parquet` needs pyarrow: "
-            "pip install '.[cli,parquet]' in a checkout, else pip install 'ethos-registry[parquet]'"
-        ) from None
+    check_reduction(tool_name)
+    import pyarrow as pa
+    from pyarrow import parquet
+
     try:
         _check_source(source)
         with signals_raise(), parquet.ParquetFile(source) as file:
-            reduction = _Reduction(file, columns, tool_name, budget_chars, label)
+            reduction = _Reduction(file, columns, tool_name, budget_chars, policy, label)
             with _whole_file(target) as place:
                 reduction.write_to(place, target)
     except ConfigError as error:
@@ -81,6 +80,21 @@ def reduce_parquet(
     except OSError as error:
         raise CommandError(f"{error.filename or source}: {_reason(error)}") from None
     return reduction.saved
+
+
+def check_reduction(tool_name: str) -> None:
+    """Raise `CommandError` for what no file can be reduced with."""
+    try:
+        import pyarrow as pa  # noqa: F401
+    except ImportError:
+        raise CommandError(
+            "`--parquet` needs pyarrow: "
+            "pip install '.[cli,parquet]' in a checkout, else pip install 'ethos-registry[parquet]'"
+        ) from None
+    try:
+        reduce_many([], tool_name=tool_name)
+    except ConfigError as error:
+        raise CommandError(str(error)) from None
 
 
 class ReducedBytes(NamedTuple):
@@ -110,6 +124,7 @@ class _Reduction:
         columns: ParquetColumns,
         tool_name: str,
         budget_chars: int | None,
+        policy: ReductionPolicy | None,
         label: str,
     ) -> None:
         self._label = label
@@ -117,6 +132,7 @@ class _Reduction:
         self._columns = columns
         self._tool_name = tool_name
         self._budget_chars = budget_chars
+        self._policy = policy
         self._index = self._position(columns.output, "--column")
         if columns.command is not None:
             self._position(columns.command, "--command-column")
@@ -164,9 +180,19 @@ class _Reduction:
     def _batches(self, rows: int) -> Iterator[Any]:
         with _progress() as progress:
             task = progress.add_task(self._label, total=rows)
-            for batch in self._file.iter_batches(batch_size=BATCH_ROWS):
+            for batch in self._file.iter_batches(batch_size=self._batch_rows()):
                 yield self._reduced(batch)
                 progress.advance(task, batch.num_rows)
+
+    def _batch_rows(self) -> int:
+        """How many rows are in memory at a time, by the average size of those of each group."""
+        metadata = self._file.metadata
+        groups = (metadata.row_group(index) for index in range(metadata.num_row_groups))
+        row_bytes = max(
+            (group.total_byte_size // group.num_rows for group in groups if group.num_rows),
+            default=0,
+        )
+        return max(1, min(BATCH_ROWS, BATCH_BYTES // max(row_bytes, 1)))
 
     def _reduced(self, batch: Any) -> Any:
         import pyarrow as pa
@@ -182,6 +208,7 @@ class _Reduction:
                 commands=commands,
                 exit_codes=exit_codes,
                 budget_chars=self._budget_chars,
+                policy=self._policy,
             )
         except ConfigError as error:
             raise ConfigError(self._of_columns(error)) from None

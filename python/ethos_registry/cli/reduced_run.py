@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ethos_registry import reduce_text
+from ethos_registry import ReductionPolicy, reduce_text
 from ethos_registry.cli.child import ProgramEnd, run_program
 from ethos_registry.cli.errors import CommandError, print_line
 from ethos_registry.cli.live_output import live_output
@@ -41,7 +41,9 @@ def saves_by_default() -> bool:
     return os.environ.get(SAVE_VARIABLE, "").strip().lower() not in ("0", "no", "off", "false")
 
 
-def run_reduced(argv: Sequence[str], *, save: bool = True) -> ReducedRun:
+def run_reduced(
+    argv: Sequence[str], *, save: bool = True, policy: ReductionPolicy | None = None
+) -> ReducedRun:
     """Run a program with this process's input and environment; both its outputs count as one.
 
     Returns when the program has ended; see `run_program` for signals. The command line is
@@ -55,7 +57,7 @@ def run_reduced(argv: Sequence[str], *, save: bool = True) -> ReducedRun:
     end = _run(argv)
     exit_code = end.status if end.status >= 0 else 128 - end.status
     whole = end.output.decode("utf-8", errors="replace")
-    text = reduce_text(whole, command=shlex.join(argv), exit_code=exit_code)
+    text = reduce_text(whole, command=shlex.join(argv), exit_code=exit_code, policy=policy)
     summary = f"exit {exit_code}, {len(whole):,} -> {len(text):,} characters"
     if save:
         command = redacted_command(argv)

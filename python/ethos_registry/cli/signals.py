@@ -32,6 +32,11 @@ class SignalGuard:
         self._held = held
         self._waiting: int | None = None
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a signal is held back."""
+        return self._waiting is not None
+
     def release(self) -> None:
         """Hold no signals back from now on.
 

@@ -15,11 +15,12 @@ import typer
 from ethos_registry import FrozenToolRegistry, RayWorkers, ToolRegistry
 from ethos_registry.cli.errors import CommandError, print_line
 from ethos_registry.cli.numbers import positive_number
-from ethos_registry.cli.signals import StoppedError, signals_raise
+from ethos_registry.cli.signals import signals_raise
 
 __all__ = ["worker"]
 
 _TEND_SECONDS = 1.0
+_STEP_SECONDS = 0.1
 
 
 def worker(
@@ -103,8 +104,8 @@ def worker(
                 timeout_seconds=timeout,
                 grace_seconds=grace,
             )
-        RayWorkers.disconnect()
         print_line(f"ended {_count(ended, 'worker')} of pool `{pool}`")
+        _leave()
         return
     if not tools:
         raise CommandError("`worker` needs `--tools MODULE:ATTRIBUTE`: what the workers import")
@@ -136,18 +137,31 @@ def worker(
                 with signals_raise():
                     _serve(served, grace)
         finally:
-            RayWorkers.disconnect()
+            _leave()
+
+
+def _leave() -> None:
+    """Leave the cluster; the native part of Ray aborts a process that ends before it has left."""
+    if RayWorkers.disconnect():
+        return
+    error = sys.exc_info()[1]
+    if error is not None:
+        print_line(f"error: {error}")
+    os._exit(0 if error is None else getattr(error, "exit_code", 2))
 
 
 def _serve(served: RayWorkers, grace: float) -> None:
-    try:
-        while True:
-            time.sleep(_TEND_SECONDS)
-            served.tend()
-    except StoppedError:
+    # Held back: an exception of a signal handler inside the native part of Ray aborts the process.
+    with signals_raise(held=True) as guard:
+        tend_at = time.monotonic() + _TEND_SECONDS
+        while not guard.is_waiting:
+            time.sleep(_STEP_SECONDS)
+            if time.monotonic() >= tend_at:
+                served.tend()
+                tend_at = time.monotonic() + _TEND_SECONDS
         print_line("ending: calls that run may finish")
         served.stop(grace)
-        raise
+        guard.release()
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.result import ToolResult
 
 __all__ = ["ToolReducerContext", "ToolResultReducer", "ToolResultReducerRegistry"]
@@ -13,10 +14,12 @@ __all__ = ["ToolReducerContext", "ToolResultReducer", "ToolResultReducerRegistry
 
 @dataclass(frozen=True, slots=True)
 class ToolReducerContext:
-    """The original arguments of the call, and the turn of the session."""
+    """The original arguments of the call, the turn of the session, and how much to keep."""
 
     args: Any
     turn_count: int = 0
+    policy: ReductionPolicy | None = None
+    """How long the reduced text may be; `None` to reduce as far as possible."""
 
 
 @runtime_checkable

@@ -11,6 +11,7 @@ from ethos_registry.contract.callables import check_takes, is_async_callable
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.read_only import ReadOnlyDict, freeze, thaw
+from ethos_registry.contract.reduction_policy import ReductionPolicy, checked_reduction
 from ethos_registry.contract.retry import Retry
 from ethos_registry.contract.schema_order import ordered_schema
 from ethos_registry.contract.schema_shape import check_schema
@@ -71,6 +72,7 @@ class Tool:
         "name",
         "on_collision",
         "output_is_untrusted",
+        "reduction",
         "retry",
         "schema",
         "strict",
@@ -95,6 +97,7 @@ class Tool:
         "strict",
         "dispatch",
         "retry",
+        "reduction",
     )
 
     name: str
@@ -128,6 +131,8 @@ class Tool:
     """When a call of a streamed reply may start; by default `eager` for `idempotent` tools."""
     retry: Retry | None
     """When a call that failed is tried again; for `idempotent` tools. Default: never."""
+    reduction: ReductionPolicy | None
+    """How much of its results is kept where they are reduced. Default: the registry's."""
     _has_default_dispatch: bool
     definition: Mapping[str, Any]
     """`{name, description, parameters}`, read-only, as the model sees it."""
@@ -154,6 +159,7 @@ class Tool:
         strict: bool = False,
         dispatch: DispatchMode | None = None,
         retry: Retry | None = None,
+        reduction: ReductionPolicy | None = None,
     ) -> None:
         values: dict[str, Any] = {"name": _checked_name(name), "execute": execute}
         try:
@@ -185,6 +191,7 @@ class Tool:
             if dispatch is not None:
                 checks.one_of(dispatch, get_args(DispatchMode), "dispatch")
             values["retry"] = _checked_retry(retry, idempotent=idempotent)
+            values["reduction"] = checked_reduction(reduction, "reduction")
             check_takes(execute, "execute", "args", "context")
             values["is_available"] = _checked_probe(is_available)
         except ConfigError as error:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.retry import Retry
 
@@ -50,6 +51,7 @@ class ToolOptions(TypedDict, total=False):
     timeout_seconds: float | None
     idempotent: bool
     dispatch: DispatchMode
+    reduction: ReductionPolicy | None
     retry: Retry | None
     strict: bool
 
@@ -80,5 +82,6 @@ class ToolChanges(TypedDict, total=False):
     timeout_seconds: float | None
     idempotent: bool
     dispatch: DispatchMode
+    reduction: ReductionPolicy | None
     retry: Retry | None
     strict: bool

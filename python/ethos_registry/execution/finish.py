@@ -87,6 +87,7 @@ def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -
         batch.context.current_turn,
         fence if trims_now else None,
         plan.redact,
+        plan.reduction,
     )
     if (
         batch.observers is not None

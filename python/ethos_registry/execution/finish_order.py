@@ -9,6 +9,7 @@ from ethos_registry import _core
 from ethos_registry.artifacts.shared_file import write_shared
 from ethos_registry.contract.finish_elsewhere import FinishFacts, FinishOrder
 from ethos_registry.contract.reducer import ToolResultReducer
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.contract.transport import TransportTraits
 from ethos_registry.execution.batch import Batch
@@ -34,8 +35,8 @@ STORED_FROM_CHARS = 64 * 1024
 def finish_order(batch: Batch, plan: CallPlan, traits: TransportTraits) -> FinishOrder | None:
     """What a worker is asked to do with the results of a tool.
 
-    `None` if their full text is needed here: for a filter, a recorder, a reducer or a redaction
-    that the worker does not have, or an artifact store that it cannot reach.
+    `None` if their full text is needed here: for a filter, a recorder, a reduction policy, a
+    reducer or a redaction that the worker does not have, or an artifact store that it cannot reach.
     """
     observers, entry = batch.observers, plan.entry
     reducer = reducer_identity(plan.reducer)
@@ -48,6 +49,7 @@ def finish_order(batch: Batch, plan: CallPlan, traits: TransportTraits) -> Finis
         or (observers is not None and observers.batch_recorded)
         or (fences and entry.mcp_server is not None)
         or (batch.trims_at_end and not reducer)
+        or (plan.reduction is not None and reducer)
         or not _is_standard(plan.redact, batch)
     ):
         return None
@@ -77,6 +79,7 @@ def shortened(
     turn_count: int,
     fence: Fence | None,
     redact: Redact | None,
+    policy: ReductionPolicy | None = None,
 ) -> tuple[Finished, str]:
     """A result without credentials, reduced, trimmed and fenced; and its text before that.
 
@@ -84,7 +87,7 @@ def shortened(
     """
     if redact is not None:
         result = redacted_text(result, redact)
-    finished = finish_result(result, cap, reducer, args, turn_count, fence)
+    finished = finish_result(result, cap, reducer, args, turn_count, fence, policy)
     if redact is not None and (result.structured is not None or result.extra):
         finished.result = redacted_parts(finished.result, redact)
     return finished, result.text

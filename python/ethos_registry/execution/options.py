@@ -13,6 +13,7 @@ from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.finish_elsewhere import FinishFacts, FinishOrder
 from ethos_registry.contract.progress import ToolProgressEvent
+from ethos_registry.contract.reduction_policy import ReductionPolicy, checked_reduction
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution.control import BatchControl
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
@@ -52,6 +53,9 @@ class StreamOptions(TypedDict, total=False):
     """What happens to the output of untrusted tools. Default: `"mark"`."""
     filters: Sequence[InvocationFilter]
     """Code of the host around each call. Default: none."""
+    reduction: ReductionPolicy | None
+    """How much of reduced results is kept, instead of what their tools and the registry say.
+    Default: `None`."""
 
 
 class BatchOptions(StreamOptions, total=False):
@@ -104,6 +108,7 @@ class CheckedOptions:
     """Set where calls run for a registry elsewhere, which counts their time and finishes their
     results: neither happens here."""
     control: BatchControl | None = None
+    reduction: ReductionPolicy | None = None
 
 
 DEFAULT_OPTIONS = CheckedOptions()
@@ -141,6 +146,7 @@ def _checked_values(
     filters: Any = (),
     on_result: Any = None,
     control: Any = None,
+    reduction: Any = None,
 ) -> CheckedOptions:
     if deadline_seconds is not None:
         checks.finite_number(deadline_seconds, "deadline_seconds")
@@ -161,6 +167,7 @@ def _checked_values(
         on_result=on_result,
         turn_attachments=_checked_attachments(turn_attachments),
         control=control,
+        reduction=checked_reduction(reduction, "reduction"),
     )
 
 

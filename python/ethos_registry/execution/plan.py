@@ -7,6 +7,7 @@ from typing import Any
 
 from ethos_registry.contract.finish_elsewhere import FinishOrder
 from ethos_registry.contract.reducer import ToolResultReducer
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.reduction.finish import Finished
@@ -33,6 +34,7 @@ class CallPlan:
         "plain_chars",
         "redact",
         "reducer",
+        "reduction",
         "run",
         "run_tool",
         "settles_plainly",
@@ -62,6 +64,8 @@ class CallPlan:
     """What a worker is asked to do with the results; `None` if they are finished here."""
     filters: tuple[InvocationFilter, ...]
     reducer: ToolResultReducer | None
+    reduction: ReductionPolicy | None
+    """How much of a reduced result is kept: set by the batch, the tool or the registry."""
     redact: Redact | None
     """Takes credentials out of results; `None` if they stay."""
     is_direct: bool

@@ -12,6 +12,7 @@ from ethos_registry import _core
 from ethos_registry.capabilities.handed_out import HandedOutSecrets
 from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.execution.approvals import Approvals
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.logged import log_exception
@@ -55,6 +56,7 @@ class Runtime:
         "redact",
         "redact_recorded",
         "reducers",
+        "reduction",
         "thread_wait_seconds",
         "threads",
         "transports",
@@ -77,6 +79,7 @@ class Runtime:
         "max_concurrency",
         "approvals",
         "transports",
+        "reduction",
     )
 
     def __init__(
@@ -97,6 +100,7 @@ class Runtime:
         max_concurrency: int | None = None,
         approvals: Approvals | None = None,
         transports: Transports | None = None,
+        reduction: ReductionPolicy | None = None,
     ) -> None:
         self.backends = backends
         self.reducers = reducers
@@ -120,6 +124,8 @@ class Runtime:
         """Signs the tokens of calls that wait for approval."""
         self.transports = transports
         """Where tools run; `None` if all run in this process."""
+        self.reduction = reduction
+        """How much of reduced results is kept; `None` if they are as short as can be."""
         self.abandoned_calls = 0
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
         self._lock = threading.Lock()

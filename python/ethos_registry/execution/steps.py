@@ -256,6 +256,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     filters = runtime.filters + batch.options.filters
     plan.filters = matching(filters, entry) if filters else ()
     plan.reducer = runtime.reducer_of(entry.name)
+    plan.reduction = batch.options.reduction or entry.reduction or runtime.reduction
     if batch.turn is not None and entry.is_coroutine:
         plan.execute = async_execute_in_turn(entry, batch.turn)
     plan.redact = runtime.redact_of(entry.name)

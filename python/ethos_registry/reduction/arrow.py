@@ -8,8 +8,10 @@ from typing import Protocol
 from ethos_registry import _core
 from ethos_registry.contract.checks import brief
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.reduction_policy import ReductionPolicy, checked_reduction
 from ethos_registry.reduction.built_in import KINDS
 from ethos_registry.reduction.many import check_budget, check_exit_code
+from ethos_registry.reduction.parts import length_of
 
 __all__ = ["ArrowArray", "ArrowStream", "reduce_arrow"]
 
@@ -35,6 +37,7 @@ def reduce_arrow(
     commands: ArrowStream | ArrowArray | None = None,
     exit_codes: ArrowStream | ArrowArray | Iterable[int | None] | None = None,
     budget_chars: int | None = None,
+    policy: ReductionPolicy | None = None,
 ) -> _core.ArrowTexts:
     """Reduce a column of text, each row as `reduce_text` does, without the GIL.
 
@@ -58,9 +61,16 @@ def reduce_arrow(
         raise ConfigError(f"no built-in reducer for {brief(tool_name)}: known are {known}")
     if isinstance(exit_codes, Iterable) and not _is_column(exit_codes):
         exit_codes = list(exit_codes)
+    target_chars, level = length_of(checked_reduction(policy, "policy"))
     try:
         return _core.reduce_arrow(
-            _core.NativeReducer(tool_name), outputs, commands, exit_codes, budget_chars
+            _core.NativeReducer(tool_name),
+            outputs,
+            commands,
+            exit_codes,
+            budget_chars,
+            target_chars,
+            level,
         )
     except (OverflowError, TypeError, ValueError) as error:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolReducerContext
 from ethos_registry.contract.result import ToolResult
-from ethos_registry.reduction.parts import exit_code_of, with_text
+from ethos_registry.reduction.parts import exit_code_of, length_of, with_text
 from ethos_registry.reduction.project_command import PROJECT_COMMAND_TOOLS, ProjectCommandReducer
 from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
 
@@ -36,8 +36,14 @@ class BuiltInReducer:
 
         Never raises. `structured`, `cost_usd` and extra fields are unchanged.
         """
+        target_chars, level = length_of(context.policy)
         text = self.native.reduce(
-            result.text, context.args, result.ok, exit_code=exit_code_of(result)
+            result.text,
+            context.args,
+            result.ok,
+            exit_code=exit_code_of(result),
+            target_chars=target_chars,
+            level=level,
         )
         return result if text is result.text else with_text(result, text)
 

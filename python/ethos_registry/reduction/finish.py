@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolResultReducer
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.built_in import BuiltInReducer
 from ethos_registry.reduction.content import bounded_content
@@ -64,6 +65,7 @@ def finish_result(
     args: Any = None,
     turn_count: int = 0,
     fence: Fence | None = None,
+    policy: ReductionPolicy | None = None,
 ) -> Finished:
     """Reduce a result that a tool returned, replace lone surrogates, trim its text to `cap`.
 
@@ -71,7 +73,8 @@ def finish_result(
     converted to JSON of at most 1 MiB each. A native reducer runs in the same crossing as the trim,
     a Python reducer before it. With a `fence` the text is sanitised before the trim and fenced
     after it, in the same crossing. Lines of the text that look like notes of the registry are
-    marked first (see `frames`). If there is nothing to do, the same object is returned.
+    marked first (see `frames`). A `policy` states how much a reducer keeps. If there is nothing to
+    do, the same object is returned.
     """
     text: str = result.value if result.ok else result.error
     finished = Finished()
@@ -107,15 +110,29 @@ def finish_result(
         else:
             if structured is not result.structured or extra is not result.extra:
                 result = rebuilt(result, text, structured, result.cost_usd, extra)
-            result = reduce_safely(reducer, result, args, turn_count)
+            result = reduce_safely(reducer, result, args, turn_count, policy)
             text = result.text
             structured, extra = _clean_parts(result)
     if native is None and fence is None and len(text) <= cap and text.isascii():
         sent, finished.reduced_chars, finished.truncated_from = text, len(text), None
     else:
-        sent, finished.reduced_chars, finished.truncated_from = _core.finish(
-            text, cap, native, args, result.ok, exit_code=exit_code, fence=fence
-        )
+        if native is None or policy is None:
+            finish = _core.finish(
+                text, cap, native, args, result.ok, exit_code=exit_code, fence=fence
+            )
+        else:
+            finish = _core.finish(
+                text,
+                cap,
+                native,
+                args,
+                result.ok,
+                exit_code=exit_code,
+                fence=fence,
+                target_chars=policy.target_chars,
+                level=policy.level,
+            )
+        sent, finished.reduced_chars, finished.truncated_from = finish
         if (
             native is not None
             and finished.truncated_from is None

@@ -11,7 +11,9 @@ from ethos_registry import _core
 from ethos_registry.contract.checks import brief, optional_text
 from ethos_registry.contract.checks import text as checked_text
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.reduction_policy import ReductionPolicy, checked_reduction
 from ethos_registry.reduction.built_in import KINDS
+from ethos_registry.reduction.parts import length_of
 
 __all__ = ["check_budget", "check_exit_code", "reduce_many", "reduce_text"]
 
@@ -25,22 +27,27 @@ def reduce_text(
     command: str | None = None,
     exit_code: int | None = None,
     budget_chars: int | None = None,
+    policy: ReductionPolicy | None = None,
 ) -> str:
     r"""Reduce one text with the built-in reducer of `tool_name`.
 
     `command` is the command line that printed it and `exit_code` its exit status; with `None` the
     content decides, and an unknown exit status is never reported as success. With `budget_chars`,
-    rows are left out from the middle until the text fits, context before facts. `tool_name` may
-    also be `head_tail` or `generic`, the two strategies for other output. Raises `ConfigError` for
-    another name and for a value of the wrong type.
+    rows are left out from the middle until the text fits, context before facts. With a `policy`,
+    no more is left out than its target requires: what fits stays whole. `tool_name` may also be
+    `head_tail` or `generic`, the two strategies for other output. Raises `ConfigError` for another
+    name and for a value of the wrong type.
 
     >>> listing = "\n".join(f"build/part_{number}.o" for number in range(200))
     >>> reduce_text(listing, command="find build", exit_code=0).count("\n") < 20
     True
     """
     native = _native(tool_name)
+    target_chars, level = length_of(checked_reduction(policy, "policy"))
     try:
-        return _core.reduce_many(native, [text], [command], [exit_code], budget_chars)[0]
+        return _core.reduce_many(
+            native, [text], [command], [exit_code], budget_chars, target_chars, level
+        )[0]
     except (OverflowError, TypeError, ValueError) as error:
         failure = error
     checked_text(text, "text")
@@ -57,6 +64,7 @@ def reduce_many(
     commands: Iterable[str | None] | None = None,
     exit_codes: Iterable[int | None] | None = None,
     budget_chars: int | None = None,
+    policy: ReductionPolicy | None = None,
 ) -> list[str]:
     """Reduce many strings as `reduce_text` does, in one crossing without the GIL.
 
@@ -74,8 +82,11 @@ def reduce_many(
     all_texts = _items(texts, "texts")
     all_commands = None if commands is None else _items(commands, "commands")
     all_codes = None if exit_codes is None else _items(exit_codes, "exit_codes")
+    target_chars, level = length_of(checked_reduction(policy, "policy"))
     try:
-        return _core.reduce_many(native, all_texts, all_commands, all_codes, budget_chars)
+        return _core.reduce_many(
+            native, all_texts, all_commands, all_codes, budget_chars, target_chars, level
+        )
     except (OverflowError, TypeError, ValueError) as error:
         failure = error
     for index, text in enumerate(all_texts):

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
 
-__all__ = ["exit_code_of", "rebuilt", "with_text"]
+__all__ = ["exit_code_of", "length_of", "rebuilt", "with_text"]
 
 
 def exit_code_of(result: ToolResult) -> int | None:
@@ -36,3 +37,11 @@ def rebuilt(
     if isinstance(result, ToolOk):
         return ToolOk(text, structured, cost_usd, extra, result.content)
     return ToolError(text, result.code, result.reason, structured, cost_usd, extra, result.content)
+
+
+def length_of(policy: ReductionPolicy | None, used_chars: int = 0) -> tuple[int | None, str | None]:
+    """The target and the level for the native core, after `used_chars` of the target are spent."""
+    if policy is None:
+        return None, None
+    target_chars = policy.target_chars
+    return None if target_chars is None else max(1, target_chars - used_chars), policy.level

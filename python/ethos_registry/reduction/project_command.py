@@ -5,7 +5,7 @@ from __future__ import annotations
 from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolReducerContext
 from ethos_registry.contract.result import ToolResult
-from ethos_registry.reduction.parts import exit_code_of, with_text
+from ethos_registry.reduction.parts import exit_code_of, length_of, with_text
 
 __all__ = ["PROJECT_COMMAND_TOOLS", "ProjectCommandReducer"]
 
@@ -31,8 +31,14 @@ class ProjectCommandReducer:
         if not isinstance(command, str):
             return result
         first_line, line_end, output = result.text.partition("\n")
+        target_chars, level = length_of(context.policy, len(first_line) + len(line_end))
         reduced = self._native.reduce(
-            output, {"command": command}, result.ok, exit_code=exit_code_of(result)
+            output,
+            {"command": command},
+            result.ok,
+            exit_code=exit_code_of(result),
+            target_chars=target_chars,
+            level=level,
         )
         if reduced is output:
             return result

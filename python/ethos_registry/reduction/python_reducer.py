@@ -11,6 +11,7 @@ from typing import Any
 
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.reducer import ToolReducerContext, ToolResultReducer
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.result import (
     ERROR_CODES,
     ToolError,
@@ -28,7 +29,11 @@ _reported: dict[int, weakref.ref[Any] | None] = {}
 
 
 def reduce_safely(
-    reducer: ToolResultReducer, result: ToolResult, args: Any, turn_count: int
+    reducer: ToolResultReducer,
+    result: ToolResult,
+    args: Any,
+    turn_count: int,
+    policy: ReductionPolicy | None = None,
 ) -> ToolResult:
     """The reduced result, or the same object if the reducer fails.
 
@@ -45,7 +50,7 @@ def reduce_safely(
         isolated(result.extra),
     )
     try:
-        answer: object = reducer.reduce(given, ToolReducerContext(args, turn_count))
+        answer: object = reducer.reduce(given, ToolReducerContext(args, turn_count, policy))
         if answer is given and given == result:
             return result
         return _kept(_checked(answer), result)

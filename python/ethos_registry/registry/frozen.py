@@ -319,4 +319,5 @@ def _sent_settings(runtime: Runtime) -> dict[str, Any]:
         "filters": runtime.filters,
         "max_concurrency": runtime.max_concurrency,
         "approvals": runtime.approvals,
+        "reduction": runtime.reduction,
     }

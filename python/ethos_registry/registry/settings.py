@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypedDict
 
 from ethos_registry import _core
@@ -12,6 +13,7 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.observer import AnyObserver
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
+from ethos_registry.contract.reduction_policy import ReductionPolicy, checked_reduction
 from ethos_registry.contract.transport import ToolTransport
 from ethos_registry.execution.approvals import Approvals
 from ethos_registry.execution.filters import InvocationFilter, checked_filters
@@ -60,6 +62,9 @@ class RunOptions(TypedDict, total=False):
     transports: Mapping[str, ToolTransport]
     """Where tools run: `tool:NAME`, `toolset:NAME` or `*` -> a `ToolTransport`; the most specific
     key counts. Default: in this process."""
+    reduction: ReductionPolicy | None
+    """How much of reduced results is kept, where neither the batch nor the tool sets it. Default:
+    `None`, they are as short as their reducers make them."""
 
 
 def checked_runtime(
@@ -77,6 +82,7 @@ def checked_runtime(
     max_concurrency: int | None = None,
     approvals: Approvals | None = None,
     transports: Mapping[str, ToolTransport] | None = None,
+    reduction: ReductionPolicy | None = None,
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
     if default_timeout_seconds is not None:
@@ -116,7 +122,13 @@ def checked_runtime(
         max_concurrency=max_concurrency,
         approvals=approvals,
         transports=checked_transports(transports),
+        reduction=_copied(checked_reduction(reduction, "reduction")),
     )
+
+
+def _copied(policy: ReductionPolicy | None) -> ReductionPolicy | None:
+    """The same policy, which no one else can reach."""
+    return None if policy is None else replace(policy)
 
 
 def _redact_of(backends: CapabilityBackends | None, handed_out: HandedOutSecrets | None) -> Redact:

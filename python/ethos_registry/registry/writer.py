@@ -8,6 +8,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar, Unpack, overload
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.retry import Retry
 from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
 from ethos_registry.contract.tool_options import RegisterOptions
@@ -102,6 +103,7 @@ class RegistryWriter(RegistryReader):
         strict: bool = ...,
         dispatch: DispatchMode | None = ...,
         retry: Retry | None = ...,
+        reduction: ReductionPolicy | None = ...,
     ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
     @overload

@@ -11,6 +11,7 @@ from ethos_registry import _core
 from ethos_registry.contract import checks
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.retry import Retry
 from ethos_registry.contract.tool import (
     REGISTRY_DEFAULT,
@@ -139,6 +140,7 @@ def tool(
     strict: bool = False,
     dispatch: DispatchMode | None = None,
     retry: Retry | None = None,
+    reduction: ReductionPolicy | None = None,
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
 

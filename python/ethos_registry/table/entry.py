@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 from ethos_registry.contract.capability import ToolCapabilities
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy_binding import WhyRefused, why_refused
 from ethos_registry.contract.ports import TurnScope
+from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.contract.registration import Registration, Segment
 from ethos_registry.contract.result import ToolError
 from ethos_registry.contract.retry import RetryRule
@@ -71,6 +73,7 @@ class Entry(NamedTuple):
     why_refused: WhyRefused | None
     """Why no call can run under a personality here; `None` if the personality does not matter."""
     retry: RetryRule | None
+    reduction: ReductionPolicy | None
 
     @property
     def sees_context(self) -> bool:
@@ -147,4 +150,6 @@ def make_entry(
         binding=binding,
         why_refused=why_refused(tool.execute),
         retry=None if tool.retry is None else tool.retry.rule(),
+        # A copy, which no one else can reach.
+        reduction=None if tool.reduction is None else replace(tool.reduction),
     )

@@ -33,8 +33,10 @@ __all__ = ["RayWorkers"]
 
 _CONTROL = {"concurrency_group": "control"}
 _OTHERS_SECONDS = 5.0
-_SHUTDOWN_SECONDS = 5.0
+_SHUTDOWN_SECONDS = 15.0
 _STEP_SECONDS = 0.1
+_LINGER_SECONDS = 1.5
+"""How long a worker that takes no more calls refuses them: callers look for workers each second."""
 
 
 class RayWorkers:
@@ -202,15 +204,16 @@ class RayWorkers:
         return len(found)
 
     @staticmethod
-    def disconnect() -> None:
-        """Leave the cluster; gives up after a few seconds."""
+    def disconnect() -> bool:
+        """Leave the cluster; false if Ray has not left it after 15 seconds."""
         if not is_connected():
-            return
+            return True
         import ray
 
         thread = threading.Thread(target=ray.shutdown, daemon=True)
         thread.start()
         thread.join(_SHUTDOWN_SECONDS)
+        return not thread.is_alive()
 
 
 def _stop(workers: list[_Worker], grace_seconds: float) -> None:
@@ -232,6 +235,7 @@ class _Worker:
         self.node_id = ""
         self._hello: Any = None
         self._drain: Any = None
+        self._drained_at = 0.0
         self._ask()
 
     def _ask(self) -> None:
@@ -265,6 +269,10 @@ class _Worker:
 
     def drain(self) -> None:
         """Take no more batches."""
+        self._drained_at = time.monotonic()
+        self._ask_running()
+
+    def _ask_running(self) -> None:
         self._drain = self._handle.drain.options(**_CONTROL).remote()
 
     def is_empty(self) -> bool:
@@ -278,9 +286,10 @@ class _Worker:
             running = ray.get(self._drain)
         except RayError:  # it has ended
             return True
-        if running:
-            self.drain()
-        return not running
+        if running or time.monotonic() - self._drained_at < _LINGER_SECONDS:
+            self._ask_running()
+            return False
+        return True
 
     def kill(self) -> None:
         """End it."""

@@ -72,6 +72,7 @@ pub(crate) fn core(case: &Case<'_>) -> Option<Reduced> {
         ok: case.exit_code == Some(0),
         exit_code: case.exit_code,
         budget_chars: case.budget_chars,
+        policy: None,
     };
     let (text, family) = reduce_named(case.kind, &request, &case.text)?;
     Some(Reduced {

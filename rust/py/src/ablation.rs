@@ -31,6 +31,7 @@ pub(crate) fn reduce_without(
         ok: exit_code == Some(0),
         exit_code,
         budget_chars: usize::MAX,
+        policy: None,
     };
     let reduced = || reduce::reduce_without(&left_out, Kind::Terminal, &request, text);
     let (made, consulted) = call::caught(reduced)?;

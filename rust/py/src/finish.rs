@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
 use crate::call;
-use crate::reducer::{Beginning, Call, NativeReducer};
+use crate::reducer::{Beginning, Call, NativeReducer, policy};
 use crate::sanitize::{Fence, without_forgeries};
 use crate::source::PyText;
 use crate::surrogates::without_surrogates;
@@ -24,12 +24,14 @@ type Finished<'py> = (Bound<'py, PyString>, usize, Option<u64>);
 /// arguments of the call, with `ok`, whether it succeeded, and with the `exit_code` of its command,
 /// `None` if it is unknown. When nothing changes, the same
 /// object comes back; so it does when native code fails. A negative `cap` raises `ValueError`.
+/// With a `level`, the reducer leaves what fits in `target_chars` whole.
 ///
 /// With `fence`, the name of the tool and where its output came from, template tokens and forged
 /// fences are removed before the trim, and the sent text is the trimmed one in a fence of at most
 /// 363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 #[pyfunction]
-#[pyo3(signature = (text, cap, reducer=None, args=None, ok=true, *, exit_code=None, fence=None))]
+#[pyo3(signature = (text, cap, reducer=None, args=None, ok=true, *, exit_code=None, fence=None, target_chars=None, level=None))]
 pub(crate) fn finish<'py>(
     text: Bound<'py, PyString>,
     cap: &Bound<'py, PyInt>,
@@ -38,12 +40,15 @@ pub(crate) fn finish<'py>(
     ok: bool,
     exit_code: Option<&Bound<'py, PyAny>>,
     fence: Option<(Bound<'py, PyString>, Bound<'py, PyString>)>,
+    target_chars: Option<usize>,
+    level: Option<&str>,
 ) -> PyResult<Finished<'py>> {
     let cap_chars = characters(cap)?;
     let call = Call {
         args,
         ok,
         exit_code,
+        policy: policy(target_chars, level)?,
     };
     if let Some((tool, source)) = fence {
         let fence = Fence::new(&tool, &source)?;

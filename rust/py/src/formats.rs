@@ -79,32 +79,12 @@ pub(crate) fn format_of(
             ok: exit_code == Some(0),
             exit_code,
             budget_chars: usize::MAX,
+            policy: None,
         };
         let reduced = reduce::reduce_named(Kind::Terminal, &request, text);
         let is_registered = reduced.is_some_and(|(_, name)| name == Some(reduce::REGISTERED));
         Ok(is_registered
             .then(|| reduce::registered_name(text, command))
             .flatten())
-    })
-}
-
-/// The name of the family or format by which an output of a terminal is reduced; `None` when it stays as it is or is
-/// only cleaned.
-#[pyfunction]
-#[pyo3(signature = (text, command=None, exit_code=None) -> "str | None")]
-pub(crate) fn reduced_by(
-    text: &str,
-    command: Option<&str>,
-    exit_code: Option<i64>,
-) -> PyResult<Option<&'static str>> {
-    call::checked(|| {
-        let request = Request {
-            command,
-            ranged: false,
-            ok: exit_code == Some(0),
-            exit_code,
-            budget_chars: usize::MAX,
-        };
-        Ok(reduce::reduce_named(Kind::Terminal, &request, text).and_then(|(_, name)| name))
     })
 }

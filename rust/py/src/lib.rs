@@ -60,7 +60,7 @@ mod _core {
     use crate::finish::{finish, replace_surrogates, trim_text};
     #[pymodule_export]
     use crate::formats::{
-        built_in_formats, check_format, format_of, reduced_by, register_format, registered_formats,
+        built_in_formats, check_format, format_of, register_format, registered_formats,
         unregister_format,
     };
     #[pymodule_export]

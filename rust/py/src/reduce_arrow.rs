@@ -9,8 +9,8 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::call;
-use crate::reduce_many::reduced;
-use crate::reducer::NativeReducer;
+use crate::reduce_many::{Length, reduced};
+use crate::reducer::{NativeReducer, policy};
 
 /// After this much text signals are looked for, so that Ctrl-C ends a long run.
 const STEP_BYTES: usize = 16 * 1024 * 1024;
@@ -64,8 +64,10 @@ impl ArrowTexts {
 /// them and holds integers, or is a list. Both have one row for each output, null where it is not
 /// known. Chunks are read one after the other and given back when they are reduced. A column of
 /// another type raises `TypeError`; one of another length, consumed or malformed, `ValueError`.
+/// With a `level`, what fits in `target_chars` stays whole.
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 #[pyfunction]
-#[pyo3(signature = (reducer, outputs, commands=None, exit_codes=None, budget_chars=None))]
+#[pyo3(signature = (reducer, outputs, commands=None, exit_codes=None, budget_chars=None, target_chars=None, level=None))]
 pub(crate) fn reduce_arrow(
     py: Python<'_>,
     reducer: &Bound<'_, NativeReducer>,
@@ -73,10 +75,15 @@ pub(crate) fn reduce_arrow(
     commands: Option<&Bound<'_, PyAny>>,
     exit_codes: Option<&Bound<'_, PyAny>>,
     budget_chars: Option<usize>,
+    target_chars: Option<usize>,
+    level: Option<&str>,
 ) -> PyResult<ArrowTexts> {
     let mut work = Work {
         kind: call::checked(|| Ok(reducer.get().core_kind()))?,
-        budget_chars: budget_chars.unwrap_or(usize::MAX),
+        length: Length {
+            budget_chars: budget_chars.unwrap_or(usize::MAX),
+            policy: policy(target_chars, level)?,
+        },
         outputs: Rows::new(chunks(outputs, "outputs")?),
         commands: commands
             .map(|commands| chunks(commands, "commands").map(Rows::new))
@@ -127,7 +134,7 @@ impl ExitCodes {
 /// Columns side by side, and what has become of their rows so far.
 struct Work {
     kind: Kind,
-    budget_chars: usize,
+    length: Length,
     outputs: Rows<Texts>,
     commands: Option<Rows<Texts>>,
     exit_codes: Option<ExitCodes>,
@@ -185,8 +192,8 @@ impl Work {
                     .ok_or(Failure::Shorter("exit_codes", self.rows))?,
                 None => None,
             };
-            let shorter = output
-                .and_then(|text| reduced(self.kind, text, command, exit_code, self.budget_chars));
+            let shorter =
+                output.and_then(|text| reduced(self.kind, text, command, exit_code, self.length));
             let added = self.reduced.push(shorter.as_deref().or(output));
             added.map_err(|error| Failure::Column("outputs", error))?;
             bytes += output.map_or(1, |text| text.len().max(1));

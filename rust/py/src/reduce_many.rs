@@ -1,13 +1,13 @@
 //! Many inputs reduced in one crossing, without the GIL.
 
-use ethos_registry_reduce::{self as reduce, Kind, Request};
+use ethos_registry_reduce::{self as reduce, Kind, Policy, Request};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyString;
 
 use crate::call;
-use crate::reducer::{NativeReducer, assemble};
+use crate::reducer::{NativeReducer, assemble, policy};
 use crate::source::PyText;
 use crate::text::{is_ascii, plain};
 use crate::utf8::encoded;
@@ -30,6 +30,13 @@ impl Detached {
     }
 }
 
+/// How long reduced text may be.
+#[derive(Clone, Copy)]
+pub(crate) struct Length {
+    pub(crate) budget_chars: usize,
+    pub(crate) policy: Option<Policy>,
+}
+
 struct Job {
     /// The place of the text among all.
     index: usize,
@@ -42,9 +49,11 @@ struct Job {
 ///
 /// `commands` and `exit_codes` have one item for each input, `None` where it is not known; without
 /// them nothing is known. A reduced text has at most `budget_chars` characters where its rows can be
-/// cut to that. A list of another length raises `ValueError`.
+/// cut to that. With a `level`, what fits in `target_chars` stays whole. A list of another length and
+/// an unknown level raise `ValueError`.
+#[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 #[pyfunction]
-#[pyo3(signature = (reducer, texts, commands=None, exit_codes=None, budget_chars=None) -> "list[str]")]
+#[pyo3(signature = (reducer, texts, commands=None, exit_codes=None, budget_chars=None, target_chars=None, level=None) -> "list[str]")]
 pub(crate) fn reduce_many<'py>(
     py: Python<'py>,
     reducer: &Bound<'py, NativeReducer>,
@@ -52,13 +61,18 @@ pub(crate) fn reduce_many<'py>(
     commands: Option<Vec<Option<Bound<'py, PyString>>>>,
     exit_codes: Option<Vec<Option<i64>>>,
     budget_chars: Option<usize>,
+    target_chars: Option<usize>,
+    level: Option<&str>,
 ) -> PyResult<Vec<Bound<'py, PyString>>> {
     same_length("commands", commands.as_ref().map(Vec::len), texts.len())?;
     same_length("exit_codes", exit_codes.as_ref().map(Vec::len), texts.len())?;
     let commands = commands.unwrap_or_default();
     let exit_codes = exit_codes.unwrap_or_default();
     let kind = call::checked(|| Ok(reducer.get().core_kind()))?;
-    let budget_chars = budget_chars.unwrap_or(usize::MAX);
+    let length = Length {
+        budget_chars: budget_chars.unwrap_or(usize::MAX),
+        policy: policy(target_chars, level)?,
+    };
     let mut shorter: Vec<Option<Bound<'py, PyString>>> = vec![None; texts.len()];
     let mut jobs: Vec<Job> = Vec::new();
     let mut bytes = 0;
@@ -83,13 +97,13 @@ pub(crate) fn reduce_many<'py>(
             });
         } else {
             // Little of it is looked at: that is sooner done than it is encoded.
-            let cut = cut(kind, &plain_text, exit_code, budget_chars);
+            let cut = cut(kind, &plain_text, exit_code, length);
             if let Some(place) = shorter.get_mut(index) {
                 *place = cut;
             }
         }
         if bytes >= CHUNK_BYTES || index + 1 == texts.len() {
-            let made = call::released(py, bytes, || run(kind, &jobs, budget_chars));
+            let made = call::released(py, bytes, || run(kind, &jobs, length));
             for (job, made) in jobs.drain(..).zip(made) {
                 if let (Some(place), Some(made)) = (shorter.get_mut(job.index), made) {
                     *place = Some(PyString::new(py, &made));
@@ -109,9 +123,9 @@ fn cut<'py>(
     kind: Kind,
     text: &Bound<'py, PyString>,
     exit_code: Option<i64>,
-    budget_chars: usize,
+    length: Length,
 ) -> Option<Bound<'py, PyString>> {
-    let request = request(kind, None, exit_code, budget_chars);
+    let request = request(kind, None, exit_code, length);
     let made = call::attempted(|| {
         let pieces = reduce::pieces(kind, &request, &PyText::new(text)?)?;
         let made = pieces.map(|pieces| assemble(text, &pieces, usize::MAX));
@@ -120,10 +134,10 @@ fn cut<'py>(
     made.map(|made| made.text)
 }
 
-fn run(kind: Kind, jobs: &[Job], budget_chars: usize) -> Vec<Option<String>> {
+fn run(kind: Kind, jobs: &[Job], length: Length) -> Vec<Option<String>> {
     let reduced = jobs.iter().map(|job| {
         let (text, command) = (job.text.as_str(), job.command.as_deref());
-        reduced(kind, text, command, job.exit_code, budget_chars)
+        reduced(kind, text, command, job.exit_code, length)
     });
     reduced.collect()
 }
@@ -134,9 +148,9 @@ pub(crate) fn reduced(
     text: &str,
     command: Option<&str>,
     exit_code: Option<i64>,
-    budget_chars: usize,
+    length: Length,
 ) -> Option<String> {
-    let request = request(kind, command, exit_code, budget_chars);
+    let request = request(kind, command, exit_code, length);
     call::caught(|| reduce::reduce(kind, &request, text)).unwrap_or_default()
 }
 
@@ -145,14 +159,15 @@ fn request(
     kind: Kind,
     command: Option<&str>,
     exit_code: Option<i64>,
-    budget_chars: usize,
+    length: Length,
 ) -> Request<'_> {
     Request {
         command,
         ranged: false,
         ok: kind != Kind::Terminal || exit_code == Some(0),
         exit_code,
-        budget_chars,
+        budget_chars: length.budget_chars,
+        policy: length.policy,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reducers whose work is native, as objects with a kind.
 
 use ethos_registry_core::text::Ascii;
-use ethos_registry_reduce::{self as reduce, Kind, Piece, Request};
+use ethos_registry_reduce::{self as reduce, Kind, Level, Piece, Policy, Request};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
@@ -85,22 +85,27 @@ impl NativeReducer {
     ///
     /// `args` are the arguments of the call: of a dict, `command` and the names of line ranges are
     /// read, everything else is ignored. `ok` states whether the call succeeded; `exit_code` is that of
-    /// the command, `None` when no one said: then nothing is reported as success.
-    #[pyo3(signature = (text, args, ok, exit_code=None))]
+    /// the command, `None` when no one said: then nothing is reported as success. With a `level`
+    /// (`lossless`, `facts`, `verdict`), what fits in `target_chars` stays whole; another raises
+    /// `ValueError`.
+    #[pyo3(signature = (text, args, ok, exit_code=None, *, target_chars=None, level=None))]
     fn reduce<'py>(
         &self,
         text: Bound<'py, PyString>,
         args: &Bound<'py, PyAny>,
         ok: bool,
         exit_code: Option<&Bound<'py, PyAny>>,
-    ) -> Bound<'py, PyString> {
+        target_chars: Option<usize>,
+        level: Option<&str>,
+    ) -> PyResult<Bound<'py, PyString>> {
         let call = Call {
             args: Some(args),
             ok,
             exit_code,
+            policy: policy(target_chars, level)?,
         };
-        self.beginning(&text, call, usize::MAX, usize::MAX)
-            .map_or(text, |reduced| reduced.text)
+        let reduced = self.beginning(&text, call, usize::MAX, usize::MAX);
+        Ok(reduced.map_or(text, |reduced| reduced.text))
     }
 
     fn __repr__(&self) -> String {
@@ -131,6 +136,7 @@ impl NativeReducer {
                 ok: call.ok,
                 exit_code: call.exit_code(),
                 budget_chars,
+                policy: call.policy,
             };
             if reduce::reads_all(kind) {
                 return reduce_whole(kind, &request, &text);
@@ -172,6 +178,26 @@ pub(crate) struct Call<'a, 'py> {
     pub(crate) ok: bool,
     /// What the tool states about the exit code; anything but an integer states nothing.
     pub(crate) exit_code: Option<&'a Bound<'py, PyAny>>,
+    /// How much of it is kept.
+    pub(crate) policy: Option<Policy>,
+}
+
+/// How much is kept at a level: everything that fits in the target; `None` without a level.
+pub(crate) fn policy(target_chars: Option<usize>, level: Option<&str>) -> PyResult<Option<Policy>> {
+    let Some(name) = level else {
+        return Ok(None);
+    };
+    let Some(level) = Level::from_name(name) else {
+        let names = Level::ALL.map(|level| format!("`{}`", level.name()));
+        return Err(PyValueError::new_err(format!(
+            "unknown level: `{name}`; known are {}",
+            names.join(", ")
+        )));
+    };
+    Ok(Some(Policy {
+        target_chars: target_chars.unwrap_or(usize::MAX),
+        level,
+    }))
 }
 
 impl<'py> Call<'_, 'py> {

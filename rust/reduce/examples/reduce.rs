@@ -17,6 +17,7 @@ fn main() -> std::io::Result<()> {
         ok: exit_code == Some(0),
         exit_code,
         budget_chars: usize::MAX,
+        policy: None,
     };
     let reduced = reduce(Kind::Terminal, &request, &text);
     writeln!(stderr(), "{}", family(&text, Some(&command)))?;

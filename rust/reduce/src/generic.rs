@@ -6,6 +6,7 @@ mod cut_json;
 mod findings;
 mod forms;
 mod heads;
+pub(crate) mod importance;
 pub(crate) mod kind;
 mod row;
 mod rows;

@@ -14,6 +14,7 @@ mod nested;
 mod output;
 mod parsers;
 mod pipeline;
+mod policy;
 mod rows;
 #[cfg(test)]
 mod tested;
@@ -23,6 +24,7 @@ pub use formats::{
     Format, FormatError, REGISTERED, built_in_formats, register, registered, unregister,
 };
 use input::Exit;
+pub use policy::{Level, Policy};
 
 /// A first line that begins like this states how a command ended; it is not output of the command.
 const EXIT_LINES: [&str; 2] = ["Command exited with code ", "Command was killed"];
@@ -98,6 +100,35 @@ pub struct Request<'a> {
     pub exit_code: Option<i64>,
     /// How many characters of the reduced text will be sent at most.
     pub budget_chars: usize,
+    /// How much is kept; without one an input is reduced as far as its family can.
+    pub policy: Option<Policy>,
+}
+
+impl Request<'_> {
+    /// How many characters the policy lets the reduced text have.
+    fn target_chars(&self) -> Option<usize> {
+        let policy = self.policy?;
+        Some(policy.target_chars.min(self.budget_chars))
+    }
+
+    /// The same where the rows of a family are kept; those that state how it ended are fewer.
+    fn facts_chars(&self) -> Option<usize> {
+        let is_facts = self.policy?.level == Level::Facts;
+        self.target_chars().filter(|_| is_facts)
+    }
+
+    /// Whether all of `source` is kept: nothing of it goes without a loss.
+    fn keeps_all<S: Source + ?Sized>(&self, source: &S) -> Result<bool, S::Error> {
+        let Some((policy, target_chars)) = self.policy.zip(self.target_chars()) else {
+            return Ok(false);
+        };
+        if policy.level == Level::Lossless {
+            return Ok(true);
+        }
+        let fits =
+            policy.level == Level::Facts && source.characters(0, source.end())? <= target_chars;
+        Ok(fits)
+    }
 }
 
 /// A part of a reduced text.
@@ -133,8 +164,15 @@ pub fn pieces<S: Source + ?Sized>(
 ) -> Result<Option<Vec<Piece>>, S::Error> {
     let end = source.end();
     let reduced = match kind {
-        Kind::HeadTail => crate::kinds::head_tail::reduce(source, 0, end)?,
-        Kind::ReadFile if request.ok && !request.ranged => crate::kinds::read_file::reduce(source)?,
+        _ if request.keeps_all(source)? => None,
+        Kind::HeadTail => match request.facts_chars() {
+            Some(target_chars) => crate::kinds::head_tail::reduce_within(source, target_chars)?,
+            None => crate::kinds::head_tail::reduce(source, 0, end)?,
+        },
+        Kind::ReadFile if request.ok && !request.ranged => match request.facts_chars() {
+            Some(target_chars) => crate::kinds::read_file::reduce_within(source, target_chars)?,
+            None => crate::kinds::read_file::reduce(source)?,
+        },
         Kind::KanbanList if request.ok => crate::kinds::kanban::reduce(source)?,
         Kind::ReadFile | Kind::KanbanList | Kind::Terminal | Kind::Generic => None,
     };
@@ -181,13 +219,19 @@ pub fn reduce_named(
         None if !exit_line.is_empty() => Exit::Failure,
         None => Exit::Unknown,
     };
-    let budget_chars = match request.budget_chars {
-        usize::MAX => UNBUDGETED_CHARS,
-        budget_chars => budget_chars,
+    let budget_chars = match (request.target_chars(), request.budget_chars) {
+        (Some(target_chars), _) => target_chars,
+        (None, usize::MAX) => UNBUDGETED_CHARS,
+        (None, budget_chars) => budget_chars,
     };
     let budget_chars = budget_chars.saturating_sub(exit_line.len());
-    let (mut reduced, family) =
-        crate::pipeline::terminal::reduce(output, command, exit, budget_chars)?;
+    let (mut reduced, family) = crate::pipeline::terminal::reduce_within(
+        output,
+        command,
+        exit,
+        budget_chars,
+        request.policy,
+    )?;
     if !exit_line.is_empty() {
         reduced.try_reserve_exact(exit_line.len()).ok()?;
         reduced.insert_str(0, exit_line);
@@ -280,6 +324,7 @@ mod tests {
         ok: true,
         exit_code: Some(0),
         budget_chars: usize::MAX,
+        policy: None,
     };
 
     #[test]

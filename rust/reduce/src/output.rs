@@ -2,16 +2,22 @@
 
 mod compared;
 mod failures;
+mod fill;
 mod keys;
 mod line_set;
+pub(crate) mod lossless;
 mod marked;
 mod nested;
 mod placement;
 mod ranges;
 mod row;
+mod said;
+mod within;
+mod writer;
 
 use self::compared::Compared;
 use self::failures::Failures;
+pub(crate) use self::fill::{Importance, LEAST_RANK};
 pub(crate) use self::nested::{Nested, Told};
 use self::row::Row;
 pub(crate) use self::row::Weight;
@@ -64,6 +70,8 @@ enum Form {
     Complete { ended: bool },
     /// Nothing: the source stays as it is.
     Source,
+    /// Those of its lines that fit.
+    Lines,
 }
 
 impl Output {
@@ -202,6 +210,15 @@ impl Output {
         if !self.is_empty() && self.text.len() + ACCOUNT_BYTES >= text.len() {
             self.stays();
         }
+    }
+
+    /// No family has rows: lines of the source fill the text.
+    pub(crate) fn fills(&mut self) {
+        self.form = Form::Lines;
+    }
+
+    pub(crate) fn is_to_fill(&self) -> bool {
+        self.form == Form::Lines
     }
 
     pub(crate) fn is_to_stay(&self) -> bool {

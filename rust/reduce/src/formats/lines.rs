@@ -121,7 +121,8 @@ impl Reader<'_> {
             return Fate::Goes;
         }
         let (mut stays, mut begins, mut goes) = (None, None, None);
-        let (mut once, mut count) = (None, None);
+        let mut once = None;
+        let mut is_counted = false;
         let (mut is_frame, mut is_failure) = (false, false);
         let mut ends = false;
         for rule in self.rules.of(line, self.exit) {
@@ -138,7 +139,7 @@ impl Reader<'_> {
                 Rule::End(number) => ends |= self.section.is_some_and(|(open, _)| open == number),
                 Rule::Drop => goes = Some(Fate::Goes),
                 Rule::Once(number) => once = once.or(Some(number)),
-                Rule::Count(number) => count = count.or(Some(number)),
+                Rule::Count => is_counted = true,
                 Rule::Frame => is_frame = true,
             }
         }
@@ -149,11 +150,7 @@ impl Reader<'_> {
         let goes = goes
             .or_else(|| is_repeated.then_some(Fate::Goes))
             .or_else(|| once.map(|_| Fate::Stays))
-            .or_else(|| {
-                let number = count?;
-                let group = self.rules.group(number, line);
-                Some(Fate::Counted(group.unwrap_or_else(|| mask(line))))
-            });
+            .or_else(|| is_counted.then(|| Fate::Counted(mask(line))));
         let stays = stays.filter(|_| !is_repeated);
         self.known |= stays.is_some() || begins.is_some() || goes.is_some() || is_frame;
         self.frames = if is_frame { self.frames + 1 } else { 0 };

@@ -7,7 +7,7 @@ use super::rules::{Rest, Rules};
 use crate::input::Input;
 use crate::line::is_bad;
 use crate::output::Output;
-use crate::rows::fold::Templates;
+use crate::rows::fold::{Template, Templates};
 use crate::rows::unknown::Unknown;
 use crate::rows::unknown::in_place::UnknownInPlace;
 
@@ -29,7 +29,7 @@ pub(super) fn reduce(rules: &Rules, input: &Input<'_>, output: &mut Output) {
     }
     let counted: HashMap<usize, usize> = templates
         .iter()
-        .flat_map(|template| template.shown())
+        .flat_map(Template::shown)
         .map(|(line, times)| (line.number, times))
         .collect();
     let mut unknown = Unknown::default();

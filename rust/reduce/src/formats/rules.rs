@@ -45,7 +45,7 @@ pub(super) enum Rule {
     /// It goes.
     Drop,
     /// Lines of one shape become one, with their number.
-    Count(usize),
+    Count,
     /// Of those that follow each other only the first stay.
     Frame,
 }
@@ -188,7 +188,7 @@ fn add_lists(table: &mut Table, when: When, all: &mut Vec<Pattern>) -> Result<()
         ("once", Rule::Once(0)),
         ("keep", Rule::Keep),
         ("drop", Rule::Drop),
-        ("count", Rule::Count(0)),
+        ("count", Rule::Count),
         ("frames", Rule::Frame),
     ] {
         add(table, key, rule, when, all)?;
@@ -263,10 +263,6 @@ impl Rules {
         let mut shapes = Vec::new();
         for pattern in &patterns.all {
             let rule = match pattern.rule {
-                Rule::Count(_) => {
-                    shapes.push(shape(&pattern.text));
-                    Rule::Count(shapes.len() - 1)
-                }
                 Rule::Once(_) => {
                     shapes.push(shape(&pattern.text));
                     Rule::Once(shapes.len() - 1)

@@ -8,7 +8,7 @@ use super::format::FormatError;
 pub(super) struct Table {
     /// What precedes its keys in messages.
     path: String,
-    table: toml::Table,
+    values: toml::Table,
     known: Vec<&'static str>,
 }
 
@@ -18,14 +18,14 @@ impl Table {
         let table = text.parse().map_err(|error| syntax_error(text, &error))?;
         Ok(Self {
             path: String::new(),
-            table,
+            values: table,
             known: Vec::new(),
         })
     }
 
     fn take(&mut self, key: &'static str) -> Option<Value> {
         self.known.push(key);
-        self.table.remove(key)
+        self.values.remove(key)
     }
 
     fn wrong(&self, key: &str, expected: &str, value: &Value) -> FormatError {
@@ -158,7 +158,7 @@ impl Table {
             Some(Value::Table(table)) => table,
             Some(value) => return Err(self.wrong(key, "a table", &value)),
         };
-        Ok(self.below(format!("{key}."), table))
+        Ok(self.below(&format!("{key}."), table))
     }
 
     /// The tables `[[key]]`.
@@ -177,23 +177,23 @@ impl Table {
             Some(value) => return Err(self.wrong(key, "tables", &value)),
         };
         let table = |(number, value)| match value {
-            Value::Table(table) => Ok(self.below(format!("{key}[{number}]."), table)),
+            Value::Table(table) => Ok(self.below(&format!("{key}[{number}]."), table)),
             value => Err(self.wrong(key, "tables", &value)),
         };
         values.into_iter().enumerate().map(table).collect()
     }
 
-    fn below(&self, path: String, table: toml::Table) -> Self {
+    fn below(&self, path: &str, table: toml::Table) -> Self {
         Self {
-            path: self.path.clone() + &path,
-            table,
+            path: self.path.clone() + path,
+            values: table,
             known: Vec::new(),
         }
     }
 
     /// All keys were read.
     pub(super) fn end(self) -> Result<(), FormatError> {
-        match self.table.keys().next() {
+        match self.values.keys().next() {
             None => Ok(()),
             Some(key) => Err(FormatError(format!(
                 "{}{}: unknown key; known are {}",

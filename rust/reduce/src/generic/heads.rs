@@ -213,16 +213,4 @@ mod tests {
             assert!(told.lines().count() < 60, "{told}");
         }
     }
-
-    #[test]
-    fn a_record_of_one_line_needs_no_other() {
-        let status = |leaf| if leaf == 57 { 203 } else { 200 };
-        let line = |leaf| format!("leaf {leaf} gave {}\n", status(leaf));
-        let text: String = (0..200).map(line).collect();
-        let (told, _) = terminal::reduce(&text, None, Exit::Success, usize::MAX).unwrap();
-        assert!(
-            told.contains("leaf 57 gave 203") && !told.contains("leaf 56"),
-            "{told}"
-        );
-    }
 }

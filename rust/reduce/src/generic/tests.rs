@@ -174,15 +174,6 @@ fn what_is_left_of_many_overwritten_bars_stays_beside_a_failure() {
 }
 
 #[test]
-fn of_a_bar_the_last_state_stays() {
-    let text = (0..=10)
-        .map(|step| format!("[{}] {step}0%\n", "#".repeat(step)))
-        .collect::<Vec<_>>()
-        .concat();
-    assert!(reduced(&text).starts_with("[##########] 100%\n"));
-}
-
-#[test]
 fn rows_of_mere_numbers_stay_each() {
     let rows = "    776 200\n      7 404\n      6 403\n      5 502\n      5 405\n      1 157\n";
     assert_eq!(reduced(rows), format!("{rows}[0 of 6 lines left out]"));
@@ -219,22 +210,6 @@ fn a_row_of_data_with_what_looks_like_a_code_is_no_finding() {
 }
 
 #[test]
-fn rows_of_a_table_below_its_head_are_no_source_text() {
-    let rows: Vec<_> = (1..=30)
-        .map(|number| format!(" {number:2} | oak-{number}\n"))
-        .collect();
-    let rows = rows.concat();
-    let text = format!(
-        "== trees\n id |  name\n----+--------\n{rows}(30 rows)\n\n== doors\n{}",
-        "door 7 is open\n".repeat(40)
-    );
-    let reduced = reduced(&text);
-    for fact in [" id |  name", " 12 | oak-12", " 30 | oak-30", "(30 rows)"] {
-        assert!(reduced.contains(fact), "{fact}: {reduced}");
-    }
-}
-
-#[test]
 fn the_first_line_names_the_columns_of_what_looks_like_findings() {
     let rows: Vec<_> = (1000..1200)
         .map(|number| format!("M{number}  north  {number} cells\n"))
@@ -254,21 +229,6 @@ fn rows_of_a_drawn_table_that_differ_in_numbers_are_all_told() {
     );
     let reduced = reduced(&text);
     assert!(reduced.contains("│  17 │ oak   │  119.5 │"), "{reduced}");
-}
-
-#[test]
-fn the_end_of_a_long_error_stays() {
-    let text = format!(
-        "{}http: LogLevel.ERROR: ConnectionError: Pool(host='oak', port=1): Max retries exceeded with url: / (Caused by \
-         NewConnectionError('<Connection object at 0x7f69921d6410>: Failed to establish a new connection: \
-         [Errno 111] Connection refused')) while doing a GET request to URL: http://oak:1/\n",
-        "leaf 1 fell\n".repeat(40)
-    );
-    let reduced = reduced(&text);
-    assert!(
-        reduced.contains("[Errno 111] Connection refused"),
-        "{reduced}"
-    );
 }
 
 #[test]
@@ -310,55 +270,6 @@ fn an_error_is_not_crowded_out_by_warnings_in_many_files() {
 }
 
 #[test]
-fn a_database_says_how_many_rows_there_are_and_what_to_do_about_an_error() {
-    let mut text: String = (0..90)
-        .map(|row| format!(" {row} | oak{row} | 1.5\n"))
-        .collect::<Vec<_>>()
-        .concat();
-    text.push_str("(90 rows)\n\nERROR:  column \"naem\" does not exist\nLINE 1: select naem from oaks\n               ^\nHINT:  Perhaps you meant to reference the column \"oaks.name\".\n");
-    text.push_str(&"NOTICE:  a leaf fell\n".repeat(90));
-    text.push_str("(2 rows)\n");
-    let reduced = reduced(&text);
-    for fact in [
-        "(90 rows)",
-        "(2 rows)",
-        "LINE 1: select naem",
-        "HINT:  Perhaps you meant",
-    ] {
-        assert!(reduced.contains(fact), "{fact}: {reduced}");
-    }
-}
-
-#[test]
-fn rows_of_a_short_table_whose_names_differ_in_a_digit_are_told_one_by_one() {
-    let row = |size: usize| {
-        format!(
-            "grow_leaf_{size}      {}.7     {}.66    71.7\n",
-            size * 3,
-            size + 7
-        )
-    };
-    let text = "case      ops/s     mean us    rss MB\n".to_owned()
-        + &[1, 2, 4, 8, 16, 32].map(row).concat()
-        + &"waiting for 1 leaf\n".repeat(20);
-    let reduced = reduced(&text);
-    assert!(
-        reduced.contains("grow_leaf_4 ") && reduced.contains("grow_leaf_16 "),
-        "{reduced}"
-    );
-}
-
-#[test]
-fn what_a_finding_says_last_is_shown() {
-    let text = format!(
-        "?: (wood.W001) You have 'oak' in your trees, but you have not set {} to True. An oak alone makes it harder for the wind.\n{}",
-        "OAK_IS_ALONE_".repeat(10),
-        "leaf 1 fell\n".repeat(90)
-    );
-    assert!(reduced(&text).contains("harder for the wind."), "{text}");
-}
-
-#[test]
 fn what_did_not_end_with_nought_is_told_beside_what_did() {
     for form in ["leaf {} returned ", "leaf {}: rc=", "leaf {} status: "] {
         let line = |number: usize| {
@@ -370,20 +281,6 @@ fn what_did_not_end_with_nought_is_told_beside_what_did() {
         assert!(reduced.contains(line(57).trim_end()), "{reduced}");
         assert!(reduced.lines().count() < 8, "{reduced}");
     }
-}
-
-#[test]
-fn what_stands_above_an_indented_block_stays_whatever_stood_above_others() {
-    let block = |version: usize| {
-        format!(
-            "leaf@{version}.1.5\nat/oak-{version}/leaf\n  leaf from elm\n    elm from the root of all\n\n"
-        )
-    };
-    let told = reduced(&(1..=9).map(block).collect::<Vec<_>>().concat());
-    assert!(
-        (1..=9).all(|version| told.contains(&format!("leaf@{version}.1.5\n"))),
-        "{told}"
-    );
 }
 
 #[test]

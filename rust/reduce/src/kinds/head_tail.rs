@@ -3,11 +3,14 @@
 use crate::Piece;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::text::{Source, count_lines, end_of_lines, start_of_last_lines};
+use ethos_registry_core::trim;
 
 /// Inputs up to this long stay whole.
 pub(crate) const WHOLE_CHARS: usize = 8_192;
 const HEAD_LINES: usize = 40;
 const TAIL_LINES: usize = 20;
+/// Of the room for lines, the last ones have one part in this many.
+const TAIL_SHARE: usize = 3;
 
 const NOTICE_HEAD: &str = "... [reduced from ";
 const NOTICE_TAIL: &str = " chars to head+tail] ...";
@@ -58,6 +61,52 @@ pub(crate) fn reduce<S: Source + ?Sized>(
     ]))
 }
 
+/// What is between `start` and `end`, down to those of its first and last lines that have `target_chars`
+/// characters with the notice: two thirds of the room are for the first ones.
+///
+/// `None` when it stays as it is: it has no more characters, or is short enough whatever the target is.
+///
+/// # Errors
+/// What the source reports.
+pub(crate) fn reduce_within<S: Source + ?Sized>(
+    source: &S,
+    target_chars: usize,
+) -> Result<Option<Vec<Piece>>, S::Error> {
+    let end = source.end();
+    let chars = source.characters(0, end)?;
+    if chars <= WHOLE_CHARS || chars <= target_chars {
+        return Ok(None);
+    }
+    let room = target_chars.saturating_sub(NOTICE_MAX_CHARS);
+    let tail_chars = room / TAIL_SHARE;
+    let head = source.position(room - tail_chars)?.unwrap_or(end);
+    let head_end = match source.last_newline(0, head)? {
+        Some(newline) => newline,
+        None => trim::keep(source, head)?,
+    };
+    let tail = source.position(chars - tail_chars)?.unwrap_or(end);
+    let tail_start = source
+        .first_newline(tail, end)?
+        .map_or(end, |newline| newline + 1)
+        .max(head_end);
+    let (lines, _) = count_lines(source, 0, end)?;
+    let notice = format!("\n{NOTICE_HEAD}{lines} lines / {chars}{NOTICE_TAIL}\n");
+    if notice.len() >= source.characters(head_end, tail_start)? {
+        return Ok(None);
+    }
+    Ok(Some(vec![
+        Piece::Source {
+            start: 0,
+            end: head_end,
+        },
+        Piece::Text(notice),
+        Piece::Source {
+            start: tail_start,
+            end,
+        },
+    ]))
+}
+
 fn is_notice<S: Source + ?Sized>(
     source: &S,
     (start, end): (usize, usize),
@@ -93,6 +142,22 @@ mod tests {
         (0..lines).fold(String::new(), |text, line| {
             text + &format!("{line:0width$}\n")
         })
+    }
+
+    #[test]
+    fn a_target_bounds_the_first_and_last_lines() {
+        let text = "one line of text\n".repeat(2_000);
+        let within = |target_chars| {
+            let Ok(pieces) = reduce_within(text.as_str(), target_chars);
+            pieces.map(|pieces| join(&text, &pieces).unwrap())
+        };
+        for target_chars in [0, 100, 1_000, 9_000, 30_000] {
+            let reduced = within(target_chars).unwrap();
+            assert!(reduced.len() <= target_chars.max(NOTICE_MAX_CHARS));
+            assert!(reduced.contains("[reduced from 2000 lines / 34000 chars"));
+            assert!(reduced.len() + 200 > target_chars);
+        }
+        assert_eq!(within(34_000), None);
     }
 
     #[test]

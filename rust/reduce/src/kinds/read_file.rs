@@ -15,6 +15,8 @@ const TAIL_CHARS: usize = 2_000;
 /// Positions that a character takes at most.
 const MOST_WIDTH: usize = 4;
 const HINT_HEAD: &str = "File is ";
+const HINT_MIDDLE: &str = " lines. Showing lines 1-";
+const HINT_END: &str = ". Call read_file with lineStart/lineEnd for more.";
 const HINT_TAIL: &str =
     " lines. Showing lines 1-200. Call read_file with lineStart/lineEnd for more.";
 /// No hint has more characters than this.
@@ -36,6 +38,29 @@ pub(crate) fn reduce<S: Source + ?Sized>(source: &S) -> Result<Option<Vec<Piece>
     }
     let shown_end = end_of_lines(source, 0, end, SHOWN_LINES)?;
     pieces.push(Piece::Text(format!("{HINT_HEAD}{lines}{HINT_TAIL}\n")));
+    push_lines(source, shown_end, &mut pieces)?;
+    Ok(Some(pieces))
+}
+
+/// The hint and the first lines that have `target_chars` characters with it; what [`reduce`] gives when
+/// there are no more than 200 lines, or the first one is longer.
+///
+/// # Errors
+/// What the source reports.
+pub(crate) fn reduce_within<S: Source + ?Sized>(
+    source: &S,
+    target_chars: usize,
+) -> Result<Option<Vec<Piece>>, S::Error> {
+    let end = source.end();
+    let (lines, _) = count_lines(source, 0, end)?;
+    let room = target_chars.saturating_sub(HINT_MAX_CHARS);
+    let shown = source.position(room)?.unwrap_or(end);
+    let (true, Some(shown_end)) = (lines > SHOWN_LINES, source.last_newline(0, shown)?) else {
+        return reduce(source);
+    };
+    let (shown_lines, _) = count_lines(source, 0, shown_end)?;
+    let hint = format!("{HINT_HEAD}{lines}{HINT_MIDDLE}{shown_lines}{HINT_END}\n");
+    let mut pieces = vec![Piece::Text(hint)];
     push_lines(source, shown_end, &mut pieces)?;
     Ok(Some(pieces))
 }
@@ -114,6 +139,22 @@ mod tests {
     fn reduced(text: &str) -> Option<String> {
         let Ok(pieces) = reduce(text);
         Some(join(text, &pieces?).unwrap())
+    }
+
+    #[test]
+    fn a_target_bounds_the_first_lines() {
+        let text = "one line of text\n".repeat(2_000);
+        let within = |target_chars| {
+            let Ok(pieces) = reduce_within(text.as_str(), target_chars);
+            join(&text, &pieces?)
+        };
+        for (target_chars, lines) in [(1_000, 51), (16_000, 933)] {
+            let reduced = within(target_chars).unwrap();
+            let hint = format!("File is 2000 lines. Showing lines 1-{lines}. Call read_file ");
+            assert!(reduced.starts_with(&hint), "{reduced}");
+            assert!(reduced.len() <= target_chars);
+            assert_eq!(reduced.lines().count(), lines + 1);
+        }
     }
 
     #[test]

@@ -96,7 +96,7 @@ impl Output {
             said_lines: 0,
         });
         open.names.push((name.to_owned(), lines));
-        self.push(name, lines, Weight::Fact);
+        self.push_name(name, lines);
     }
 
     /// A row that states where the open failure is and shows `lines` lines of the source. Below another failure that
@@ -163,9 +163,12 @@ impl Output {
             let told = text.get(start..row.end()).unwrap_or_default();
             start = row.end();
             self.push(told.trim_end_matches('\n'), row.lines(), row.weight());
+            if row.is_name() {
+                self.name_last();
+            }
             while let Some(kind) = kinds.next_if(|kind| kind.end == number + 1) {
                 for (row, lines) in kind.others {
-                    self.push(&row, lines, Weight::Fact);
+                    self.push_name(&row, lines);
                 }
             }
         }
@@ -176,6 +179,18 @@ impl Output {
         if let Some(open) = &mut self.failures.open {
             open.said = fingerprint_after(open.said, row.as_bytes());
             open.said_lines += lines;
+        }
+    }
+
+    /// A row that names a failure.
+    fn push_name(&mut self, row: &str, lines: usize) {
+        self.push(row, lines, Weight::Fact);
+        self.name_last();
+    }
+
+    fn name_last(&mut self) {
+        if let Some(last) = self.rows.last_mut() {
+            *last = last.named();
         }
     }
 

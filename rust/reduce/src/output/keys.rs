@@ -6,7 +6,7 @@ use aho_corasick::AhoCorasick;
 use hashbrown::{HashMap, HashSet};
 use memchr::{memchr, memmem};
 
-use super::placement::{Said, SourceLine};
+use super::said::{Said, SourceLine};
 use crate::line::fingerprint::{fingerprint, mixed};
 use crate::line::long_line::{NOTE_HEAD, NOTE_TAIL};
 use crate::line::template_key::template_key;

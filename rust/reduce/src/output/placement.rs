@@ -5,37 +5,11 @@ use memchr::{memchr, memchr_iter, memmem, memrchr};
 
 use super::keys::{Keys, LEAST_PART_BYTES, MAX_EQUAL, add_parts, members, squeezed};
 use super::line_set::LineSet;
+use super::said::{Said, SourceLine};
 use crate::line::fingerprint::fingerprint;
 use crate::line::template_key::template_key;
 
 const LEAST_SEARCHED_BYTES: usize = 1 << 20;
-
-/// A line of the source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SourceLine {
-    pub(super) number: usize,
-    /// Where it is in the text with squeezed blanks.
-    start: usize,
-    end: usize,
-    /// Where the next line begins in the source.
-    pub(super) next: usize,
-}
-
-/// What a row states of the source.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Said<'a> {
-    /// It is a line, or a line whose middle was cut.
-    Line(&'a str),
-    /// A line that represents this many that are similar to it.
-    Repeated(&'a str, usize),
-    /// Members of JSON.
-    Members(&'a str),
-    /// How many lines are left out here.
-    Gap(usize),
-    /// Nothing that can be found in the source by itself.
-    #[default]
-    Other,
-}
 
 /// What a scan of the source found for the rows.
 #[derive(Debug)]
@@ -197,6 +171,29 @@ impl Placement {
             room -= at.min(room);
             self.set(row, line, true);
             (number, start) = (line.number + 1, line.end + 1);
+        }
+    }
+
+    /// The same lines, for rows that are still to come.
+    pub(super) fn without_rows(&self) -> Self {
+        Self {
+            lines: Vec::new(),
+            in_order: Vec::new(),
+            repeats: HashMap::new(),
+            shared_repeats: HashSet::new(),
+            repeated: self.repeated.clone(),
+            empty: self.empty.clone(),
+            source_lines: self.source_lines,
+        }
+    }
+
+    /// What is known of a row of `other` that becomes one of these.
+    pub(super) fn take_repeat(&mut self, other: &Self, from: usize, to: usize) {
+        if let Some(count) = other.repeats.get(&from) {
+            self.repeats.insert(to, *count);
+        }
+        if other.shared_repeats.contains(&from) {
+            self.shared_repeats.insert(to);
         }
     }
 

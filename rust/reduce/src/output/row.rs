@@ -9,41 +9,66 @@ pub(crate) enum Weight {
     Context,
 }
 
-/// One line of the reduced text: where it ends, how many lines of the source it shows, and a bit for a
-/// fact. There may be millions.
+/// One line of the reduced text: where it ends, how many lines of the source it shows, and bits for a
+/// fact, for the name of a failure and for a line that fills a gap. There may be millions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row(u64);
 
 const LINES_BITS: u32 = 23;
+const FLAG_BITS: u32 = 3;
 const MOST_ROW_LINES: u64 = (1 << LINES_BITS) - 1;
+const FACT: u64 = 1;
+const NAME: u64 = 2;
+const FILL: u64 = 4;
 
 impl Row {
     pub(super) fn new(end: usize, lines: usize, weight: Weight) -> Self {
         let end = u64::try_from(end).unwrap_or(u64::MAX);
         let lines = u64::try_from(lines).map_or(MOST_ROW_LINES, |lines| lines.min(MOST_ROW_LINES));
-        Self(end << (LINES_BITS + 1) | lines << 1 | u64::from(weight == Weight::Fact))
+        let fact = if weight == Weight::Fact { FACT } else { 0 };
+        Self(end << (LINES_BITS + FLAG_BITS) | lines << FLAG_BITS | fact)
+    }
+
+    /// A line of the source that fills a gap between rows.
+    pub(super) fn filling() -> Self {
+        let Self(packed) = Self::new(0, 1, Weight::Context);
+        Self(packed | FILL)
+    }
+
+    /// The same row, which names a failure.
+    pub(super) fn named(self) -> Self {
+        Self(self.0 | NAME)
     }
 
     pub(super) fn moved(self, bytes: usize) -> Self {
-        Self::new(bytes + self.end(), self.lines(), self.weight())
+        let Self(moved) = Self::new(bytes + self.end(), self.lines(), self.weight());
+        Self(moved | self.0 & (NAME | FILL))
     }
 
     pub(super) fn end(self) -> usize {
         let Self(packed) = self;
-        usize::try_from(packed >> (LINES_BITS + 1)).unwrap_or(usize::MAX)
+        usize::try_from(packed >> (LINES_BITS + FLAG_BITS)).unwrap_or(usize::MAX)
     }
 
     pub(super) fn lines(self) -> usize {
         let Self(packed) = self;
-        usize::try_from(packed >> 1 & MOST_ROW_LINES).unwrap_or(usize::MAX)
+        usize::try_from(packed >> FLAG_BITS & MOST_ROW_LINES).unwrap_or(usize::MAX)
     }
 
     pub(super) fn weight(self) -> Weight {
         let Self(packed) = self;
-        if packed & 1 == 1 {
+        if packed & FACT == FACT {
             Weight::Fact
         } else {
             Weight::Context
         }
+    }
+
+    pub(super) fn is_name(self) -> bool {
+        self.0 & NAME == NAME
+    }
+
+    pub(super) fn fills(self) -> bool {
+        self.0 & FILL == FILL
     }
 }

@@ -8,14 +8,16 @@ use crate::divide::several::{self, Sections};
 use crate::family::Family;
 use crate::formats::{self, USERS};
 use crate::generic;
+use crate::generic::importance::IMPORTANCE;
 use crate::input::{Exit, Input, WHOLE_CHARS};
 use crate::line::long_line;
-use crate::output::{Output, account_of_all, is_reduced};
+use crate::output::{Output, account_of_all, is_reduced, lossless};
 use crate::parsers::lists::search::Pattern;
 use crate::pipeline::asked;
 use crate::pipeline::binary;
 use crate::pipeline::cut_mark;
 use crate::pipeline::route::{FAMILIES, families, runs_others};
+use crate::policy::{Level, Policy};
 use ethos_registry_core::clean;
 use ethos_registry_core::command::{CommandLine, git_subcommand, producer};
 use ethos_registry_core::find_text::FindText as _;
@@ -37,11 +39,23 @@ const COLOURED_WORDS: [&str; 2] = ["--color-words", "--word-diff=color"];
 /// it was more than cleaned; `None` when it stays as it is.
 ///
 /// Without a command, or with one of no known family, what is certain of the content decides.
+#[cfg(test)]
 pub(crate) fn reduce(
     text: &str,
     command: Option<&str>,
     exit: Exit,
     budget_chars: usize,
+) -> Option<(String, Option<&'static str>)> {
+    reduce_within(text, command, exit, budget_chars, None)
+}
+
+/// Like [`reduce`], with as much of `text` as `policy` states.
+pub(crate) fn reduce_within(
+    text: &str,
+    command: Option<&str>,
+    exit: Exit,
+    budget_chars: usize,
+    policy: Option<Policy>,
 ) -> Option<(String, Option<&'static str>)> {
     if is_reduced(text) {
         return None;
@@ -65,12 +79,7 @@ pub(crate) fn reduce(
             exit => exit,
         },
     };
-    // Lines that are not text are counted in one, and are lines of the source.
-    let untold = match &printed {
-        Cow::Borrowed(_) => 0,
-        Cow::Owned(told) => lines(text).count().saturating_sub(lines(told).count()),
-    };
-    let source_lines = input.lines().count() + untold;
+    let source_lines = input.lines().count() + lines_of_bytes(text, &printed);
     let cleaned_chars = cleaned.char_count();
     // What is short once overwritten progress is out needs no strategy for long inputs.
     let is_short =
@@ -80,22 +89,32 @@ pub(crate) fn reduce(
     let from_several = runs_others(&input) || line.runs_several() || line.may_say_why_unprepared();
     let may_be_cut = cut_mark::may_stand_in(&legible);
     let fits = cleaned_chars <= budget_chars;
-    let made = |name: &'static str, write: &dyn Fn(&mut Output)| {
+    let level = policy.map(|policy| policy.level);
+    if let Some(lossless) = lossless_if_kept(&cleaned, level, budget_chars) {
+        let is_shorter = lossless.char_count() < text.char_count();
+        return is_shorter.then(|| (lossless.into_owned(), None));
+    }
+    let finished = |name: &'static str, write: &dyn Fn(&mut Output)| {
         let mut output = Output::asked_for(asked_lines)
             .of_source(text.len())
             .with_nested(NESTED);
         write(&mut output);
-        if output.is_to_stay() {
+        if output.is_to_stay() && (level.is_none() || fits) {
             return Some(Made::Whole);
         }
         let trusted = exit == Exit::Success || output.saw_failure() || name == generic::FAMILY.name;
-        if output.is_empty() || !trusted {
+        if output.is_empty() && !output.is_to_fill() || !trusted {
             return None;
         }
         if may_be_cut {
             cut_mark::keep(&legible, &mut output);
         }
-        let reduced = output.finish_of(&legible, source_lines, budget_chars);
+        let reduced = match level {
+            Some(level) => {
+                output.finish_within(&legible, source_lines, budget_chars, level, IMPORTANCE)
+            }
+            None => output.finish_of(&legible, source_lines, budget_chars),
+        };
         let saved = cleaned_chars.saturating_sub(reduced.char_count());
         if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
             return Some(Made::Whole);
@@ -106,7 +125,7 @@ pub(crate) fn reduce(
     let sections = (!is_short).then(|| Sections::of(&legible, &line, exit));
     let of_sections = sections
         .flatten()
-        .and_then(|sections| made(several::FAMILY.name, &|output| sections.write(output)));
+        .and_then(|sections| finished(several::FAMILY.name, &|output| sections.write(output)));
     let whole = || cannot_be_cut.then_some(Made::Whole);
     let empty = || {
         is_blank(&cleaned).then(|| Made::Text(account_of_all(source_lines), generic::FAMILY.name))
@@ -120,16 +139,41 @@ pub(crate) fn reduce(
                 if fits && asked::shows_all(family, &input, &line) {
                     return Some(Made::Whole);
                 }
-                made(family.name, &|output| {
+                finished(family.name, &|output| {
                     answer.write(family, output);
                 })
             })
     });
+    let made = match made {
+        // Not all of it may stay.
+        Some(Made::Whole) | None if level.is_some() && !fits => {
+            finished(generic::FAMILY.name, &Output::fills)
+        }
+        made => made,
+    };
     match made {
         Some(Made::Text(reduced, family)) => Some((reduced, Some(family))),
         Some(Made::Whole) | None => {
             (cleaned.len() < text.len()).then(|| (cleaned.into_owned(), None))
         }
+    }
+}
+
+/// `text` without what repeats itself, if at this level nothing more of it goes.
+fn lossless_if_kept(text: &str, level: Option<Level>, target_chars: usize) -> Option<Cow<'_, str>> {
+    if level? == Level::Verdict {
+        return None;
+    }
+    let lossless = lossless::folded(text);
+    let is_kept = level == Some(Level::Lossless) || lossless.char_count() <= target_chars;
+    is_kept.then_some(lossless)
+}
+
+/// How many lines of `text` that are not text are counted in one of `printed`: they are lines of the source.
+fn lines_of_bytes(text: &str, printed: &Cow<'_, str>) -> usize {
+    match printed {
+        Cow::Borrowed(_) => 0,
+        Cow::Owned(printed) => lines(text).count().saturating_sub(lines(printed).count()),
     }
 }
 

@@ -160,7 +160,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
 
 #[test]
 fn each_sample_has_its_facts() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/parsers");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut paths = Vec::new();
     assert!(files(&root, &mut paths).is_ok(), "{}", root.display());
     let only = std::env::var("SAMPLE").unwrap_or_default();

@@ -20,7 +20,7 @@ const TRAILERS_OF_PEOPLE: [&str; 8] = [
     "Cc",
 ];
 /// How lines of a message begin that say what the change does to others.
-static TELLING: Beginnings<6> = Beginnings::new([
+static IMPORTANCE: Beginnings<6> = Beginnings::new([
     "BREAKING",
     "This reverts commit ",
     "Fixes #",
@@ -345,7 +345,7 @@ pub(crate) fn without_bar(row: &str) -> Cow<'_, str> {
 
 /// Whether a line of a message states what the change does to others.
 pub(super) fn is_telling(text: &str) -> bool {
-    if TELLING.begin(text) {
+    if IMPORTANCE.begin(text) {
         return true;
     }
     let bytes = text.as_bytes();

@@ -12,6 +12,7 @@ fn reduced(text: &str, exit_code: i64) -> String {
         ok: exit_code == 0,
         exit_code: Some(exit_code),
         budget_chars: usize::MAX,
+        policy: None,
     };
     reduce(Kind::Terminal, &request, text).unwrap()
 }

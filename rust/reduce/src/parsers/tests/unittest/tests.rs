@@ -10,6 +10,7 @@ fn reduced(command: &str, text: &str, code: i64) -> String {
         ok: code == 0,
         exit_code: Some(code),
         budget_chars: usize::MAX,
+        policy: None,
     };
     reduce(Kind::Terminal, &request, text).unwrap()
 }

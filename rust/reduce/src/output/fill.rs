@@ -1,0 +1,211 @@
+//! Lines of the source that fill the room which the rows of an output leave, the most important first.
+
+use hashbrown::HashMap;
+
+use super::keys::squeezed;
+use super::line_set::LineSet;
+use super::marked::Marked;
+use super::said::{Said, SourceLine};
+use super::within::depth;
+use crate::line::template_key::template_key;
+use ethos_registry_core::find_text::FindText as _;
+
+/// Longer lines are shown when all others are.
+const LONG_CHARS: usize = 1_000;
+const LONG_RANKS: u8 = 8;
+/// `[` and ` lines left out]`, and their end, around a number.
+const MARK_CHARS: usize = 18;
+/// Of a gap no more lines are ranked than the room has for them, with all that surrounds them.
+const LEAST_LINE_CHARS: usize = 2;
+
+/// What may be shown beside the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// A line of a gap.
+    Line,
+    /// All of the line that a row is a part of.
+    Whole { row: usize },
+    /// A line that a row represents with others.
+    Repeat { row: usize },
+}
+
+/// A line of the source that is to be shown.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fill {
+    pub(super) what: What,
+    pub(super) number: usize,
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// By how many characters it makes the text longer.
+    pub(super) chars: usize,
+    rank: u8,
+    /// How many lines are between it and the nearer end of its gap.
+    depth: usize,
+}
+
+/// How long a mark is at most in the output of a source with this number of lines.
+pub(super) fn mark_chars(source_lines: usize) -> usize {
+    MARK_CHARS + source_lines.checked_ilog10().unwrap_or(0) as usize
+}
+
+/// How important a line of a source is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Importance {
+    /// How much a line matters, from 0 for what is shown first to [`LEAST_RANK`].
+    pub(crate) rank: fn(&str) -> u8,
+    /// Whether a line states how it ended, or that something failed.
+    pub(crate) is_verdict: fn(&str) -> bool,
+}
+
+/// Of lines without information.
+pub(crate) const LEAST_RANK: u8 = 4;
+const WHOLE_RANK: u8 = 1;
+const REPEAT_RANK: u8 = 5;
+
+/// The lines that may be shown in `room` characters, the most important first.
+pub(super) fn fills(marked: &Marked<'_>, importance: Importance, room: usize) -> Vec<Fill> {
+    let mut candidates = Candidates::of(marked, importance, room);
+    candidates.read();
+    let mut found = candidates.found;
+    found.sort_unstable_by_key(|fill| (fill.rank, fill.depth, fill.number));
+    found
+}
+
+/// The lines that may be shown.
+struct Candidates<'m, 'a> {
+    marked: &'m Marked<'a>,
+    importance: Importance,
+    /// Lines that rows show or represent, and those without text.
+    shown: LineSet,
+    /// The row that shows a part of a line.
+    parts: HashMap<usize, usize>,
+    /// The row that represents all lines of a template.
+    templates: HashMap<u64, usize>,
+    most_depth: usize,
+    found: Vec<Fill>,
+}
+
+impl<'m, 'a> Candidates<'m, 'a> {
+    fn of(marked: &'m Marked<'a>, importance: Importance, room: usize) -> Self {
+        let placement = &marked.placement;
+        let mut shown = placement.repeated.clone();
+        let mut parts = HashMap::new();
+        let mut templates = HashMap::new();
+        for (row, said) in marked.said.iter().enumerate() {
+            let Some(SourceLine { number, .. }) = placement.lines.get(row).copied().flatten()
+            else {
+                continue;
+            };
+            shown.insert(number);
+            match said {
+                Said::Line(_) if placement.in_order.get(row) == Some(&true) => {
+                    // Of a line that several rows show each has what it is for.
+                    let several = parts.insert(number, row).is_some();
+                    if several {
+                        parts.insert(number, usize::MAX);
+                    }
+                }
+                Said::Repeated(line, _) if placement.is_only_repeat(row) => {
+                    templates.insert(template_key(&squeezed(line)), row);
+                }
+                _ => {}
+            }
+        }
+        Self {
+            marked,
+            importance,
+            shown,
+            parts,
+            templates,
+            most_depth: room / LEAST_LINE_CHARS,
+            found: Vec::new(),
+        }
+    }
+
+    fn read(&mut self) {
+        let mut gap_start = self.found.len();
+        let mut next = 0;
+        for (number, line) in ethos_registry_core::lines::lines(self.marked.source).enumerate() {
+            let start = next;
+            next += line.len() + 1;
+            let placement = &self.marked.placement;
+            let (what, rank) = if placement.empty.contains(number) {
+                // Blank lines are between others, and have no mark of their own.
+                continue;
+            } else if !self.shown.contains(number) {
+                (What::Line, u8::MAX)
+            } else {
+                self.close(gap_start);
+                gap_start = self.found.len();
+                match self.shown_in_part(number, line) {
+                    Some(What::Repeat { row }) => (What::Repeat { row }, REPEAT_RANK),
+                    Some(what) => (what, WHOLE_RANK),
+                    None => continue,
+                }
+            };
+            let is_gap = what == What::Line;
+            let chars = line.trim_end().char_count() + 1;
+            let rank = if is_gap {
+                (self.importance.rank)(line)
+            } else {
+                rank
+            };
+            let chars = match what {
+                What::Whole { row } => {
+                    let row = self.marked.rows.get(row).map_or("", |(text, _)| *text);
+                    chars.saturating_sub(row.char_count())
+                }
+                What::Line | What::Repeat { .. } => chars,
+            };
+            let long = if chars > LONG_CHARS { LONG_RANKS } else { 0 };
+            self.found.push(Fill {
+                what,
+                number,
+                start,
+                end: start + line.len(),
+                chars,
+                rank: rank + long,
+                depth: 0,
+            });
+            if !is_gap {
+                gap_start = self.found.len();
+            }
+        }
+        self.close(gap_start);
+    }
+
+    /// What more of a line there is than the rows show.
+    fn shown_in_part(&self, number: usize, line: &str) -> Option<What> {
+        if let Some(row) = self.parts.get(&number) {
+            let Some(Said::Line(text)) = self.marked.said.get(*row) else {
+                return None;
+            };
+            return (squeezed(text) != squeezed(line)).then_some(What::Whole { row: *row });
+        }
+        if self.templates.is_empty() || !self.marked.placement.repeated.contains(number) {
+            return None;
+        }
+        let line = squeezed(line);
+        let row = *self.templates.get(&template_key(&line))?;
+        let first = self.marked.placement.lines.get(row).copied().flatten()?;
+        let Some(Said::Repeated(text, _)) = self.marked.said.get(row) else {
+            return None;
+        };
+        (first.number != number && squeezed(text) != line).then_some(What::Repeat { row })
+    }
+
+    /// Ranks the lines of the gap that begins there: its ends come before its middle.
+    fn close(&mut self, from: usize) {
+        let gap = self.found.get_mut(from..).unwrap_or_default();
+        let count = gap.len();
+        for (index, fill) in gap.iter_mut().enumerate() {
+            fill.depth = depth(index, count);
+        }
+        if gap.len() / 2 > self.most_depth {
+            let most_depth = self.most_depth;
+            let gap = self.found.split_off(from);
+            let may_fit = |fill: &Fill| fill.depth <= most_depth || fill.rank == 0;
+            self.found.extend(gap.into_iter().filter(may_fit));
+        }
+    }
+}

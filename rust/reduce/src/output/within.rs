@@ -1,0 +1,279 @@
+//! The text of an output for a target: what fits, the most important rows and lines first.
+
+use super::Output;
+use super::fill::{Fill, Importance, What, fills, mark_chars};
+use super::lossless;
+use super::marked::Marked;
+use super::row::{Row, Weight};
+use super::said::{Said, SourceLine};
+use crate::line::long_line::{NOTE_HEAD, NOTE_TAIL};
+use crate::policy::Level;
+use ethos_registry_core::find_text::FindText as _;
+
+/// Of a row that does not fit so much is shown at least.
+const LEAST_ROW_CHARS: usize = 60;
+/// Rows that take more than this part of the target come behind the others.
+const LONG_SHARE: usize = 2;
+const LONG_RANKS: u8 = 4;
+/// Rows without a fact that are not shorter than the source by this factor are not worth their room.
+const LEAST_FOLDED: usize = 3;
+/// This number of lengths is measured between one that fits and one of twice the parts.
+const STEPS: usize = 16;
+
+/// How far the place at `index` among `count` is from the nearer end.
+pub(super) fn depth(index: usize, count: usize) -> usize {
+    index.min(count.saturating_sub(index + 1))
+}
+
+/// How many of `count` parts fit when the first ones are taken: `chars` is how long the text of a number of parts is, and
+/// `growth` by how much one makes it longer at most.
+///
+/// A mark goes when all of its lines are shown, so that one part more can make the text shorter. The lengths that are
+/// measured are the same for all targets: for a larger one no fewer parts are found.
+fn longest(
+    count: usize,
+    target_chars: usize,
+    chars: impl Fn(usize) -> usize,
+    growth: impl Fn(usize) -> usize,
+) -> usize {
+    let mut fitting = 0;
+    let mut beyond = 1;
+    while chars(beyond.min(count)) <= target_chars {
+        if beyond >= count {
+            return count;
+        }
+        fitting = beyond;
+        beyond *= 2;
+    }
+    let step = (beyond - fitting).div_ceil(STEPS);
+    while fitting + step < beyond.min(count) && chars(fitting + step) <= target_chars {
+        fitting += step;
+    }
+    let mut used = chars(fitting);
+    let last = (fitting + step).min(beyond).min(count);
+    while fitting < last {
+        used += growth(fitting);
+        if used > target_chars {
+            break;
+        }
+        fitting += 1;
+    }
+    fitting
+}
+
+impl Output {
+    /// The text of at most `target_chars` characters, unless its account alone has more.
+    ///
+    /// Rows that fit are all shown, and the room that they leave is filled with lines of `source` from the gaps
+    /// between them. Of others the most importance are shown. What is shown at a target is shown at each larger one.
+    pub(crate) fn finish_within(
+        mut self,
+        source: &str,
+        source_lines: usize,
+        target_chars: usize,
+        level: Level,
+        importance: Importance,
+    ) -> String {
+        self.settle();
+        if let Some(text) = self.complete(target_chars) {
+            return lossless::folded(&text).into_owned();
+        }
+        let has_facts = self.rows.iter().any(|row| row.weight() == Weight::Fact);
+        if level == Level::Facts && !has_facts && self.text.len() > source.len() / LEAST_FOLDED {
+            // Such rows are a choice of lines that was made for no target.
+            self.back_to(Self::default().mark());
+        }
+        let mut marked = Marked::of(&self, source, source_lines);
+        if level == Level::Verdict {
+            let verdicts = marked.verdicts(importance);
+            return marked.cut(target_chars, importance, |row| {
+                verdicts.get(row) == Some(&true)
+            });
+        }
+        let text = marked.text(&vec![true; marked.rows.len()]);
+        let chars = text.char_count();
+        if chars > target_chars {
+            marked.cut(target_chars, importance, |_| true)
+        } else if marked.rows_of_one_line {
+            text
+        } else {
+            marked.filled(&text, target_chars, importance)
+        }
+    }
+}
+
+impl<'a> Marked<'a> {
+    /// All rows, which have `text`, and lines of the source between them.
+    fn filled(&self, text: &str, target_chars: usize, importance: Importance) -> String {
+        let room = target_chars.saturating_sub(text.char_count());
+        let fills = fills(self, importance, room);
+        let text_of = |count: usize| match fills.get(..count) {
+            None | Some([]) => text.to_owned(),
+            Some(fills) => {
+                let filled = self.with(fills);
+                filled.text(&vec![true; filled.rows.len()])
+            }
+        };
+        let mark = mark_chars(self.source_lines);
+        let growth = |fill: usize| fills.get(fill).map_or(0, |fill| fill.chars + mark);
+        let chars = |count| text_of(count).char_count();
+        text_of(longest(fills.len(), target_chars, chars, growth))
+    }
+
+    /// The rows with lines of the source between them.
+    fn with(&self, fills: &[Fill]) -> Self {
+        let mut whole: Vec<Option<&'a str>> = vec![None; self.rows.len()];
+        let mut between: Vec<(SourceLine, &'a str)> = Vec::with_capacity(fills.len());
+        let mut unfolded = hashbrown::HashMap::new();
+        for fill in fills {
+            let line = self.source.get(fill.start..fill.end).unwrap_or_default();
+            let line = line.trim_end();
+            match fill.what {
+                What::Whole { row } => {
+                    if let Some(place) = whole.get_mut(row) {
+                        *place = Some(line);
+                    }
+                    continue;
+                }
+                What::Repeat { row } => *unfolded.entry(row).or_insert(0) += 1,
+                What::Line => {}
+            }
+            between.push((SourceLine::filling(fill.number, fill.end + 1), line));
+        }
+        between.sort_unstable_by_key(|(line, _)| line.number);
+        let mut filled = Self {
+            rows: Vec::with_capacity(self.rows.len() + between.len()),
+            said: Vec::with_capacity(self.rows.len() + between.len()),
+            placement: self.placement.without_rows(),
+            source: self.source,
+            source_lines: self.source_lines,
+            rows_of_one_line: false,
+            unfolded: hashbrown::HashMap::new(),
+            shortened: None,
+        };
+        let mut between = between.into_iter().peekable();
+        for (index, ((text, row), said)) in self.rows.iter().zip(&self.said).enumerate() {
+            let line = self.placement.lines.get(index).copied().flatten();
+            let in_order = self.placement.in_order.get(index) == Some(&true);
+            if let Some(line) = line.filter(|_| in_order) {
+                while let Some((line, text)) = between.next_if(|next| next.0.number < line.number) {
+                    filled.push(text, Row::filling(), Said::Line(text), Some(line), true);
+                }
+            }
+            let to = filled.rows.len();
+            let times = unfolded.get(&index).copied();
+            filled.placement.take_repeat(&self.placement, index, to);
+            if let Some(times) = times {
+                filled.unfolded.insert(to, times);
+            }
+            let text = whole.get(index).copied().flatten().unwrap_or(text);
+            filled.push(text, *row, *said, line, in_order);
+        }
+        for (line, text) in between {
+            filled.push(text, Row::filling(), Said::Line(text), Some(line), true);
+        }
+        filled
+    }
+
+    fn push(
+        &mut self,
+        text: &'a str,
+        row: Row,
+        said: Said<'a>,
+        line: Option<SourceLine>,
+        in_order: bool,
+    ) {
+        self.rows.push((text, row));
+        self.said.push(said);
+        self.placement.lines.push(line);
+        self.placement.in_order.push(in_order);
+    }
+
+    /// The rows that fit, the most important first.
+    fn cut(
+        &mut self,
+        target_chars: usize,
+        importance: Importance,
+        may: impl Fn(usize) -> bool,
+    ) -> String {
+        let count = self.rows.len();
+        let rank_of = |row: usize| self.rank(row, importance) + self.long_ranks(row, target_chars);
+        let mut order: Vec<(u8, usize, usize)> = (0..count)
+            .filter(|row| may(*row))
+            .map(|row| (rank_of(row), depth(row, count), row))
+            .collect();
+        order.sort_unstable();
+        let kept = |first: usize| {
+            let mut keep = vec![false; count];
+            for (_, _, row) in order.iter().take(first) {
+                if let Some(kept) = keep.get_mut(*row) {
+                    *kept = true;
+                }
+            }
+            keep
+        };
+        let row_text = |part: usize| {
+            let row = order.get(part).and_then(|(_, _, row)| self.rows.get(*row));
+            row.map_or("", |(text, _)| *text)
+        };
+        let mark = mark_chars(self.source_lines);
+        let first = longest(
+            order.len(),
+            target_chars,
+            |first| self.text(&kept(first)).char_count(),
+            |part| row_text(part).char_count() + mark,
+        );
+        let text = self.text(&kept(first));
+        let left = target_chars.saturating_sub(text.char_count() + mark);
+        let Some((_, _, row)) = order.get(first).filter(|_| left >= LEAST_ROW_CHARS) else {
+            return text;
+        };
+        self.shortened = beginning(row_text(first).trim_end(), left).map(|short| (*row, short));
+        let longer = self.text(&kept(first + 1));
+        if longer.char_count() <= target_chars {
+            longer
+        } else {
+            text
+        }
+    }
+
+    fn long_ranks(&self, row: usize, target_chars: usize) -> u8 {
+        let bytes = self.rows.get(row).map_or(0, |(text, _)| text.len());
+        if bytes > target_chars / LONG_SHARE {
+            LONG_RANKS
+        } else {
+            0
+        }
+    }
+
+    /// How much a row matters; lower is more.
+    fn rank(&self, row: usize, importance: Importance) -> u8 {
+        match self.rows.get(row) {
+            Some((_, row)) if row.weight() == Weight::Fact => 0,
+            Some((text, _)) => 1 + u8::from((importance.rank)(text) > 0),
+            None => u8::MAX,
+        }
+    }
+
+    /// The rows that state how it ended, or name a failure; all facts when none does.
+    fn verdicts(&self, importance: Importance) -> Vec<bool> {
+        let rank_of = |(text, row): &(&str, Row)| match row.weight() {
+            _ if row.is_name() || (importance.is_verdict)(text) => 0,
+            Weight::Fact => 1,
+            Weight::Context => 2,
+        };
+        let ranks: Vec<u8> = self.rows.iter().map(rank_of).collect();
+        let best = ranks.iter().copied().min().unwrap_or_default();
+        ranks.into_iter().map(|rank| rank == best).collect()
+    }
+}
+
+/// The first characters of `row`, and how many follow, in `chars` characters; `None` when it has no more.
+fn beginning(row: &str, chars: usize) -> Option<String> {
+    let all = row.char_count();
+    let note = NOTE_HEAD.len() + NOTE_TAIL.len() + all.checked_ilog10()? as usize + 1;
+    let shown = chars.checked_sub(note + 1).filter(|shown| *shown < all)?;
+    let (end, _) = row.char_indices().nth(shown)?;
+    let head = row.get(..end)?;
+    Some(format!("{head}{NOTE_HEAD}{}{NOTE_TAIL}", all - shown))
+}
