@@ -69,7 +69,7 @@ async def until(condition: Callable[[], object], seconds: float = 100.0) -> None
 
 
 def in_own_process(
-    source: str, *, seconds: float = 300.0, code: int | None = 0
+    source: str, *, seconds: float = 550.0, code: int | None = 0
 ) -> subprocess.CompletedProcess[str]:
     """Run Python source in a process of its own; its output is shown when it fails."""
     done = subprocess.run(

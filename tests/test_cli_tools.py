@@ -288,11 +288,20 @@ def test_a_shell_completes_commands_options_and_providers(folder):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_while_python_imports_the_package_prints_no_traceback(folder):
-    """At twelve moments of the start, from the first line of the program on."""
+    """At twelve moments of the start, from the first action of the program on."""
     for step in range(12):
         program = (
-            "import sys; sys.argv[1:] = ['tools']; print('on', flush=True); "
-            "from ethos_registry_cli import main; sys.exit(main())"
+            "import signal, sys\n"
+            "set_handler = signal.signal\n"
+            "def first(*arguments):\n"
+            "    before = set_handler(*arguments)\n"
+            "    signal.signal = set_handler\n"
+            "    print('on', flush=True)\n"
+            "    return before\n"
+            "signal.signal = first\n"
+            "sys.argv[1:] = ['tools']\n"
+            "from ethos_registry_cli import main\n"
+            "sys.exit(main())\n"
         )
         with started(
             [sys.executable, "-c", program],

@@ -110,8 +110,8 @@ async def test_the_text_names_the_deadline_that_fired(task_start: str, *, plain:
         registry = registry_of(
             tool(gate.hung if plain else stubborn, "t"), abandon_after_seconds=0.3
         )
-        [result] = await registry.execute_parallel(calls_of("t"), deadline_seconds=0.05)
-    assert result.text == "Tool t timed out after 0.05 s; it may have run"
+        [result] = await registry.execute_parallel(calls_of("t"), deadline_seconds=1)
+    assert result.text == "Tool t timed out after 1 s; it may have run"
 
 
 @pytest.mark.parametrize("by", ["timeout", "deadline", "abort", "caller"])
@@ -210,14 +210,14 @@ async def test_a_call_that_gets_no_thread_is_answered_and_was_not_started() -> N
         )
         began = time.monotonic()
         results = await registry.execute_parallel(
-            calls_of("hung", "hung", "late"), deadline_seconds=0.6
+            calls_of("hung", "hung", "late"), deadline_seconds=4
         )
     assert (code(results[2]), reason(results[2])) == ("not_available", "timeout")
     assert results[2].text == (
         "Tool late was not started: no thread was free for 0.1 s (max_threads=2)"
     )
     assert results[2].duration_seconds == 0
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 60
     assert registry.abandoned_calls == 2
 
 

@@ -484,9 +484,11 @@ class TestLoops:
             "from ethos_registry.contract.context import ToolContext\n"
             "from ethos_registry.toolkit import terminal_tool\n"
             "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-            "result = asyncio.run(\n"
-            "    terminal_tool(shell='/bin/sh').execute({'command': 'echo a; exit 3'},\n"
-            "                                           ToolContext()))\n"
+            "async def main():\n"
+            "    asyncio.get_running_loop().slow_callback_duration = 600\n"
+            "    tool = terminal_tool(shell='/bin/sh')\n"
+            "    return await tool.execute({'command': 'echo a; exit 3'}, ToolContext())\n"
+            "result = asyncio.run(main())\n"
             "print(result.ok, result.text)\n"
         )
         ended = subprocess.run(
