@@ -19,6 +19,8 @@ from ethos_registry import (
     unregister_format,
     user_formats_folder,
 )
+from ethos_registry.reduction.built_in import built_in_reducers
+from ethos_registry.reduction.identity import reducer_identity
 
 OUTPUT = "".join(f"compiled oak_{n}.c in {n} ms\n" for n in range(400))
 RULES = "commands = ['oakc']\ndrop = '^compiled '\n"
@@ -184,3 +186,10 @@ def test_formats_may_be_registered_from_threads_while_others_reduce(tmp_path: Pa
         thread.join()
     assert not failed
     assert sorted(names()) == sorted(folder.name for folder in folders)
+
+
+def test_workers_reduce_nothing_that_formats_of_one_process_may_change(tmp_path: Path) -> None:
+    reducer = next(each for each in built_in_reducers() if each.kind == "terminal")
+    assert reducer_identity(reducer)
+    register_format(make(tmp_path / "oakc", "oakc"))
+    assert reducer_identity(reducer) is None

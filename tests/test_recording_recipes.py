@@ -92,7 +92,7 @@ def test_ray_data_reduces_each_row_as_the_registry_does(
     if not is_installed("ray"):
         missing("ray", "the recipe needs ray")
     if not is_installed("pandas"):
-        pytest.skip("the recipe needs ray[data]")
+        missing("ray", "the recipe needs ray[data], which is pandas and pyarrow beside ray")
     import ray
 
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")

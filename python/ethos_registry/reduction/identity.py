@@ -13,12 +13,18 @@ __all__ = ["reducer_identity"]
 def reducer_identity(reducer: ToolResultReducer | None) -> str | None:
     """The name and version of a reducer; `None` if it has no `version`.
 
+    Registered formats change what the built-in reducers do, and another process may have others:
+    these reducers then have no identity.
+
     >>> reducer_identity(None)
     ''
     """
     if reducer is None:
         return ""
     kind = type(reducer)
+    is_built_in = kind is BuiltInReducer or kind is ProjectCommandReducer
+    if is_built_in and _core.registered_formats():
+        return None
     if isinstance(reducer, BuiltInReducer) and kind is BuiltInReducer:
         return f"{reducer.kind}/{_core.__version__}"
     if kind is ProjectCommandReducer:
