@@ -74,7 +74,7 @@ RETENTION_ROWS = (
     "tsc",
 )
 CURVE_PART = "real projects"
-CURVE_WAYS = {"reduced": "ethos-registry", "cut": "a plain cut"}
+CURVE_WAYS = {"policy": "with a policy", "cut": "a plain cut"}
 METHODS = ("ethos-registry", "first 20,000 characters", "first and last 10,000", "basic rules")
 
 
