@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ethos_registry import registered_formats, unregister_format
 from ethos_registry.artifacts import store as artifacts_store
 from ethos_registry.execution import task_start as task_start_module
 from ethos_registry.registry.settings import checked_runtime
@@ -52,6 +53,14 @@ async def task_start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     if is_eager:
         asyncio.get_running_loop().set_task_factory(_EAGER)
     return str(request.param)
+
+
+@pytest.fixture(autouse=True)
+def no_formats_left() -> Iterator[None]:
+    """Formats are registered for the process: a test leaves none to the next one."""
+    yield
+    for each in registered_formats():
+        unregister_format(each.name)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -27,6 +27,7 @@ FLOORS = {
     "pipeline": 7,
     "lib": 8,
     "tested": 9,
+    "tests": 9,
 }
 SAME_CIRCLE = {("divide", "pipeline")}
 """A part of a divided output goes the way of an output of its own, so these two know each other."""
