@@ -141,7 +141,7 @@ pub enum Piece {
         /// Where it ends.
         end: usize,
     },
-    /// Text that does not be in the source as it is.
+    /// Text that is not in the source as it is.
     Text(String),
 }
 

@@ -16,7 +16,7 @@ const BLANK: u64 = 0;
 
 /// The lines of `text` without escape sequences, each in its last state.
 ///
-/// A line that states something else than the one it overwrites does not replace it: both stay.
+/// A line with other content than the one it overwrites does not replace it: both stay.
 pub(super) fn redrawn(text: &str) -> CleanLines {
     let mut screen = Screen {
         lines: Vec::new(),

@@ -1,4 +1,4 @@
-//! Lines of a binary file in an output: how many they are is all that a reader wants of them.
+//! Lines of a binary file in an output: a reader needs only their number.
 
 use std::borrow::Cow;
 

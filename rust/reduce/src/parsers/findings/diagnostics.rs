@@ -175,7 +175,7 @@ fn is_aside(line: &str) -> bool {
         .is_some_and(|note| !note.starts_with("Revealed "))
 }
 
-/// What eslint and its kin say is shown place by place, in this form as in their own.
+/// Findings of eslint and similar linters are shown by place, as in their own format.
 fn is_exact(program: &str) -> bool {
     matches!(program, "eslint" | "standard" | "xo")
 }

@@ -245,7 +245,7 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// A row each, with the other lines where they was.
+    /// One row per finding; the other lines stay where they were.
     fn write_below_files(&self, others: &[(usize, &str)], output: &mut Output) {
         let mut others = others.iter().peekable();
         let mut told = None;

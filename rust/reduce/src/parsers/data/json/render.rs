@@ -206,7 +206,7 @@ impl<'s, 'a> Writer<'s, 'a> {
             self.lacking(of, count, path);
         }
         if let Some(further) = of.further.filter(|_| !self.is_package_map(of)) {
-            // Of values that are not shown those that differ are shown.
+            // The value is visited for what differs in it, and is not shown itself.
             let shown = self.text.len();
             self.value(further, level + 1, &format!("{path}.*"));
             self.text.truncate(shown);

@@ -276,7 +276,7 @@ impl<'a> Commit<'a> {
     }
 }
 
-/// What a line of the head states of a commit.
+/// What a header line contains of a commit.
 enum Told<'a> {
     Author(&'a str),
     Date(&'a str),
@@ -359,7 +359,7 @@ pub(super) fn is_telling(text: &str) -> bool {
         && !TRAILERS_OF_PEOPLE.contains(&key)
 }
 
-/// A showing line with the name of a commit in it no longer than elsewhere.
+/// The line that is shown, with the commit's name as short as elsewhere.
 pub(super) fn told(text: &str) -> &str {
     for beginning in ["This reverts commit ", "(cherry picked from commit "] {
         if text.starts_with(beginning) {

@@ -165,7 +165,7 @@ pub(super) fn is_asked(line: &str) -> bool {
         || line.starts_with('➤') && text.starts_with(['+', '-']) && !is_lock_context(line)
 }
 
-/// Whether `line` is a field of what `pip show` describes a package that was asked for.
+/// Whether `line` is a field that `pip show` prints of a package.
 pub(super) fn is_told_of_package(line: &str) -> bool {
     line.starts_with(['N', 'V', 'L', 'R'])
         && [

@@ -26,7 +26,7 @@ fn has_letter(input: &Input<'_>, any_of: &[char]) -> bool {
     words.any(|word| letters(word).contains(any_of))
 }
 
-/// Whether it reads what another program wrote, and passes lines on as they was there: `grep` without a
+/// Whether it reads what another program wrote, and passes lines on unchanged: `grep` without a
 /// file, that does not number them.
 pub(super) fn filters(input: &Input<'_>) -> bool {
     if !matches!(input.program(), "grep" | "egrep" | "fgrep" | "zgrep")
@@ -90,7 +90,7 @@ pub(super) fn asks_for_counts(input: &Input<'_>) -> bool {
     asked && !holds_hits(input)
 }
 
-/// Whether another search before this one shown its hits: `src/oak.py:3:text`.
+/// Whether an earlier search printed the hits: `src/oak.py:3:text`.
 fn holds_hits(input: &Input<'_>) -> bool {
     let is_hit = |line| place(line).is_some_and(|found| !found.rest.is_empty());
     input.beginning().any(is_hit)
