@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ethos_registry import (
@@ -259,6 +259,12 @@ def written(value: object) -> str:
     return repr(value)
 
 
+@example(  # a terminal shows more characters than were printed
+    spec={"lines": [], "drop": ["é"]},
+    text="\n00\n0000\n00000\n0000000\n00000000000\r\t\t\té",
+    times=26,
+    exit_code=0,
+)
 @given(spec=SPEC, text=TEXT, times=st.integers(1, 40), exit_code=st.sampled_from([0, 1, None]))
 def test_whatever_a_format_states_the_guards_hold(
     tmp_path_factory: pytest.TempPathFactory,

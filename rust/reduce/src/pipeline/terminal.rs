@@ -63,11 +63,7 @@ pub(crate) fn reduce_within(
     let line = command.and_then(CommandLine::read).map(CommandLine::opened);
     let line = line.unwrap_or_default();
     let printed = binary::counted(text);
-    let marked = if colours_words(&line) {
-        clean::marked_words(&printed)
-    } else {
-        Cow::Borrowed(&*printed)
-    };
+    let marked = with_marked_words(&printed, &line);
     let cleaned = clean::terminal(&marked);
     let words = several::words(&line);
     let legible = legible(&cleaned, &words);
@@ -81,6 +77,10 @@ pub(crate) fn reduce_within(
     };
     let source_lines = input.lines().count() + lines_of_bytes(text, &printed);
     let cleaned_chars = cleaned.char_count();
+    let source_chars = match &cleaned {
+        Cow::Borrowed(same) if std::ptr::eq(*same, text) => cleaned_chars,
+        Cow::Borrowed(_) | Cow::Owned(_) => text.char_count(),
+    };
     // What is short once overwritten progress is out needs no strategy for long inputs.
     let is_short =
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
@@ -91,7 +91,7 @@ pub(crate) fn reduce_within(
     let fits = cleaned_chars <= budget_chars;
     let level = policy.map(|policy| policy.level);
     if let Some(lossless) = lossless_if_kept(&cleaned, level, budget_chars) {
-        let is_shorter = lossless.char_count() < text.char_count();
+        let is_shorter = lossless.char_count() < source_chars;
         return is_shorter.then(|| (lossless.into_owned(), None));
     }
     let finished = |name: &'static str, write: &dyn Fn(&mut Output)| {
@@ -115,7 +115,10 @@ pub(crate) fn reduce_within(
             }
             None => output.finish_of(&legible, source_lines, budget_chars),
         };
-        let saved = cleaned_chars.saturating_sub(reduced.char_count());
+        // Blanks that a terminal shows between columns can make the clean text longer than the source.
+        let saved = cleaned_chars
+            .min(source_chars)
+            .saturating_sub(reduced.char_count());
         if is_as_printed && saved * LEAST_SAVED_SHARE < cleaned_chars {
             return Some(Made::Whole);
         }
@@ -154,7 +157,7 @@ pub(crate) fn reduce_within(
     match made {
         Some(Made::Text(reduced, family)) => Some((reduced, Some(family))),
         Some(Made::Whole) | None => {
-            (cleaned.len() < text.len()).then(|| (cleaned.into_owned(), None))
+            (cleaned_chars < source_chars).then(|| (cleaned.into_owned(), None))
         }
     }
 }
@@ -186,6 +189,15 @@ fn is_one_line(text: &str) -> bool {
 /// Whether nothing is in `text` but ends of lines and blanks.
 fn is_blank(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_whitespace())
+}
+
+/// `text` with marks around the words that a command of `line` distinguishes by their colours.
+fn with_marked_words<'a>(text: &'a str, line: &CommandLine) -> Cow<'a, str> {
+    if colours_words(line) {
+        clean::marked_words(text)
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// Whether a command of `line` distinguishes words by their colours.
