@@ -67,12 +67,8 @@ pub(crate) struct Judged {
 /// The reducers of the core.
 pub(crate) fn core(case: &Case<'_>) -> Option<Reduced> {
     let request = Request {
-        command: case.command.as_deref(),
-        ranged: false,
-        ok: case.exit_code == Some(0),
-        exit_code: case.exit_code,
         budget_chars: case.budget_chars,
-        policy: None,
+        ..Request::of_output(case.command.as_deref(), case.exit_code)
     };
     let (text, family) = reduce_named(case.kind, &request, &case.text)?;
     Some(Reduced {

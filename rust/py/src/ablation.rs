@@ -25,14 +25,7 @@ pub(crate) fn reduce_without(
     command: Option<&str>,
     exit_code: Option<i64>,
 ) -> PyResult<(Option<String>, Option<&'static str>, Vec<&'static str>)> {
-    let request = Request {
-        command,
-        ranged: false,
-        ok: exit_code == Some(0),
-        exit_code,
-        budget_chars: usize::MAX,
-        policy: None,
-    };
+    let request = Request::of_output(command, exit_code);
     let reduced = || reduce::reduce_without(&left_out, Kind::Terminal, &request, text);
     let (made, consulted) = call::caught(reduced)?;
     let (reduced, family) = made.map_or((None, None), |(text, family)| (Some(text), family));

@@ -73,14 +73,7 @@ pub(crate) fn format_of(
     exit_code: Option<i64>,
 ) -> PyResult<Option<String>> {
     call::checked(|| {
-        let request = Request {
-            command,
-            ranged: false,
-            ok: exit_code == Some(0),
-            exit_code,
-            budget_chars: usize::MAX,
-            policy: None,
-        };
+        let request = Request::of_output(command, exit_code);
         let reduced = reduce::reduce_named(Kind::Terminal, &request, text);
         let is_registered = reduced.is_some_and(|(_, name)| name == Some(reduce::REGISTERED));
         Ok(is_registered

@@ -162,12 +162,10 @@ fn request(
     length: Length,
 ) -> Request<'_> {
     Request {
-        command,
-        ranged: false,
         ok: kind != Kind::Terminal || exit_code == Some(0),
-        exit_code,
         budget_chars: length.budget_chars,
         policy: length.policy,
+        ..Request::of_output(command, exit_code)
     }
 }
 

@@ -11,14 +11,7 @@ fn main() -> std::io::Result<()> {
     let mut bytes = Vec::new();
     stdin().read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    let request = Request {
-        command: Some(&command),
-        ranged: false,
-        ok: exit_code == Some(0),
-        exit_code,
-        budget_chars: usize::MAX,
-        policy: None,
-    };
+    let request = Request::of_output(Some(&command), exit_code);
     let reduced = reduce(Kind::Terminal, &request, &text);
     writeln!(stderr(), "{}", family(&text, Some(&command)))?;
     stdout().write_all(reduced.as_deref().unwrap_or(&text).as_bytes())

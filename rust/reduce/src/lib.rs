@@ -104,7 +104,20 @@ pub struct Request<'a> {
     pub policy: Option<Policy>,
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    /// All that is known of the output of a command without a call: no budget and no policy.
+    #[must_use]
+    pub fn of_output(command: Option<&'a str>, exit_code: Option<i64>) -> Self {
+        Self {
+            command,
+            ranged: false,
+            ok: exit_code == Some(0),
+            exit_code,
+            budget_chars: usize::MAX,
+            policy: None,
+        }
+    }
+
     /// How many characters the policy lets the reduced text have.
     fn target_chars(&self) -> Option<usize> {
         let policy = self.policy?;

@@ -180,6 +180,7 @@ impl Reader<'_> {
             None => Fate::Unknown,
         }
     }
+
     /// Whether a line that stays the first time was read before; beyond what is remembered all stay.
     fn is_repeated(&mut self, number: usize, line: &str) -> bool {
         let group = self.rules.group(number, line);

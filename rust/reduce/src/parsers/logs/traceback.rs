@@ -24,6 +24,8 @@ pub(crate) const FAMILY: Family = Family {
     marks: Marks::OneOf(&[
         &["Traceback (most recent"],
         &["File \""],
+        &["\nFile "],
+        &["Cell In[0"],
         &["\nat "],
         &[" at "],
         &["\tat "],
