@@ -1,13 +1,16 @@
 """`ethos-registry formats`: list, test, new and trust."""
 
 import json
+import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
 
-from cli_program import assert_one_error_line, run
+from cli_program import assert_one_error_line, environment, program, run
 
 OUTPUT = (
     "oak 3.1 reads oak.toml\n"
@@ -143,3 +146,28 @@ def test_a_folder_that_is_there_is_not_replaced(tmp_path: Path) -> None:
     again = draft(tmp_path)
     assert again.returncode == 2
     assert "exists" in again.stderr
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0 or shutil.which("setpriv") is None,
+    reason="only root can run as a user without a name",
+)
+def test_a_user_without_a_home_directory_can_run_and_reduce(tmp_path: Path) -> None:
+    unnamed = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups"]
+    env = {
+        name: value
+        for name, value in environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")).items()
+        if name not in ("HOME", "XDG_CONFIG_HOME")
+    }
+    for arguments in (["run", "--no-save", "--", "echo", "oak"], ["reduce"]):
+        done = subprocess.run(
+            [*unnamed, *program(*arguments)],
+            input="oak\n",
+            env=env,
+            cwd="/",
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (done.returncode, done.stdout) == (0, "oak\n"), done.stderr

@@ -193,3 +193,30 @@ def test_workers_reduce_nothing_that_formats_of_one_process_may_change(tmp_path:
     assert reducer_identity(reducer)
     register_format(make(tmp_path / "oakc", "oakc"))
     assert reducer_identity(reducer) is None
+
+
+@pytest.fixture
+def no_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user whom the system does not know, as containers have them."""
+
+    def home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setattr(Path, "home", home)
+
+
+def test_a_user_without_a_home_directory_has_no_formats(no_home: None, project: Path) -> None:
+    assert load_formats() == []
+    with pytest.raises(FormatsNotTrustedError):
+        load_formats(project=project)
+    with pytest.raises(FormatError, match="set XDG_CONFIG_HOME"):
+        trust_formats(project)
+    with pytest.raises(FormatError, match="set XDG_CONFIG_HOME"):
+        user_formats_folder()
+
+
+def test_the_command_to_trust_a_project_can_be_pasted(tmp_path: Path) -> None:
+    make(tmp_path / "my project" / ".ethos" / "formats" / "oakc", "oakc")
+    with pytest.raises(FormatsNotTrustedError, match=r"trust '.*/my project'$"):
+        load_formats(project=tmp_path / "my project")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
+import shlex
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ethos_registry.config.whole_file import write_whole_file
 from ethos_registry.contract import checks
 from ethos_registry.reduction.formats import (
     FORMAT_FILE,
@@ -32,6 +32,7 @@ PROJECT_FOLDER = Path(".ethos", "formats")
 _TRUST_FILE = "trusted-formats.json"
 _VERSION = 1
 _MAX_FORMATS = 200
+_NO_HOME = "there is no home directory: set XDG_CONFIG_HOME to a folder for settings"
 OnError = Callable[[FormatError], object]
 
 
@@ -42,8 +43,14 @@ class FormatsNotTrustedError(FormatError):
 
 
 def user_formats_folder() -> Path:
-    """Where a user's own formats are: `~/.config/ethos-registry/formats`, by `XDG_CONFIG_HOME`."""
-    return _config_folder() / "formats"
+    """Where a user's own formats are: `~/.config/ethos-registry/formats`, by `XDG_CONFIG_HOME`.
+
+    Raises `FormatError` if there is neither that variable nor a home directory.
+    """
+    folder = _config_folder()
+    if folder is None:
+        raise FormatError(_NO_HOME)
+    return folder / "formats"
 
 
 def load_formats(
@@ -55,8 +62,9 @@ def load_formats(
     """Register the user's formats and those of a trusted project; returns what was registered.
 
     The user's are `*/format.toml` in `user_formats_folder()`, a project's the same in its folder
-    `.ethos/formats`. A user's format replaces a registered one of its name; a project's only one
-    that was loaded from the same file. Nothing is loaded without a call of this function.
+    `.ethos/formats`. A user without a home directory has none. A user's format replaces a
+    registered one of its name; a project's only one that was loaded from the same file. Nothing is
+    loaded without a call of this function.
 
     A format that cannot be used raises `FormatError`, and formats of a project that are not trusted
     `FormatsNotTrustedError`. With `on_error`, it is called with the error instead, and the others
@@ -74,15 +82,17 @@ def load_formats(
             if files and _trusted().get(str(folder)) != _digest(files):
                 raise FormatsNotTrustedError(
                     f"{folder}: these formats are not trusted, or have changed since: read them, "
-                    f"then run: ethos-registry formats trust {folder.parent.parent}"
+                    f"then run: ethos-registry formats trust "
+                    f"{shlex.quote(str(folder.parent.parent))}"
                 )
         except FormatError as error:
             fail(error)
         else:
             _register(files, fail, loaded, is_user=False)
-    if user:
+    config = _config_folder() if user else None
+    if config is not None:
         try:
-            files = _files(user_formats_folder())
+            files = _files(config / "formats")
         except FormatError as error:
             fail(error)
         else:
@@ -97,6 +107,9 @@ def trust_formats(project: str | os.PathLike[str]) -> list[Path]:
     change, `load_formats` refuses them until they are trusted again. Raises `FormatError` if the
     project has none, or they cannot be read.
     """
+    config = _config_folder()
+    if config is None:
+        raise FormatError(_NO_HOME)
     folder = _project_folder(project)
     files = _files(folder)
     if not files:
@@ -104,7 +117,7 @@ def trust_formats(project: str | os.PathLike[str]) -> list[Path]:
     trusted = _trusted()
     trusted[str(folder)] = _digest(files)
     document = {"version": _VERSION, "projects": dict(sorted(trusted.items()))}
-    _write(_config_folder() / _TRUST_FILE, json.dumps(document, indent=1) + "\n")
+    _write(config / _TRUST_FILE, json.dumps(document, indent=1) + "\n")
     return list(files)
 
 
@@ -126,9 +139,13 @@ def _raise(error: FormatError) -> None:
     raise error
 
 
-def _config_folder() -> Path:
+def _config_folder() -> Path | None:
+    """Where the settings of the user are; `None` without a home directory."""
     configured = os.environ.get("XDG_CONFIG_HOME", "")
-    root = Path(configured) if os.path.isabs(configured) else Path.home() / ".config"
+    try:
+        root = Path(configured) if os.path.isabs(configured) else Path.home() / ".config"
+    except RuntimeError:
+        return None
     return root / "ethos-registry"
 
 
@@ -154,7 +171,10 @@ def _digest(files: dict[Path, str]) -> str:
 
 def _trusted() -> dict[str, str]:
     """The digests of the formats that are trusted, by their folders."""
-    path = _config_folder() / _TRUST_FILE
+    config = _config_folder()
+    if config is None:
+        return {}
+    path = config / _TRUST_FILE
     try:
         document: Any = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -170,17 +190,9 @@ def _trusted() -> dict[str, str]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all, readable by its owner only."""
+    """Write a file that only its owner reads, as a whole or not at all."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-        try:
-            with open(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(name, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(name)
-            raise
+        write_whole_file(path, text)
     except OSError as error:
         raise FormatError(f"{path}: cannot be written: {error.strerror}") from None

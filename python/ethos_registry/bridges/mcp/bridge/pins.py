@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from ethos_registry.bridges.mcp.bridge.definition import RemoteDefinition
+from ethos_registry.config.whole_file import write_whole_file
 from ethos_registry.contract.errors import ConfigError
 
 __all__ = ["McpPins", "PinChange", "PinDifference", "pin_differences", "pins_beside"]
@@ -99,16 +98,7 @@ class McpPins:
             },
         }
         text = json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-        descriptor, name = tempfile.mkstemp(prefix=".pins-", dir=self.path.parent)
-        try:
-            with open(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.chmod(name, 0o644)
-            os.replace(name, self.path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+        write_whole_file(self.path, text, mode=0o644)
 
     def is_pinned(self, server: str) -> bool:
         """Whether the definitions of a server are pinned."""
