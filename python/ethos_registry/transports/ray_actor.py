@@ -17,6 +17,7 @@ from ethos_registry.transports.json_lines import read_line
 from ethos_registry.transports.ray_cluster import UnavailableError
 
 __all__ = [
+    "CONTROL",
     "ActorSettings",
     "LostError",
     "RayActor",
@@ -25,7 +26,8 @@ __all__ = [
     "placement_options",
 ]
 
-_CONTROL = {"concurrency_group": "control"}
+CONTROL = {"concurrency_group": "control"}
+"""Of calls that are answered while every place for batches is taken."""
 _CONTROL_CALLS = 8
 _MAX_PENDING = 1024
 _WAITING_RUNS = 1024
@@ -226,7 +228,7 @@ class RayActor:
                 self._handle = self._found() if self._is_found else self._created()
             # A question that may be asked again: it waits while Ray starts the actor again.
             retries = -1 if self.settings.is_restarted else 0
-            options = {"max_task_retries": retries, **_CONTROL}
+            options = {"max_task_retries": retries, **CONTROL}
             reference = self._handle.hello.options(**options).remote()
             asked: Future[Any] = Future()
             asked.set_running_or_notify_cancel()
@@ -282,7 +284,7 @@ class RayActor:
         """Stop one call of a batch, or all."""
         handle = self._handle
         if handle is not None:
-            handle.cancel.options(**_CONTROL).remote(batch, index)
+            handle.cancel.options(**CONTROL).remote(batch, index)
 
     def lost(self) -> None:
         """Its process ended: ask again before the next message."""

@@ -24,6 +24,7 @@ from ethos_registry.transports.ray_members import Members
 
 __all__ = ["RayBatch"]
 
+_NOT_JSON = (TypeError, ValueError, RecursionError)
 _NOT_BEGUN = "it was stopped before it began"
 
 
@@ -183,12 +184,13 @@ class _Part:
             indexes = self._same_tools(indexes, offered, is_second)
             if not indexes or self._is_aborted:
                 return ""
-            wire = batch_to_wire([self._queue.requests[index] for index in indexes])
-            payload = exact_json_bytes({"shared": wire.shared, "requests": wire.requests})
+            indexes, message = self._message(indexes)
+            if not indexes:
+                return ""
             self._sent = indexes
             self._batch = uuid4().hex
-            self._running = actor.run(self._batch, payload)
-        except (UnavailableError, TypeError, ValueError) as error:
+            self._running = actor.run(self._batch, message)
+        except UnavailableError as error:
             return self._unsent(indexes, str(error), is_second)
         try:
             for index in self._stopped.intersection(indexes):
@@ -204,6 +206,26 @@ class _Part:
                 actor.lost()
             return self._members.lost_problem
         return "its Ray worker sent no result"
+
+    def _message(self, indexes: list[int]) -> tuple[list[int], bytes]:
+        """The requests as one message; those whose arguments are not JSON are answered."""
+        try:
+            return indexes, self._encoded(indexes)
+        except _NOT_JSON:
+            sendable = [index for index in indexes if self._is_json(index)]
+            return sendable, self._encoded(sendable)
+
+    def _encoded(self, indexes: list[int]) -> bytes:
+        wire = batch_to_wire([self._queue.requests[index] for index in indexes])
+        return exact_json_bytes({"shared": wire.shared, "requests": wire.requests})
+
+    def _is_json(self, index: int) -> bool:
+        try:
+            self._encoded([index])
+        except _NOT_JSON as error:
+            self._refuse(index, f"its arguments cannot be sent: {error}")
+            return False
+        return True
 
     async def _follow(self, actor: RayActor) -> None:
         """What takes longer than the first message."""

@@ -13,6 +13,7 @@ from uuid import uuid4
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import EthosRegistryError
 from ethos_registry.transports.ray_actor import (
+    CONTROL,
     ActorSettings,
     answer_of,
     create_actor,
@@ -31,7 +32,6 @@ from ethos_registry.transports.tool_source import checked_references
 
 __all__ = ["RayWorkers"]
 
-_CONTROL = {"concurrency_group": "control"}
 _OTHERS_SECONDS = 5.0
 _SHUTDOWN_SECONDS = 15.0
 _STEP_SECONDS = 0.1
@@ -239,7 +239,7 @@ class _Worker:
         self._ask()
 
     def _ask(self) -> None:
-        options = {"max_task_retries": -1, **_CONTROL}
+        options = {"max_task_retries": -1, **CONTROL}
         self._hello = self._handle.hello.options(**options).remote()
 
     def answer(self, wait_seconds: float, seconds: float) -> dict[str, Any]:
@@ -273,7 +273,7 @@ class _Worker:
         self._ask_running()
 
     def _ask_running(self) -> None:
-        self._drain = self._handle.drain.options(**_CONTROL).remote()
+        self._drain = self._handle.drain.options(**CONTROL).remote()
 
     def is_empty(self) -> bool:
         """Whether nothing runs any more, after `drain`."""

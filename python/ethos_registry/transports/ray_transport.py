@@ -19,7 +19,6 @@ from ethos_registry.contract.transport import (
     TransportTraits,
 )
 from ethos_registry.transports.caller_queue import CallerQueue
-from ethos_registry.transports.json_lines import exact_json_bytes
 from ethos_registry.transports.ray_actor import ActorSettings, placement_options
 from ethos_registry.transports.ray_batch import RayBatch
 from ethos_registry.transports.ray_cluster import DEFAULT_NAMESPACE, UnavailableError, connect
@@ -254,32 +253,14 @@ class RayTransport(ToolTransport):
 
 
 def _sendable(queue: CallerQueue) -> list[int]:
-    """The requests that have a JSON form; the others are answered."""
-    requests = queue.requests
+    """The requests whose context can be sent; the others are answered."""
     sendable = []
-    for index, request in enumerate(requests):
+    for index, request in enumerate(queue.requests):
         if request.obstacle is None:
             sendable.append(index)
         else:
             queue.refuse(index, f"`{request.obstacle}` of the context cannot be sent to a worker")
-    if _problem([requests[index].args for index in sendable]) is None:
-        return sendable
-    checked = []
-    for index in sendable:
-        problem = _problem(requests[index].args)
-        if problem is None:
-            checked.append(index)
-        else:
-            queue.refuse(index, f"its arguments cannot be sent: {problem}")
-    return checked
-
-
-def _problem(args: Any) -> Exception | None:
-    try:
-        exact_json_bytes(args)
-    except (TypeError, ValueError, RecursionError) as error:
-        return error
-    return None
+    return sendable
 
 
 def _soon(loop: asyncio.AbstractEventLoop, callback: Any, *arguments: Any) -> None:
