@@ -8,9 +8,8 @@ import typer
 
 from ethos_registry import DEFAULT_BUDGET_CHARS
 from ethos_registry.cli.demo import run_demo
-from ethos_registry.cli.errors import CommandError
 from ethos_registry.cli.numbers import positive_number
-from ethos_registry.cli.output import json_text, write_json, write_rendered
+from ethos_registry.cli.output import json_text, write_file, write_json, write_rendered
 from ethos_registry.cli.render import RenderedReport
 from ethos_registry.cli.tool_options import AsJson
 
@@ -36,19 +35,10 @@ def demo(
     """Run a real turn on this folder: git status, git log, a long file, a directory listing."""
     report = run_demo(budget)
     if save is not None:
-        _write_file(save, json_text(report))
+        write_file(save, json_text(report))
     if json:
         write_json(report)
     else:
         write_rendered(RenderedReport(report))
     if any(call["outcome"] != "ok" for call in report["calls"]):
         raise typer.Exit(_SOME_CALL_FAILED)
-
-
-def _write_file(path: str, text: str) -> None:
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CommandError(f"{path}: cannot be written: {reason}") from None

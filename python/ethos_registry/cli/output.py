@@ -12,7 +12,15 @@ from rich.console import Console, RenderableType
 
 from ethos_registry.cli.errors import CommandError, OutputClosedError
 
-__all__ = ["is_terminal", "json_text", "write_bytes", "write_json", "write_rendered", "write_text"]
+__all__ = [
+    "is_terminal",
+    "json_text",
+    "write_bytes",
+    "write_file",
+    "write_json",
+    "write_rendered",
+    "write_text",
+]
 
 MIN_WIDTH = 40
 MAX_DEPTH = 200
@@ -43,6 +51,16 @@ def write_bytes(content: bytes) -> None:
         sys.stdout.buffer.flush()
     except BrokenPipeError:
         raise OutputClosedError from None
+
+
+def write_file(path: str, text: str) -> None:
+    """Write a file that an option names; `CommandError` if it cannot be written."""
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CommandError(f"{path}: cannot be written: {reason}") from None
 
 
 def write_json(document: object) -> None:

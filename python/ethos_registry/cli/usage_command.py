@@ -9,7 +9,7 @@ import typer
 from ethos_registry import UsageReport, read_usage
 from ethos_registry.cli.errors import CommandError
 from ethos_registry.cli.numbers import positive_number
-from ethos_registry.cli.output import write_json, write_rendered, write_text
+from ethos_registry.cli.output import write_file, write_json, write_rendered, write_text
 from ethos_registry.cli.usage_csv import csv_text
 from ethos_registry.cli.usage_server import serve
 from ethos_registry.cli.usage_table import RenderedUsage
@@ -93,15 +93,6 @@ def usage(
     elif csv:
         write_text(csv_text(made))
     elif html is not None:
-        _write_file(html, made.to_html())
+        write_file(html, made.to_html())
     else:
         write_rendered(RenderedUsage(made))
-
-
-def _write_file(path: str, text: str) -> None:
-    try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CommandError(f"{path}: cannot be written: {reason}") from None
