@@ -86,6 +86,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         TurnAlreadySignalledError,
     )
     from ethos_registry.contract.execute_request import ToolExecuteRequest
+    from ethos_registry.contract.finish_elsewhere import FinishFacts, FinishOrder, SharedFolder
     from ethos_registry.contract.observer import (
         BatchObserver,
         CallObserver,
@@ -101,7 +102,13 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         Personality,
         ToolFilterOpts,
     )
-    from ethos_registry.contract.ports import ArtifactStore, ToolView, TurnScope, UsageRecorder
+    from ethos_registry.contract.ports import (
+        ArtifactStore,
+        SharedArtifactStore,
+        ToolView,
+        TurnScope,
+        UsageRecorder,
+    )
     from ethos_registry.contract.progress import Audience, ToolProgressEvent
     from ethos_registry.contract.recorded_call import CallRecorder, RecordedCall, RecordedCalls
     from ethos_registry.contract.reducer import (
@@ -300,6 +307,8 @@ __all__ = [
     "FetchResponse",
     "FileApprovalStore",
     "FileSecrets",
+    "FinishFacts",
+    "FinishOrder",
     "FinishedCall",
     "FormatError",
     "FormatsNotTrustedError",
@@ -373,6 +382,8 @@ __all__ = [
     "SearchError",
     "SearchResult",
     "SearchView",
+    "SharedArtifactStore",
+    "SharedFolder",
     "SpooledArtifact",
     "SpooledArtifactStore",
     "SqliteRecording",
@@ -524,11 +535,12 @@ _NAMES = {
         "TurnAlreadySignalledError"
     ),
     "contract.execute_request": "ToolExecuteRequest",
+    "contract.finish_elsewhere": "FinishFacts FinishOrder SharedFolder",
     "contract.observer": (
         "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
     ),
     "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
-    "contract.ports": "ArtifactStore ToolView TurnScope UsageRecorder",
+    "contract.ports": "ArtifactStore SharedArtifactStore ToolView TurnScope UsageRecorder",
     "contract.progress": "Audience ToolProgressEvent",
     "contract.recorded_call": "CallRecorder RecordedCall RecordedCalls",
     "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
