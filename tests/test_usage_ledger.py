@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import math
@@ -363,6 +364,23 @@ def test_a_forked_child_counts_from_zero_and_leaves_the_parents_counts_alone(tmp
     """)
     assert done.stdout.strip() == "12"
     assert sums(read_usage(path))["search"][3] == {"parent": 11, "child": 1}
+
+
+def test_the_first_write_waits_for_a_process_that_holds_the_new_file(tmp_path):
+    path = tmp_path / "usage.sqlite3"
+    # SQLite refuses the switch to a write-ahead log at once while another connection writes.
+    with contextlib.closing(sqlite3.connect(path, check_same_thread=False)) as other:
+        other.execute("CREATE TABLE held (number)")
+        other.commit()
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("INSERT INTO held VALUES (1)")
+        release = threading.Timer(0.3, other.rollback)
+        release.start()
+        with UsageLedger(path, flush_seconds=600) as ledger:
+            ledger.record("search", "main", "ok")
+            assert ledger.flush(), ledger.problem
+        release.join()
+    assert sums(read_usage(path))["search"][3] == {"main": 1}
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn"])

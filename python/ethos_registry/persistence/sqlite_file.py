@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import random
 import sqlite3
 import threading
-import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeVar
+
+from ethos_registry.persistence.locked_file import POLL_SECONDS, retried_while_locked
 
 __all__ = ["SqliteFile", "sqlite_problem"]
 
 R = TypeVar("R")
 
 _BUSY_SECONDS = 30.0
-_POLL_SECONDS = 0.002
 _DAMAGED = ("not a database", "malformed", "corrupt")
 _IN_MEMORY = ":memory:"
 
@@ -97,7 +96,7 @@ class SqliteFile:
             # SQLite would create it with the umask's mode, and gives its journals the same.
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(
-            self.path, timeout=_POLL_SECONDS, isolation_level=None, check_same_thread=False
+            self.path, timeout=POLL_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
             self._prepare(connection)
@@ -152,21 +151,7 @@ def sqlite_problem(error: BaseException) -> str:
 
 
 def _retried(work: Callable[[], R]) -> R:
-    """What `work` returns as soon as no other process holds the file.
-
-    SQLite itself waits longer from try to try, up to 100 ms, so that one of many writers may never
-    find the moment between two others; and it does not wait at all for the write-ahead log.
-    """
-    deadline = 0.0
-    while True:
-        try:
-            return work()
-        except sqlite3.OperationalError as error:
-            now = time.monotonic()
-            deadline = deadline or now + _BUSY_SECONDS
-            if "locked" not in str(error) or now > deadline:
-                raise
-            time.sleep(_POLL_SECONDS * random.random())
+    return retried_while_locked(work, _BUSY_SECONDS)
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from ethos_registry.persistence.locked_file import retried_while_locked
 from ethos_registry.toolkit.arguments import RefusalError, shown
 
 __all__ = ["Board", "Ticket"]
@@ -21,7 +21,6 @@ _APPLICATION_ID = 0x4574686F
 """Identifies a board, so that another program's database is never changed."""
 _VERSION = 1
 _BUSY_SECONDS = 10.0
-_RETRY_SECONDS = 0.01
 
 _CREATE = f"""
 CREATE TABLE ticket (
@@ -146,15 +145,9 @@ def _is_empty(connection: sqlite3.Connection) -> bool:
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
     """Let readers and a writer work at once; SQLite refuses the switch instead of waiting."""
-    deadline = time.monotonic() + _BUSY_SECONDS
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(_RETRY_SECONDS)
+    retried_while_locked(
+        lambda: connection.execute("PRAGMA journal_mode = WAL").close(), _BUSY_SECONDS
+    )
 
 
 @contextlib.contextmanager

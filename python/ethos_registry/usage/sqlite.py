@@ -8,6 +8,7 @@ import sqlite3
 from typing import Any
 from urllib.parse import quote
 
+from ethos_registry.persistence.locked_file import retried_while_locked
 from ethos_registry.usage.errors import NothingStoredError
 
 __all__ = ["SqliteDriver"]
@@ -37,7 +38,9 @@ class SqliteDriver:
         """A connection for writing: write-ahead log, a process crash loses nothing committed."""
         connection = self._opened(f"file:{quote(os.path.abspath(self._path))}?mode=rwc")
         try:
-            connection.execute("PRAGMA journal_mode = WAL").close()
+            retried_while_locked(
+                lambda: connection.execute("PRAGMA journal_mode = WAL").close(), BUSY_SECONDS
+            )
             connection.execute("PRAGMA synchronous = NORMAL").close()
         except BaseException:
             connection.close()
