@@ -159,8 +159,9 @@ def test_a_user_without_a_home_directory_can_run_and_reduce(tmp_path: Path) -> N
         for name, value in environment(ETHOS_REGISTRY_OUTPUTS=str(tmp_path / "outputs")).items()
         if name not in ("HOME", "XDG_CONFIG_HOME")
     }
-    for arguments in (["run", "--no-save", "--", "echo", "oak"], ["reduce"]):
-        done = subprocess.run(
+
+    def run_unnamed(*arguments: str) -> CompletedProcess[str]:
+        return subprocess.run(
             [*unnamed, *program(*arguments)],
             input="oak\n",
             env=env,
@@ -170,4 +171,9 @@ def test_a_user_without_a_home_directory_can_run_and_reduce(tmp_path: Path) -> N
             timeout=60,
             check=False,
         )
+
+    if run_unnamed("--version").returncode != 0:
+        pytest.skip("this user cannot run the interpreter")
+    for arguments in (["run", "--no-save", "--", "echo", "oak"], ["reduce"]):
+        done = run_unnamed(*arguments)
         assert (done.returncode, done.stdout) == (0, "oak\n"), done.stderr
