@@ -74,7 +74,7 @@ fn growth(input: &Input, bytes: usize, tries: usize) -> Growth {
     let ends = |byte: &&u8| matches!(**byte, b'\n' | b'\r' | 0x1B | 0x9B);
     let ends = large.text.as_bytes().iter().filter(ends).count();
     let units = ends.max(large.text.len() / 1_024);
-    // As much text in both, since a clock may tell no less than some milliseconds.
+    // As much text in both, since a short time is known less well.
     let (small, _) = shortest(&small, TIMES, tries);
     let (large, reduced) = shortest(&large, 1, tries);
     let nanoseconds = large.as_secs_f64() * 1e9;
@@ -162,7 +162,7 @@ mod tests {
             for input in chosen.take(if all { usize::MAX } else { 1 }) {
                 measured += 1;
                 let is_steep = |bytes| growth(input, bytes, 1).ratio() > TEST_RATIO;
-                // Of a short time, a clock shows too little; a long one is not measured needlessly.
+                // A short time is easily disturbed; a long one is not measured needlessly.
                 assert!(
                     !is_steep(4_096) || !is_steep(32_768) || !is_steep(32_768),
                     "{} ({}) takes much more than eight times as long for eight times as much",

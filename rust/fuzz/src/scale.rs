@@ -60,7 +60,7 @@ fn family(input: &Input, bytes: usize) -> Option<&'static str> {
 fn row(input: &Input, bytes: usize, folder: &std::path::Path) -> io::Result<String> {
     let (small, reduced) = {
         let case = case(input, bytes);
-        // As much text in all, since a clock may tell no less than some milliseconds.
+        // As much text in all, since a short time is known less well.
         let (time, reduced) = shortest(&case, TIMES, 1);
         (rate(case.text.len(), time), reduced)
     };
