@@ -1,4 +1,4 @@
-//! What several programs gave one after the other, and parts of outputs.
+//! Divides output of several programs into parts.
 
 pub(crate) mod part;
 pub(crate) mod several;

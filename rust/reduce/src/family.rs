@@ -1,54 +1,54 @@
-//! What a family of outputs is: how it is known, and what is made of it.
+//! The definition of an output family: how it is recognised and reduced.
 
 use crate::input::Input;
 use crate::output::Output;
 
-/// The name of the family of outputs that several programs gave.
+/// The name of the family for output of several programs.
 pub(crate) const SEVERAL: &str = "several";
 
-/// How sure a family is that an output is its own.
+/// How certain a family is that it recognises an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
-    /// Nothing of the family's grammar is there.
+    /// Nothing matches the format of the family.
     No,
-    /// Enough when the command is one of the family's.
+    /// Sufficient when the command belongs to the family.
     Likely,
-    /// Beyond doubt, whatever the command was called: `make test`, `npm run check`, `./ci.sh`.
+    /// Certain, whatever the command was: `make test`, `npm run check`, `./ci.sh`.
     Certain,
 }
 
-/// What an output must hold for its content alone to prove that it is of a family.
+/// What an output must contain so that its content alone proves its family.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Marks {
-    /// Nothing that short inputs could tell.
+    /// There are no short strings to check.
     Any,
-    /// Content proves nothing: the command must be one of the family's.
+    /// Content proves nothing: the command must belong to the family.
     Never,
-    /// All inputs of one of these groups, among the first lines or the last ones.
+    /// All strings of one of these groups, among the first lines or the last ones.
     ///
-    /// An input has two bytes or more. `\n` at its beginning or end is the beginning or end of a line,
-    /// each digit represents any digit.
+    /// A string has at least two bytes. `\n` at its start or end matches the start or end of a line, and
+    /// each digit matches any digit.
     OneOf(&'static [&'static [&'static str]]),
-    /// The same of a format that is data.
+    /// Like `OneOf`, for a format that is loaded from a file.
     Loaded(fn() -> &'static [Vec<String>]),
 }
 
 /// One kind of output.
 pub(crate) struct Family {
-    /// Its name, for tests and benchmarks.
+    /// The name.
     pub(crate) name: &'static str,
-    /// Whether the command is one that gives such output.
+    /// Whether the command prints such output.
     pub(crate) runs: fn(&Input<'_>) -> bool,
-    /// Without them it recognises nothing as certain.
+    /// Without these, the family is never certain.
     pub(crate) marks: Marks,
-    /// Whether the text is such output; reads at most the beginning of it, or stops at the first proof.
+    /// Whether the text is such output; reads only the beginning of it, or stops at the first proof.
     pub(crate) recognises: fn(&Input<'_>) -> Match,
-    /// Writes what an agent needs of it; nothing when it is not understood after all.
+    /// Writes the reduced rows; nothing when the output turns out not to be understood.
     pub(crate) reduce: fn(&Input<'_>, &mut Output),
 }
 
 impl Family {
-    /// Writes what an agent needs of the input, each thing at its place.
+    /// Writes the reduced rows of the input, each in its place.
     pub(crate) fn write(&self, input: &Input<'_>, output: &mut Output) {
         (self.reduce)(input, output);
         output.settle();

@@ -1,4 +1,4 @@
-//! Formats of outputs that are data: a file states which lines go and which stay, and one engine reads it.
+//! Formats described by data: a file lists which lines are removed or kept, and one engine applies it.
 
 mod built_in;
 mod format;

@@ -1,5 +1,5 @@
-//! What is done to an output of no known family: noise goes, what repeats itself is folded, and of
-//! much text the beginning, the end, the bad and the odd lines stay.
+//! Reduces output that no family recognises: noise is removed and repeats are folded. Of long text the beginning, the
+//! end, problems and unusual lines are kept.
 
 mod block;
 mod cut_json;
@@ -36,28 +36,29 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// So much is shown of a line.
+/// How many characters of a line are shown.
 const LINE_CHARS: usize = 200;
-/// Where few lines hold all of an input up to so much of each, while together they are one part in this many of it.
+/// If few lines contain most of an input, up to the first number of characters of each are shown, as long as together
+/// they are at most one part in the second number of it.
 const MOST_LINE_CHARS: usize = 1_000;
 const SHARE_OF_LINES: usize = 6;
 /// Lines of an input of at most this length are not cut.
 const WHOLE_LINES_BYTES: usize = 8_192;
 const BAD_CHARS: usize = 400;
 const RECORD_CHARS: usize = 700;
-/// What is left of a source is taken for one part in this many of it at least.
+/// After overwritten progress is removed, the rest counts as at least one part in this many of the source.
 const OVERWRITTEN_SHARE: usize = 3;
-/// Gaps of fewer lines are not shown one by one; the account has them.
+/// Shorter gaps are not marked individually; the account includes them.
 const TOLD_GAP: usize = 10;
 
-/// The lines that an agent needs of any text.
+/// Writes the important lines of any text.
 pub(crate) fn reduce(input: &Input<'_>, output: &mut Output) {
     if cut_json::write(input.text, output) {
         return;
     }
     let rows = findings::grouped(&rows(input.text));
     let all = rows.len();
-    // Much that was overwritten is out already: what is left may be shown the more.
+    // If much was overwritten progress, more of the rest may be shown.
     let bytes = input
         .text
         .len()
@@ -71,11 +72,11 @@ pub(crate) fn reduce(input: &Input<'_>, output: &mut Output) {
     write(&rows, rows.len() < all, usual_chars, output);
 }
 
-/// `line` without the ruler at its end; of a finding also without padding, of one that points into
-/// the source above without its indent.
+/// `line` without a ruler at its end; a finding also without padding, and a pointer into the source above without its
+/// indentation.
 fn compact(line: &str) -> Cow<'_, str> {
     if let Some(annotation) = Annotation::read(line) {
-        // Its further lines, which are encoded in one, show source and advice.
+        // The further lines of an annotation, which are encoded in the same line, show source and advice.
         return Cow::Borrowed(annotation.first_line());
     }
     let line = line.trim_end_matches(['━', '─', '═', '―', '—', ' ', '\t']);
@@ -102,9 +103,8 @@ fn compact(line: &str) -> Cow<'_, str> {
     Cow::Owned(compact)
 }
 
-/// How many characters of a line are shown, which are `usual` ones for most: more of what failed or is wrong, for
-/// the reason often is last in it, and most of an annotation and of the record that states why a task of a
-/// playbook failed.
+/// How many characters of a line are shown: `usual` for most. More for failures and problems, because the reason is
+/// often at the end, and most of an annotation or of the record of a failed playbook task.
 fn line_chars(line: &str, kind: Kind, usual: usize) -> usize {
     let is_record = line.starts_with("fatal: [") || line.starts_with("failed: [");
     if is_record || Annotation::read(line).is_some() {
@@ -116,7 +116,7 @@ fn line_chars(line: &str, kind: Kind, usual: usize) -> usize {
     }
 }
 
-/// Writes `rows` of up to `usual_chars` characters, with the gaps between them when some were cut.
+/// Writes `rows` of up to `usual_chars` characters, with the gaps between them if some were removed.
 fn write(rows: &[Row<'_>], cut: bool, usual_chars: usize, output: &mut Output) {
     let mut next = 0;
     for row in rows {

@@ -1,7 +1,7 @@
-//! Which family of output an input belongs to, and the guards that hold for every family.
+//! Selects the family of an output, reduces it, and checks what holds for every family.
 //!
-//! Whatever a family does: the text never grows, an input of unknown shape stays as it is or is cut
-//! by lines, the same text gives the same text, and reducing twice is reducing once.
+//! For every family: the text never grows, an output of unknown format is kept or cut
+//! by lines, the same text gives the same result, and reducing a reduced text changes nothing.
 
 mod divide;
 mod family;
@@ -26,29 +26,29 @@ pub use formats::{
 use input::Exit;
 pub use policy::{Level, Policy};
 
-/// A first line that begins like this states how a command ended; it is not output of the command.
+/// A first line with one of these prefixes reports an exit code; it is not output of the command.
 const EXIT_LINES: [&str; 2] = ["Command exited with code ", "Command was killed"];
 
-/// A reduced text has at most this many characters when no budget is given.
+/// The most characters of a reduced text when no budget is given.
 const UNBUDGETED_CHARS: usize = 80_000;
 
-/// Whose results are reduced.
+/// The kind of tool whose results are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A tool that runs command lines; the command decides the family.
+    /// A tool that runs command lines; the command and the content decide the family.
     Terminal,
-    /// A tool that reads files; a read that names no range is shortened.
+    /// A tool that reads files; a read without a range is shortened.
     ReadFile,
-    /// Any tool: the first and the last lines.
+    /// Any tool: the first and the last lines are kept.
     HeadTail,
-    /// Any tool: what repeats itself is folded, what is odd or bad stays.
+    /// Any tool: repeats are folded, unusual lines and problems are kept.
     Generic,
     /// A tool that lists tickets as JSON.
     KanbanList,
 }
 
 impl Kind {
-    /// Every kind, in the order in which messages name them.
+    /// Every kind, in the order in which messages list them.
     pub const ALL: [Self; 5] = [
         Self::Terminal,
         Self::ReadFile,
@@ -57,7 +57,7 @@ impl Kind {
         Self::KanbanList,
     ];
 
-    /// The name by which programs ask for this kind.
+    /// The public name of this kind.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl Kind {
         }
     }
 
-    /// Inputs of at most this many characters stay as they are, whatever they hold.
+    /// Text of at most this many characters is not reduced.
     #[must_use]
     pub fn whole_chars(self) -> usize {
         match self {
@@ -80,32 +80,32 @@ impl Kind {
         }
     }
 
-    /// The kind of that exact name.
+    /// The kind with exactly this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// What a call states about the text that it gave.
+/// What is known about the call that returned a text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'a> {
-    /// The command line that was run, if one was.
+    /// The command line, if one was run.
     pub command: Option<&'a str>,
-    /// Whether the call asked for a range of lines: what was asked for is honoured.
+    /// Whether the call requested a range of lines, which is then kept.
     pub ranged: bool,
     /// Whether the call succeeded.
     pub ok: bool,
-    /// The exit code of the command, where the tool states it.
+    /// The exit code of the command, if the tool reports it.
     pub exit_code: Option<i64>,
-    /// How many characters of the reduced text will be sent at most.
+    /// The most characters of the reduced text that will be sent.
     pub budget_chars: usize,
-    /// How much is kept; without one an input is reduced as far as its family can.
+    /// How much is kept; without a policy, text is reduced as far as its family can.
     pub policy: Option<Policy>,
 }
 
 impl<'a> Request<'a> {
-    /// All that is known of the output of a command without a call: no budget and no policy.
+    /// What is known of command output without a call: no budget and no policy.
     #[must_use]
     pub fn of_output(command: Option<&'a str>, exit_code: Option<i64>) -> Self {
         Self {
@@ -118,19 +118,19 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// How many characters the policy lets the reduced text have.
+    /// The target length of the policy.
     fn target_chars(&self) -> Option<usize> {
         let policy = self.policy?;
         Some(policy.target_chars.min(self.budget_chars))
     }
 
-    /// The same where the rows of a family are kept; those that state how it ended are fewer.
+    /// The target length if the policy keeps the rows of a family; the verdict level keeps fewer.
     fn facts_chars(&self) -> Option<usize> {
         let is_facts = self.policy?.level == Level::Facts;
         self.target_chars().filter(|_| is_facts)
     }
 
-    /// Whether all of `source` is kept: nothing of it goes without a loss.
+    /// Whether the policy keeps all of `source`.
     fn keeps_all<S: Source + ?Sized>(&self, source: &S) -> Result<bool, S::Error> {
         let Some((policy, target_chars)) = self.policy.zip(self.target_chars()) else {
             return Ok(false);
@@ -144,32 +144,32 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A part of a reduced text.
+/// A piece of a reduced text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// What is between two positions of the source.
+    /// The source between two offsets.
     Source {
-        /// Where it begins.
+        /// The start offset.
         start: usize,
-        /// Where it ends.
+        /// The end offset.
         end: usize,
     },
-    /// Text that is not in the source as it is.
+    /// Text that is not a part of the source.
     Text(String),
 }
 
-/// Whether a kind reads the text as a whole, so that a source that is not UTF-8 is better encoded once.
+/// Whether a kind reads the text as a whole, so that it is better to encode a source that is not UTF-8 once.
 #[must_use]
 pub fn reads_all(kind: Kind) -> bool {
     matches!(kind, Kind::Terminal | Kind::Generic | Kind::KanbanList)
 }
 
-/// The pieces of `source`, what a tool of `kind` answered, reduced; `None` when it stays as it is.
+/// The pieces of the reduced `source`, the result of a tool of `kind`; `None` when it is not shortened.
 ///
-/// Of the kinds that read all of an input, use [`reduce`].
+/// Kinds that read the text as a whole need [`reduce`].
 ///
 /// # Errors
-/// What the source reports.
+/// Errors of the source.
 pub fn pieces<S: Source + ?Sized>(
     kind: Kind,
     request: &Request<'_>,
@@ -196,14 +196,14 @@ pub fn pieces<S: Source + ?Sized>(
     Ok(shorter.then_some(pieces))
 }
 
-/// `text`, what a tool of `kind` answered, reduced; `None` when it stays as it is.
+/// The reduced `text`, the result of a tool of `kind`; `None` when it is not shortened.
 #[must_use]
 pub fn reduce(kind: Kind, request: &Request<'_>, text: &str) -> Option<String> {
     reduce_named(kind, request, text).map(|(reduced, _)| reduced)
 }
 
-/// Like [`reduce`], with the name of the family that did it; an input that was only cleaned, or is of a
-/// kind that reads no families, has none.
+/// Like [`reduce`], with the name of the family. Text that was only cleaned, or whose kind has no families, has no
+/// name.
 #[must_use]
 pub fn reduce_named(
     kind: Kind,
@@ -252,8 +252,8 @@ pub fn reduce_named(
     Some((reduced, family))
 }
 
-/// Like [`reduce_named`], without the families named in `left_out`; also the names of the families that the result
-/// depends on.
+/// Like [`reduce_named`], without the families named in `left_out`. Also returns the names of the families that the
+/// result depends on.
 #[must_use]
 pub fn reduce_without(
     left_out: &[String],
@@ -269,27 +269,27 @@ pub fn family_names() -> impl Iterator<Item = &'static str> {
     crate::pipeline::terminal::family_names()
 }
 
-/// The name of the family that reduces `text`, what a terminal answered to `command`.
+/// The name of the family that reduces `text`, the terminal output of `command`.
 #[must_use]
 pub fn family(text: &str, command: Option<&str>) -> &'static str {
     crate::pipeline::terminal::family_name(text, command)
 }
 
-/// The name of the registered format that reduces `text`, what a terminal answered to `command`.
+/// The name of the registered format that reduces `text`, the terminal output of `command`.
 #[must_use]
 pub fn registered_name(text: &str, command: Option<&str>) -> Option<String> {
     crate::pipeline::terminal::registered_name(text, command)
 }
 
-/// Whether `text` is so short that it stays as it is.
+/// Whether `text` is too short to be reduced.
 fn is_whole(kind: Kind, text: &str) -> bool {
-    // A character has at most four bytes: most inputs need no counting.
+    // A character has at most four bytes, so most texts need no counting.
     let whole_chars = kind.whole_chars();
     text.len() <= whole_chars
         || (text.len() <= whole_chars.saturating_mul(4) && text.chars().count() <= whole_chars)
 }
 
-/// Where the output begins after the line that states how the command ended, if there is one.
+/// The offset of the output after a line that reports the exit code, if there is one.
 fn output_start(text: &str) -> usize {
     if !EXIT_LINES
         .iter()
@@ -310,7 +310,7 @@ fn characters<S: Source + ?Sized>(source: &S, pieces: &[Piece]) -> Result<usize,
     })
 }
 
-/// The text of `pieces` of `text`; `None` when there is no memory for it.
+/// The text of `pieces` of `text`; `None` when it cannot be allocated.
 #[must_use]
 pub fn join(text: &str, pieces: &[Piece]) -> Option<String> {
     let parts = || {

@@ -1,4 +1,4 @@
-//! What one line is: the words, places and forms that all parsers share.
+//! Properties of single lines: the words, locations and forms that all parsers share.
 
 pub(crate) mod annotation;
 pub(crate) mod beginnings;

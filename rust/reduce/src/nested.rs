@@ -1,5 +1,5 @@
-//! Parts of an output that go the way of an output of their own: what a runner's tasks printed, what
-//! is around a table. Which family knows a part is decided by a function that the caller hands in.
+//! Parts of an output that are reduced like separate outputs: the output of a runner's tasks, the text around a table.
+//! The caller passes in the function that finds the family of a part.
 
 use memchr::memrchr;
 
@@ -8,21 +8,21 @@ use crate::input::{Exit, Input};
 use crate::line::is_ruler;
 use crate::output::{Output, Told};
 
-/// Shorter parts that no family knows stay as they are.
+/// Shorter parts that no family recognises are not reduced.
 pub(crate) const WHOLE_BYTES: usize = 240;
 
-/// Writes what the first family but `runner` that knows `input`, a part of an output, makes of it, or all of it
-/// when that is not shorter; nothing when no family knows it and it is short.
+/// Writes the reduction of `input`, a part of an output, by the first family that recognises it, except `runner`. If
+/// that is not shorter, writes all of it. Writes nothing when no family recognises it and it is short.
 pub(crate) fn reduce(input: &Input<'_>, runner: &Family, output: &mut Output) -> Option<Told> {
     let nested = output.nested()?;
     (nested.reduce)(input, runner.name, output)
 }
 
-/// This many lines before or behind what a family knows are no more than what it was asked and how it ended.
+/// Up to this many lines before or after the recognised lines are only the command and its exit status.
 const FEW_LINES: usize = 16;
 
-/// `input` from the first to the last line that `is_own`, and what precedes and behind them where that is much:
-/// other programs said it.
+/// `input` from the first to the last line that `is_own`, and the text before and after them if it is long: other
+/// programs printed it.
 pub(crate) fn around<'a>(
     input: &Input<'a>,
     is_own: impl Fn(&str) -> bool,
@@ -36,7 +36,7 @@ pub(crate) fn around<'a>(
     };
     let mut end = text.len();
     if text.split('\n').any(is_first) {
-        // From the end: between the first and the last no one looks.
+        // Searches from the end: the lines between the first and the last are not examined.
         while let Some(lines) = text.get(start..end).filter(|lines| !lines.is_empty()) {
             let lines = lines.strip_suffix('\n').unwrap_or(lines);
             let last = memrchr(b'\n', lines.as_bytes()).map_or(0, |at| at + 1);
@@ -70,7 +70,7 @@ pub(crate) fn around<'a>(
     [before.map(other), Some(own), behind.map(other)]
 }
 
-/// Writes what other programs said around the lines of `family`.
+/// Writes what other programs printed around the lines of `family`.
 pub(crate) fn other(input: Option<Input<'_>>, family: &Family, output: &mut Output) {
     if let Some(input) = input
         && reduce(&input, family, output).is_none()
@@ -79,7 +79,7 @@ pub(crate) fn other(input: Option<Input<'_>>, family: &Family, output: &mut Outp
     }
 }
 
-/// Writes all lines of `text` but for form.
+/// Writes all lines of `text`; only blank space is normalised.
 pub(crate) fn whole(text: &str, output: &mut Output) {
     for line in text.lines() {
         if !line.trim().is_empty() && !is_ruler(line) {

@@ -1,4 +1,4 @@
-//! A reduced text while it is put together, and the account of what is not in it.
+//! A reduced text under construction, and the account of what is not in it.
 
 mod compared;
 mod failures;
@@ -26,15 +26,15 @@ use ethos_registry_core::find_text::FindText as _;
 const NOTE_HEAD: &str = "[";
 const NOTE_MIDDLE: &str = " of ";
 const NOTE_TAIL: &str = " lines left out]";
-/// A reduced text has not many more rows of our own words than it shows lines of its source: an account
-/// under an input with more is that of its last part.
+/// The most rows of generated text: a reduced text has few rows that are not source lines, so an account that counts
+/// more belongs to the last part only.
 const MOST_OWN_ROWS: usize = 1_000;
-/// More lines are asked for to set a bound, not to be read one by one.
+/// More requested lines are a safety limit, not lines that someone wants to read.
 pub(crate) const MOST_ASKED_LINES: usize = 100;
-/// About as long as an account is.
+/// The typical length of an account.
 const ACCOUNT_BYTES: usize = 32;
 
-/// Rows, and how many lines of the source they show.
+/// Rows, and how many source lines they show.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     text: String,
@@ -44,15 +44,15 @@ pub(crate) struct Output {
     form: Form,
     asked_lines: usize,
     source_bytes: usize,
-    /// In how many outputs, one in another, this is a part.
+    /// The nesting depth, if this is a part of other outputs.
     depth: usize,
-    /// How parts of the source are reduced as outputs of their own.
+    /// How parts of the source are reduced like separate outputs.
     nested: Option<Nested>,
     failures: Failures,
     compared: Option<Compared>,
 }
 
-/// A place among the rows of an output.
+/// A position among the rows of an output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mark {
     bytes: usize,
@@ -60,17 +60,17 @@ pub(crate) struct Mark {
     shown_lines: usize,
 }
 
-/// What the rows are of the source.
+/// How the rows relate to the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
-    /// A part of it, which an account closes.
+    /// They are a part of it and end with an account.
     #[default]
     Part,
-    /// All of it but for form, with or without an end of the last line.
+    /// They are all of it except for form; `ended` is whether the last line has a line end.
     Complete { ended: bool },
-    /// Nothing: the source stays as it is.
+    /// The source is not reduced.
     Source,
-    /// Those of its lines that fit.
+    /// Source lines that fit are shown.
     Lines,
 }
 
@@ -82,12 +82,12 @@ impl Output {
         output
     }
 
-    /// Of what follows this many rows of a list were asked for; 0 for all of it.
+    /// Sets how many of the following rows of a list were requested; 0 for all.
     pub(crate) fn asks_for(&mut self, lines: usize) {
         self.asked_lines = if lines <= MOST_ASKED_LINES { lines } else { 0 };
     }
 
-    /// One for the part of the source that was requested.
+    /// An output for the requested part of the source.
     pub(crate) fn of_part(&self) -> Self {
         Self {
             asked_lines: self.asked_lines,
@@ -105,52 +105,51 @@ impl Output {
         }
     }
 
-    /// Parts of the source are reduced so.
+    /// Sets how parts of the source are reduced like separate outputs.
     pub(crate) fn with_nested(mut self, nested: Nested) -> Self {
         self.nested = Some(nested);
         self
     }
 
-    /// How parts of the source are reduced as outputs of their own; `None` where no one said.
+    /// How parts of the source are reduced like separate outputs; `None` if it was not set.
     pub(crate) fn nested(&self) -> Option<Nested> {
         self.nested
     }
 
-    /// In how many outputs, one in another, this is a part.
+    /// The nesting depth: in how many outputs this is a part.
     pub(crate) fn depth(&self) -> usize {
         self.depth
     }
 
-    /// The source has this many bytes, with all that a terminal does not show.
+    /// Sets the length of the source in bytes, including what a terminal does not show.
     pub(crate) fn of_source(mut self, bytes: usize) -> Self {
         self.source_bytes = bytes;
         self
     }
 
-    /// How many bytes the source has; 0 when no one said.
+    /// The length of the source in bytes; 0 if it was not set.
     pub(crate) fn source_bytes(&self) -> usize {
         self.source_bytes
     }
 
-    /// This many rows of a list were asked for by a last `head` or `tail`: they are all shown. 0 when
-    /// none were, or more than anyone reads.
+    /// How many rows of a list a final `head` or `tail` requested, all of which are shown. 0 for no request, or for
+    /// more than anyone reads.
     pub(crate) fn asked_lines(&self) -> usize {
         self.asked_lines
     }
 
-    /// A line of the source, copied: a fact.
+    /// Writes a copy of a source line that is a fact.
     pub(crate) fn fact(&mut self, line: &str) {
         self.row(line, 1, Weight::Fact);
     }
 
-    /// A line of the source, copied: context of a fact.
+    /// Writes a copy of a source line that is context of a fact.
     pub(crate) fn context(&mut self, line: &str) {
         self.row(line, 1, Weight::Context);
     }
 
-    /// A line of the source that represents `times` lines that are similar. In the finished text those that are
-    /// equal but for timestamps, durations, ids and addresses are counted as `line ×12`, the others as
-    /// `(+3 similar)`.
+    /// Writes a source line that stands for `times` similar lines. The finished text shows a count, `line ×12`, if they
+    /// are equal except for timestamps, durations, ids and addresses, and `(+3 similar)` otherwise.
     pub(crate) fn repeated(&mut self, line: &str, times: usize) {
         if times > 1 {
             self.row(&format!("{line} ×{times}"), times, Weight::Context);
@@ -159,23 +158,23 @@ impl Output {
         }
     }
 
-    /// A row of our own words that shows `lines` lines of the source: names grouped under their
-    /// folder, places under their message.
+    /// Writes a row of generated text that shows `lines` source lines, such as names grouped under their folder or
+    /// locations under their message.
     pub(crate) fn summary(&mut self, row: &str, lines: usize) {
         self.row(row, lines, Weight::Fact);
     }
 
-    /// Like [`summary`](Self::summary), a row that only helps to understand a fact.
+    /// Like [`summary`](Self::summary), for a row that is context.
     pub(crate) fn context_of(&mut self, row: &str, lines: usize) {
         self.row(row, lines, Weight::Context);
     }
 
-    /// A line of an output that loses only its form: [`is_all`](Self::is_all) closes it.
+    /// Writes a line of an output that loses only its form and is closed with [`is_all`](Self::is_all).
     pub(crate) fn line_of_all(&mut self, line: &str) {
         self.row(line, 1, Weight::Fact);
     }
 
-    /// A place among the rows, to which [`back_to`](Self::back_to) goes.
+    /// The current position among the rows, for [`back_to`](Self::back_to).
     pub(crate) fn mark(&self) -> Mark {
         Mark {
             bytes: self.text.len(),
@@ -184,35 +183,35 @@ impl Output {
         }
     }
 
-    /// Takes back all rows after a place.
+    /// Removes all rows after a position.
     pub(crate) fn back_to(&mut self, mark: Mark) {
         self.text.truncate(mark.bytes);
         self.rows.truncate(mark.rows);
         self.shown_lines = mark.shown_lines;
     }
 
-    /// The rows are a complete output that lost only its form, with or without an end of the last
-    /// line, so that it needs no account.
+    /// Declares that the rows are a complete output that lost only its form, so that it needs no account;
+    /// `ended` is whether its last line has a line end.
     ///
-    /// Reducing it again must leave it as it is. An account closes what the budget cuts of it.
+    /// Reducing it again must not change it. If the budget cuts it, an account is added.
     pub(crate) fn is_all(&mut self, ended: bool) {
         self.form = Form::Complete { ended };
         self.failure = true;
     }
 
-    /// The family knows the text, and there is nothing in it that may go: it stays as it is.
+    /// Declares that the family recognises the text and that nothing in it can be left out.
     pub(crate) fn stays(&mut self) {
         self.form = Form::Source;
     }
 
-    /// Lets the text stay when the rows are about as long as it is: nothing would be won.
+    /// Keeps the text unreduced if the rows are about as long.
     pub(crate) fn stays_unless_shorter(&mut self, text: &str) {
         if !self.is_empty() && self.text.len() + ACCOUNT_BYTES >= text.len() {
             self.stays();
         }
     }
 
-    /// No family has rows: lines of the source fill the text.
+    /// Declares that there are no rows: source lines fill the text.
     pub(crate) fn fills(&mut self) {
         self.form = Form::Lines;
     }
@@ -225,14 +224,14 @@ impl Output {
         self.form == Form::Source
     }
 
-    /// How many lines of the source are left out here.
+    /// Marks how many source lines are left out here.
     pub(crate) fn gap(&mut self, lines: usize) {
         if lines > 0 {
             self.row(&gap_row(lines), 0, Weight::Context);
         }
     }
 
-    /// The family saw that something failed: what the exit code states is in the text.
+    /// Declares that the rows report a failure, so that the exit code need not be explained.
     pub(crate) fn failed(&mut self) {
         self.failure = true;
     }
@@ -245,7 +244,7 @@ impl Output {
         self.rows.is_empty()
     }
 
-    /// Takes over the rows of `part`, what is shown of a part of the source; not that it failed.
+    /// Appends the rows of `part`, the reduction of a part of the source. Its failure is not taken over.
     pub(crate) fn append(&mut self, mut part: Self) {
         part.settle();
         self.settle();
@@ -256,13 +255,13 @@ impl Output {
             .extend(part.rows.into_iter().map(|row| row.moved(before)));
     }
 
-    /// Whether a row holds `text`, or all of the source is shown.
+    /// Whether a row contains `text`, or all of the source is shown.
     pub(crate) fn shows(&self, text: &str) -> bool {
         matches!(self.form, Form::Complete { .. })
             || memchr::memmem::find(self.text.as_bytes(), text.as_bytes()).is_some()
     }
 
-    /// How many bytes the rows have so far.
+    /// The length of the rows so far, in bytes.
     pub(crate) fn len(&self) -> usize {
         self.text.len()
     }
@@ -272,7 +271,7 @@ impl Output {
         self.push(row, lines, weight);
     }
 
-    /// The text for tests of families, which have no source to look for gaps in.
+    /// The text, for tests of families without a source in which gaps could be located.
     #[cfg(test)]
     pub(crate) fn finish(self, source_lines: usize, budget_chars: usize) -> String {
         self.finish_of("", source_lines, budget_chars)
@@ -292,13 +291,13 @@ impl Output {
     }
 }
 
-/// The mark of lines that are left out: `[12 lines left out]`.
+/// The marker of left-out lines: `[12 lines left out]`.
 fn gap_row(lines: usize) -> String {
     let plural = if lines == 1 { "" } else { "s" };
     format!("[{lines} line{plural} left out]")
 }
 
-/// How many lines a mark counts.
+/// How many lines a marker counts.
 fn gap_lines(row: &str) -> Option<usize> {
     let count = row.strip_prefix('[')?;
     let count = count
@@ -311,12 +310,12 @@ fn account(left_out: usize, source_lines: usize) -> String {
     format!("{NOTE_HEAD}{left_out}{NOTE_MIDDLE}{source_lines}{NOTE_TAIL}")
 }
 
-/// The account of an output when nothing of it is shown.
+/// The account of an output of which nothing is shown.
 pub(crate) fn account_of_all(source_lines: usize) -> String {
     account(source_lines, source_lines)
 }
 
-/// All indices below `count`, the middle one first and the ends last.
+/// All indices below `count`, from the middle to the ends.
 fn from_the_middle(count: usize) -> impl Iterator<Item = usize> {
     let middle = count / 2;
     (0..=middle)
@@ -325,7 +324,7 @@ fn from_the_middle(count: usize) -> impl Iterator<Item = usize> {
         .filter(move |index| *index < count)
 }
 
-/// Whether `text` ends with the account of a reduced text, and may be that text: it was reduced before.
+/// Whether `text` ends with an account that may be its own, so that it was reduced before.
 pub(crate) fn is_reduced(text: &str) -> bool {
     let text = text.trim_end_matches('\n');
     let last = text.rsplit('\n').next().and_then(counts);
@@ -341,7 +340,7 @@ pub(crate) fn is_account(line: &str) -> bool {
     counts(line).is_some()
 }
 
-/// How many lines an account states are left out, and of how many.
+/// The numbers of an account: how many lines are left out, and of how many.
 fn counts(line: &str) -> Option<(usize, usize)> {
     let numbers = line.strip_prefix(NOTE_HEAD)?.strip_suffix(NOTE_TAIL)?;
     let (left_out, source_lines) = numbers.split_once(NOTE_MIDDLE)?;

@@ -1,4 +1,4 @@
-//! The way of a terminal's output: clean, recognise, reduce, guard.
+//! The pipeline for terminal output: clean, recognise, reduce, check.
 
 pub(crate) mod ablation;
 pub(crate) mod asked;

@@ -1,22 +1,22 @@
-//! How much of an input is kept when a caller states how long the reduced text may be.
+//! How much of an output is kept when the caller sets a target length.
 
-/// What is kept of an input that is longer than the target.
+/// What is kept of an output that is longer than the target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// Everything: only escapes, overwritten progress and exact repeats go.
+    /// Everything: only escapes, overwritten progress and exact repeats are removed.
     Lossless,
-    /// The rows of the family, and the lines of the source that fit.
+    /// The rows of the family, and the source lines that fit.
     #[default]
     Facts,
-    /// Verdicts, counts and the names of failures alone.
+    /// Only verdicts, counts and the names of failures.
     Verdict,
 }
 
 impl Level {
-    /// Every level, in the order in which messages name them.
+    /// Every level, in the order in which messages list them.
     pub const ALL: [Self; 3] = [Self::Lossless, Self::Facts, Self::Verdict];
 
-    /// The name by which programs ask for it.
+    /// The public name of the level.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -26,18 +26,18 @@ impl Level {
         }
     }
 
-    /// The level of that exact name.
+    /// The level with exactly this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.name() == name)
     }
 }
 
-/// How long a reduced text may be, and what of it is kept.
+/// The target length of a reduced text, and what is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
-    /// What fits in this many characters stays whole.
+    /// Text of at most this many characters is not shortened.
     pub target_chars: usize,
-    /// What is kept of what does not fit.
+    /// What is kept of longer text.
     pub level: Level,
 }

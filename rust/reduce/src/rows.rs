@@ -1,4 +1,4 @@
-//! Rows of many lines: names under their folder, lines that repeat, reports.
+//! Rows made from several lines: names under their folder, repeated lines, reports.
 
 pub(crate) mod fold;
 pub(crate) mod names;

@@ -1,4 +1,4 @@
-//! What tests of families share, and the test of their samples.
+//! Shared test helpers for families, and the test of their samples.
 
 mod difference;
 mod repeats;
@@ -10,7 +10,7 @@ use crate::family::{Family, Match};
 use crate::input::{Exit, Input};
 use crate::output::Output;
 
-/// What `family` makes of `text`, which `command` printed; it has to recognise it.
+/// The reduction of `text`, the output of `command`, by `family`, which must recognise it.
 pub(crate) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) -> String {
     let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
     let input = Input {
@@ -24,7 +24,7 @@ pub(crate) fn reduced(family: &Family, text: &str, command: &str, exit: Exit) ->
     output.finish(text.lines().count(), usize::MAX)
 }
 
-/// The reducers, without the marks of what they left out: for tests of the lines that a family shows.
+/// The reducers without markers of left-out lines, for tests of the lines that a family shows.
 pub(crate) mod unmarked {
     use crate::input::Exit;
     use crate::pipeline::terminal;

@@ -1,4 +1,4 @@
-//! What one of several commands gave, where a runner states which.
+//! The output of one of several commands, where a runner reports which command printed it.
 
 use crate::divide::several::{self, Division};
 use crate::family::{Family, Match};
@@ -14,19 +14,19 @@ use crate::pipeline::route::{families, families_of_several, runs_others};
 use crate::rows::unknown::Unknown;
 use ethos_registry_core::command::CommandLine;
 
-/// Real outputs are parts of parts of parts; what goes deeper was made to take long.
+/// Real outputs are nested a few levels deep; deeper nesting is an attack on the running time.
 const MOST_DEPTH: usize = 4;
 
-/// What the commands of a line gave.
+/// The output of the commands of one command line.
 pub(crate) struct Answer<'a> {
     input: Input<'a>,
-    /// Whether their programs may be several.
+    /// Whether several programs may have printed it.
     joined: bool,
     division: Division<'a>,
 }
 
 impl<'a> Answer<'a> {
-    /// `input`, which the commands of `line` gave, whose programs may be `joined`.
+    /// The output `input` of the commands of `line`; `joined` is whether several programs may have printed it.
     pub(crate) fn of(input: Input<'a>, line: &'a CommandLine, joined: bool) -> Self {
         Self {
             input,
@@ -35,8 +35,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// The families that know it. What was cut is known by its marks, where it `may_be_cut`, but for what the commands
-    /// divide first.
+    /// The families that recognise it. If it `may_be_cut`, markers of cut output are considered before all except a
+    /// division by commands.
     pub(crate) fn families(&self, may_be_cut: bool) -> impl Iterator<Item = &'static Family> {
         let input = &self.input;
         let is_told = self.division.is_told();
@@ -53,7 +53,7 @@ impl<'a> Answer<'a> {
             .chain(one.into_iter().flatten())
     }
 
-    /// Writes what `family` makes of it.
+    /// Writes its reduction by `family`.
     pub(crate) fn write(&self, family: &Family, output: &mut Output) {
         if family.name == several::FAMILY.name {
             self.division.write(output);
@@ -63,7 +63,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Writes what the first family that knows it makes of it, as [`reduce`] does.
+    /// Writes its reduction by the first family that recognises it, as [`reduce`] does.
     pub(crate) fn reduce(&self, output: &mut Output) -> Option<Told> {
         let known = self.families(cut_mark::may_stand_in(self.input.text));
         let write = |family: &Family, part: &mut Output| self.write(family, part);
@@ -71,7 +71,7 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// Parts of outputs are reduced as outputs of their own.
+/// Reduces parts of outputs like separate outputs.
 pub(crate) const NESTED: Nested = Nested {
     reduce,
     family: |input| families(input).next().map(|family| family.name),
@@ -114,8 +114,8 @@ fn of_first(
         return None;
     }
     let mut part = output.emptied();
-    // What went well below a runner is its own affair; of several commands each was asked for, as was what
-    // is around JSON.
+    // Below a runner, output of what succeeded can be left out. If there are several commands, or text around JSON,
+    // each part was requested.
     let is_asked = [several::FAMILY.name, json::FAMILY.name].contains(&runner);
     if !is_asked && input.exit == Exit::Success && !input.lines().any(is_bad) {
         let mut unknown = Unknown::default();
@@ -131,7 +131,7 @@ fn of_first(
     Some(Told { failure: false })
 }
 
-/// How an output of several programs is known where a runner states which command gave it.
+/// How output of several programs is recognised where a runner reports which command printed it.
 fn several_in(input: &Input<'_>) -> &'static Family {
     if runs_others(input) {
         &several::FAMILY

@@ -1,7 +1,7 @@
-//! What several programs gave one after the other: `ruff check . ; pytest -q`, a script, a target of make.
+//! Output of several programs in sequence: `ruff check . ; pytest -q`, a script, a target of make.
 //!
-//! Where the output of a program begins or ends beyond doubt, the text is divided; each part goes the way
-//! of an output of its own. One family for all of it would take the lines of the other programs for noise.
+//! Where it is certain that the output of a program begins or ends, the text is divided. Each part is reduced
+//! like a separate output, because one family would take the lines of other programs for noise.
 
 mod aligned;
 mod division;
@@ -31,7 +31,7 @@ pub(crate) const FAMILY: Family = Family {
     reduce: |input, output| reduce(input, IsMuch::OfAnother, output),
 };
 
-/// The same for what one command gave, as a runner states: only a second known output proves a second program.
+/// The same for the output of one command of a runner: only a second recognised output proves a second program.
 pub(crate) const OF_ONE: Family = Family {
     recognises: |input| recognises(input, IsMuch::OfTheSame),
     reduce: |input, output| reduce(input, IsMuch::OfTheSame, output),

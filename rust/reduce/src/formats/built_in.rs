@@ -1,4 +1,4 @@
-//! The formats of the package, each read when it is first asked for.
+//! The formats of the package, each loaded when it is first used.
 
 use std::sync::OnceLock;
 
@@ -66,7 +66,7 @@ fn get(number: usize) -> Option<&'static Format> {
     FORMATS.get(number)?.get_or_init(read).as_ref()
 }
 
-/// The files of the formats of the package, by name.
+/// The format files of the package, by name.
 pub fn built_in_formats() -> impl Iterator<Item = (&'static str, &'static str)> {
     SOURCES.iter().copied()
 }

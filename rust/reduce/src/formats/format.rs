@@ -1,4 +1,4 @@
-//! A format: whose outputs it knows, and its rules.
+//! A format: which outputs it recognises, and its rules.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -11,16 +11,16 @@ use crate::input::Input;
 use crate::output::Output;
 use ethos_registry_core::command::git_subcommand;
 
-/// A longer file is not a format.
+/// Longer files are rejected.
 pub(super) const MOST_BYTES: usize = 64 * 1024;
-/// Names are shown in one line.
+/// Names are shown on one line.
 const MOST_NAME_BYTES: usize = 64;
-/// Commands and marks of one format.
+/// The most commands, and the most marks, of one format.
 const MOST_COMMANDS: usize = 32;
-/// This number of lines of the beginning has to match `lines` when the file does not state how many.
+/// How many of the first lines must match `lines` when the file does not set a number.
 const LEAST_LINES: usize = 2;
 
-/// What is wrong with a format, in one line: the key, the value and the reason.
+/// An error in a format, on one line: the key, the value and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatError(pub(super) String);
 
@@ -32,7 +32,7 @@ impl fmt::Display for FormatError {
 
 impl std::error::Error for FormatError {}
 
-/// One kind of output, as a `format.toml` states it.
+/// One output format, as described by a `format.toml`.
 #[derive(Debug)]
 pub struct Format {
     name: String,
@@ -40,7 +40,7 @@ pub struct Format {
     marks: Marks,
     least_lines: usize,
     patterns: Patterns,
-    /// Compiled when they are first used; of a format that was checked they are there.
+    /// Compiled at the first use, or by `check`.
     rules: OnceLock<Result<Rules, FormatError>>,
 }
 
@@ -48,7 +48,7 @@ impl Format {
     /// Reads a file; its patterns are checked by [`check`](Self::check).
     ///
     /// # Errors
-    /// One line: what is wrong with which key.
+    /// One line with the key and the reason.
     pub fn read(text: &str) -> Result<Self, FormatError> {
         if text.len() > MOST_BYTES {
             return Err(FormatError(format!(
@@ -85,21 +85,21 @@ impl Format {
         })
     }
 
-    /// Whether all patterns are patterns, and not too large.
+    /// Checks that all patterns are valid and not too large.
     ///
     /// # Errors
-    /// One line: the key, the pattern and the reason.
+    /// One line with the key, the pattern and the reason.
     pub fn check(&self) -> Result<(), FormatError> {
         self.rules().map(|_| ()).map_err(Clone::clone)
     }
 
-    /// Its name.
+    /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The commands that print such outputs, words joined by blanks.
+    /// The commands that print such output, with words separated by blanks.
     #[must_use]
     pub fn commands(&self) -> Vec<String> {
         self.commands.iter().map(|words| words.join(" ")).collect()
@@ -122,7 +122,7 @@ impl Format {
             .any(|command| is_command(command, input))
     }
 
-    /// Whether `input` is such an output.
+    /// Whether `input` is such output.
     pub(super) fn recognises(&self, input: &Input<'_>) -> Match {
         let is_marked = !self.marks.is_empty() && self.marks.are_in(input);
         if !is_marked && !self.runs(input) {
@@ -140,7 +140,7 @@ impl Format {
         }
     }
 
-    /// Writes what the rules leave of `input`; nothing when none of them knows a line.
+    /// Writes the reduction of `input`; nothing when no rule matches a line.
     pub(super) fn reduce(&self, input: &Input<'_>, output: &mut Output) {
         if let Ok(rules) = self.rules() {
             super::reduce::reduce(rules, input, output);
@@ -148,8 +148,8 @@ impl Format {
     }
 }
 
-/// Whether the words of `command` are those of `input`: the program, then the words that are not options in their
-/// order, and each option anywhere.
+/// Whether `command` matches the command of `input`: the program, then the words that are not options in order, and
+/// each option anywhere.
 fn is_command(command: &[String], input: &Input<'_>) -> bool {
     let Some((program, rest)) = command.split_first() else {
         return false;

@@ -1,4 +1,4 @@
-//! What becomes of each line of an output.
+//! Decides what happens to each line of an output.
 
 use hashbrown::HashSet;
 
@@ -7,25 +7,25 @@ use crate::input::{Exit, Input};
 use crate::line::fingerprint::fingerprint;
 use crate::line::mask::mask;
 
-/// Lines that stay once are remembered up to this many.
+/// How many lines with `once` are remembered.
 const MOST_ONCE: usize = 65_536;
 
-/// What becomes of a line.
+/// What happens to a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is not shown.
+    /// It is removed.
     Goes,
-    /// It always stays.
+    /// It is always kept.
     Fact,
-    /// It stays where there is room.
+    /// It is kept if there is space.
     Stays,
-    /// It is counted with those of its shape.
+    /// It is counted with other lines of its shape.
     Counted(u64),
-    /// No pattern knows it.
+    /// No pattern matches it.
     Unknown,
 }
 
-/// The fates of the lines, whether one states that the command failed, and whether a pattern knew any.
+/// The decision for each line, whether a line reports a failure, and whether any pattern matched.
 pub(super) struct Fates {
     pub(super) all: Vec<Fate>,
     pub(super) failed: bool,
@@ -59,7 +59,7 @@ impl Fates {
     }
 }
 
-/// Of lines that no pattern knows the first and the last ones stay, `shown` together.
+/// Keeps the first and the last of the lines that no pattern matches, `shown` in total.
 fn shorten_rest(all: &mut [Fate], shown: usize) {
     let unknown = || all.iter().filter(|fate| **fate == Fate::Unknown).count();
     if shown == usize::MAX || unknown() <= shown {
@@ -74,7 +74,7 @@ fn shorten_rest(all: &mut [Fate], shown: usize) {
     }
 }
 
-/// Lines around facts stay unless they are known to be of no use.
+/// Keeps lines around facts, unless they are known to be useless.
 fn around_facts(all: &mut [Fate], rules: &Rules) {
     if rules.before == 0 && rules.after == 0 {
         return;
@@ -101,13 +101,13 @@ fn around_facts(all: &mut [Fate], rules: &Rules) {
 struct Reader<'r> {
     rules: &'r Rules,
     exit: Exit,
-    /// The number of the open section, and how many of its lines are shown.
+    /// The number of the current section, and how many of its lines are shown.
     section: Option<(usize, usize)>,
-    /// Frames that follow each other.
+    /// The number of consecutive frames.
     frames: usize,
     failed: bool,
     known: bool,
-    /// Lines that stay once, and were shown.
+    /// Lines with `once` that were already shown.
     shown: HashSet<u64>,
 }
 
@@ -143,7 +143,7 @@ impl Reader<'_> {
                 Rule::Frame => is_frame = true,
             }
         }
-        // A failure is stated wherever it is.
+        // A failure is reported wherever it is.
         let is_repeated = goes.is_none()
             && once.is_some_and(|number| self.is_repeated(number, line))
             && !is_failure;
@@ -181,7 +181,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a line that stays the first time was read before; beyond what is remembered all stay.
+    /// Whether a line with `once` was seen before; when too many are remembered, later ones count as new.
     fn is_repeated(&mut self, number: usize, line: &str) -> bool {
         let group = self.rules.group(number, line);
         let key = group.unwrap_or_else(|| fingerprint(line.trim_ascii()));

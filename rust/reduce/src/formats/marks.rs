@@ -1,14 +1,14 @@
-//! Strings that prove that an output is of a format.
+//! Strings that prove that an output has a format.
 
 use super::format::FormatError;
 use crate::input::Input;
 use ethos_registry_core::find_text::FindText as _;
 
-/// A shorter string is anywhere.
+/// A shorter string could be anywhere.
 const LEAST_BYTES: usize = 4;
 const MOST_BYTES: usize = 200;
 
-/// Groups of strings: all of one group are in the first or the last lines of such an output.
+/// Groups of strings. All strings of one group are in the first or last lines of such an output.
 #[derive(Debug)]
 pub(super) struct Marks(Vec<Vec<String>>);
 

@@ -1,4 +1,4 @@
-//! The rows of an output whose format is known.
+//! Writes the rows of an output whose format is known.
 
 use hashbrown::HashMap;
 
@@ -11,7 +11,7 @@ use crate::rows::fold::{Template, Templates};
 use crate::rows::unknown::Unknown;
 use crate::rows::unknown::in_place::UnknownInPlace;
 
-/// Writes what `rules` leave of `input`; nothing when they know no line of it.
+/// Writes the reduction of `input` by `rules`; nothing when no rule matches a line.
 pub(super) fn reduce(rules: &Rules, input: &Input<'_>, output: &mut Output) {
     let lines: Vec<&str> = input.lines().collect();
     let fates = Fates::of(&lines, rules, input);

@@ -8,49 +8,49 @@ use crate::input::{Exit, Input};
 use crate::line::fingerprint::fingerprint_after;
 use ethos_registry_core::clean::beginning;
 
-/// Patterns of one format, and bytes of one of them.
+/// The most patterns of one format, and the longest pattern in bytes.
 const MOST_PATTERNS: usize = 256;
 const MOST_PATTERN_BYTES: usize = 1_000;
-/// Memory of the compiled set, and of what matching keeps.
+/// The memory limit of the compiled set, and of the matching state.
 const MOST_COMPILED_BYTES: usize = 4 << 20;
 const NEST_LIMIT: u32 = 50;
 const MOST_SECTIONS: usize = 32;
 const MOST_LINES: usize = 1_000;
-/// Of a longer line only so much is matched.
+/// Only this much of a longer line is matched.
 const LINE_BYTES: usize = 4_096;
-/// Frames that stay of those that follow each other.
+/// How many consecutive frames are kept.
 const FRAMES: usize = 3;
-/// The name of the group that holds what lines have in common.
+/// The name of the group with the part that equal lines share.
 const SAME: &str = "same";
-/// Last lines that stay.
+/// How many of the last lines are kept.
 const VERDICT_LINES: usize = 3;
 
-/// What a pattern states of the lines that it matches.
+/// What a rule does with the lines that its pattern matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rule {
     /// Such lines are among the first.
     First,
-    /// It states that the command failed, and stays.
+    /// Reports that the command failed; the line is kept.
     Failure,
-    /// It stays.
+    /// The line is kept.
     Fact,
-    /// It stays the first time, unless it goes.
+    /// The line is kept the first time, unless another rule removes it.
     Once(usize),
-    /// It stays where there is room.
+    /// The line is kept if there is space.
     Keep,
-    /// The section of that number begins.
+    /// The section with this number begins.
     Begin(usize),
-    /// The section of that number has ended.
+    /// The section with this number ends.
     End(usize),
-    /// It goes.
+    /// The line is removed.
     Drop,
-    /// Lines of one shape become one, with their number.
+    /// Lines of one shape are merged into one with a count.
     Count,
-    /// Of those that follow each other only the first stay.
+    /// Only the first of consecutive lines are kept.
     Frame,
 }
 
-/// When a pattern counts.
+/// For which exit status a pattern applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum When {
     Always,
@@ -58,35 +58,35 @@ enum When {
     Failed,
 }
 
-/// What becomes of lines that no pattern knows.
+/// What happens to lines that no pattern matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// They stay.
+    /// They are kept.
     Keep,
-    /// A few stay, and those that describe something bad.
+    /// A few are kept, and those that report a problem.
     Fold,
-    /// Only those stay that describe something bad.
+    /// Only those that report a problem are kept.
     Drop,
 }
 
-/// Lines of a section that stay.
+/// A section of lines to keep.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Section {
     pub(super) shown: usize,
-    /// Whether a line ends it; else an empty one does.
+    /// Whether a pattern ends it; otherwise an empty line does.
     pub(super) has_end: bool,
 }
 
 #[derive(Debug)]
 struct Pattern {
-    /// The key, for messages.
+    /// The key, for error messages.
     key: String,
     text: String,
     rule: Rule,
     when: When,
 }
 
-/// The patterns of a file, not yet compiled.
+/// The patterns of a file before they are compiled.
 #[derive(Debug)]
 pub(super) struct Patterns {
     all: Vec<Pattern>,
@@ -222,12 +222,12 @@ fn add(
     Ok(())
 }
 
-/// Patterns that are ready for lines.
+/// Compiled patterns.
 #[derive(Debug)]
 pub(super) struct Rules {
     set: RegexSet,
     all: Vec<(Rule, When)>,
-    /// Of patterns whose group `same` is what their lines have in common.
+    /// The patterns that have a group `same`, by number.
     shapes: Vec<Option<Regex>>,
     has_first: bool,
     pub(super) sections: Vec<Section>,
@@ -236,9 +236,9 @@ pub(super) struct Rules {
     pub(super) frames: usize,
     pub(super) verdict_lines: usize,
     pub(super) rest: Rest,
-    /// Of lines that no pattern knows this number stays at most, the first and the last ones.
+    /// At most this many of the lines that no pattern matches are kept, the first and the last ones.
     pub(super) rest_shown: usize,
-    /// Whether blanks before a line go.
+    /// Whether leading blanks are removed.
     pub(super) trim: bool,
 }
 
@@ -287,7 +287,7 @@ impl Rules {
         })
     }
 
-    /// The rules whose patterns match `line` of a command that ended so.
+    /// The rules whose patterns match `line`, for a command that ended with `exit`.
     pub(super) fn of<'r>(&'r self, line: &str, exit: Exit) -> impl Iterator<Item = Rule> + use<'r> {
         let matches = self.set.matches(beginning(line, LINE_BYTES));
         self.all
@@ -304,8 +304,8 @@ impl Rules {
             .map(|(_, (rule, _))| *rule)
     }
 
-    /// What a line has in common with others that the pattern of that number matches: what its group `same` holds, if
-    /// it has one.
+    /// The part of `line` that it shares with other lines that the pattern with this number matches: the content of its
+    /// group `same`, if it has one.
     pub(super) fn group(&self, number: usize, line: &str) -> Option<u64> {
         let pattern = self.shapes.get(number)?.as_ref()?;
         let found = pattern.captures(beginning(line, LINE_BYTES))?;
@@ -313,14 +313,14 @@ impl Rules {
         Some(fingerprint_after(number as u64, text.as_bytes()))
     }
 
-    /// Whether the first lines of `input` are of the format, as far as a pattern states how they are.
+    /// Whether the first lines of `input` match the patterns for first lines, if there are any.
     pub(super) fn begin(&self, input: &Input<'_>, least: usize) -> bool {
         let is_first = |line: &&str| self.of(line, input.exit).any(|rule| rule == Rule::First);
         !self.has_first || least == 0 || input.beginning().filter(is_first).nth(least - 1).is_some()
     }
 }
 
-/// The pattern, if it has a group of the name.
+/// The pattern, if it has the group `same`.
 fn shape(text: &str) -> Option<Regex> {
     let pattern = RegexBuilder::new(text)
         .size_limit(MOST_COMPILED_BYTES)
@@ -340,7 +340,7 @@ fn builder<'t>(texts: impl IntoIterator<Item = &'t str>) -> RegexSetBuilder {
     builder
 }
 
-/// The last line of an error, which states the reason.
+/// The last line of an error, which contains the reason.
 fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().rev().find(|line| !line.trim().is_empty());

@@ -1,4 +1,4 @@
-//! The keys of a format's file, each read once: one that is left at the end is not known.
+//! Reads the keys of a format file; keys that were not read are unknown.
 
 use toml::Value;
 
@@ -6,14 +6,14 @@ use super::format::FormatError;
 
 /// A table of a file.
 pub(super) struct Table {
-    /// What precedes its keys in messages.
+    /// The prefix of its keys in error messages.
     path: String,
     values: toml::Table,
     known: Vec<&'static str>,
 }
 
 impl Table {
-    /// The keys of a file.
+    /// The top-level table of a file.
     pub(super) fn read(text: &str) -> Result<Self, FormatError> {
         let table = text.parse().map_err(|error| syntax_error(text, &error))?;
         Ok(Self {
@@ -36,17 +36,17 @@ impl Table {
         ))
     }
 
-    /// An error of a key.
+    /// An error about a key.
     pub(super) fn error(&self, key: &str, reason: &str) -> FormatError {
         FormatError(format!("{}{key}: {reason}", self.path))
     }
 
-    /// What precedes the keys of this table in messages.
+    /// The prefix of the keys of this table in error messages.
     pub(super) fn path(&self) -> &str {
         &self.path
     }
 
-    /// A string, if it is there.
+    /// A string, if the key is present.
     pub(super) fn text(&mut self, key: &'static str) -> Result<Option<String>, FormatError> {
         match self.take(key) {
             None => Ok(None),
@@ -55,7 +55,7 @@ impl Table {
         }
     }
 
-    /// A name of one line, which has to be there.
+    /// A required name on one line.
     pub(super) fn name(
         &mut self,
         key: &'static str,
@@ -75,7 +75,7 @@ impl Table {
         }
     }
 
-    /// A number from 0 to `most`, if it is there.
+    /// A number from 0 to `most`, if the key is present.
     pub(super) fn number(
         &mut self,
         key: &'static str,
@@ -98,7 +98,7 @@ impl Table {
         }
     }
 
-    /// Whether it is `true`.
+    /// Whether the key is `true`.
     pub(super) fn flag(&mut self, key: &'static str) -> Result<bool, FormatError> {
         match self.take(key) {
             None => Ok(false),
@@ -107,7 +107,7 @@ impl Table {
         }
     }
 
-    /// A list of strings; one string is a list of one.
+    /// A list of strings; a single string is a list of one.
     pub(super) fn texts(
         &mut self,
         key: &'static str,
@@ -121,7 +121,7 @@ impl Table {
         Ok(groups.into_iter().flatten().collect())
     }
 
-    /// A list of strings and of lists of strings.
+    /// A list of strings or lists of strings.
     pub(super) fn groups(
         &mut self,
         key: &'static str,
@@ -151,7 +151,7 @@ impl Table {
         values.into_iter().map(group).collect()
     }
 
-    /// The table `[key]`, empty when it is not there.
+    /// The table `[key]`, empty when it is missing.
     pub(super) fn table(&mut self, key: &'static str) -> Result<Self, FormatError> {
         let table = match self.take(key) {
             None => toml::Table::new(),
@@ -191,7 +191,7 @@ impl Table {
         }
     }
 
-    /// All keys were read.
+    /// Checks that all keys were read.
     pub(super) fn end(self) -> Result<(), FormatError> {
         match self.values.keys().next() {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! Formats that programs registered, for the whole process.
+//! Formats registered at run time, for the whole process.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -8,18 +8,18 @@ use crate::family::{Family, Marks, Match};
 use crate::input::Input;
 use crate::output::Output;
 
-/// Formats that may be registered at once.
+/// The most formats that can be registered at once.
 const MOST_FORMATS: usize = 1_000;
 
 static FORMATS: RwLock<Vec<Arc<Format>>> = RwLock::new(Vec::new());
-/// Whether there are any: without them an output passes at the cost of this.
+/// Whether there are any: a cheap check, so that an unused feature costs nothing.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// The name of the family of all formats that were registered.
+/// The family name of all registered formats.
 pub const REGISTERED: &str = "registered format";
 
-/// The formats that were registered. Those for the command of an output come before all families, those that know it by
-/// its content after them.
+/// The registered formats. Those that match the command of an output come before all families, those that recognise its
+/// content after them.
 pub(crate) const USERS: Family = Family {
     name: REGISTERED,
     runs: |input| find(|format| format.runs(input)).is_some(),
@@ -35,7 +35,7 @@ pub(crate) const USERS: Family = Family {
     },
 };
 
-/// The format that knows `input`: by its command before all others.
+/// The format that recognises `input`; a match of the command has priority.
 fn known(input: &Input<'_>) -> Option<Arc<Format>> {
     find(|format| format.runs(input) && format.recognises(input) != Match::No)
         .or_else(|| find(|format| format.recognises(input) == Match::Certain))
@@ -45,7 +45,7 @@ fn find(is_it: impl Fn(&Format) -> bool) -> Option<Arc<Format>> {
     if !ANY.load(Ordering::Acquire) {
         return None;
     }
-    // What matches runs outside of the lock.
+    // The lock is released before patterns are matched.
     let formats = FORMATS
         .read()
         .unwrap_or_else(PoisonError::into_inner)
@@ -53,15 +53,15 @@ fn find(is_it: impl Fn(&Format) -> bool) -> Option<Arc<Format>> {
     formats.into_iter().find(|format| is_it(format))
 }
 
-/// The name of the registered format that knows `input`.
+/// The name of the registered format that recognises `input`.
 pub(crate) fn registered_name(input: &Input<'_>) -> Option<String> {
     known(input).map(|format| format.name().to_owned())
 }
 
-/// Registers a format for the whole process, whose patterns are checked. The newest comes first.
+/// Checks the patterns of a format and registers it for the whole process. The newest format has priority.
 ///
 /// # Errors
-/// What is wrong with its patterns; that the name is taken and `replace` is not set; that there are too many.
+/// Invalid patterns, a name that is taken while `replace` is false, or too many formats.
 pub fn register(format: Format, replace: bool) -> Result<(), FormatError> {
     format.check()?;
     let mut formats = FORMATS.write().unwrap_or_else(PoisonError::into_inner);
@@ -89,7 +89,7 @@ pub fn register(format: Format, replace: bool) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Removes the format of that name; whether there was one.
+/// Removes the format with that name; returns whether there was one.
 pub fn unregister(name: &str) -> bool {
     let mut formats = FORMATS.write().unwrap_or_else(PoisonError::into_inner);
     let before = formats.len();
@@ -98,7 +98,7 @@ pub fn unregister(name: &str) -> bool {
     formats.len() < before
 }
 
-/// The formats that are registered, the newest first.
+/// The registered formats, the newest first.
 #[must_use]
 pub fn registered() -> Vec<Arc<Format>> {
     FORMATS

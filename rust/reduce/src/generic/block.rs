@@ -1,22 +1,22 @@
-//! Lines that belong to a bad one.
+//! Lines that belong to a line that reports a problem.
 
 use super::kind::Kind;
 use super::row::Row;
 use crate::line;
 
-/// Bad lines that are kept with their numbers, and lines below one that belong to it.
+/// How many bad lines keep their numbers, and how many lines below one can belong to it.
 pub(super) const WHOLE_BAD_LINES: usize = 100;
 const DETAIL_LINES: usize = 6;
 
-/// The bad line above, and how much of what follows belongs to it.
+/// The last bad line, and how many of the lines after it belong to it.
 #[derive(Default)]
 pub(super) struct Block {
     pub(super) count: usize,
     indent: usize,
-    /// Lines below it so far, and those that may still follow.
+    /// How many lines below it so far, and how many more may follow.
     told: usize,
     left: usize,
-    /// Its message is in the next line, wherever that begins.
+    /// Its message is on the next line, at any indentation.
     announces: bool,
 }
 
@@ -33,7 +33,7 @@ impl Block {
         };
     }
 
-    /// Whether `line` is deeper than the bad line above it, is announced by it, or states more of it.
+    /// Whether `line` is indented more than the bad line above it, is announced by it, or continues it.
     pub(super) fn holds(&mut self, line: &str) -> bool {
         let announced = std::mem::take(&mut self.announces) || is_more(line);
         if self.left == 0 || !announced && line::indent(line) <= self.indent {
@@ -45,7 +45,7 @@ impl Block {
         true
     }
 
-    /// The row of a line that it holds.
+    /// The row of a line that belongs to the block.
     pub(super) fn row<'a>(&self, number: usize, line: &'a str, kind: Kind) -> Row<'a> {
         Row {
             detail: self.told,
@@ -54,7 +54,7 @@ impl Block {
     }
 }
 
-/// Whether a database states with `line` more of the error above.
+/// Whether `line` is a continuation of an error that a database reports.
 fn is_more(line: &str) -> bool {
     line.starts_with(['D', 'H', 'L'])
         && ["DETAIL:  ", "HINT:  ", "LINE "]

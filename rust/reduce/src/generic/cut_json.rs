@@ -1,5 +1,5 @@
-//! JSON on many lines that was cut, so that it cannot be read as a whole: records that differ from the others
-//! are shown whole, so that no member is shown beside members of another record.
+//! Truncated multi-line JSON, which cannot be parsed as a whole. Records that differ from the others are shown
+//! completely, so that no member appears next to members of another record.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use crate::output::Output;
 use ethos_registry_core::lines::lines;
 
 const LEAST_LINES: usize = 30;
-/// One line in this many may be something else.
+/// At most one line in this many may be something else.
 const OTHER_SHARE: usize = 10;
 const LEAST_RECORDS: usize = 4;
-/// A value that one record in this many has is odd, if the member has few values.
+/// A value is unusual if at most one record in this many has it and the member has few values.
 const ODD_SHARE: usize = 50;
 const FEW_VALUES: usize = 12;
 const ODD_RECORDS: usize = 20;
 const RECORD_LINES: usize = 60;
-/// This many lines before the first and behind the last record are shown.
+/// This many lines before the first and after the last record are shown.
 const AROUND_LINES: usize = 20;
 const LINE_CHARS: usize = 400;
 
-/// Writes the first, the last and the odd records of `text`; whether it is JSON with records.
+/// Writes the first, the last and the unusual records of `text`. Returns whether it is JSON with records.
 pub(super) fn write(text: &str, output: &mut Output) -> bool {
     if !text.contains("\": ") {
         return false;
@@ -54,7 +54,7 @@ pub(super) fn write(text: &str, output: &mut Output) -> bool {
     true
 }
 
-/// A member of an object, with its key: `"name": "oak"`.
+/// A member of an object and its key: `"name": "oak"`.
 fn member(line: &str) -> Option<(&str, &str)> {
     let line = line.trim();
     let (key, value) = line.strip_prefix('"')?.split_once("\": ")?;
@@ -73,7 +73,7 @@ fn is_json(line: &str) -> bool {
         || line.starts_with('"') && line.trim_end_matches(',').ends_with('"')
 }
 
-/// The lines of each record: an object of a list, or of a map.
+/// The lines of each record: an object in a list or a map.
 fn records(all: &[&str]) -> Option<Vec<Range<usize>>> {
     let others = all.iter().filter(|line| !is_json(line)).count();
     if all.len() < LEAST_LINES || others * OTHER_SHARE > all.len() {
@@ -105,13 +105,13 @@ fn records(all: &[&str]) -> Option<Vec<Range<usize>>> {
             records.push(start..number + 1);
         }
     }
-    // The last one may be cut.
+    // The last one may be truncated.
     records.extend(start.map(|start| start..all.len()));
     let is_short = |record: &Range<usize>| record.len() <= RECORD_LINES;
     (records.len() >= LEAST_RECORDS && records.iter().all(is_short)).then_some(records)
 }
 
-/// Records with a member or a value that hardly any other has.
+/// Records with a member or a value that few others have.
 fn odd(all: &[&str], records: &[Range<usize>]) -> Vec<Range<usize>> {
     let members = |record: &Range<usize>| {
         let lines = all.get(record.clone()).unwrap_or_default();

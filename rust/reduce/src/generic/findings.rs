@@ -1,4 +1,4 @@
-//! Findings that say the same: the first of them with the places of the others.
+//! Findings with the same message: the first of them with the locations of the others.
 
 use hashbrown::HashTable;
 
@@ -6,16 +6,16 @@ use super::Row;
 use super::kind::{Kind, place_length};
 use crate::line::fingerprint::fingerprint_after;
 
-/// Messages that are distinguished.
+/// The most messages that are distinguished.
 const MAX_MESSAGES: usize = 4_096;
-/// Of more findings than this not every place of a message is shown.
+/// With more findings than this, not every location of a message is shown.
 const MANY_FINDINGS: usize = 150;
 const PLACES_OF_MANY: usize = 6;
 
-/// `rows` with those that begin with a place and say the same, with the lines that belong to them, put
-/// together at the first of them.
+/// `rows` in which findings with the same message, and the lines that belong to them, are moved to
+/// the first of them.
 ///
-/// A place without a path belongs to the file named above it.
+/// A location without a path belongs to the file named above it.
 pub(super) fn grouped<'a>(rows: &[Row<'a>]) -> Vec<Row<'a>> {
     let findings = rows.iter().filter(|row| place_of(row).is_some()).count();
     let most = if findings > MANY_FINDINGS {
@@ -68,9 +68,9 @@ pub(super) fn grouped<'a>(rows: &[Row<'a>]) -> Vec<Row<'a>> {
     kept
 }
 
-/// The place and the message of a row that begins with a place.
+/// The location and the message of a row that begins with a location.
 fn place_of<'a>(row: &Row<'a>) -> Option<(&'a str, &'a str)> {
-    // What is of one of these kinds was asked for its place.
+    // Rows of these kinds are known not to begin with a location.
     let placeless = matches!(
         row.kind,
         Kind::Plain | Kind::Header | Kind::Verdict | Kind::Finding | Kind::Change | Kind::Warning

@@ -1,4 +1,4 @@
-//! Forms of lines that are identified by more than their words.
+//! Forms of lines that are recognised by more than their words.
 
 use memchr::{memchr, memchr_iter, memchr2};
 
@@ -7,7 +7,7 @@ use crate::line::{heading_level, is_bad};
 use ethos_registry_core::clean;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Whether `text` ends with the time that all of it took: `3 examples in 0.942 seconds`.
+/// Whether `text` ends with the total time: `3 examples in 0.942 seconds`.
 pub(super) fn ends_with_time(text: &str) -> bool {
     text.strip_suffix(" seconds").is_some_and(|spent| {
         let before = spent.trim_end_matches(|sign: char| sign.is_ascii_digit() || sign == '.');
@@ -16,12 +16,12 @@ pub(super) fn ends_with_time(text: &str) -> bool {
     })
 }
 
-/// Whether `text` is a heading below the first of an input in Markdown; one sign alone begins comments too.
+/// Whether `text` is a Markdown heading of the second level or below; a single number sign also begins comments.
 pub(super) fn is_heading(text: &str) -> bool {
     matches!(heading_level(text), Some(2 | 3))
 }
 
-/// Whether `text` sets how long something may take: `timeout: 30m`, `connect_timeout=5`.
+/// Whether `text` sets a time limit: `timeout: 30m`, `connect_timeout=5`.
 pub(super) fn is_limit(text: &str) -> bool {
     let set = text.split_once([':', '=']);
     set.is_some_and(|(name, value)| {
@@ -34,7 +34,7 @@ pub(super) fn is_limit(text: &str) -> bool {
     })
 }
 
-/// Whether a sign of percent is in `text` that encodes no byte, as it does in `a%0Ab`.
+/// Whether `text` contains a percent sign that does not encode a byte as in `a%0Ab`.
 pub(super) fn holds_share(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr_iter(b'%', bytes).any(|at| {
@@ -50,7 +50,7 @@ pub(super) fn is_title(text: &str) -> bool {
     rest.len() < text.len() && rest.starts_with(") ") && rest.len() > 2
 }
 
-/// Whether `text` is a state of a progress bar: a share of the whole and a bar or a speed.
+/// Whether `text` is a state of a progress bar: a percentage, and a bar or a speed.
 pub(super) fn is_progress(text: &str) -> bool {
     let bytes = text.as_bytes();
     let first = bytes.first().copied().unwrap_or_default();
@@ -76,7 +76,7 @@ pub(super) fn is_progress(text: &str) -> bool {
             || memchr(DRAWN, bytes).is_some())
 }
 
-/// Whether `text` states how much comes in a second: `2.4MB/s`, not `src/shop`.
+/// Whether `text` contains a rate per second: `2.4MB/s`, not `src/shop`.
 fn holds_rate(text: &str) -> bool {
     let bytes = text.as_bytes();
     memchr::memmem::find_iter(bytes, b"/s").any(|at| {
@@ -85,8 +85,8 @@ fn holds_rate(text: &str) -> bool {
     })
 }
 
-/// Whether `text` is a frame in the code of Ruby or of a gem, and nothing else: a place, the word `in` and a quoted
-/// name. The first frame of an error bears its message.
+/// Whether `text` is nothing but a frame in the code of Ruby or of a gem: a location, the word `in` and a quoted name.
+/// The first frame of an error also contains the message.
 pub(super) fn is_frame_of_ruby(text: &str) -> bool {
     text.ends_with('\'')
         && text.has_text(":in ")

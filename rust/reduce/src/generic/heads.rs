@@ -1,5 +1,5 @@
-//! What a line that matters is said of, where that is above it among lines that are folded: `oak 57:` above
-//! `  disk failed`.
+//! Headings of important lines: if the lines above are folded, the line that names the subject is kept, such as `oak
+//! 57:` above `  disk failed`.
 
 use std::collections::BTreeMap;
 
@@ -11,24 +11,23 @@ use super::shape::Shape;
 use crate::line::{indent, is_ruler};
 use crate::rows::fold::Templates;
 
-/// Lines above a row among which its head is looked for; of those that are not indented less only a few.
+/// How many lines above a row are searched for its heading; only a few if they are not indented less.
 const MOST_ABOVE: usize = 40;
 const MOST_BYTES_ABOVE: usize = 16_384;
 const NEAR: usize = 8;
-/// Headers of failures and odd rows are shown if they are not more; those of others up to this many.
+/// The most headings of failures and unusual rows, and the most of other rows.
 const MOST_HEADS: usize = 200;
 const MOST_OTHER_HEADS: usize = 40;
-/// These only where there are not more rows, since some may have to go.
+/// Other headings are only shown for up to this many rows, since some may have to be removed.
 const FEW_ROWS: usize = 100;
-/// Of this many rows they are looked for.
+/// For how many rows headings are searched.
 const MOST_ROWS: usize = 400;
-/// Headers of one row, each of which is said of the one above it.
+/// How many nested headings of one row are shown.
 const LEVELS: usize = 3;
-/// Titles one below the other.
+/// How many consecutive titles are shown.
 const TITLES: usize = 3;
 
-/// `rows` of `text`, which are in their order, with the headers of those that stand out, where these are folded in
-/// `templates`.
+/// `rows` of `text` in order, with the headings of important rows added if they are folded in `templates`.
 pub(super) fn with_heads<'a>(
     text: &'a str,
     rows: Vec<Row<'a>>,
@@ -51,7 +50,7 @@ pub(super) fn with_heads<'a>(
     }
     let (mut heads, others): (Vec<_>, Vec<_>) =
         heads.into_values().partition(|head| head.stands_out);
-    // A failure without its head would seem to be said of the last one that is shown.
+    // Without its heading a failure would seem to belong to the previous one that is shown.
     if heads.len() > MOST_HEADS {
         return rows;
     }
@@ -63,15 +62,15 @@ pub(super) fn with_heads<'a>(
     heads
 }
 
-/// Whether what a row states may be said of one thing among others.
+/// Whether what a row reports may be about one of several subjects.
 fn has_head(row: &Row<'_>) -> bool {
     let is_alone = row.times == 1 && indent(row.line) > 0;
     let told = matches!(row.kind, Kind::Plain | Kind::Verdict | Kind::Warning) && is_alone;
     row.detail == 0 && (row.matters() || told)
 }
 
-/// The lines above `row` that it belongs to: those that are indented less; where none is, those that look like
-/// titles, the first of a few behind a blank line, or one of the kind with which such lines began, as `first` shows.
+/// The lines above `row` that it belongs to: those that are indented less. If there are none, lines that look like
+/// titles: the first of a few after a blank line, or one that begins like earlier titles, as `first` shows.
 fn head<'a>(
     text: &'a str,
     row: &Row<'_>,
@@ -110,13 +109,13 @@ fn head<'a>(
     }
     let kinds = near.iter().filter_map(|(_, line)| first(line));
     let (earliest, latest) = (kinds.clone().min(), kinds.max());
-    // Records of one line are said of nothing else.
+    // Records on one line have no heading.
     let head = near.iter().find(|(_, line)| first(line) == earliest);
     let head = head.filter(|_| earliest < latest);
     head.copied().into_iter().collect()
 }
 
-/// The lines of `lines`, which stand above `row` from below, that are indented less, one less than the other.
+/// Those of `lines`, listed upwards from `row`, that are indented less, each less than the one before.
 fn outer<'a>(
     row: &Row<'_>,
     mut depth: usize,
@@ -139,7 +138,7 @@ fn outer<'a>(
     found
 }
 
-/// The last lines of `text`, the same number of of them as are looked at.
+/// The last lines of `text`, as many as are searched.
 fn last_lines(text: &str) -> &str {
     let Some(from) = text.len().checked_sub(MOST_BYTES_ABOVE) else {
         return text;
@@ -153,7 +152,7 @@ fn last_lines(text: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// Whether `line` looks like what others are said of: `oak:`, `>>> oak`, `[3/7] oak`, `- oak`, `grow oak ...`.
+/// Whether `line` looks like a heading: `oak:`, `>>> oak`, `[3/7] oak`, `- oak`, `grow oak ...`.
 fn is_title(line: &str) -> bool {
     let text = line.trim_ascii_start();
     let counted = text.strip_prefix('[').and_then(|rest| rest.split_once('/'));

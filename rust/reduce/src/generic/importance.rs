@@ -1,10 +1,10 @@
-//! How important a line of any output is, where there is room for some lines only.
+//! The importance of a line of any output, for when there is space for some lines only.
 
 use super::kind::{Kind, kind};
 use crate::line::source::is_head;
 use crate::output::{Importance, LEAST_RANK};
 
-/// By the kind of a line.
+/// Importance by the kind of a line.
 pub(crate) const IMPORTANCE: Importance = Importance { rank, is_verdict };
 
 fn rank(line: &str) -> u8 {

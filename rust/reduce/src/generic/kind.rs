@@ -1,4 +1,4 @@
-//! What a line of an unknown program is likely to be.
+//! Guesses the meaning of a line of an unknown program.
 
 use super::forms::{ends_with_time, is_frame_of_ruby, is_heading, is_limit, is_progress, is_title};
 use super::signs::Signs;
@@ -16,40 +16,40 @@ use memchr::{memchr, memchr_iter, memchr2};
 /// The likely meaning of one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Something failed.
+    /// It reports a failure.
     Bad,
-    /// A message with a place in a file: no two of them are the same.
+    /// A message with a location in a file; no two of them are equal.
     Place,
-    /// A message with a code, or with a place somewhere in it.
+    /// A message with a code, or with a location somewhere in it.
     Finding,
-    /// A line of a difference, or what was expected and what came.
+    /// A line of a diff, or an expected or actual value.
     Change,
-    /// Nothing but the path of a file: what follows is about it.
+    /// Only the path of a file: what follows is about it.
     Header,
-    /// A count or an end: `3 passed`, `Done in 2s`.
+    /// A total or an end: `3 passed`, `Done in 2s`.
     Verdict,
     /// A warning.
     Warning,
-    /// Nothing of all this.
+    /// None of the others.
     Plain,
     /// Advice.
     Hint,
-    /// One of the things that went well.
+    /// Something that succeeded.
     Passed,
     /// A state of a progress bar.
     Progress,
-    /// Blanks, rulers, marks under source text.
+    /// Blanks, rulers, markers under source text.
     Noise,
 }
 
-/// The first byte of bars and of many drawn signs.
+/// The first byte of bars and of many drawing characters.
 pub(super) const DRAWN: u8 = 0xE2;
 /// Shorter words are often units and names.
 const WORD_LETTERS: usize = 4;
-/// Only so much of a line states what it is.
+/// Only this much of a line is examined.
 const BEGINNING_BYTES: usize = 1_000;
 
-/// What `line` is likely to be.
+/// The likely meaning of `line`.
 pub(crate) fn kind(line: &str) -> Kind {
     let whole = line.trimmed();
     let text = clean::beginning(whole, BEGINNING_BYTES);
@@ -126,8 +126,8 @@ pub(crate) fn kind(line: &str) -> Kind {
     }
 }
 
-/// Whether `line` is likely to tell that something failed, which is [`kind`] asked for [`Kind::Bad`]:
-/// lines silently or sign of it need not be asked for all the rest.
+/// Whether `line` is likely to report a failure, like [`kind`] with the result [`Kind::Bad`] but faster for lines
+/// without any sign of it.
 pub(crate) fn tells_of_failure(line: &str) -> bool {
     let text = clean::beginning(line.trimmed(), BEGINNING_BYTES);
     let may_be = FAILED_BEGINNINGS.begin(text)
@@ -137,8 +137,8 @@ pub(crate) fn tells_of_failure(line: &str) -> bool {
     may_be && kind(line) == Kind::Bad
 }
 
-/// How long the place is with which `text`, a trimmed line, begins: a path with a line, or, in a
-/// list of findings of one file, a line with a column.
+/// The length of the location that `text`, a trimmed line, begins with: a path with a line or, in a list of findings
+/// for one file, a line with a column.
 pub(crate) fn place_length(text: &str) -> Option<usize> {
     if text.starts_with(|sign: char| sign.is_ascii_digit()) {
         let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
@@ -152,8 +152,8 @@ pub(crate) fn place_length(text: &str) -> Option<usize> {
     is_path(place.path).then_some(place.text.len())
 }
 
-/// Whether a small word letters is in `text`: a row of data may hold what looks like a code, and states
-/// nothing.
+/// Whether `text` contains a word in lower case. A row of data without one may contain what looks like a code, but it
+/// is not a message.
 fn has_word(text: &str) -> bool {
     let mut letters = 0;
     text.bytes().any(|byte| {
@@ -178,16 +178,15 @@ fn is_header(text: &str) -> bool {
         })
 }
 
-/// Whether `text` states which files import each other, or what they import: `a.js -> b.js -> a.js`,
-/// `oak (imported by "a.js")`.
+/// Whether `text` lists imports of files: `a.js -> b.js -> a.js`, `oak (imported by "a.js")`.
 fn is_import(text: &str) -> bool {
-    // Few lines hold the one sign or end with the other.
+    // Few lines contain the one symbol or end with the other.
     let imports = || memchr(b'>', text.as_bytes()).is_some() && text.has_text(" -> ");
     imports() && text.split(" -> ").all(is_header)
         || text.ends_with(')') && text.has_text(" (imported by ")
 }
 
-/// Whether `text` is nothing but a name and a number: `High: 20`.
+/// Whether `text` is only a name and a number: `High: 20`.
 fn is_count(text: &str) -> bool {
     let digits = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
     let number = text.bytes().rev().take_while(digits).count();
@@ -219,8 +218,7 @@ fn is_change(text: &str) -> bool {
     signed || CHANGES.begin(text)
 }
 
-/// Whether the name of a rule ends `text` in brackets, or begins it: `... (id-unique)`,
-/// `yaml[colons]: ...`.
+/// Whether `text` ends with a rule name in brackets, or begins with one: `... (id-unique)`, `yaml[colons]: ...`.
 fn holds_rule(text: &str) -> bool {
     let is_name = |name: &str| {
         name.len() > 2
@@ -247,7 +245,7 @@ fn holds_rule(text: &str) -> bool {
     ends || begins()
 }
 
-/// Whether a place is somewhere in `text`: `at f (src/a.js:1:2)`, `file "a.py", line 3`.
+/// Whether `text` contains a location: `at f (src/a.js:1:2)`, `file "a.py", line 3`.
 fn holds_place(text: &str, signs: Signs) -> bool {
     if is_library_frame(text) {
         return false;
@@ -255,7 +253,7 @@ fn holds_place(text: &str, signs: Signs) -> bool {
     signs.lined || signs.numbered && numbered_words(text).any(is_place)
 }
 
-/// The words of `text` with a colon and a digit behind it: no others hold a place.
+/// The words of `text` that contain a colon followed by a digit; no others contain a location.
 fn numbered_words(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let parts = |byte: &u8| matches!(byte, b' ' | b'(' | b'[' | b'<');
@@ -279,7 +277,7 @@ fn numbered_words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether `word` is a place in a file, perhaps as an address and with signs of a sentence behind it.
+/// Whether `word` is a location in a file, possibly a URL and with punctuation after it.
 fn is_place(word: &str) -> bool {
     let word = if word.starts_with("file://") {
         word.trim_start_matches("file://")
@@ -290,7 +288,7 @@ fn is_place(word: &str) -> bool {
     line::place(word).is_some_and(|place| is_path(place.path))
 }
 
-/// The mark by which `text`, a trimmed line, states that one thing went well.
+/// The prefix or suffix by which `text`, a trimmed line, reports a success.
 pub(crate) fn passed_mark(text: &str) -> Option<&'static str> {
     let last = text.as_bytes().last();
     let end = || {
@@ -302,21 +300,21 @@ pub(crate) fn passed_mark(text: &str) -> Option<&'static str> {
     (!TAP_DIRECTIVES.iter().any(|word| text.has_text(word))).then_some(mark)
 }
 
-/// Whether what precedes a line number can be the path of a file: not a clock, not a host.
+/// Whether the text before a line number can be the path of a file, not a time or a host.
 pub(crate) fn is_path(path: &str) -> bool {
     let odd = |byte: u8| matches!(byte, b'"' | b'{' | b'[' | b'<' | b'=' | b',' | b'(' | b';');
     let name = path.rsplit_text("/").map_or(path, |(_, name)| name);
     let extension = name.rsplit_text(".").map_or("", |(_, extension)| extension);
     let named = extension.starts_with(|sign: char| sign.is_ascii_alphabetic())
         || name.starts_with(|sign: char| sign.is_ascii_uppercase())
-        // With a blank it may as well be a word and another: `link/ether ba:81:97:f2:3d:53`.
+        // With blanks it may as well be two words: `link/ether ba:81:97:f2:3d:53`.
         || path.contains('/')
             && !path.contains(' ')
             && name.bytes().any(|byte| byte.is_ascii_alphabetic());
     named && !path.bytes().any(odd) && ["://", ": ", "  "].iter().all(|text| !path.has_text(text))
 }
 
-/// Whether `text`, a trimmed line, is a frame of a stack in code that the user did not write.
+/// Whether `text`, a trimmed line, is a stack frame in library code.
 pub(crate) fn is_library_frame(text: &str) -> bool {
     let first = text.as_bytes().first();
     if first == Some(&b'/') {
@@ -329,7 +327,7 @@ pub(crate) fn is_library_frame(text: &str) -> bool {
             || LIBRARY_FOLDERS.iter().any(|folder| text.has_text(folder)))
 }
 
-/// Marks under a source line: `    ^~~~~`, `  |     ^^^`, `│   ─┬`.
+/// Markers under a source line: `    ^~~~~`, `  |     ^^^`, `│   ─┬`.
 fn is_marks(text: &str) -> bool {
     let is_mark = |sign| {
         matches!(
@@ -340,7 +338,7 @@ fn is_marks(text: &str) -> bool {
     text.chars().all(is_mark)
 }
 
-/// Whether `text` states what a drawn arm points at in the source above: `│ ╰── declared here`.
+/// Whether `text` is the label of a drawn line that points into the source above: `│ ╰── declared here`.
 fn is_label(text: &str) -> bool {
     let arm = text.trim_start_matches(['│', '┆', '┊', '·', '|', ':', ' ']);
     arm.strip_prefix('╰').is_some_and(|rest| {
@@ -358,7 +356,7 @@ fn is_excerpt(text: &str) -> bool {
     let text = text.trim_start_matches(['>', '→', ' ']);
     let rest = text.trim_start_matches(|sign: char| sign.is_ascii_digit());
     let numbered = rest.len() < text.len();
-    // Bars without a blank beside them divide the cells of a row.
+    // Bars without a blank next to them separate the cells of a row.
     let behind = rest.trim_start().strip_prefix(['|', '│', '┃', '¦']);
     numbered
         && behind.is_some_and(|behind| {
@@ -368,7 +366,7 @@ fn is_excerpt(text: &str) -> bool {
         })
 }
 
-/// Whether behind the number of a line is how bad it is, in a cell of its own: ` ERROR   | [x] why`.
+/// Whether a line number is followed by a severity in a separate cell: ` ERROR   | [x] why`.
 fn is_judged(behind: &str) -> bool {
     let cell = behind.trim_start();
     let after = cell.strip_prefix("ERROR").or(cell.strip_prefix("WARNING"));

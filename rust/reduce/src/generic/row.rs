@@ -1,4 +1,4 @@
-//! A row of an input of no known family.
+//! A row of an input that no family recognises.
 
 use super::kind::Kind;
 
@@ -8,13 +8,13 @@ pub(super) struct Row<'a> {
     pub(super) number: usize,
     pub(super) line: &'a str,
     pub(super) kind: Kind,
-    /// How many lines it represents.
+    /// How many lines it stands for.
     pub(super) times: usize,
-    /// The how manieth line it is of those that belong to a bad one; 0 for none.
+    /// Its position among the lines that belong to a bad line, from 1; 0 if it does not belong to one.
     pub(super) detail: usize,
-    /// Whether it matters although others are like it but for their numbers.
+    /// Whether it matters although other lines differ only in numbers.
     pub(super) stands_out: bool,
-    /// How many other findings say the same, and the places of those that are shown.
+    /// How many other findings have the same message, and the locations of those that are shown.
     pub(super) alike: usize,
     pub(super) more: Vec<&'a str>,
 }
@@ -33,7 +33,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether it describes a failure or is odd.
+    /// Whether it reports a failure or is unusual.
     pub(super) fn matters(&self) -> bool {
         self.stands_out || self.kind == Kind::Bad
     }

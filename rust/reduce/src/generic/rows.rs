@@ -1,4 +1,4 @@
-//! The rows of an input of no known family: what repeats itself is folded, noise is gone.
+//! The rows of an input that no family recognises: repeats are folded, noise is removed.
 
 use super::block::{Block, WHOLE_BAD_LINES};
 use super::heads::with_heads;
@@ -15,16 +15,16 @@ use crate::rows::fold::{Numbered, Templates};
 use ethos_registry_core::clean;
 use ethos_registry_core::lines::lines;
 
-/// The rows of the folded text, in their order.
+/// The rows of the folded text, in order.
 pub(super) fn rows(text: &str) -> Vec<Row<'_>> {
     let mut templates = Templates::watching();
-    // Of the first line of each template.
+    // The kind of the first line of each template.
     let mut kinds: Vec<Kind> = Vec::new();
     let mut shapes = Latest::of(text.len());
     let mut details = Vec::new();
     let mut bad = Block::default();
     let mut progress: Option<(usize, &str)> = None;
-    // The indent of a frame of Python in a library: what is deeper below it is its source.
+    // The indentation of a Python frame in a library: more indented lines below it are its source.
     let mut frame: Option<usize> = None;
     let mut table = Table::default();
     let mut blocks = Blocks::of(text);
@@ -71,7 +71,7 @@ pub(super) fn rows(text: &str) -> Vec<Row<'_>> {
                 templates.add_alike(fingerprint(line), number, line);
             }
             _ if bad.holds(line) => details.push(bad.row(number, line, found)),
-            // A row of mere numbers states nothing else: `776 200` of `uniq -c`, nor does how many rows there are.
+            // A row of numbers, such as `776 200` of `uniq -c`, or a number of rows.
             _ if begins_block || is_told_apart(line, text.len()) => {
                 templates.add_alike(exact(line, number), number, line);
             }
@@ -92,7 +92,7 @@ pub(super) fn rows(text: &str) -> Vec<Row<'_>> {
     with_heads(text, rows, &templates)
 }
 
-/// The rows of the templates, which are of these kinds, and of the lines that belong to bad ones.
+/// The rows of the templates, which have these kinds, and of the lines that belong to bad ones.
 fn told<'a>(
     templates: &mut Templates<'a>,
     kinds: &[Kind],
@@ -130,13 +130,13 @@ fn told<'a>(
     });
     rows.extend(in_order(in_order(firsts, details), others));
     if has_odd {
-        // The first usual line of a template can be behind the first of another.
+        // The first usual line of a template can be after the first line of another template.
         rows.sort_by_key(|row| row.number);
     }
     rows
 }
 
-/// The rows of both, which are in their order, in their order.
+/// Merges two ordered lists of rows.
 fn in_order<'a>(
     some: impl Iterator<Item = Row<'a>>,
     others: impl Iterator<Item = Row<'a>>,

@@ -1,4 +1,4 @@
-//! Which rows stay when not all can.
+//! Selects the rows that are kept when not all can be.
 
 use super::kind::{Kind, place_length};
 use super::{LINE_CHARS, Row, line_chars};
@@ -7,31 +7,31 @@ use crate::line::fingerprint::fingerprint;
 use crate::line::mask::{first_word_mask, mask, shape_mask};
 use crate::rows::fold::Templates;
 
-/// Text of at most this length is shown whole when nothing in it is a finding.
+/// Text of at most this length is kept if it has no finding.
 const WHOLE_BYTES: usize = 8_000;
-/// What is shown of an input with findings: of them one part in this many, of all else in this many.
+/// With findings, one part in the first number may be findings, and one part in the second number other rows.
 const FINDINGS_SHARE: usize = 4;
 const MIN_FINDINGS_BYTES: usize = 8_000;
 const MAX_BYTES: usize = 24_000;
-/// However short the text is, this much may be shown of it.
+/// However short the text is, this much of the rest may be shown.
 const MIN_REST_BYTES: usize = 4000;
 /// All rows together take this share of the text unless more of them are findings: 1 in 5.6.
 const REST_SHARE: (usize, usize) = (18, 100);
-/// Of a long text without findings, the share that is shown.
+/// The share of a long text without findings that is shown.
 const PLAIN_SHARE: usize = 10;
 const HEAD_LINES: usize = 40;
 const TAIL_LINES: usize = 20;
-/// Of an input with findings the last rows, among them the verdict.
+/// How many of the last rows of an input with findings are kept, as they contain the verdict.
 const VERDICT_LINES: usize = 4;
-/// Lines below a bad one that matter as much.
+/// How many lines below a bad line are as important as that line.
 const FIRST_DETAILS: usize = 2;
-/// At most one row in this many is the path of a file that what follows is about.
+/// At most one row in this many can be a file path that is a heading.
 const HEADERS_SHARE: usize = 2;
 const RARE_COUNT: usize = 2;
 const RARE_LINES: usize = 60;
 const COMMON_TEMPLATES: usize = 12;
 
-/// How much a row matters; the less, the more.
+/// Ranks of rows; lower ranks matter more.
 const TOP: u8 = 0;
 const NEW: u8 = 1;
 const HEADER: u8 = 2;
@@ -42,7 +42,7 @@ const RARE: u8 = 6;
 const COMMON: u8 = 7;
 const PLAIN: u8 = 8;
 
-/// Of `rows`, the rows of an input of `bytes`, those that matter most, in their order.
+/// The most important of `rows`, the rows of an input of `bytes`, in order.
 pub(super) fn selected(rows: Vec<Row<'_>>, bytes: usize, exit: Exit) -> Vec<Row<'_>> {
     let is_finding = |row: &&Row<'_>| matches!(row.kind, Kind::Bad | Kind::Place | Kind::Finding);
     let findings = rows.iter().filter(is_finding).count();
@@ -78,7 +78,7 @@ pub(super) fn selected(rows: Vec<Row<'_>>, bytes: usize, exit: Exit) -> Vec<Row<
     rows
 }
 
-/// What rows have in common, and how many rows share it.
+/// Templates of rows, and how many rows match each.
 #[derive(Default)]
 struct Shared<'a> {
     templates: Templates<'a>,
@@ -90,13 +90,13 @@ impl<'a> Shared<'a> {
         self.templates.add_alike(key, row.number, row.line)
     }
 
-    /// Whether few rows share it.
+    /// Whether few rows match it.
     fn is_rare(&self, template: usize) -> bool {
         let template = self.templates.get(template);
         template.is_some_and(|template| template.count <= RARE_COUNT)
     }
 
-    /// Whether `row` is the first of it.
+    /// Whether `row` is the first that matches it.
     fn is_first(&self, template: usize, row: &Row<'_>) -> bool {
         let template = self.templates.get(template);
         template.is_some_and(|template| template.first.number == row.number)
@@ -139,7 +139,7 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
         (HEAD_LINES, TAIL_LINES)
     };
     let tail_from = rows.len().saturating_sub(tail);
-    // Where most rows are paths and nothing else, nothing is below them.
+    // If most rows are only paths, they are not headings.
     let headers = rows.iter().filter(|row| row.kind == Kind::Header).count();
     let heads = headers * HEADERS_SHARE <= rows.len();
     let mut rare = 0;
@@ -154,7 +154,7 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
             match row.kind {
                 Kind::Verdict => TOP,
                 Kind::Bad if messages.is_first(message, row) => TOP,
-                // The first line names the columns, or what was run.
+                // The first line may contain the column names, or the command.
                 _ if row.number == 0 => NEW,
                 Kind::Place | Kind::Finding | Kind::Warning
                     if messages.is_first(message, row)
@@ -182,7 +182,7 @@ fn ranks(rows: &[Row<'_>], failed: bool) -> Vec<u8> {
         .collect()
 }
 
-/// Whether a row of this kind states something about what went wrong.
+/// Whether a row of this kind helps to explain a problem.
 fn tells(kind: Kind) -> bool {
     matches!(
         kind,
@@ -190,7 +190,7 @@ fn tells(kind: Kind) -> bool {
     )
 }
 
-/// Whether what a finding states, behind its place, begins with the word for a warning.
+/// Whether the message of a finding, after its location, begins with the word for a warning.
 fn warns(line: &str) -> bool {
     let text = line.trim();
     let said = message(text, place_length(text).unwrap_or_default());
@@ -201,7 +201,7 @@ fn warns(line: &str) -> bool {
         .any(|mild| mild.eq_ignore_ascii_case(word))
 }
 
-/// What a finding states, without its place of this many bytes.
+/// The message of a finding, without its location of `place_bytes` bytes.
 fn message(line: &str, place_bytes: usize) -> &str {
     let text = line.trim();
     let message = text.get(place_bytes..).unwrap_or_default();
@@ -209,14 +209,14 @@ fn message(line: &str, place_bytes: usize) -> &str {
     if message.is_empty() { text } else { message }
 }
 
-/// The file that a finding is in; empty when it begins with none.
+/// The file of a finding; empty when it does not begin with one.
 fn path(line: &str, place_bytes: usize) -> &str {
     let place = line.trim().get(..place_bytes).unwrap_or_default();
     place.split([':', '(']).next().unwrap_or_default()
 }
 
 impl Row<'_> {
-    /// The bytes that the row takes when it is shown.
+    /// The length of the row in the output.
     pub(super) fn bytes(&self) -> usize {
         let more: usize = self.more.iter().map(|place| place.len() + 1).sum();
         self.line

@@ -1,4 +1,4 @@
-//! What lines of an unknown text have in common that differ in digits alone: it is asked once.
+//! Properties that lines of an unknown text share if they differ only in digits; computed once for all of them.
 
 use super::kind::{self, Kind};
 use crate::line::exit_code;
@@ -6,18 +6,18 @@ use crate::line::fingerprint::{ends_in_nought, ends_in_number, mixed, noughts};
 use crate::line::mask::mask;
 use crate::line::status;
 
-/// What lines have in common that differ in digits alone.
+/// Properties that lines share if they differ only in digits.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     mask: u64,
     kind: Kind,
-    /// Whether their digits say how something ended, or how many there are of what matters.
+    /// Whether their digits are an exit status, or a count of something important.
     counts: bool,
-    /// Where their digits tell how a request was answered.
+    /// The offset of the digits of an HTTP status.
     status: Option<usize>,
-    /// Whether a number ends them: zero states something else than any other, as of `leaf 7 returned 0`.
+    /// Whether they end with a number: zero means something else than any other number, as in `leaf 7 returned 0`.
     numbered: bool,
-    /// The template to which those of them belong that are identified by their mask, and that of those with a zero.
+    /// The template of those lines that are identified by their mask, and the template of those with a zero.
     templates: [Option<u32>; 2],
 }
 
@@ -34,7 +34,7 @@ impl Shape {
         }
     }
 
-    /// What `line` is, one of those that it was made for.
+    /// The kind of `line`, which must have this shape.
     pub(super) fn kind(&self, line: &str) -> Kind {
         if self.counts && exit_code::is_bad(line) {
             Kind::Bad
@@ -43,7 +43,7 @@ impl Shape {
         }
     }
 
-    /// With which others `line` is folded.
+    /// The key of the lines that `line` is folded with.
     pub(super) fn key(&self, line: &str) -> u64 {
         let key = if self.counts {
             mixed(self.mask, noughts(line))
@@ -58,14 +58,14 @@ impl Shape {
         }
     }
 
-    /// The template of all lines like `line`, unless their digits distinguishes them.
+    /// The template of all lines like `line`, unless their digits distinguish them.
     pub(super) fn template(&self, line: &str) -> Option<u32> {
         let [other, nought] = self.templates;
         let known = if self.is_nought(line) { nought } else { other };
         known.filter(|_| self.refused(line).is_none())
     }
 
-    /// `template` is that of `line`.
+    /// Records that `template` is that of `line`.
     pub(super) fn remember(&mut self, line: &str, template: usize) {
         if self.counts || self.refused(line).is_some() {
             return;
@@ -75,7 +75,7 @@ impl Shape {
         *(if is_nought { nought } else { other }) = u32::try_from(template).ok();
     }
 
-    /// How the request that `line` describes was refused.
+    /// The status of the failed request that `line` describes.
     fn refused(&self, line: &str) -> Option<u16> {
         self.status.and_then(|place| status::refused(line, place))
     }

@@ -1,42 +1,42 @@
-//! What is anywhere in a line, read in one pass: most questions about it are answered by that.
+//! Collects the features of a line in one pass; most checks need nothing else.
 
 use super::words::{BAD, WORDS};
 use ethos_registry_core::chunk::{chunk_at, digits, each};
 
-/// The signs of a line.
+/// The features of a line.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each tells of a sign of its own"
 )]
 pub(super) struct Signs {
-    /// There is a digit.
+    /// It contains a digit.
     pub(super) has_digit: bool,
     /// A digit follows a `:` or a `(`.
     pub(super) numbered: bool,
     /// A digit follows ` line `.
     pub(super) lined: bool,
-    /// A word is a code of a rule.
+    /// A word is the code of a rule.
     pub(super) coded: bool,
-    /// The worst that a word shows.
+    /// The worst meaning of a word.
     pub(super) told: Option<usize>,
 }
 
 impl Signs {
-    /// Those of `line`, read eight bytes at a time: of most words only where they begin is looked at.
+    /// The features of `line`. Eight bytes are read at a time, and most words are only checked where they begin.
     pub(super) fn of(line: &str) -> Self {
         let bytes = line.as_bytes();
         let mut signs = Self::default();
         let mut worst = usize::MAX;
-        // The classes of the byte before, in the highest bit of the lowest byte.
+        // The classes of the previous byte, in the highest bit of the lowest byte.
         let (mut letter_before, mut lower_before, mut digit_before) = (0, 0, 0);
         for at in (0..bytes.len()).step_by(8) {
             let chunk = chunk_at(bytes, at);
             let letters = letters(chunk);
-            // The bit by which small letters differ from capital ones, where the highest is.
+            // The bit that distinguishes lower from upper case, moved to the highest bit.
             let lower = letters & chunk << 2;
             let digits = digits(chunk);
-            // Also between two letters: `KeyError`.
+            // Words also begin between two letters: `KeyError`.
             let mut words = letters & !(letters << u8::BITS | letter_before)
                 | letters & !lower & (lower << u8::BITS | lower_before);
             while words != 0 && worst != BAD {
@@ -60,7 +60,7 @@ impl Signs {
         signs
     }
 
-    /// Takes the number that begins at `at`.
+    /// Records the number that begins at `at`.
     fn number(&mut self, bytes: &[u8], at: usize) {
         match at.checked_sub(1).and_then(|at| bytes.get(at)) {
             Some(b':' | b'(') => self.numbered = true,
@@ -71,12 +71,12 @@ impl Signs {
     }
 }
 
-/// Which of eight bytes the lowest of their marks is of.
+/// The index of the byte with the lowest marker, of eight bytes.
 fn place_of(marks: u64) -> usize {
     marks.trailing_zeros() as usize / 8
 }
 
-/// The highest bit of each byte of `chunk` that is a letter of ASCII.
+/// The highest bit of each byte of `chunk` that is an ASCII letter.
 fn letters(chunk: u64) -> u64 {
     let small = (chunk | each(0x20)) & each(0x7F);
     let from_a = small + each(0x80 - b'a');
@@ -84,8 +84,8 @@ fn letters(chunk: u64) -> u64 {
     from_a & !behind_z & !chunk & each(0x80)
 }
 
-/// Whether the number at `at`, behind a capital letter, ends the code of a rule: `E501`, `SC2086`,
-/// `admin.E003`, `[W12]`.
+/// Whether the number at `at`, after a capital letter, ends the code of a rule: `E501`, `SC2086`, `admin.E003`,
+/// `[W12]`.
 fn is_code(bytes: &[u8], at: usize) -> bool {
     let (before, from) = bytes.split_at_checked(at).unwrap_or_default();
     let number = from.iter().take(6).take_while(|byte| byte.is_ascii_digit());
@@ -93,7 +93,7 @@ fn is_code(bytes: &[u8], at: usize) -> bool {
     let name = before.iter().rev().take(6);
     let name = name.take_while(|byte| byte.is_ascii_uppercase()).count();
     let parts = |byte: &u8| matches!(byte, b' ' | b'\t' | b'(' | b')' | b'[' | b']' | b':');
-    // A comma without a blank behind it divides the cells of a row of data.
+    // A comma without a blank after it separates the cells of a row of data.
     let behind = from.get(number..).unwrap_or_default();
     let comma = behind.first() == Some(&b',') && behind.get(1).is_none_or(|byte| *byte == b' ');
     let first = before.len().checked_sub(name + 1);
@@ -108,8 +108,8 @@ fn is_code(bytes: &[u8], at: usize) -> bool {
         && !is_named()
 }
 
-/// Whether `before` ends with a word that states what the code behind it is of, as in `shelf A18`; linters write
-/// a place, a sign or how bad it is.
+/// Whether `before` ends with a word that the code after it identifies, as in `shelf A18`. Linters print a location, a
+/// symbol or a severity there.
 fn names_data(before: &[u8]) -> bool {
     const SAID: [&[u8]; 8] = [
         b"error", b"warning", b"info", b"note", b"hint", b"style", b"rule", b"code",
@@ -134,7 +134,7 @@ fn ends_lined(bytes: &[u8], at: usize) -> bool {
         .is_some_and(|before| before.ends_with(b" line "))
 }
 
-/// What the word at `at` states when it is worse than `worst`.
+/// The meaning of the word at `at` if it is worse than `worst`.
 fn told_at(bytes: &[u8], at: usize, worst: usize) -> usize {
     let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
     let mut number = HEADS.get(group(byte(at), byte(at + 1))).copied();
@@ -151,11 +151,11 @@ fn told_at(bytes: &[u8], at: usize, worst: usize) -> usize {
     told
 }
 
-/// The words by their first two letters: of each group the number of its first word, from 1, and of each
-/// word that of the next in the group; 0 for none.
+/// An index of words by their first two letters: for each group the number of its first word, counted from 1, and for
+/// each word the number of the next in its group. 0 means none.
 static HEADS: [u8; GROUPS] = groups().0;
 static NEXTS: [u8; WORDS.len()] = groups().1;
-/// A power of two.
+/// Must be a power of two.
 const GROUPS: usize = 128;
 
 /// The group of words that begin with these letters, in any case.
@@ -191,9 +191,9 @@ fn is_word(bytes: &[u8], at: usize, word: &str) -> bool {
         && !rest.get(word.len()).is_some_and(u8::is_ascii_alphabetic)
 }
 
-/// Places for the beginnings of words; a power of two.
+/// Places for the beginnings of words; must be a power of two.
 const PLACES: usize = 16_384;
-/// Three bytes begin a word, in any case: of each the low bits, which also hold blanks apart.
+/// The first four bytes of each word, in any case, hashed from their low bits, which also distinguish blanks.
 static BEGINNINGS: [u64; PLACES / 64] = beginnings();
 
 /// Whether one of the words may begin at `at`.
@@ -211,7 +211,7 @@ fn may_tell(bytes: &[u8], at: usize) -> bool {
         .is_some_and(|word| word >> (place % 64) & 1 == 1)
 }
 
-/// The place of four bytes, letters of both cases taken for one another.
+/// The place of four bytes, ignoring case.
 const fn place(bytes: [u8; 4]) -> usize {
     let folded = u32::from_le_bytes(bytes) & 0x1F1F_1F1F;
     let mixed = folded.wrapping_mul(0x9E37_79B1);
@@ -227,7 +227,7 @@ const fn beginnings() -> [u64; PLACES / 64] {
     let mut at = 0;
     while at < WORDS.len() {
         let word = WORDS[at].0.as_bytes();
-        // A word in three letters may be followed by anything.
+        // A word of three letters may be followed by anything.
         let mut fourth = 0_u8;
         while fourth < 32 {
             let byte = if word.len() > 3 { word[3] } else { fourth };

@@ -1,27 +1,27 @@
-//! Rows of tables, each of another thing.
+//! Rows of tables, each of which describes something different.
 
 use super::kind::{Kind, is_row_count};
 use crate::line::fingerprint::{fingerprint, mixed};
 
-/// In inputs up to this size rows of mere numbers are shown one by one.
+/// In inputs up to this size, rows of numbers are shown individually.
 const NUMBERS_BYTES: usize = 4_000;
 /// The same for rows with several columns of numbers.
 const TABLE_BYTES: usize = 8_000;
-/// The same for what is ticked.
+/// The same for items of checklists.
 const TICKED_BYTES: usize = 16_000;
-/// The same for what is named by a hash: commits, containers.
+/// The same for rows identified by a hash: commits, containers.
 const HASHED_BYTES: usize = 10_000;
-/// Among the first words of a line its hash is looked for.
+/// A hash must be among this many first words of a line.
 const HASH_WORDS: usize = 5;
 
-/// A table whose head is underlined by a ruler with crossings: `----+------`, `├──┼──┤`.
+/// A table whose header is underlined by a ruler with crossings: `----+------`, `├──┼──┤`.
 #[derive(Default)]
 pub(super) struct Table {
     open: bool,
 }
 
 impl Table {
-    /// Whether `line` is a row below such a ruler: it looks like source text, or like any other line.
+    /// Whether `line` is a row below such a ruler, which looks like source text or like a plain line.
     pub(super) fn holds(&mut self, line: &str, kind: Kind) -> bool {
         if kind == Kind::Noise && is_crossed(line) {
             self.open = true;
@@ -33,10 +33,10 @@ impl Table {
     }
 }
 
-/// Headers of more blocks are not distinguished.
+/// The most blocks whose first lines are distinguished.
 const BLOCKS: usize = 40;
 
-/// Blocks that blank lines divide: what is indented is said of the line above all of it.
+/// Blocks separated by blank lines: indented lines belong to the first line of their block.
 pub(super) struct Blocks {
     apart: bool,
     are_few: bool,
@@ -51,7 +51,7 @@ impl Blocks {
         }
     }
 
-    /// Whether `line` is the first of one of few blocks, with which what is below it stays.
+    /// Whether `line` is the first of one of few blocks, so that it is kept with what is below it.
     pub(super) fn begin(&mut self, line: &str) -> bool {
         let apart = std::mem::replace(&mut self.apart, line.is_empty());
         let is_indented = matches!(line.as_bytes().first(), None | Some(b' ' | b'\t'));
@@ -68,7 +68,7 @@ fn is_crossed(line: &str) -> bool {
             .all(|sign| matches!(sign, '-' | '+' | '=' | '─'..='╿'))
 }
 
-/// What lines that are the same have in common, but for those that are ticked, each of another list.
+/// A key that is equal for equal lines, except for checklist items, which may be in different lists.
 pub(super) fn exact(line: &str, number: usize) -> u64 {
     let print = fingerprint(line);
     if is_ticked(line) {
@@ -78,7 +78,8 @@ pub(super) fn exact(line: &str, number: usize) -> u64 {
     }
 }
 
-/// Whether `line`, of an input of this many `bytes`, is of another thing than lines that differ in numbers alone.
+/// Whether `line`, in an input of this many `bytes`, describes something different from lines that differ only in
+/// numbers.
 pub(super) fn is_told_apart(line: &str, bytes: usize) -> bool {
     bytes <= TICKED_BYTES && is_ticked(line)
         || bytes <= NUMBERS_BYTES && is_numbers(line)
@@ -87,7 +88,7 @@ pub(super) fn is_told_apart(line: &str, bytes: usize) -> bool {
         || is_row_count(line)
 }
 
-/// Whether `line` is an item of a list of what is done: ` [X] 0001_initial`.
+/// Whether `line` is an item of a checklist: ` [X] 0001_initial`.
 fn is_ticked(line: &str) -> bool {
     let item = line.as_bytes().trim_ascii_start();
     matches!(item, [b'[', b'x' | b'X' | b' ', b']', b' ', _, ..])
@@ -109,15 +110,15 @@ fn is_named_by_hash(line: &str) -> bool {
     line.split_ascii_whitespace().take(HASH_WORDS).any(is_hash)
 }
 
-/// Whether `line` holds no letter.
+/// Whether `line` contains no letter.
 fn is_numbers(line: &str) -> bool {
     !line
         .bytes()
         .any(|byte| byte.is_ascii_alphabetic() || !byte.is_ascii())
 }
 
-/// Whether `line` is a row of a table with several columns of numbers: each row is of another thing, whose name
-/// may differ from others in a digit only.
+/// Whether `line` is a row with several columns of numbers. Each row describes something different, and names may
+/// differ only in a digit.
 fn is_row_of_numbers(line: &str) -> bool {
     let columns = line.trim_start().split("  ").skip(1);
     let is_number = |column: &str| {
@@ -128,8 +129,7 @@ fn is_row_of_numbers(line: &str) -> bool {
     columns.filter(|column| is_number(column)).count() >= 3
 }
 
-/// Whether `text` is a row of a profile: numbers, one of them a share, and a function that may be named like
-/// anything.
+/// Whether `text` is a row of a profile: numbers, one of them a percentage, and a function with any name.
 pub(super) fn is_row_of_shares(text: &str) -> bool {
     const NUMBERS: usize = 3;
     let is_number = |word: &&str| {

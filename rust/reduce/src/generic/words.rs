@@ -1,8 +1,8 @@
-//! Words and marks by which the lines of any program are shown.
+//! Words and symbols that classify the lines of any program.
 
 use crate::line::beginnings::Beginnings;
 
-/// Beginnings of lines that say that one thing went well.
+/// Prefixes of lines that report a success.
 pub(super) static PASSED_BEGINNINGS: Beginnings<16> = Beginnings::new([
     "ok ",
     "ok:",
@@ -21,7 +21,7 @@ pub(super) static PASSED_BEGINNINGS: Beginnings<16> = Beginnings::new([
     "[ RUN      ]",
     "[PASS]",
 ]);
-/// Ends of such lines.
+/// Suffixes of such lines.
 pub(super) const PASSED_ENDS: [&str; 10] = [
     "... ok",
     "...ok",
@@ -34,9 +34,9 @@ pub(super) const PASSED_ENDS: [&str; 10] = [
     "...Passed",
     " ✓",
 ];
-/// The last bytes of these.
+/// The last bytes of these suffixes.
 pub(super) const PASSED_LAST: [u8; 6] = *b"kKD]d\x93";
-/// Beginnings of lines that say that one thing failed, silently for it.
+/// Prefixes of lines that report one failure, without a word for it.
 pub(super) static FAILED_BEGINNINGS: Beginnings<12> = Beginnings::new([
     "dpkg-query: ",
     "(!)",
@@ -53,14 +53,14 @@ pub(super) static FAILED_BEGINNINGS: Beginnings<12> = Beginnings::new([
 ]);
 /// The longest name of a count.
 pub(super) const COUNT_NAME_BYTES: usize = 24;
-/// Beginnings of what was expected and what came, of differences.
+/// Prefixes of expected and actual values, and of diff lines.
 pub(super) static CHANGES: Beginnings<14> = Beginnings::new([
     "expected", "Expected", "got:", "got ", "Got:", "actual", "Actual", "received", "Received",
     "message:", "- ", "+ ", "left:", "right:",
 ]);
-/// Signs in front of warnings.
+/// Symbols before warnings.
 pub(super) static WARNING_MARKS: Beginnings<4> = Beginnings::new(["▲", "⚠", "[warn]", "Warn:"]);
-/// Beginnings of advice.
+/// Prefixes of advice.
 pub(super) static HINTS: Beginnings<16> = Beginnings::new([
     "help:",
     "= help:",
@@ -79,10 +79,10 @@ pub(super) static HINTS: Beginnings<16> = Beginnings::new([
     "Did you mean to",
     "i ",
 ]);
-/// What follows the mark of a point of a test list that did not run as planned.
+/// Directives of TAP test points that did not run as planned.
 pub(super) const TAP_DIRECTIVES: [&str; 4] = ["# TODO", "# SKIP", "# todo", "# skip"];
 
-/// Parts of paths of code that the user did not write.
+/// Parts of paths of library code.
 pub(super) const LIBRARY_FOLDERS: [&str; 12] = [
     "site-packages/",
     "dist-packages/",
@@ -101,7 +101,7 @@ pub(super) const LIBRARY_FOLDERS: [&str; 12] = [
 pub(super) const BAD: usize = 0;
 pub(super) const VERDICT: usize = 1;
 pub(super) const WARNING: usize = 2;
-/// Whole words of at least three letters, in any case, and what they tell.
+/// Words of at least three letters, matched as whole words in any case, and their meaning.
 pub(super) const WORDS: [(&str, usize); 88] = [
     ("error", BAD),
     ("errors", BAD),

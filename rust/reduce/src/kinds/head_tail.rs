@@ -5,25 +5,25 @@ use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::text::{Source, count_lines, end_of_lines, start_of_last_lines};
 use ethos_registry_core::trim;
 
-/// Inputs up to this long stay whole.
+/// Text up to this length is not shortened.
 pub(crate) const WHOLE_CHARS: usize = 8_192;
 const HEAD_LINES: usize = 40;
 const TAIL_LINES: usize = 20;
-/// Of the room for lines, the last ones have one part in this many.
+/// One part in this many of the space is for the last lines.
 const TAIL_SHARE: usize = 3;
 
 const NOTICE_HEAD: &str = "... [reduced from ";
 const NOTICE_TAIL: &str = " chars to head+tail] ...";
-/// No notice has more characters than this.
+/// The longest notice.
 const NOTICE_MAX_CHARS: usize = 96;
 
-/// What is between `start` and `end`, down to its first 40 and last 20 lines.
+/// The text between `start` and `end`, reduced to its first 40 and last 20 lines.
 ///
-/// `None` when it stays as it is: it is short enough, has no lines between head and tail, or was
-/// reduced before. Few but giant lines are left to the trim.
+/// `None` when it does not change: it is short, has no lines between head and tail, or was
+/// reduced before. A few very long lines are left to trimming.
 ///
 /// # Errors
-/// What the source reports.
+/// Errors of the source.
 pub(crate) fn reduce<S: Source + ?Sized>(
     source: &S,
     start: usize,
@@ -61,13 +61,13 @@ pub(crate) fn reduce<S: Source + ?Sized>(
     ]))
 }
 
-/// What is between `start` and `end`, down to those of its first and last lines that have `target_chars`
-/// characters with the notice: two thirds of the room are for the first ones.
+/// The text between `start` and `end`, reduced to the first and last lines that fit into `target_chars`
+/// characters with the notice: two thirds of the space are for the first ones.
 ///
-/// `None` when it stays as it is: it has no more characters, or is short enough whatever the target is.
+/// `None` when it does not change because it fits, or is short enough for any target.
 ///
 /// # Errors
-/// What the source reports.
+/// Errors of the source.
 pub(crate) fn reduce_within<S: Source + ?Sized>(
     source: &S,
     target_chars: usize,

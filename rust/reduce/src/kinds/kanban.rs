@@ -1,4 +1,4 @@
-//! A list of tickets down to how many stand where, and the open ones that come first.
+//! A list of tickets, reduced to counts by status and the most important open tickets.
 
 mod board;
 mod scanner;
@@ -9,18 +9,18 @@ use self::scanner::Scanner;
 use crate::Piece;
 use ethos_registry_core::text::Source;
 
-/// Inputs up to this long stay whole: no shorter list makes a longer answer.
+/// Text up to this length is not reduced: no shorter list has a longer summary.
 pub(crate) const WHOLE_CHARS: usize = 42;
-/// Lists of up to this many entries stay whole.
+/// Lists of up to this many entries are not reduced.
 const WHOLE_ENTRIES: usize = 10;
 
-/// Counts by status and the five open tickets that come first, from a JSON array of more than ten.
+/// Counts by status and the five most important open tickets, from a JSON array of more than ten.
 ///
-/// `None` when it stays as it is: it is not JSON array, too deep, short enough, or not one entry of
-/// it is a ticket.
+/// `None` when it does not change: it is not a JSON array, is nested too deeply, is short, or has no
+/// entry that is a ticket.
 ///
 /// # Errors
-/// What the source reports.
+/// Errors of the source.
 pub(crate) fn reduce<S: Source + ?Sized>(source: &S) -> Result<Option<Vec<Piece>>, S::Error> {
     let (_, text) = source.window(0, source.end())?;
     Ok(summary(&text).map(|summary| vec![Piece::Text(summary)]))

@@ -1,33 +1,33 @@
-//! A file that was read without a range: its first 200 lines with a hint how many it has, and of a very long
-//! line, as minified files have them, both ends with a hint how to read all of it.
+//! A file that was read without a range: its first 200 lines with a hint that gives the number of lines. Of a very long
+//! line, as in minified files, both ends with a hint how to read all of it.
 
 use crate::Piece;
 use ethos_registry_core::text::{Source, count_lines, end_of_lines};
 
 const SHOWN_LINES: usize = 200;
-/// This many characters hold no more lines than are shown.
+/// Text of this length cannot have more lines than are shown.
 pub(crate) const WHOLE_CHARS: usize = SHOWN_LINES;
 /// Longer lines are shortened.
 const LONG_CHARS: usize = 10_000;
-/// What stays of them.
+/// How much of the beginning and of the end is kept.
 const HEAD_CHARS: usize = 6_000;
 const TAIL_CHARS: usize = 2_000;
-/// Positions that a character takes at most.
+/// The most positions that a character occupies.
 const MOST_WIDTH: usize = 4;
 const HINT_HEAD: &str = "File is ";
 const HINT_MIDDLE: &str = " lines. Showing lines 1-";
 const HINT_END: &str = ". Call read_file with lineStart/lineEnd for more.";
 const HINT_TAIL: &str =
     " lines. Showing lines 1-200. Call read_file with lineStart/lineEnd for more.";
-/// No hint has more characters than this.
+/// The longest hint.
 const HINT_MAX_CHARS: usize = 128;
 
-/// The hint and the first 200 lines, of each longer than 10,000 characters its ends and how many are between
-/// them; `None` when there are no more lines, or the hint already precedes exactly 200 lines, and none
-/// of them is longer.
+/// The hint and the first 200 lines. Of lines longer than 10,000 characters, the ends with the number of characters
+/// between them. `None` when there are no more lines and no such line, or when the hint already precedes
+/// exactly 200 lines.
 ///
 /// # Errors
-/// What the source reports.
+/// Errors of the source.
 pub(crate) fn reduce<S: Source + ?Sized>(source: &S) -> Result<Option<Vec<Piece>>, S::Error> {
     let end = source.end();
     let (lines, _) = count_lines(source, 0, end)?;
@@ -42,11 +42,11 @@ pub(crate) fn reduce<S: Source + ?Sized>(source: &S) -> Result<Option<Vec<Piece>
     Ok(Some(pieces))
 }
 
-/// The hint and the first lines that have `target_chars` characters with it; what [`reduce`] gives when
-/// there are no more than 200 lines, or the first one is longer.
+/// The hint and the first lines that fit into `target_chars` characters with it. The result of [`reduce`] when
+/// there are no more than 200 lines, or when the first line does not fit.
 ///
 /// # Errors
-/// What the source reports.
+/// Errors of the source.
 pub(crate) fn reduce_within<S: Source + ?Sized>(
     source: &S,
     target_chars: usize,
@@ -65,7 +65,7 @@ pub(crate) fn reduce_within<S: Source + ?Sized>(
     Ok(Some(pieces))
 }
 
-/// The lines up to `end`, long ones shortened in the middle.
+/// Appends the lines up to `end`; long ones are shortened in the middle.
 fn push_lines<S: Source + ?Sized>(
     source: &S,
     end: usize,
@@ -74,7 +74,7 @@ fn push_lines<S: Source + ?Sized>(
     let (mut kept_from, mut start, mut number) = (0, 0, 1);
     while end.saturating_sub(start) > LONG_CHARS {
         let line_end = source.first_newline(start, end)?.unwrap_or(end);
-        // A position is a character or less of one.
+        // A position is at most one character.
         let chars = if line_end - start > LONG_CHARS {
             source.characters(start, line_end)?
         } else {
@@ -102,7 +102,7 @@ fn push_lines<S: Source + ?Sized>(
     Ok(())
 }
 
-/// Where the middle of a long line begins and ends.
+/// Where the left-out middle of a long line begins and ends.
 fn middle<S: Source + ?Sized>(
     source: &S,
     start: usize,

@@ -3,17 +3,17 @@
 use ethos_registry_core::find_text::FindText as _;
 
 const SEVERITIES: [&str; 3] = ["error", "warning", "notice"];
-/// What ends a line in a message, which is one line.
+/// An escaped line end: the message of an annotation is written on one line.
 const LINE_END: &str = "%0A";
-/// Properties that tell where in a file.
+/// Properties that give the position in a file.
 const POSITIONS: [&str; 6] = ["line", "endLine", "col", "column", "endColumn", "endcolumn"];
 
-/// What an annotation states, read once.
+/// An annotation, parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Annotation<'a> {
     text: &'a str,
     properties: &'a str,
-    /// The first line of the message; the further ones give advice.
+    /// The first line of the message; later lines give advice.
     pub(crate) message: &'a str,
     /// Where the message begins in the text.
     from: usize,
@@ -34,13 +34,13 @@ impl<'a> Annotation<'a> {
         })
     }
 
-    /// All of it up to the end of the first line of its message.
+    /// The annotation up to the end of the first line of its message.
     pub(crate) fn first_line(&self) -> &'a str {
         let end = self.from + self.message.len();
         self.text.get(..end).unwrap_or(self.text)
     }
 
-    /// The path that the properties tell, and its end with the lines and columns behind it.
+    /// The path from the properties, and the end of the path with its line and column appended.
     pub(crate) fn place(&self) -> Option<(&'a str, &'a str)> {
         let from = self.start_of("file=")?;
         let file = self.properties.get(from..)?;
@@ -59,7 +59,7 @@ impl<'a> Annotation<'a> {
         Some((place, path))
     }
 
-    /// The message, with the title that can be before it: mostly the name of a rule.
+    /// The message with its title, which is usually the name of a rule.
     pub(crate) fn titled(&self) -> &'a str {
         let title = self.start_of("title=").and_then(|at| {
             let title = self.properties.get(at + "title=".len()..)?;

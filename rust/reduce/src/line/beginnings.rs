@@ -1,32 +1,32 @@
-//! Beginnings of lines that a family knows.
+//! Prefixes of lines that a family recognises.
 
-/// Inputs with which a line may begin.
+/// Prefixes that a line may have.
 ///
-/// Most lines begin with none of them, so that the first byte answers before anything is compared.
+/// Most lines have none of them, so the first byte is checked before anything is compared.
 #[derive(Debug)]
 pub(crate) struct Beginnings<const COUNT: usize> {
-    /// The bytes with which one of the inputs begins.
+    /// The first byte of each prefix.
     first: Bytes,
-    /// The bytes that are second in one of them; all when one has no second.
+    /// The second byte of each prefix; all bytes when a prefix has only one.
     second: Bytes,
     texts: [&'static str; COUNT],
-    /// Of each group by first byte the number of its first text, from 1, and of each input that of the
-    /// next in its group; 0 for none.
+    /// For each group of first bytes, the number of its first prefix, counted from 1. For each prefix, the number of
+    /// the next one in its group. 0 means none.
     heads: [u8; GROUPS],
     nexts: [u8; COUNT],
 }
 
-/// Groups of first bytes; a power of two.
+/// Groups of first bytes; must be a power of two.
 const GROUPS: usize = 32;
 
-/// A set of bytes, a bit for each.
+/// A set of bytes, one bit each.
 #[derive(Clone, Copy, Debug)]
 struct Bytes([u64; 4]);
 
 impl Bytes {
     const fn with(self, byte: u8) -> Self {
         let Self(mut words) = self;
-        // A constant function has no other way to a place of an array.
+        // A constant function cannot use `get_mut`.
         #[expect(clippy::indexing_slicing, reason = "a byte is at most 255")]
         {
             words[(byte / 64) as usize] |= 1 << (byte % 64);
@@ -41,7 +41,7 @@ impl Bytes {
     }
 }
 
-/// A number of an input; more of them would not compile.
+/// The number of a prefix; more prefixes than fit do not compile.
 const fn number(at: usize) -> u8 {
     assert!(at < 256, "too many beginnings");
     #[expect(clippy::cast_possible_truncation, reason = "just compared")]
@@ -86,12 +86,12 @@ impl<const COUNT: usize> Beginnings<COUNT> {
         }
     }
 
-    /// Whether `text` begins with one of them.
+    /// Whether `text` starts with one of the prefixes.
     pub(crate) fn begin(&self, text: &str) -> bool {
         self.of(text).is_some()
     }
 
-    /// The first of them with which `text` begins.
+    /// The first prefix that `text` starts with.
     pub(crate) fn of(&self, text: &str) -> Option<&'static str> {
         let bytes = text.as_bytes();
         let first = bytes.first().filter(|first| self.first.has(**first))?;

@@ -1,26 +1,26 @@
-//! Codes with which programs ended, as other programs tell them: `exited with code 1`, `exit status 2`,
-//! `"exit_code": 0`. The digits of such a line are what it states.
+//! Exit codes as other programs report them: `exited with code 1`, `exit status 2`, `"exit_code": 0`. The digits of
+//! such a line must not be masked.
 
 use memchr::memchr2_iter;
 
-/// `exit`, `Exit`, `EXIT` and what begins so, without its first letter.
+/// `exit`, `Exit` and `EXIT` without the first letter, which also match longer words.
 const WORDS: [&str; 2] = ["xit", "XIT"];
 const WORD_BYTES: usize = 3;
-/// What is between the word and the number, in small letters.
+/// What may be between the word and the number, in lower case.
 const BETWEEN: [&str; 7] = ["ed", "status", "with", "code", "value", "non-zero", "s"];
 const MOST_BETWEEN: usize = 4;
 
-/// Whether `line` shows such a code: true of all lines that differ in digits alone, or of none.
+/// Whether `line` shows an exit code. The answer is the same for all lines that differ only in digits.
 pub(crate) fn is_told(line: &str) -> bool {
     codes(line).next().is_some()
 }
 
-/// Whether `line` shows a code other than 0.
+/// Whether `line` shows an exit code other than 0.
 pub(crate) fn is_bad(line: &str) -> bool {
     codes(line).any(|code| code.bytes().any(|digit| digit != b'0'))
 }
 
-/// The digits of each code that `line` shows.
+/// The digits of each exit code in `line`.
 fn codes(line: &str) -> impl Iterator<Item = &str> {
     memchr2_iter(b'x', b'X', line.as_bytes()).filter_map(move |at| {
         let word = line.get(at..at + WORD_BYTES)?;
@@ -29,14 +29,14 @@ fn codes(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether `before` ends in the first letter of a word.
+/// Whether `before` ends with the first letter of a word.
 fn begins_word(before: &str) -> bool {
     let mut last = before.bytes().rev();
     matches!(last.next(), Some(b'e' | b'E'))
         && last.next().is_none_or(|byte| !byte.is_ascii_alphabetic())
 }
 
-/// The digits with which what follows the word goes on.
+/// The digits that follow the word.
 fn code(text: &str) -> Option<&str> {
     let mut rest = text;
     for _ in 0..=MOST_BETWEEN {

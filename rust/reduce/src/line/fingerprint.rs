@@ -1,13 +1,12 @@
-//! Numbers that inputs have in common which are the same, or differ by their numbers only: equal in every
-//! process.
+//! Hashes of text that are equal in every process; some of them ignore numbers or digits.
 
 use ethos_registry_core::chunk::{digits, equal, few};
 
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
-/// What represents a number.
+/// What a number is hashed as.
 const NUMBER: u64 = 0xFF << 56;
 
-/// `hash` and one more value: both halves of a product, so that no byte counts for some bits only.
+/// Mixes one more value into `hash`. Both halves of the product are used, so that every byte affects all bits.
 #[inline]
 pub(crate) fn mixed(hash: u64, value: u64) -> u64 {
     let product = u128::from(hash ^ value) * u128::from(MULTIPLIER);
@@ -17,15 +16,15 @@ pub(crate) fn mixed(hash: u64, value: u64) -> u64 {
     }
 }
 
-/// What is the same for equal inputs.
+/// The hash of `text`.
 pub(crate) fn fingerprint(text: &str) -> u64 {
     fingerprint_after(0, text.as_bytes())
 }
 
-/// The same for `bytes` after what `before` represents.
+/// Continues the hash `before` with `bytes`.
 pub(crate) fn fingerprint_after(before: u64, bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
-    // The last bytes as one number, some of them twice when there are more than eight.
+    // The last bytes as one number; some are read twice when there are more than eight.
     let last = match bytes.last_chunk() {
         Some(last) => u64::from_le_bytes(*last),
         None => few(rest),
@@ -36,9 +35,9 @@ pub(crate) fn fingerprint_after(before: u64, bytes: &[u8]) -> u64 {
     mixed(mixed(hash, last), bytes.len() as u64)
 }
 
-/// What is the same for lines that differ by their numbers only.
+/// A hash that is equal for lines that differ only in their numbers.
 ///
-/// After each number it begins again, so that the length of the number does not matter.
+/// The state restarts after each number, so the length of a number does not matter.
 pub(crate) fn without_numbers(line: &str) -> u64 {
     let mut rest = line.as_bytes();
     let mut hash = 0;
@@ -64,8 +63,8 @@ pub(crate) fn without_numbers(line: &str) -> u64 {
     mixed(hash, parts)
 }
 
-/// What is the same for lines of one length that differ in digits alone, but for one in front of an `x`:
-/// in all of them the same words are numbers.
+/// A hash that is equal for lines of the same length that differ only in digits, except digits before an `x`. All of
+/// them have numbers in the same words.
 pub(crate) fn without_digits(line: &str) -> u64 {
     let bytes = line.as_bytes();
     let (words, _) = bytes.as_chunks::<8>();
@@ -79,7 +78,7 @@ pub(crate) fn without_digits(line: &str) -> u64 {
         hash = mixed(hash, calm_digits(word));
         before = word;
     }
-    // The last bytes, some of them twice when there are more than eight.
+    // The last bytes; some are read twice when there are more than eight.
     let last = match bytes.last_chunk() {
         Some(last) => u64::from_le_bytes(*last),
         None => few(bytes),
@@ -87,13 +86,13 @@ pub(crate) fn without_digits(line: &str) -> u64 {
     mixed(hash, calm_digits(last))
 }
 
-/// `word` with each digit zero that is in front of no `x`.
+/// `word` with each digit set to zero, except digits before an `x`.
 fn calm_digits(word: u64) -> u64 {
     let digits = digits(word) & !(equal(word, b'x') >> u8::BITS);
     word & !((digits >> 7) * 0x0F)
 }
 
-/// Which numbers of `line` are zero: as a count, none is not the same as some.
+/// A hash of which numbers of `line` are zero: in a count, zero means something else than any other number.
 pub(crate) fn noughts(line: &str) -> u64 {
     let mut hash = 0;
     let mut rest = line.as_bytes();
@@ -109,13 +108,13 @@ pub(crate) fn noughts(line: &str) -> u64 {
     hash
 }
 
-/// Whether a number of its own ends `line`: `oak 7`, `rc=1`, `status: 3`.
+/// Whether `line` ends with a separate number: `oak 7`, `rc=1`, `status: 3`.
 pub(crate) fn ends_in_number(line: &str) -> bool {
     let text = line.trim_end_matches(|sign: char| sign.is_ascii_digit());
     text.len() < line.len() && text.ends_with([' ', '=', ':', '\t'])
 }
 
-/// Whether that number is zero.
+/// Whether the number at the end of `line` is zero.
 pub(crate) fn ends_in_nought(line: &str) -> bool {
     let mut ending = line.bytes().rev();
     ending.next() == Some(b'0') && ending.next().is_none_or(|byte| !byte.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! What lines of tracebacks look like.
+//! Recognises lines of tracebacks.
 
 use crate::line::beginnings::Beginnings;
 use crate::line::place;
@@ -44,7 +44,7 @@ pub(crate) fn is_numbered_frame(body: &str) -> bool {
             .any(|part| text.has_text(part))
 }
 
-/// Function and place of a frame of `gdb`: `#1  0x5578 in walk (n=0x52c0) at tree.c:6`.
+/// Function and location of a frame of `gdb`: `#1  0x5578 in walk (n=0x52c0) at tree.c:6`.
 pub(crate) fn debugged_at(body: &str) -> Option<(&str, &str)> {
     let numbered = body.strip_prefix('#')?.trim_end();
     let (call, place) = numbered.rsplit_text(") at ")?;
@@ -70,7 +70,7 @@ pub(crate) fn is_goroutine(body: &str) -> bool {
     })
 }
 
-/// A line that is nothing but the place of a script: Node shows the source under it.
+/// A line that consists of the location of a script; Node shows the source below it.
 pub(crate) fn is_excerpt_head(line: &str) -> bool {
     line.starts_with(['/', 'f', 'C'])
         && line
@@ -85,7 +85,7 @@ pub(crate) fn is_excerpt_head(line: &str) -> bool {
         })
 }
 
-/// Whether a line heads a frame as notebooks show it: `File ~/oak.py:12, in leaf(x)`, `Cell In[3], line 1`.
+/// Whether a line opens a frame as notebooks show it: `File ~/oak.py:12, in leaf(x)`, `Cell In[3], line 1`.
 pub(crate) fn is_notebook_frame(body: &str) -> bool {
     if let Some(cell) = body.strip_prefix("Cell In[") {
         return cell.has_text("], line ");

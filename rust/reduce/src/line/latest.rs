@@ -1,21 +1,21 @@
-//! What was found of the latest lines, so that the same is not asked of lines that differ in digits alone.
+//! A cache of results for recent lines: lines that differ only in digits give the same result.
 
 use crate::line::fingerprint::without_digits;
 
-/// Powers of two.
+/// Must be a power of two.
 const MAX_SLOTS: usize = 4_096;
 const MIN_SLOTS: usize = 64;
-/// About as many bytes as a line has.
+/// A typical line length.
 const LINE_BYTES: usize = 64;
 
-/// What was found of the latest lines of each length that differ in digits alone; memory is bounded.
+/// Results for recent lines, by length and content without digits; its memory is bounded.
 pub(crate) struct Latest<T> {
     slots: Vec<(u64, Option<T>)>,
     spare: Option<T>,
 }
 
 impl<T: Copy> Latest<T> {
-    /// Nothing yet of an input of `bytes`: a short text needs few slots.
+    /// An empty cache for an input of `bytes`: short inputs need few slots.
     pub(crate) fn of(bytes: usize) -> Self {
         let slots = (bytes / LINE_BYTES).clamp(MIN_SLOTS, MAX_SLOTS);
         Self {
@@ -24,10 +24,10 @@ impl<T: Copy> Latest<T> {
         }
     }
 
-    /// What is remembered of lines like `line`; nothing when none was seen or others took their place.
+    /// The slot for lines like `line`; empty when none was seen or another line replaced it.
     pub(crate) fn like(&mut self, line: &str) -> &mut Option<T> {
         let key = without_digits(line);
-        // The high bits of a product are the well mixed ones.
+        // The high bits of a product are well mixed.
         let slot = usize::try_from(key >> (u64::BITS - self.slots.len().ilog2()));
         let Some((known, found)) = slot.ok().and_then(|slot| self.slots.get_mut(slot)) else {
             return &mut self.spare;

@@ -1,4 +1,4 @@
-//! Very long lines: what no reader looks at goes before any family reads it.
+//! Very long lines are cut before any family reads them.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -9,10 +9,10 @@ use ethos_registry_core::clean::beginning;
 
 /// Longer lines are cut.
 const LONG_BYTES: usize = 65_536;
-/// What stays of them.
+/// How much of the beginning and of the end is kept.
 const HEAD_BYTES: usize = 24_000;
 const TAIL_BYTES: usize = 12_000;
-/// And about so much around what was searched for.
+/// How much is kept around a search hit.
 const FOUND_BYTES: usize = 1_024;
 
 pub(crate) const NOTE_HEAD: &str = "...[";
@@ -20,8 +20,8 @@ pub(crate) const NOTE_TAIL: &str = " chars]...";
 
 /// `text` with the middle of very long lines replaced by the count of its characters.
 ///
-/// Around what `find` finds in the middle that stays as well. Lines that begin as JSON stay whole: some
-/// families read them as such.
+/// Text around what `find` finds in the middle is kept as well. Lines that begin like JSON are not cut,
+/// because some families parse them.
 pub(crate) fn cut(text: &str, find: impl Fn(&str) -> Option<usize>) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut short = String::new();
@@ -64,7 +64,7 @@ pub(crate) fn cut(text: &str, find: impl Fn(&str) -> Option<usize>) -> Cow<'_, s
     Cow::Owned(short)
 }
 
-/// States in `short` how many characters `hidden` has.
+/// Appends to `short` how many characters `hidden` has.
 fn note(short: &mut String, hidden: &str) {
     if !hidden.is_empty() {
         // Writing to a `String` cannot fail.
@@ -72,7 +72,7 @@ fn note(short: &mut String, hidden: &str) {
     }
 }
 
-/// How many characters of a line that was cut are hidden in `part` of it, beyond those of its notes.
+/// How many characters are hidden in `part` of a cut line, in addition to those that its notes count.
 pub(crate) fn hidden_chars(part: &str) -> usize {
     if part.len() < TAIL_BYTES {
         return 0;

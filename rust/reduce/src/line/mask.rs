@@ -1,4 +1,4 @@
-//! What lines have in common, as numbers: their masks. The same in every process.
+//! Masks: hashes of lines that ignore numbers. They are equal in every process.
 
 mod head;
 
@@ -9,19 +9,19 @@ use head::{Head, Start};
 use crate::line::fingerprint::mixed;
 use ethos_registry_core::chunk::{blanks, chunk_at, digits, each, few};
 
-/// Words that count in a coarse mask, and the bytes in which they must be.
+/// How many words a coarse mask includes, and the bytes in which they must be.
 pub(crate) const COARSE_WORDS: usize = 5;
 const COARSE_BYTES: usize = 48;
-/// Only this much of a line counts in its shape.
+/// Only this many bytes of a line are included in its shape.
 const SHAPE_BYTES: usize = 200;
-/// A run of hexadecimal digits with a decimal one among them is a number from this length on.
+/// A run of hexadecimal digits with a decimal digit is a number from this length on.
 const HEX_DIGITS: usize = 4;
 
 const DIGIT: u8 = 1;
 const HEX: u8 = 2;
 const WORD: u8 = 4;
 const BLANK: u8 = 8;
-/// Letters that can be in a number: those of hexadecimal ones and `x`.
+/// Letters that can be part of a number: hexadecimal digits and `x`.
 const JOINING: u8 = 16;
 
 /// What each byte can be part of.
@@ -47,7 +47,7 @@ const fn classes() -> [u8; 256] {
         if byte.is_ascii_hexdigit() && !byte.is_ascii_digit() || byte == b'x' {
             class |= JOINING;
         }
-        // A constant function has no other way to a place of an array; a byte is never beyond it.
+        // A constant function cannot use `get_mut`; a byte is always a valid index.
         #[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
         {
             classes[byte as usize] = class;
@@ -65,34 +65,34 @@ fn class(byte: u8) -> u8 {
 
 const SEED: u64 = 0x51_7C_C1_B7_27_22_0A_95;
 
-/// What a line is without its numbers: equal for lines that differ only in numbers and in how many
-/// blanks stand in a row.
+/// A hash of a line without its numbers: equal for lines that differ only in numbers and in the length of runs of
+/// blanks.
 pub(crate) fn mask(line: &str) -> u64 {
     masked(line.as_bytes(), Start::default())
 }
 
-/// The masks of many lines that may begin alike, as the records of a log do with their time: the beginning is
-/// read once.
+/// Computes masks of many lines that may share a prefix, such as the timestamp of log records; the prefix is hashed
+/// once.
 #[derive(Debug, Default)]
 pub(crate) struct Masks {
     head: Head,
 }
 
 impl Masks {
-    /// Of `line`, what [`mask`] gives.
+    /// The [`mask`] of `line`.
     pub(crate) fn mask(&mut self, line: &str) -> u64 {
         let bytes = line.as_bytes();
         masked(bytes, self.head.start(bytes))
     }
 
-    /// Of the first `words` of `line`, what [`coarse_mask`] gives.
+    /// The [`coarse_mask`] of the first `words` words of `line`.
     pub(crate) fn coarse(&mut self, line: &str, words: usize) -> u64 {
         let bytes = coarse_part(line, words);
         masked(bytes, self.head.start(bytes)).rotate_left(1)
     }
 }
 
-/// Of what kinds of words and signs the beginning of a line is made.
+/// A hash of the kinds of words and symbols at the beginning of a line.
 pub(crate) fn shape_mask(line: &str) -> u64 {
     let bytes = line.as_bytes();
     let mut hash = SEED;
@@ -124,19 +124,19 @@ pub(crate) fn shape_mask(line: &str) -> u64 {
     hash
 }
 
-/// The same for its first word.
+/// The mask of the first word.
 pub(crate) fn first_word_mask(line: &str) -> u64 {
     let line = line.trim_start();
     let end = line.find([' ', '\t', ':', '=', '(']).unwrap_or(line.len());
     mask(line.get(..end).unwrap_or_default())
 }
 
-/// The same for its first `words`.
+/// The mask of the first `words` words.
 pub(crate) fn coarse_mask(line: &str, words: usize) -> u64 {
     masked(coarse_part(line, words), Start::default()).rotate_left(1)
 }
 
-/// What counts in the coarse mask of `line`.
+/// The part of `line` that its coarse mask includes.
 fn coarse_part(line: &str, words: usize) -> &[u8] {
     let bytes = line.trim_start().as_bytes();
     let bytes = bytes.get(..COARSE_BYTES).unwrap_or(bytes);
@@ -144,7 +144,7 @@ fn coarse_part(line: &str, words: usize) -> &[u8] {
     bytes.get(..end).unwrap_or(bytes)
 }
 
-/// Where the gap of that number begins; the first is number 1, and 0 is that too.
+/// Where the gap with this number begins; 1 is the first, and 0 means the same.
 fn gap(bytes: &[u8], number: usize) -> Option<usize> {
     let mut left = number.max(1);
     let mut before = 0;
@@ -163,13 +163,13 @@ fn gap(bytes: &[u8], number: usize) -> Option<usize> {
     None
 }
 
-/// The hash of an input that comes in pieces, the same however it is cut: eight bytes go into it at a time,
-/// the last ones wait.
+/// The hash of input that arrives in pieces, independent of where it is cut. Eight bytes are hashed at a time; the rest
+/// waits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hasher {
     hash: u64,
     waiting: u64,
-    /// How many bits of `waiting` count, fewer than 64.
+    /// How many bits of `waiting` are used, fewer than 64.
     bits: u32,
 }
 
@@ -182,7 +182,7 @@ impl Hasher {
         }
     }
 
-    /// Adds the lowest `bits` of `chunk`, whole bytes; all above them are zero.
+    /// Adds the lowest `bits` of `chunk`, which are whole bytes; all bits above them are zero.
     #[inline]
     pub(crate) fn push(&mut self, chunk: u64, bits: u32) {
         self.waiting |= chunk << self.bits;
@@ -192,12 +192,12 @@ impl Hasher {
             return;
         }
         self.hash = mixed(self.hash, self.waiting);
-        // What did not fit; all did when nothing waited.
+        // What did not fit; nothing when `waiting` was empty.
         self.waiting = chunk.checked_shr(u64::BITS - self.bits).unwrap_or(0);
         self.bits = all - u64::BITS;
     }
 
-    /// Adds `bytes` as they are.
+    /// Adds `bytes` unchanged.
     pub(crate) fn push_all(&mut self, bytes: &[u8]) {
         let (chunks, rest) = bytes.as_chunks::<8>();
         for chunk in chunks {
@@ -216,19 +216,19 @@ fn masked(line: &[u8], start: Start) -> u64 {
     added(line, start).finish()
 }
 
-/// What is hashed of `line`, started at `start`.
+/// Hashes `line` from `start` on.
 #[inline]
 fn added(line: &[u8], start: Start) -> Hasher {
     let Start { mut at, mut hasher } = start;
-    // What was added up to the last stop: a word that turns out to be a number is taken back.
+    // The state at the last stop: a word that turns out to be a number is taken back.
     let (mut from, mut before) = (at, hasher);
-    // Whether the last byte is a blank, as the mark of a byte before the lowest one.
+    // Whether the last byte was a blank, as the marker bit of the byte before the lowest one.
     let mut blank_before = 0;
     while at < line.len() {
         let chunk = chunk_at(line, at);
         let (digits, blanks) = (digits(chunk), blanks(chunk));
         let stops = digits | blanks & (blanks << u8::BITS | blank_before);
-        // The lowest mark is the highest bit of its byte; without a mark it is all of them.
+        // The lowest marker is the highest bit of its byte; without a marker, all bytes are used.
         let bits = match line.len() - at {
             left @ ..8 => (stops | 0x80 << (8 * left)).trailing_zeros() & !7,
             _ => stops.trailing_zeros() & !7,
@@ -243,7 +243,7 @@ fn added(line: &[u8], start: Start) -> Hasher {
             let others = (!digits & each(0x80)) >> bits;
             let in_chunk = others.trailing_zeros().min(u64::BITS - bits) as usize / 8;
             let end = at + in_chunk;
-            // It may go on behind the eight bytes.
+            // The run may continue after these eight bytes.
             let end = if others == 0 {
                 run_end(line, end - 1, DIGIT)
             } else {
@@ -275,14 +275,14 @@ fn below(bit: u32) -> u64 {
     !u64::MAX.checked_shl(bit).unwrap_or(0)
 }
 
-/// Whether a letter that may be a part of a number is at `at`.
+/// Whether the byte at `at` is a letter that can be part of a number.
 #[inline]
 fn joins(line: &[u8], at: Option<usize>) -> bool {
     at.and_then(|at| line.get(at))
         .is_some_and(|byte| class(*byte) & JOINING != 0)
 }
 
-/// Where the bytes end that follow `at` and are all of `kind`.
+/// Where the run of bytes of `kind` that starts at `at` ends.
 fn run_end(line: &[u8], at: usize, kind: u8) -> usize {
     let mut end = at + 1;
     while line.get(end).is_some_and(|byte| class(*byte) & kind != 0) {
@@ -291,8 +291,8 @@ fn run_end(line: &[u8], at: usize, kind: u8) -> usize {
     end
 }
 
-/// Where the number at `digits` is, or the whole word that it is a part of when that is a number; no other
-/// digit follows `from` and before it.
+/// The range of the number at `digits`, or of the whole word if the word is a number. No other digit is between `from`
+/// and `digits`.
 fn number_word(line: &[u8], from: usize, digits: Range<usize>) -> Range<usize> {
     let in_word = |byte: &u8| class(*byte) & WORD != 0;
     let before = line.get(from..digits.start).unwrap_or_default();
@@ -300,7 +300,7 @@ fn number_word(line: &[u8], from: usize, digits: Range<usize>) -> Range<usize> {
     let start = digits.start - letters;
     let last = from.checked_sub(1).and_then(|at| line.get(at));
     if start == from && last.is_some_and(in_word) {
-        // A number was in this word before, and no letter beside it was of a number: it is a name.
+        // The word has another number before this one, and the letters beside that are not part of it: it is a name.
         return digits;
     }
     let (length, all) = word(line.get(start..).unwrap_or_default());
@@ -312,7 +312,7 @@ fn number_word(line: &[u8], from: usize, digits: Range<usize>) -> Range<usize> {
     }
 }
 
-/// How long the word is with which `bytes` begin, and what all of its bytes are.
+/// The length of the word that `bytes` begin with, and the kinds that all of its bytes share.
 fn word(bytes: &[u8]) -> (usize, u8) {
     let mut all = WORD | HEX;
     for (at, byte) in bytes.iter().enumerate() {
@@ -325,7 +325,7 @@ fn word(bytes: &[u8]) -> (usize, u8) {
     (bytes.len(), all)
 }
 
-/// Whether a word with a digit is one number: `12`, `0x1f`, `3f2504e0`.
+/// Whether a word with a digit is a single number: `12`, `0x1f`, `3f2504e0`.
 fn is_number(word: &[u8], all: u8) -> bool {
     all & HEX != 0 && word.len() >= HEX_DIGITS || word.starts_with(b"0x")
 }

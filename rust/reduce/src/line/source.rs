@@ -1,11 +1,11 @@
-//! Lines of source code that tell what is in it, whatever the language.
+//! Recognises lines of source code that outline a file, in any language.
 
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
 use ethos_registry_core::find_text::any_of;
-/// Whether a word is one with which a definition begins, after words like `pub` and `export`.
+/// Whether a definition can begin with this word, after modifiers like `pub` and `export`.
 fn is_definition(word: &str) -> bool {
     matches!(
         word,
@@ -39,7 +39,7 @@ fn is_definition(word: &str) -> bool {
     )
 }
 
-/// Whether a word can be before them.
+/// Whether the word is a modifier of a definition.
 fn is_modifier(word: &str) -> bool {
     matches!(
         word,
@@ -68,12 +68,12 @@ fn is_modifier(word: &str) -> bool {
     )
 }
 
-/// Marks of what is still to be done.
+/// Markers of open work.
 const MARKS: [&str; 4] = ["TODO", "FIXME", "XXX", "HACK"];
 
 static MARK: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(MARKS));
 
-/// Whether `line` is the head of a definition: `class A:`, `pub fn b(`, `export async function c()`.
+/// Whether `line` is the first line of a definition: `class A:`, `pub fn b(`, `export async function c()`.
 pub(crate) fn is_head(line: &str) -> bool {
     let line = line.trim_ascii_start();
     if !line.starts_with(|sign: char| sign.is_ascii_lowercase()) {
@@ -86,11 +86,11 @@ pub(crate) fn is_head(line: &str) -> bool {
         if is_definition(bare) && bare.len() < word.len() || is_definition(word) {
             let name = words.next().is_some_and(starts_a_name);
             let end = line.trim_ascii_end();
-            // Prose ends so, but for a body that is left out: `def area(self) -> int: ...`.
+            // Prose ends like this, except for an omitted body: `def area(self) -> int: ...`.
             let is_prose = end.ends_with(['.', ',']) && !end.ends_with(": ...");
             // A comment may follow: `def leaf(self):  # Only the green ones.`
             let is_prose = is_prose && !(end.ends_with('.') && end.contains("): "));
-            // `struct oak *oak = grow();` is a variable of that type.
+            // `struct oak *oak = grow();` declares a variable of that type.
             let is_variable = matches!(word, "struct" | "union" | "enum")
                 && end.ends_with(';')
                 && end.contains(" = ")
@@ -99,7 +99,7 @@ pub(crate) fn is_head(line: &str) -> bool {
             return named && !is_variable && (!is_prose || goes_on(end));
         }
         if !is_modifier(word) {
-            // `public static void main(String[] a) {`: no word states what it is.
+            // `public static void main(String[] a) {`: no keyword shows what it is.
             return modified && line.contains('(') && line.trim_end().ends_with('{');
         }
         modified = true;
@@ -107,7 +107,7 @@ pub(crate) fn is_head(line: &str) -> bool {
     false
 }
 
-/// Whether parameters begin in `head` and go on below it: `def grow(self, leaf,`.
+/// Whether `head` opens a parameter list that continues on the next line: `def grow(self, leaf,`.
 fn goes_on(head: &str) -> bool {
     if !head.ends_with(',') {
         return false;
@@ -117,7 +117,7 @@ fn goes_on(head: &str) -> bool {
         match byte {
             b'(' => {
                 depth += 1;
-                // In prose a blank precedes it.
+                // In prose a blank is before the parenthesis.
                 is_list |= last.is_ascii_alphanumeric() || matches!(last, b'_' | b'>' | b']');
             }
             b')' => depth -= 1,
@@ -128,7 +128,7 @@ fn goes_on(head: &str) -> bool {
     is_list && depth > 0
 }
 
-/// Whether `line` gives a member of something a function or a class: `app.use = function use(fn) {`.
+/// Whether `line` assigns a function or a class to a member: `app.use = function use(fn) {`.
 pub(crate) fn is_assigned(line: &str) -> bool {
     let Some((name, value)) = line.split_once(" = ") else {
         return false;
@@ -149,13 +149,13 @@ fn starts_a_name(word: &str) -> bool {
     })
 }
 
-/// Whether `line` describes something still to be done.
+/// Whether `line` contains a marker of open work.
 pub(crate) fn is_mark(line: &str) -> bool {
-    // Each of them has one of these letters.
+    // Each marker contains one of these letters.
     memchr::memchr3(b'D', b'X', b'K', line.as_bytes()).is_some()
         && MARK.as_ref().is_some_and(|marks| {
             let is_sign = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\\');
-            // `\uXXXX` and `TODOS` hold the letters only.
+            // `\uXXXX` and `TODOS` only contain the same letters.
             marks.find_iter(line).any(|mark| {
                 let before = line.as_bytes().get(..mark.start()).and_then(<[u8]>::last);
                 let after = line.as_bytes().get(mark.end());

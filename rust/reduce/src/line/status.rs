@@ -1,4 +1,4 @@
-//! Statuses with which requests were answered, as logs and other inputs tell them.
+//! HTTP statuses in logs and similar lines.
 
 use std::sync::LazyLock;
 
@@ -7,18 +7,18 @@ use memchr::{memchr, memchr3};
 
 use ethos_registry_core::find_text::any_of;
 
-/// From here on an answer states that something is wrong; from there on it is not one.
+/// A status from the first number on is an error; from the second number on it is not a status.
 const REFUSED: u16 = 400;
 const UNKNOWN: u16 = 600;
 const DIGITS: usize = 3;
-/// Between the mark of a status and its digits.
+/// The most bytes between a marker and the digits of the status.
 const MOST_BETWEEN: usize = 16;
 
-/// How the web framework of that name begins its records.
+/// The prefix of log records of the gin web framework.
 const GIN: &str = "[GIN] ";
 const ARROW: &str = "-> ";
 const DRAWN_ARROW: &str = "\u{2192} ";
-/// What precedes a status: a protocol, a field, an arrow; or a method and a path.
+/// What is before a status: a protocol, a field or an arrow, or a method and a path.
 const MARKS: [&str; 20] = [
     "HTTP/",
     "\"status\":",
@@ -43,10 +43,9 @@ const MARKS: [&str; 20] = [
 ];
 static MARK: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(MARKS));
 
-/// Where in `line` the digits of the first status stand that it shows: the same in all lines that differ in digits
-/// alone.
+/// The offset of the digits of the first status in `line`: the same in all lines that differ only in digits.
 pub(crate) fn place(line: &str) -> Option<usize> {
-    // One of these is in each mark, or in the address behind it.
+    // Each marker, or the address after it, contains one of these.
     let bytes = line.as_bytes();
     memchr3(b'/', b'=', b'"', bytes).or_else(|| memchr(b'C', bytes))?;
     let marks = MARK.as_ref()?;
@@ -61,10 +60,10 @@ pub(crate) fn place(line: &str) -> Option<usize> {
         let rest = bytes.get(found.end()..)?;
         let mut before = 0;
         if mark.ends_with(['/', 'p']) {
-            // The version of the protocol, or the path.
+            // Skips the version of the protocol, or the path.
             before = memchr(b' ', rest)?;
         } else if mark == GIN {
-            // The time is between.
+            // Skips the time.
             before = memchr(b'|', rest)? + 1;
         }
         let is_far = mark.starts_with("HTTP") && before > MOST_BETWEEN;
@@ -73,7 +72,7 @@ pub(crate) fn place(line: &str) -> Option<usize> {
     })
 }
 
-/// Where behind blanks and quotes three digits stand that are a number.
+/// The offset of a number of three digits after blanks and quotes.
 fn digits(bytes: &[u8]) -> Option<usize> {
     let before = |byte: &&u8| matches!(byte, b' ' | b'"');
     let start = bytes.iter().take(MOST_BETWEEN).take_while(before).count();
@@ -83,7 +82,7 @@ fn digits(bytes: &[u8]) -> Option<usize> {
     (ends && digits.iter().all(u8::is_ascii_digit)).then_some(start)
 }
 
-/// The status whose digits stand at `place` of `line`, if it states that something is wrong.
+/// The status whose digits are at `place` in `line`, if it is an error.
 pub(crate) fn refused(line: &str, place: usize) -> Option<u16> {
     let digits = line.as_bytes().get(place..place + DIGITS)?;
     let number = digits

@@ -1,4 +1,4 @@
-//! What lines of a log have in common that differ only in when, how long, which object and which address.
+//! Hashes that are equal for log lines that differ only in times, durations, ids and addresses.
 
 use crate::line::mask::Hasher;
 
@@ -27,8 +27,8 @@ const MONTHS: [&[u8]; 12] = [
     b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
 ];
 
-/// A number that is equal for lines that say the same: timestamps, durations, ids (UUIDs and long hexadecimal
-/// ones), and addresses of hosts and of memory are masked, and nothing else.
+/// A hash that is equal for lines with the same message. Timestamps, durations, ids (UUIDs and long hexadecimal
+/// numbers) and addresses of hosts and of memory are masked, and nothing else.
 pub(crate) fn template_key(line: &str) -> u64 {
     let bytes = line.as_bytes();
     let mut hasher = Hasher::new();
@@ -57,7 +57,8 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-/// What `rest`, which begins with a word behind `before`, begins with that is masked, and its length.
+/// The hash and length of the masked item that `rest` begins with. `rest` is the start of a word, and `before` precedes
+/// it.
 fn masked(rest: &[u8], before: &[u8]) -> Option<(u64, usize)> {
     let is_digit = rest.first().is_some_and(u8::is_ascii_digit);
     if !is_digit {
@@ -83,7 +84,7 @@ fn digits(bytes: &[u8]) -> usize {
         .count()
 }
 
-/// The length of what `bytes` begins with if it has the form, in which `0` represents a digit.
+/// The length of the prefix of `bytes` that matches `form`, in which `0` stands for any digit.
 fn form(bytes: &[u8], form: &[u8]) -> Option<usize> {
     let fits = |(byte, sign): (&u8, &u8)| match sign {
         b'0' => byte.is_ascii_digit(),
@@ -98,7 +99,7 @@ fn ends_word(bytes: &[u8], at: usize) -> bool {
     !bytes.get(at).is_some_and(|byte| is_word(*byte))
 }
 
-/// `2026-01-02`, `2026/01/02`, `02/Jan/2026`, with the time behind it.
+/// `2026-01-02`, `2026/01/02`, `02/Jan/2026`, with the time after it.
 fn date(bytes: &[u8]) -> Option<usize> {
     let length = form(bytes, b"0000-00-00").or_else(|| {
         let month = bytes.get(3..6).is_some_and(|month| MONTHS.contains(&month));
@@ -136,7 +137,7 @@ fn time(bytes: &[u8]) -> Option<usize> {
     ends_word(bytes, end).then_some(end)
 }
 
-/// Seconds since a kernel began, behind its bracket: `[   12.345678]`.
+/// Seconds since the start of a kernel, after the opening bracket: `[   12.345678]`.
 fn uptime(bytes: &[u8], before: &[u8]) -> Option<usize> {
     let whole = digits(bytes);
     let fraction = bytes.get(whole + 1..).map(digits)?;
@@ -181,7 +182,7 @@ fn host(bytes: &[u8]) -> Option<usize> {
     (ends_word(bytes, end) && bytes.get(end) != Some(&b'.')).then_some(end)
 }
 
-/// Where an object is in memory: `at 0x7f3a`, `@0x7f3a`. Without such a word it may be a value.
+/// The address of an object in memory: `at 0x7f3a`, `@0x7f3a`. Without such a word it may be a value.
 fn pointer(bytes: &[u8], before: &[u8]) -> Option<usize> {
     let digits = bytes.strip_prefix(b"0x")?;
     let length = digits

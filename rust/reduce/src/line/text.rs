@@ -1,4 +1,4 @@
-//! What one line can be, whichever program wrote it.
+//! Properties of a single line that do not depend on the program that wrote it.
 
 use crate::line::beginnings::Beginnings;
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use ethos_registry_core::find_text::FindText as _;
 
 use crate::line::long_line::{NOTE_HEAD, NOTE_TAIL, hidden_chars};
 
-/// Words of lines that tell of something bad, as whole words in any case.
+/// Words that report a problem, matched as whole words in any case.
 const BAD_WORDS: [&str; 14] = [
     "error",
     "errors",
@@ -35,23 +35,23 @@ static BAD: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .ok()
 });
 
-/// A place in a file: `path:line`, `path:line:column`, `path(line,column)`.
+/// A location in a file: `path:line`, `path:line:column`, `path(line,column)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place<'a> {
     /// The path as it is in the line.
     pub(crate) path: &'a str,
-    /// The whole of path, line and column, byte for byte.
+    /// Path, line and column as they are in the line.
     pub(crate) text: &'a str,
-    /// What follows it, without the separator.
+    /// What follows the location, without the separator.
     pub(crate) rest: &'a str,
 }
 
-/// The place with which `line` begins, if it begins with one.
+/// The location that `line` begins with, if any.
 pub(crate) fn place(line: &str) -> Option<Place<'_>> {
     memchr::memchr2_iter(b':', b'(', line.as_bytes()).find_map(|at| place_at(line, at))
 }
 
-/// The place whose path ends before the colon or parenthesis at `at`.
+/// The location whose path ends before the colon or parenthesis at `at`.
 pub(crate) fn place_at(line: &str, at: usize) -> Option<Place<'_>> {
     let bytes = line.as_bytes();
     let digits = |start: usize| {
@@ -63,7 +63,7 @@ pub(crate) fn place_at(line: &str, at: usize) -> Option<Place<'_>> {
         return None;
     }
     let mut end = at + 1 + line_digits;
-    // A column may follow, and where the text ends that is meant: `:4:9:4:12`.
+    // A column may follow, and the end of a range: `:4:9:4:12`.
     for _ in 0..3 {
         let digits = match bytes.get(end) {
             Some(b':' | b',') => digits(end + 1),
@@ -92,12 +92,12 @@ pub(crate) fn place_at(line: &str, at: usize) -> Option<Place<'_>> {
     })
 }
 
-/// Whether `text` is nothing but digits.
+/// Whether `text` consists of digits only.
 pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// How the JSON begins with which a server refuses a request.
+/// Beginnings of the JSON with which a server rejects a request.
 static REFUSALS: Beginnings<5> = Beginnings::new([
     "{\"detail\":",
     "{\"error\":\"",
@@ -106,17 +106,17 @@ static REFUSALS: Beginnings<5> = Beginnings::new([
     "{\"errors\":[{",
 ]);
 
-/// Whether `line` is the JSON with which a server refuses a request.
+/// Whether `line` is JSON with which a server rejects a request.
 pub(crate) fn is_refusal(line: &str) -> bool {
     line.starts_with('{') && REFUSALS.begin(line)
 }
 
-/// Whether `line` holds one of the words that tell of something bad, or is the answer to a bad request.
+/// Whether `line` contains a word that reports a problem, or is the answer to a bad request.
 pub(crate) fn is_bad(line: &str) -> bool {
     is_refusal(line) || first_bad(line).is_some()
 }
 
-/// Where the first word of `line` begins that describes something bad.
+/// The offset of the first word of `line` that reports a problem.
 fn first_bad(line: &str) -> Option<usize> {
     let words = BAD.as_ref()?;
     let bytes = line.as_bytes();
@@ -133,7 +133,7 @@ fn first_bad(line: &str) -> Option<usize> {
     found.map(|found| found.start())
 }
 
-/// The same as [`shorten`] of a line that describes something bad: if that is in the middle, it stays too.
+/// Like [`shorten`], but a word in the middle that reports a problem is kept.
 pub(crate) fn shorten_bad(line: &str, max_chars: usize) -> Cow<'_, str> {
     let is_long = line.len() > 2 * max_chars;
     let hidden = |at: &usize| *at > max_chars / 2 && at + max_chars / 3 < line.len();
@@ -145,13 +145,14 @@ pub(crate) fn shorten_bad(line: &str, max_chars: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}{}", shorten(before, chars), shorten(bad, chars)))
 }
 
-/// `line`, or its first two thirds and last third of `max_chars` characters with the count between.
+/// `line`, cut to `max_chars` characters if it is longer: the first two thirds, the count of what is left out, and the
+/// last third.
 pub(crate) fn shorten(line: &str, max_chars: usize) -> Cow<'_, str> {
     if line.len() <= max_chars {
         return Cow::Borrowed(line);
     }
     let chars = line.chars().count();
-    // A cut that hides little hides facts for nothing.
+    // A cut that hides only a few characters is not worth the facts it may hide.
     if chars <= max_chars + (max_chars / 4).max(24) {
         return Cow::Borrowed(line);
     }
@@ -180,7 +181,7 @@ pub(crate) fn indent(line: &str) -> usize {
         .count()
 }
 
-/// Whether `line` is made of one repeated sign, at least three times: `-----`, `=====`.
+/// Whether `line` consists of one symbol repeated at least three times: `-----`, `=====`.
 pub(crate) fn is_ruler(line: &str) -> bool {
     let line = line.trimmed();
     if line
@@ -194,14 +195,14 @@ pub(crate) fn is_ruler(line: &str) -> bool {
     line.len() >= 3 && first.is_some_and(|first| line.chars().all(|sign| sign == first))
 }
 
-/// The level of a heading of prose, from 1 to 6: 2 of `## Name`.
+/// The level of a Markdown heading, from 1 to 6: 2 for `## Name`.
 pub(crate) fn heading_level(line: &str) -> Option<usize> {
     let name = line.trim_start_matches('#');
     let level = line.len() - name.len();
     ((1..=6).contains(&level) && name.starts_with(' ')).then_some(level)
 }
 
-/// Whether `line` is the head of what a playbook does next: `TASK [oak : read] ****`.
+/// Whether `line` announces the next play or task of a playbook: `TASK [oak : read] ****`.
 pub(crate) fn is_play(line: &str) -> bool {
     let begins = ["TASK [", "PLAY [", "RUNNING HANDLER ["];
     line.ends_with("***") && begins.iter().any(|begin| line.starts_with(begin))

@@ -1,4 +1,4 @@
-//! Two long lines that follow each other and differ where neither would be shown.
+//! Pairs of consecutive long lines whose difference would be cut away.
 
 use super::{Mark, Output, Weight};
 use crate::line::long_line::{NOTE_HEAD, NOTE_TAIL};
@@ -6,27 +6,27 @@ use crate::line::shorten;
 
 /// A longer line is not remembered.
 const LINE_BYTES: usize = 64 * 1_024;
-/// Within this many bytes ends what names the value of a line: `Expected: `, `left: `, `a_test.go:7: got: `.
+/// The label of a value ends within this many bytes: `Expected: `, `left: `, `a_test.go:7: got: `.
 const NAME_BYTES: usize = 64;
-/// Within this many is the sign of a changed line: `- `, `E + `.
+/// The symbol of a changed line ends within this many bytes: `- `, `E + `.
 const SIGN_BYTES: usize = 3;
-/// This many such ends are tried.
+/// How many ends of labels are tried.
 const NAMES: usize = 4;
-/// A value that is shown around its difference is the same in this many bytes at its beginning or its end.
+/// Two values must share this many bytes at the start or the end to be shown around their difference.
 const SAME_BYTES: usize = 32;
 
-/// The last line of values that was shortened.
+/// The last shortened line with a value.
 #[derive(Debug)]
 pub(super) struct Compared {
     line: String,
-    /// Before its row, and behind it.
+    /// The positions before and after its row.
     before: Mark,
     behind: Mark,
 }
 
 impl Output {
-    /// A line that holds a value, of at most `chars` characters. Of two long ones below each other both
-    /// are shown where they differ.
+    /// Writes a line that contains a value, in at most `chars` characters. If two consecutive long values differ, both
+    /// are shown around the difference.
     pub(crate) fn compared(&mut self, line: &str, chars: usize, weight: Weight) {
         let row = shorten(line, chars);
         if row.len() == line.len() || line.len() > LINE_BYTES {
@@ -58,8 +58,8 @@ impl Output {
     }
 }
 
-/// Two lines with at most about `chars` characters each, cut so that the place is shown from which their
-/// values differ; `None` where a cut in the middle shows it too, or they have little in common.
+/// Two lines of about `chars` characters each, cut to show where their values begin to differ. `None` if a cut in the
+/// middle shows that too, or if they have little in common.
 fn shortened(first: &str, second: &str, chars: usize) -> Option<(String, String)> {
     let (mut best, mut same) = ((0, 0), 0);
     for one in names(first) {
@@ -76,13 +76,13 @@ fn shortened(first: &str, second: &str, chars: usize) -> Option<(String, String)
         let differs = floor(line, name + same);
         let shown = shorten(line, chars);
         let cut = shown.find(NOTE_HEAD)?;
-        // What precedes the first cut is shown anyway.
+        // What is before the first cut is shown anyway.
         (same >= SAME_BYTES && differs >= cut).then(|| around(line, differs, chars))
     };
     Some((window(first, best.0)?, window(second, best.1)?))
 }
 
-/// `line` with its first characters, those from a little before `differs` on, and its last ones.
+/// The start of `line`, the part from a little before `differs` on, and the end.
 fn around(line: &str, differs: usize, chars: usize) -> String {
     let head = floor(line, chars / 4);
     let from = floor(line, differs.saturating_sub(chars / 8)).max(head);
@@ -103,7 +103,7 @@ fn around(line: &str, differs: usize, chars: usize) -> String {
     row
 }
 
-/// Where the value of a line may begin: at its beginning, or behind what names it.
+/// Where the value of a line may begin: at the start, or after a label.
 fn names(line: &str) -> impl Iterator<Item = usize> + '_ {
     let near = line.as_bytes().get(..NAME_BYTES).unwrap_or(line.as_bytes());
     let behind = near.iter().enumerate().filter_map(|(at, byte)| {
@@ -124,7 +124,7 @@ fn common<'a>(one: impl Iterator<Item = &'a u8>, other: impl Iterator<Item = &'a
         .count()
 }
 
-/// The last beginning of a character at or before `at`.
+/// The last character boundary at or before `at`.
 fn floor(line: &str, at: usize) -> usize {
     let mut at = at.min(line.len());
     while !line.is_char_boundary(at) {

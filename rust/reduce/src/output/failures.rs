@@ -1,5 +1,5 @@
-//! Failures that say the same, as those of many tests with one cause: shown once, the others stand below the first
-//! with what names them and where they are.
+//! Failures with the same message, such as many tests with one cause: the message is shown once, and the other failures
+//! are listed below it with their names and locations.
 
 use hashbrown::HashMap;
 
@@ -7,9 +7,9 @@ use super::row::{Row, Weight};
 use super::{Mark, Output};
 use crate::line::fingerprint::fingerprint_after;
 
-/// Failures that say something else that are distinguished.
+/// The most different failures that are distinguished.
 const KINDS: usize = 4_096;
-/// What precedes the name of a failure below one that states the same.
+/// The prefix of the name of a failure that is listed below an equal one.
 const ALSO: &str = "also ";
 
 /// The failures of an output.
@@ -20,21 +20,21 @@ pub(super) struct Failures {
     by_said: HashMap<u64, usize>,
 }
 
-/// A failure whose rows are written.
+/// A failure whose rows have been written.
 #[derive(Debug)]
 struct Open {
     before: Mark,
-    /// The rows that name it, and how many lines of the source they show.
+    /// The rows that name it, with the number of source lines that each shows.
     names: Vec<(String, usize)>,
     places: Vec<(String, String)>,
     place_lines: usize,
-    /// What represents all that it states, and how many lines of the source that is.
+    /// The hash of its message, and the number of source lines of the message.
     said: u64,
     said_lines: usize,
 }
 
 impl Open {
-    /// The rows of the failure below one at `places` that states the same.
+    /// The rows of this failure when it is listed below an equal one that is at `places`.
     fn rows(self, places: &[(String, String)]) -> Vec<(String, usize)> {
         let is_known =
             |place: &&(String, String)| places.iter().any(|(whole, _)| *whole == place.0);
@@ -44,7 +44,7 @@ impl Open {
         let mut at = String::new();
         for (before, place) in [("", first), (between, last)] {
             if let Some((whole, short)) = place {
-                // By its short name it would be the other.
+                // The short name would be read as the other location.
                 let is_other = places.iter().any(|(_, known)| known == short);
                 at.push_str(before);
                 at.push(' ');
@@ -60,26 +60,26 @@ impl Open {
     }
 }
 
-/// Failures that say the same.
+/// Failures with the same message.
 #[derive(Debug)]
 struct Kind {
-    /// How many rows the output had behind the first of them.
+    /// How many rows the output had after the first of them.
     end: usize,
-    /// Where that is.
+    /// Where the first one is.
     places: Vec<(String, String)>,
     /// The rows of the others.
     others: Vec<(String, usize)>,
 }
 
 impl Output {
-    /// A row that names a failure and shows `lines` lines of the source. All rows up to
-    /// [`close_failure`](Self::close_failure) are what it states, but for its [places](Self::place); several names
-    /// may follow one another.
+    /// Writes a row that names a failure and shows `lines` source lines. All rows up to
+    /// [`close_failure`](Self::close_failure) are its message, except its [places](Self::place); several names may
+    /// follow one another.
     pub(crate) fn open_failure(&mut self, name: &str, lines: usize) {
         let open = self.failures.open.as_ref();
         let named = open.filter(|open| open.said_lines == 0 && open.places.is_empty());
         match named {
-            // A test that was tried again failed in the same way.
+            // A retried test failed in the same way.
             Some(open) if open.names.last().is_some_and(|(last, _)| last == name) => return,
             Some(_) => {}
             None => {
@@ -99,9 +99,9 @@ impl Output {
         self.push_name(name, lines);
     }
 
-    /// A row that states where the open failure is and shows `lines` lines of the source. Below another failure that
-    /// states the same the first and the last of `places` are shown that are none of that: each is a place, and how it
-    /// is shown in short.
+    /// Writes a row with a location of the open failure that shows `lines` source lines. `places` are pairs of a
+    /// location and its short form. If the failure is listed below an equal one, the first and the last place that the
+    /// other does not have are shown.
     pub(crate) fn place<'p>(
         &mut self,
         row: &str,
@@ -116,8 +116,8 @@ impl Output {
         self.push(row, lines, Weight::Fact);
     }
 
-    /// Ends what the open failure states: if another said the same, its rows go, and it is below that. Whether
-    /// its rows stay.
+    /// Ends the message of the open failure. If another failure has the same message, the rows are removed and the
+    /// failure is listed below that one. Returns whether the rows remain.
     pub(crate) fn close_failure(&mut self) -> bool {
         let Some(open) = self.failures.open.take().filter(|open| open.said_lines > 0) else {
             return true;
@@ -141,13 +141,13 @@ impl Output {
         true
     }
 
-    /// The run that had the failures is over: those of another one stand by themselves.
+    /// Ends a test run: failures of the next run are not merged with these.
     pub(crate) fn end_failures(&mut self) {
         self.close_failure();
         self.failures.by_said.clear();
     }
 
-    /// Closes the last failure and puts each that states what another states below that.
+    /// Closes the last failure and lists failures with equal messages together.
     pub(crate) fn settle(&mut self) {
         self.close_failure();
         let kinds = std::mem::take(&mut self.failures).kinds;
@@ -174,7 +174,7 @@ impl Output {
         }
     }
 
-    /// A row belongs to what the open failure states, if there is one.
+    /// Adds a row to the message of the open failure, if there is one.
     pub(super) fn says(&mut self, row: &str, lines: usize) {
         if let Some(open) = &mut self.failures.open {
             open.said = fingerprint_after(open.said, row.as_bytes());
@@ -182,7 +182,7 @@ impl Output {
         }
     }
 
-    /// A row that names a failure.
+    /// Writes a row that names a failure.
     fn push_name(&mut self, row: &str, lines: usize) {
         self.push(row, lines, Weight::Fact);
         self.name_last();
@@ -194,7 +194,7 @@ impl Output {
         }
     }
 
-    /// A row, whatever it states.
+    /// Writes a row.
     pub(super) fn push(&mut self, row: &str, lines: usize, weight: Weight) {
         self.text.push_str(row);
         self.text.push('\n');

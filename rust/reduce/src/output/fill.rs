@@ -1,4 +1,4 @@
-//! Lines of the source that fill the room which the rows of an output leave, the most important first.
+//! Source lines that fill the space left by the rows of an output, the most important first.
 
 use hashbrown::HashMap;
 
@@ -10,59 +10,59 @@ use super::within::depth;
 use crate::line::template_key::template_key;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Longer lines are shown when all others are.
+/// Lines longer than this are shown after all others.
 const LONG_CHARS: usize = 1_000;
 const LONG_RANKS: u8 = 8;
-/// `[` and ` lines left out]`, and their end, around a number.
+/// The characters of `[` and ` lines left out]` with their line end, without the number.
 const MARK_CHARS: usize = 18;
-/// Of a gap no more lines are ranked than the room has for them, with all that surrounds them.
+/// Limits how many lines of a gap are ranked: no more than fit if each line has this many characters.
 const LEAST_LINE_CHARS: usize = 2;
 
-/// What may be shown beside the rows.
+/// What can be shown in addition to the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// A line of a gap.
+    /// A line in a gap.
     Line,
-    /// All of the line that a row is a part of.
+    /// The complete line of which a row shows a part.
     Whole { row: usize },
-    /// A line that a row represents with others.
+    /// One of the lines that a row stands for.
     Repeat { row: usize },
 }
 
-/// A line of the source that is to be shown.
+/// A source line that is to be shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fill {
     pub(super) what: What,
     pub(super) number: usize,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// By how many characters it makes the text longer.
+    /// How many characters it adds to the text.
     pub(super) chars: usize,
     rank: u8,
-    /// How many lines are between it and the nearer end of its gap.
+    /// The number of lines to the nearer end of its gap.
     depth: usize,
 }
 
-/// How long a mark is at most in the output of a source with this number of lines.
+/// The longest marker in the output of a source with this many lines.
 pub(super) fn mark_chars(source_lines: usize) -> usize {
     MARK_CHARS + source_lines.checked_ilog10().unwrap_or(0) as usize
 }
 
-/// How important a line of a source is.
+/// How the importance of source lines is decided.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Importance {
-    /// How much a line matters, from 0 for what is shown first to [`LEAST_RANK`].
+    /// The rank of a line, from 0 for the most important to [`LEAST_RANK`].
     pub(crate) rank: fn(&str) -> u8,
-    /// Whether a line states how it ended, or that something failed.
+    /// Whether a line is a verdict or reports a failure.
     pub(crate) is_verdict: fn(&str) -> bool,
 }
 
-/// Of lines without information.
+/// The rank of lines without information.
 pub(crate) const LEAST_RANK: u8 = 4;
 const WHOLE_RANK: u8 = 1;
 const REPEAT_RANK: u8 = 5;
 
-/// The lines that may be shown in `room` characters, the most important first.
+/// The lines that can be shown in `room` characters, the most important first.
 pub(super) fn fills(marked: &Marked<'_>, importance: Importance, room: usize) -> Vec<Fill> {
     let mut candidates = Candidates::of(marked, importance, room);
     candidates.read();
@@ -71,15 +71,15 @@ pub(super) fn fills(marked: &Marked<'_>, importance: Importance, room: usize) ->
     found
 }
 
-/// The lines that may be shown.
+/// The lines that can be shown.
 struct Candidates<'m, 'a> {
     marked: &'m Marked<'a>,
     importance: Importance,
-    /// Lines that rows show or represent, and those without text.
+    /// Lines that rows show or stand for, and lines without text.
     shown: LineSet,
-    /// The row that shows a part of a line.
+    /// The row that shows a part of each line.
     parts: HashMap<usize, usize>,
-    /// The row that represents all lines of a template.
+    /// The row that stands for all lines of each template.
     templates: HashMap<u64, usize>,
     most_depth: usize,
     found: Vec<Fill>,
@@ -99,7 +99,7 @@ impl<'m, 'a> Candidates<'m, 'a> {
             shown.insert(number);
             match said {
                 Said::Line(_) if placement.in_order.get(row) == Some(&true) => {
-                    // Of a line that several rows show each has what it is for.
+                    // If several rows show parts of one line, the line is not shown again.
                     let several = parts.insert(number, row).is_some();
                     if several {
                         parts.insert(number, usize::MAX);
@@ -130,7 +130,7 @@ impl<'m, 'a> Candidates<'m, 'a> {
             next += line.len() + 1;
             let placement = &self.marked.placement;
             let (what, rank) = if placement.empty.contains(number) {
-                // Blank lines are between others, and have no mark of their own.
+                // Blank lines do not get a marker of their own.
                 continue;
             } else if !self.shown.contains(number) {
                 (What::Line, u8::MAX)
@@ -174,7 +174,7 @@ impl<'m, 'a> Candidates<'m, 'a> {
         self.close(gap_start);
     }
 
-    /// What more of a line there is than the rows show.
+    /// The characters of a line that the rows do not show.
     fn shown_in_part(&self, number: usize, line: &str) -> Option<What> {
         if let Some(row) = self.parts.get(&number) {
             let Some(Said::Line(text)) = self.marked.said.get(*row) else {
@@ -194,7 +194,7 @@ impl<'m, 'a> Candidates<'m, 'a> {
         (first.number != number && squeezed(text) != line).then_some(What::Repeat { row })
     }
 
-    /// Ranks the lines of the gap that begins there: its ends come before its middle.
+    /// Ranks the lines of the gap that starts at `from`: its ends come before its middle.
     fn close(&mut self, from: usize) {
         let gap = self.found.get_mut(from..).unwrap_or_default();
         let count = gap.len();

@@ -1,4 +1,4 @@
-//! Which lines of a source are equal to rows of an output, or hold them.
+//! Finds the source lines that are equal to rows of an output, or that contain them.
 
 use std::borrow::Cow;
 
@@ -12,12 +12,12 @@ use crate::line::long_line::{NOTE_HEAD, NOTE_TAIL};
 use crate::line::template_key::template_key;
 use ethos_registry_core::chunk::chunk_at;
 
-/// This many lines of the source that are equal to a row are remembered.
+/// How many equal source lines are remembered for each row.
 pub(super) const MAX_EQUAL: usize = 1_024;
 /// Shorter lines are not compared with rows that were cut.
 const CUT_LINE_BYTES: usize = 120;
 const CUT_KEY_BYTES: usize = 16;
-/// This many rows, and in so long a source, are looked for as parts of lines all at once.
+/// Limits the number of rows, and the length of the source, for which rows are searched as parts of lines.
 const MAX_PARTS: usize = 4_096;
 const MAX_PARTS_BYTES: usize = 8 << 20;
 const MAX_PART_MATCHES: usize = 1 << 18;
@@ -25,7 +25,7 @@ const MAX_PART_MATCHES: usize = 1 << 18;
 pub(super) const LEAST_PART_BYTES: usize = 6;
 const FILTER_WORDS: usize = 1_024;
 
-/// `line` without blanks at its ends, and one blank for each run of them between.
+/// `line` without blanks at its ends, and with each run of blanks replaced by one.
 pub(super) fn squeezed(line: &str) -> Cow<'_, str> {
     let line = line.trim();
     let bytes = line.as_bytes();
@@ -42,7 +42,7 @@ pub(super) fn squeezed(line: &str) -> Cow<'_, str> {
     Cow::Owned(squeezed)
 }
 
-/// Lines of the source by what they are compared with.
+/// Source lines by the key that they are compared with.
 pub(super) struct Keys {
     filter: Vec<u64>,
     exact: HashMap<u64, usize>,
@@ -145,7 +145,7 @@ fn cut_key(line: &str) -> u64 {
     mixed(chunk_at(line.as_bytes(), 0), chunk_at(line.as_bytes(), 8))
 }
 
-/// Adds the lines that rows are a part of, if these are not lines themselves and the source is not too long.
+/// Adds the lines that contain rows, for rows that are not whole lines, if the source is not too long.
 pub(super) fn add_parts(
     rows: &[Said<'_>],
     source: &str,
@@ -205,7 +205,7 @@ pub(super) fn add_parts(
     }
 }
 
-/// The members of JSON that rows show, each as a line of its own would.
+/// Hashes of the JSON members that rows show, as if each was a line.
 pub(super) fn members(rows: &[Said<'_>]) -> HashSet<u64> {
     let mut members = HashSet::new();
     for row in rows {

@@ -24,7 +24,7 @@ impl LineSet {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// How many of the lines from `from` up to `to` are in neither of two sets.
+    /// How many lines from `from` to `to` are in neither set.
     pub(in crate::output) fn outside(&self, other: &Self, from: usize, to: usize) -> usize {
         let mut outside = 0;
         let mut at = from;

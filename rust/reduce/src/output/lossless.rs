@@ -1,4 +1,4 @@
-//! What goes from an input without a loss: repeats of the line before them.
+//! Lossless shortening: consecutive equal lines are counted.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -7,9 +7,9 @@ use ethos_registry_core::find_text::FindText as _;
 
 const TIMES: &str = " \u{d7}";
 
-/// `text` with each line that follows equal ones counted there: `line ×3`.
+/// `text` with each run of equal lines replaced by one line with a count: `line ×3`.
 ///
-/// Text that holds such counts stays as it is: they could not be distinguished from its own.
+/// Text that already contains such counts is not changed, because they could not be distinguished.
 pub(crate) fn folded(text: &str) -> Cow<'_, str> {
     if !has_repeats(text) || text.has_text(TIMES) {
         return Cow::Borrowed(text);
@@ -25,7 +25,7 @@ pub(crate) fn folded(text: &str) -> Cow<'_, str> {
             times += 1;
             last = next;
         }
-        // A count is not shorter than a few short lines, and does not describe blank ones.
+        // A count is not shorter than a few short lines, and blank lines are not counted.
         let count = TIMES.len() + times.ilog10() as usize + 1;
         if times > 1 && !body.trim().is_empty() && (times - 1) * (body.len() + 1) > count {
             folded.push_str(body);

@@ -1,4 +1,4 @@
-//! The text of an output with a mark at each place where lines of the source are left out.
+//! The text of an output, with a marker wherever source lines are left out.
 
 use hashbrown::HashMap;
 
@@ -12,16 +12,16 @@ use super::{Form, Output, account, from_the_middle, gap_lines};
 use crate::line::long_line::NOTE_TAIL;
 use ethos_registry_core::find_text::FindText as _;
 
-/// How often rows are taken out before the text fits.
+/// How often rows are removed before giving up on the target.
 const MAX_ROUNDS: usize = 8;
 const CUT_HINT: &str =
     "[lines with \"...[N chars]...\" are cut; pipe the command into \"fold\" to see them]\n";
 
 impl Output {
-    /// The text, with a mark where lines of `source` are left out, closed by the account of all of them:
+    /// The text, with a marker wherever lines of `source` are left out, and the account of all of them at the end:
     /// `[959 of 1001 lines left out]`.
     ///
-    /// It has at most `budget_chars` characters, unless the account alone has more: rows are taken out from
+    /// It has at most `budget_chars` characters, unless the account alone is longer: rows are removed from
     /// the middle, context before facts.
     pub(crate) fn finish_of(
         mut self,
@@ -36,7 +36,7 @@ impl Output {
         }
     }
 
-    /// The rows as they are, if they are all of the source but its form and fit.
+    /// The rows unchanged, if they are the complete source except for form, and fit.
     pub(super) fn complete(&mut self, budget_chars: usize) -> Option<String> {
         let Form::Complete { ended } = self.form else {
             return None;
@@ -51,18 +51,18 @@ impl Output {
     }
 }
 
-/// How many lines a row shows that is not one of the source itself.
+/// How many source lines a row shows that is not itself a source line.
 pub(super) fn lines_of(text: &str, row: Row) -> usize {
     match (row.lines(), names_between(text)) {
         (lines, 0) => lines,
         (0, _) => 0,
-        // The row of a whole run counts as one line.
+        // The row of a complete range counts as one line.
         (1, between) => between + 2,
         (lines, between) => lines + between,
     }
 }
 
-/// What a row states, as far as its text shows it.
+/// What the text of a row refers to in the source.
 fn said(text: &str, row: Row) -> Said<'_> {
     let text = text.trim_end_matches('\n');
     let lines = row.lines();
@@ -83,11 +83,11 @@ pub(super) struct Marked<'a> {
     pub(super) placement: Placement,
     pub(super) source: &'a str,
     pub(super) source_lines: usize,
-    /// Several rows show one line: what is left out is counted in rows.
+    /// Whether several rows show parts of one line; then rows are counted instead of lines.
     pub(super) rows_of_one_line: bool,
-    /// Of lines that a row represents, how many are shown beside it.
+    /// For each row that stands for several lines, how many of these are shown separately.
     pub(super) unfolded: HashMap<usize, usize>,
-    /// The row that does not fit as it is, and what of it does.
+    /// The row that does not fit completely, and the part of it that does.
     pub(super) shortened: Option<(usize, String)>,
 }
 
@@ -126,7 +126,7 @@ impl Marked<'_> {
                 break;
             }
         }
-        // Rows between marks cost more than they save: one gap in the middle.
+        // Markers between many rows cost more than they save, so there is one gap in the middle.
         let mut ends = self.rows.len() / 2;
         while text.char_count() > budget_chars && ends > 0 {
             ends /= 2;
@@ -143,7 +143,7 @@ impl Marked<'_> {
         text
     }
 
-    /// Takes rows out until the others have `target` characters, context first, from the middle.
+    /// Removes rows until the others have `target` characters: context first, from the middle.
     fn take_out(&self, keep: &mut [bool], target: usize) {
         let chars: Vec<usize> = self
             .rows
@@ -171,7 +171,7 @@ impl Marked<'_> {
         }
     }
 
-    /// The kept rows with marks, and the account.
+    /// The kept rows with markers, and the account.
     pub(super) fn text(&self, keep: &[bool]) -> String {
         let mut shown = LineSet::default();
         shown.clone_from(&self.placement.repeated);
@@ -234,7 +234,7 @@ impl Marked<'_> {
     }
 }
 
-/// Where the last line of `text` begins, and that line.
+/// The start of the last line of `text`, and that line.
 fn last_row(text: &str) -> Option<(usize, &str)> {
     let body = text.strip_suffix('\n')?;
     let start = memchr::memrchr(b'\n', body.as_bytes()).map_or(0, |at| at + 1);

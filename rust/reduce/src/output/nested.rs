@@ -1,19 +1,19 @@
-//! How a part of an output is reduced as an output of its own.
+//! How a part of an output is reduced like a separate output.
 
 use super::Output;
 use crate::input::Input;
 
-/// How a part is reduced as an output of its own.
+/// Functions that reduce a part of an output like a separate output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Nested {
-    /// Writes what the first family that knows the input makes of it, but for the runner of that name.
+    /// Writes the reduction by the first family that recognises the input, except the runner with this name.
     pub(crate) reduce: fn(&Input<'_>, &'static str, &mut Output) -> Option<Told>,
-    /// The name of the first family that knows the input.
+    /// The name of the first family that recognises the input.
     pub(crate) family: fn(&Input<'_>) -> Option<&'static str>,
 }
 
-/// A part was written.
+/// The result of writing a part.
 pub(crate) struct Told {
-    /// Whether it was about a failure.
+    /// Whether the part reports a failure.
     pub(crate) failure: bool,
 }

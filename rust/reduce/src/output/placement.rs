@@ -1,4 +1,4 @@
-//! Where in the source the rows of an output are.
+//! Locates the rows of an output in its source.
 
 use hashbrown::{HashMap, HashSet};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
@@ -11,20 +11,20 @@ use crate::line::template_key::template_key;
 
 const LEAST_SEARCHED_BYTES: usize = 1 << 20;
 
-/// What a scan of the source found for the rows.
+/// The result of searching the source for the rows.
 #[derive(Debug)]
 pub(super) struct Placement {
-    /// The line of each row, if it is one.
+    /// The line of each row, if the row is a source line.
     pub(super) lines: Vec<Option<SourceLine>>,
-    /// Whether the line of a row is behind those of all rows before it that are in order.
+    /// Whether the line of a row is after the lines of all previous rows that are in order.
     pub(super) in_order: Vec<bool>,
-    /// For each row, how many lines of the source are equal to it but for masked parts.
+    /// For each row, how many source lines are equal to it after masking.
     pub(super) repeats: HashMap<usize, usize>,
-    /// Rows that repeat the same line as another row.
+    /// Rows that stand for the same lines as another row.
     shared_repeats: HashSet<usize>,
-    /// Lines of the source that repeat a row, or hold a member that one shows.
+    /// Source lines that a row stands for, or whose JSON member a row shows.
     pub(super) repeated: LineSet,
-    /// Lines that hold nothing but blanks or one repeated symbol.
+    /// Lines with nothing but blanks or one repeated symbol.
     pub(super) empty: LineSet,
     pub(super) source_lines: usize,
 }
@@ -127,7 +127,7 @@ impl Placement {
         placement
     }
 
-    /// Finds the lines that rows are a part of, between those of the rows around them.
+    /// Finds the lines that contain rows, between the lines of the neighbouring rows.
     fn search(&mut self, rows: &[Said<'_>], source: &str, nexts: &[usize]) {
         let mut room = source.len().saturating_mul(2).max(LEAST_SEARCHED_BYTES);
         let mut end = source.len();
@@ -174,7 +174,7 @@ impl Placement {
         }
     }
 
-    /// The same lines, for rows that are still to come.
+    /// A copy without rows.
     pub(super) fn without_rows(&self) -> Self {
         Self {
             lines: Vec::new(),
@@ -187,7 +187,7 @@ impl Placement {
         }
     }
 
-    /// What is known of a row of `other` that becomes one of these.
+    /// Copies what is known of a row of `other` that becomes one of these rows.
     pub(super) fn take_repeat(&mut self, other: &Self, from: usize, to: usize) {
         if let Some(count) = other.repeats.get(&from) {
             self.repeats.insert(to, *count);
@@ -197,18 +197,18 @@ impl Placement {
         }
     }
 
-    /// Whether no other row has lines equal to those of `row`.
+    /// Whether no other row stands for the lines that `row` stands for.
     pub(super) fn is_only_repeat(&self, row: usize) -> bool {
         !self.shared_repeats.contains(&row)
     }
 
-    /// The line of a row, if it is behind those of the rows before it.
+    /// The line of a row, if it is after the lines of the previous rows.
     fn ordered(&self, row: usize) -> Option<SourceLine> {
         let in_order = self.in_order.get(row) == Some(&true);
         self.lines.get(row).copied().flatten().filter(|_| in_order)
     }
 
-    /// Finds the line of each row: first those that can be only one line, then the others between these.
+    /// Finds the line of each row: first rows that match only one line, then the rows between them.
     fn place(
         &mut self,
         rows: &[Said<'_>],
@@ -267,7 +267,7 @@ impl Placement {
                 self.set(row, *line, true);
                 from = line.number + 1;
             } else {
-                // Shown at another place than where it is in the source.
+                // Rows that are not in the order of the source.
                 let key = of_rows.get(row).copied().flatten().unwrap_or_default();
                 let times = used.entry(key).or_insert(0);
                 if let Some(line) = lines.get(*times) {
@@ -278,7 +278,7 @@ impl Placement {
         }
     }
 
-    /// Places rows that are the lines directly behind or before the line of a row that is placed.
+    /// Places rows that are directly after or before the line of a placed row.
     fn extend(&mut self, rows: &[Said<'_>], line_at: &dyn Fn(usize, usize) -> Option<SourceLine>) {
         let placed: Vec<(usize, usize)> = (0..rows.len())
             .filter_map(|row| Some((row, self.ordered(row)?.number)))
@@ -304,7 +304,7 @@ impl Placement {
                     line_at(row, number?)
                 })
                 .collect();
-            // Rows that may be either go with what they open.
+            // Rows that could be either are placed with the row that they introduce.
             let from = end_row - backward.len();
             let to = first_row + forward.len();
             let opens = |row: &usize| rows.get(*row).is_some_and(opens);
@@ -315,7 +315,7 @@ impl Placement {
             };
             let behind: Vec<(usize, SourceLine)> =
                 (split.max(from)..end_row).rev().zip(backward).collect();
-            // Where both would take the same lines, these go to the rows before the end.
+            // If both directions would use the same lines, the rows before the end get them.
             let limit = behind.last().map(|(_, line)| line.number);
             for (row, line) in (first_row..split).zip(forward) {
                 if limit.is_none_or(|limit| line.number < limit) {
@@ -351,14 +351,14 @@ fn shared(rows: &[Said<'_>], of_rows: &[Option<usize>]) -> HashSet<usize> {
     shared
 }
 
-/// Whether the line of a row begins something that the lines below it go on with.
+/// Whether the line of a row introduces the lines below it.
 fn opens(row: &Said<'_>) -> bool {
     matches!(row, Said::Line(line) if line.trim_end().ends_with(['{', '[', '(', ':']))
 }
 
-/// The longest of the series of rows whose lines follow each other.
+/// The longest sequence of rows whose lines are in increasing order.
 fn increasing(rows: &[(usize, SourceLine)]) -> Vec<(usize, SourceLine)> {
-    // The last row of the best series of each length, and before each row the one that it follows.
+    // The last row of the best sequence of each length, and the predecessor of each row.
     let mut last: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = vec![None; rows.len()];
     let number = |index: usize| rows.get(index).map_or(0, |(_, line)| line.number);

@@ -1,9 +1,8 @@
-//! Runs of numbered names, from which every name can be read: `part_3.o … part_40.o (38)`.
+//! Ranges of numbered names from which every name can be reconstructed: `part_3.o … part_40.o (38)`.
 
 const GAP: &str = " \u{2026} ";
 
-/// How many names the runs of `row` represent beside their first and last ones, if these have all numbers
-/// between them.
+/// How many names the ranges in `row` stand for besides their first and last ones, if no number is missing.
 pub(super) fn names_between(row: &str) -> usize {
     let mut names = 0;
     let mut rest = row;

@@ -3,14 +3,14 @@
 /// How much a row matters when not all rows fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weight {
-    /// A failure, a verdict, a count, a place: goes last.
+    /// A failure, verdict, count or location: removed last.
     Fact,
-    /// What helps to understand it: goes first, from the middle.
+    /// Helps to understand a fact: removed first, from the middle.
     Context,
 }
 
-/// One line of the reduced text: where it ends, how many lines of the source it shows, and bits for a
-/// fact, for the name of a failure and for a line that fills a gap. There may be millions.
+/// One line of the reduced text: where it ends, how many source lines it shows, and flags for a fact, for the name of a
+/// failure and for a line that fills a gap. There may be millions, so it is packed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row(u64);
 
@@ -29,13 +29,13 @@ impl Row {
         Self(end << (LINES_BITS + FLAG_BITS) | lines << FLAG_BITS | fact)
     }
 
-    /// A line of the source that fills a gap between rows.
+    /// A source line that fills a gap between rows.
     pub(super) fn filling() -> Self {
         let Self(packed) = Self::new(0, 1, Weight::Context);
         Self(packed | FILL)
     }
 
-    /// The same row, which names a failure.
+    /// The same row, marked as the name of a failure.
     pub(super) fn named(self) -> Self {
         Self(self.0 | NAME)
     }

@@ -1,10 +1,10 @@
-//! What a row states of the source, and a line of the source that it may be.
+//! What a row refers to in the source.
 
 /// A line of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SourceLine {
     pub(super) number: usize,
-    /// Where it is in the text with squeezed blanks.
+    /// The offset in the text with squeezed blanks.
     pub(super) start: usize,
     pub(super) end: usize,
     /// Where the next line begins in the source.
@@ -12,7 +12,7 @@ pub(super) struct SourceLine {
 }
 
 impl SourceLine {
-    /// The line of that number, before which nothing is looked for any more.
+    /// The line with this number; nothing before it is searched again.
     pub(super) fn filling(number: usize, next: usize) -> Self {
         Self {
             number,
@@ -23,18 +23,18 @@ impl SourceLine {
     }
 }
 
-/// What a row states of the source.
+/// What a row refers to in the source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Said<'a> {
-    /// It is a line, or a line whose middle was cut.
+    /// A line, or a line whose middle was cut.
     Line(&'a str),
-    /// A line that represents this many that are similar to it.
+    /// A line that stands for this many similar lines.
     Repeated(&'a str, usize),
     /// Members of JSON.
     Members(&'a str),
-    /// How many lines are left out here.
+    /// A number of left-out lines.
     Gap(usize),
-    /// Nothing that can be found in the source by itself.
+    /// Nothing that can be located in the source.
     #[default]
     Other,
 }

@@ -95,7 +95,7 @@ fn rows_of_one_line_that_did_not_fit_are_told_as_rows() {
     );
 }
 
-/// An output with failures of tests of these names, each of which states and is where the others tell.
+/// Output with failures: the name, message and location of each.
 fn failures(of: &[(&str, &str, &str)]) -> String {
     let mut output = Output::default();
     output.fact("the run");

@@ -1,4 +1,4 @@
-//! The text of an output for a target: what fits, the most important rows and lines first.
+//! The text of an output for a target length: the most important rows and lines that fit.
 
 use super::Output;
 use super::fill::{Fill, Importance, What, fills, mark_chars};
@@ -10,26 +10,26 @@ use crate::line::long_line::{NOTE_HEAD, NOTE_TAIL};
 use crate::policy::Level;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Of a row that does not fit so much is shown at least.
+/// At least this many characters are shown of a row that does not fit.
 const LEAST_ROW_CHARS: usize = 60;
-/// Longer rows come behind the others, whatever the target is.
+/// Longer rows come after the others, whatever the target is.
 const LONG_ROW_BYTES: usize = 2_000;
 const LONG_RANKS: u8 = 4;
-/// Rows without a fact that are not shorter than the source by this factor are not worth their room.
+/// Rows without a fact must be shorter than the source by this factor to be worth their space.
 const LEAST_FOLDED: usize = 3;
-/// This number of lengths is measured between one that fits and one of twice the parts.
+/// How many lengths are measured between a number of parts that fits and twice that number.
 const STEPS: usize = 16;
 
-/// How far the place at `index` among `count` is from the nearer end.
+/// The distance of `index` from the nearer end of `count` items.
 pub(super) fn depth(index: usize, count: usize) -> usize {
     index.min(count.saturating_sub(index + 1))
 }
 
-/// How many of `count` parts fit when the first ones are taken: `chars` is how long the text of a number of parts is, and
-/// `growth` by how much one makes it longer at most.
+/// How many of `count` parts fit when the first ones are shown. `chars` is the length of the text with a number of
+/// parts, and `growth` the most that one part adds.
 ///
-/// A mark goes when all of its lines are shown, so that one part more can make the text shorter. The lengths that are
-/// measured are the same for all targets: for a larger one no fewer parts are found.
+/// A marker disappears when all of its lines are shown, so one more part can make the text shorter. The same
+/// lengths are measured for all targets, so a larger target never shows fewer parts.
 fn longest(
     count: usize,
     target_chars: usize,
@@ -62,10 +62,10 @@ fn longest(
 }
 
 impl Output {
-    /// The text of at most `target_chars` characters, unless its account alone has more.
+    /// The text in at most `target_chars` characters, unless its account alone is longer.
     ///
-    /// Rows that fit are all shown, and the room that they leave is filled with lines of `source` from the gaps
-    /// between them. Of others the most importance are shown. What is shown at a target is shown at each larger one.
+    /// If the rows fit, all are shown, and the remaining space is filled with lines of `source` from the gaps
+    /// between them. Otherwise the most important rows are shown. What is shown at one target is shown at each larger one.
     pub(crate) fn finish_within(
         mut self,
         source: &str,
@@ -80,7 +80,7 @@ impl Output {
         }
         let has_facts = self.rows.iter().any(|row| row.weight() == Weight::Fact);
         if level == Level::Facts && !has_facts && self.text.len() > source.len() / LEAST_FOLDED {
-            // Such rows are a choice of lines that was made for no target.
+            // Such rows are a selection of lines that was made without a target.
             self.back_to(Self::default().mark());
         }
         let mut marked = Marked::of(&self, source, source_lines);
@@ -103,7 +103,7 @@ impl Output {
 }
 
 impl<'a> Marked<'a> {
-    /// All rows, which have `text`, and lines of the source between them.
+    /// All rows, whose text is `text`, with source lines between them.
     fn filled(&self, text: &str, target_chars: usize, importance: Importance) -> String {
         let room = target_chars.saturating_sub(text.char_count());
         let fills = fills(self, importance, room);
@@ -120,7 +120,7 @@ impl<'a> Marked<'a> {
         text_of(longest(fills.len(), target_chars, chars, growth))
     }
 
-    /// The rows with lines of the source between them.
+    /// The rows with source lines between them.
     fn with(&self, fills: &[Fill]) -> Self {
         let mut whole: Vec<Option<&'a str>> = vec![None; self.rows.len()];
         let mut between: Vec<(SourceLine, &'a str)> = Vec::with_capacity(fills.len());
@@ -246,7 +246,7 @@ impl<'a> Marked<'a> {
         }
     }
 
-    /// How much a row matters; lower is more.
+    /// The rank of a row; lower ranks matter more.
     fn rank(&self, row: usize, importance: Importance) -> u8 {
         match self.rows.get(row) {
             Some((_, row)) if row.weight() == Weight::Fact => 0,
@@ -255,7 +255,7 @@ impl<'a> Marked<'a> {
         }
     }
 
-    /// The rows that state how it ended, or name a failure; all facts when none does.
+    /// The rows that are a verdict or name a failure; all facts when there are none.
     fn verdicts(&self, importance: Importance) -> Vec<bool> {
         let rank_of = |(text, row): &(&str, Row)| match row.weight() {
             _ if row.is_name() || (importance.is_verdict)(text) => 0,
@@ -268,7 +268,7 @@ impl<'a> Marked<'a> {
     }
 }
 
-/// The first characters of `row`, and how many follow, in `chars` characters; `None` when it has no more.
+/// The start of `row` and the number of characters cut, in `chars` characters; `None` when it is not longer.
 fn beginning(row: &str, chars: usize) -> Option<String> {
     let all = row.char_count();
     let note = NOTE_HEAD.len() + NOTE_TAIL.len() + all.checked_ilog10()? as usize + 1;

@@ -1,4 +1,4 @@
-//! Rows while they are written one below the other, with a mark at each place where lines are left out.
+//! Writes rows with a marker wherever lines are left out.
 
 use super::gap_row;
 use super::line_set::LineSet;
@@ -6,17 +6,17 @@ use super::marked::{Marked, lines_of};
 use super::row::Row;
 use super::said::Said;
 
-/// This many lines without text are marked.
+/// From this many lines without text on, they get a marker.
 const MARKED_EMPTY_LINES: usize = 10;
-/// A few lines that are no longer than the mark that would represent them are shown.
+/// A few lines that are not longer than their marker are shown instead of it.
 const SHORT_GAP_LINES: usize = 2;
 const SHORT_GAP_BYTES: usize = 24;
 
-/// How much is left out at one place.
+/// How much is left out in one place.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LeftOut {
     pub(super) lines: usize,
-    /// Rows that show no line of their own.
+    /// Rows that show no source line of their own.
     pub(super) rows: usize,
 }
 
@@ -36,18 +36,18 @@ pub(super) struct Writer<'w, 'a> {
     marked: &'w Marked<'a>,
     pub(super) text: String,
     pub(super) shown: LineSet,
-    /// The number and the offset of the first line of the source behind the last row that has a place.
+    /// The number and the offset of the first source line after the last located row.
     line: usize,
     offset: usize,
-    /// Marks since then: where each is in the text, and of how many lines.
+    /// Markers since then: the offset of each in the text, and how many lines it counts.
     pending: Vec<(usize, LeftOut)>,
-    /// Lines of the source that rows since then show, which have no place.
+    /// Source lines that the rows without a location since then show.
     claimed: usize,
     pub(super) left_out: usize,
 }
 
 impl<'w, 'a> Writer<'w, 'a> {
-    /// One for rows of `marked` that show these lines.
+    /// A writer for rows of `marked` that show these lines.
     pub(super) fn of(marked: &'w Marked<'a>, shown: LineSet) -> Self {
         Self {
             marked,
@@ -61,7 +61,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         }
     }
 
-    /// So much is left out here.
+    /// Records what is left out here.
     pub(super) fn gap(&mut self, left_out: LeftOut) {
         if left_out.lines + left_out.rows > 0 {
             match self.pending.last_mut() {
@@ -129,7 +129,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         }
     }
 
-    /// Marks what is left out up to the line of that number; `fills` when that line fills a gap of the rows.
+    /// Marks what is left out before the line with this number; `fills` if that line fills a gap between rows.
     pub(super) fn close(&mut self, to: usize, fills: bool) {
         let to = to.max(self.line);
         let placement = &self.marked.placement;
@@ -138,7 +138,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         let telling = self.shown.outside(&placement.empty, self.line, to);
         let claimed = std::mem::take(&mut self.claimed);
         if fills {
-            // What rows before the gap represent may be in its rest.
+            // Lines that rows before the gap stand for may be in the rest of it.
             self.claimed = claimed.saturating_sub(unshown);
         }
         let mut pending = std::mem::take(&mut self.pending);
@@ -190,7 +190,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         self.left_out += left_out;
     }
 
-    /// Shows the lines up to that number if they are not longer than a mark.
+    /// Shows the lines before that number if they are not longer than a marker.
     fn show_short(&mut self, to: usize) -> bool {
         if to - self.line > SHORT_GAP_LINES {
             return false;

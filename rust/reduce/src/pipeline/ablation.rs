@@ -1,4 +1,4 @@
-//! Families left out for a measurement: what each one earns is the difference.
+//! Leaves families out to measure what each one contributes.
 
 use std::cell::RefCell;
 
@@ -15,7 +15,7 @@ thread_local! {
     static TRIAL: RefCell<Option<Trial>> = const { RefCell::new(None) };
 }
 
-/// Ends the trial of this thread, also when the work in it panics.
+/// Ends the trial of this thread, also after a panic.
 struct End;
 
 impl Drop for End {
@@ -24,9 +24,9 @@ impl Drop for End {
     }
 }
 
-/// Runs `work` without the families named in `left_out`; also returns the names of the families that had a say.
+/// Runs `work` without the families named in `left_out`. Also returns the names of the families that were consulted.
 ///
-/// Without a family that is not among these, the result is the same.
+/// Leaving out a family that was not consulted does not change the result.
 pub(crate) fn without<T>(left_out: &[String], work: impl FnOnce() -> T) -> (T, Vec<&'static str>) {
     TRIAL.set(Some(Trial {
         left_out: left_out.to_vec(),
@@ -41,7 +41,7 @@ pub(crate) fn without<T>(left_out: &[String], work: impl FnOnce() -> T) -> (T, V
 
 /// Every family that is not left out.
 pub(crate) fn families() -> impl Iterator<Item = &'static Family> + Clone {
-    // Outside a trial this is an empty vector, which allocates nothing.
+    // Outside a trial this is an empty vector, which does not allocate.
     let left_out = TRIAL.with_borrow(|trial| {
         let trial = trial.as_ref();
         trial

@@ -1,5 +1,5 @@
-//! Lines of an input that were asked for by their number: `tail -n 80 app.log`, `sed -n 20,60p notes.txt`,
-//! `docker logs --tail 50 db`. Who asks for so few means to read them.
+//! Lines that were requested by number: `tail -n 80 app.log`, `sed -n 20,60p notes.txt`, `docker logs --tail 50 db`.
+//! Someone who requests so few lines wants to read them.
 
 use crate::family::{Family, SEVERAL};
 use crate::generic;
@@ -12,27 +12,27 @@ use ethos_registry_core::command::{Asked, CommandLine, lines_of_stage, program};
 /// Longer inputs are not read line by line, however few lines they have.
 pub(crate) const MOST_BYTES: usize = 16 * 1024;
 
-/// Whether all of `input` is shown, which `family` knows and the commands of `line` gave: its lines are those of inputs,
-/// not of a report on something else, and no more than were asked for.
+/// Whether all of `input`, which `family` recognises and the commands of `line` printed, is shown: its lines are
+/// content and not a report, and there are no more than were requested.
 pub(crate) fn shows_all(family: &Family, input: &Input<'_>, line: &CommandLine) -> bool {
     shows_lines(family.name, input, line.asked_lines())
         || is_text(family.name) && are_all(input, line)
         || family.name != SEVERAL && is_beside_files(input, line)
 }
 
-/// The same for the output of one command, known to the family of that name, with `piped` lines of it requested by
-/// the stages behind it.
+/// The same for the output of one command, recognised by the family with that name. `piped` is the number of lines that
+/// later stages of the pipeline request.
 pub(crate) fn shows_lines(family: &str, input: &Input<'_>, piped: Option<usize>) -> bool {
     is_text(family) && is_all(input, piped, family == log::FAMILY.name)
 }
 
-/// Whether the lines that the family of that name knows are those of inputs.
+/// Whether lines recognised by the family with that name are content.
 fn is_text(family: &str) -> bool {
     [log::FAMILY.name, file::FAMILY.name, generic::FAMILY.name].contains(&family)
 }
 
-/// Whether files are shown beside what other commands of `line` print, and nothing states where they end: what a family
-/// takes for noise may be theirs.
+/// Whether files are shown together with the output of other commands of `line`, with no line that separates them. What
+/// a family takes for noise may belong to the files.
 fn is_beside_files(input: &Input<'_>, line: &CommandLine) -> bool {
     let shows_files =
         |words: &Vec<String>| program(words).is_some_and(|name| FILE_SHOWERS.contains(&name));
@@ -41,7 +41,7 @@ fn is_beside_files(input: &Input<'_>, line: &CommandLine) -> bool {
     input.text.len() <= MOST_BYTES && line.runs_several() && are_shown() && are_others()
 }
 
-/// Whether `input` is no more than the lines of files that each of the commands of `line` was asked for.
+/// Whether `input` has no more lines than each command of `line` requested from its file.
 fn are_all(input: &Input<'_>, line: &CommandLine) -> bool {
     if input.text.len() > MOST_BYTES {
         return false;
@@ -52,7 +52,7 @@ fn are_all(input: &Input<'_>, line: &CommandLine) -> bool {
     sum.is_some_and(|lines| input.lines().count() <= lines)
 }
 
-/// How many lines of a file `command` was asked for, where they are few enough to be read.
+/// How many lines of a file `command` requests, if they are few enough to be read.
 pub(crate) fn lines_of_file(command: &Asked) -> Option<usize> {
     let one = Input {
         text: "",
@@ -63,8 +63,8 @@ pub(crate) fn lines_of_file(command: &Asked) -> Option<usize> {
     lines.filter(|lines| *lines <= MOST_ASKED_LINES && one.shows_files())
 }
 
-/// Whether `input`, a log if `is_log`, is no more than the lines that were asked for, `piped` of them by a last
-/// `head` or `tail`.
+/// Whether `input` has no more lines than were requested, `piped` of them by a final `head` or `tail`. `is_log` is
+/// whether it is a log.
 fn is_all(input: &Input<'_>, piped: Option<usize>, is_log: bool) -> bool {
     let short = input.text.len() <= MOST_BYTES;
     let piped = piped.filter(|_| is_log || input.shows_files());
@@ -73,7 +73,7 @@ fn is_all(input: &Input<'_>, piped: Option<usize>, is_log: bool) -> bool {
     lines.is_some_and(|lines| lines <= MOST_ASKED_LINES && input.lines().count() <= lines)
 }
 
-/// How many lines the program of `input` was asked for.
+/// How many lines the command of `input` requests.
 fn lines(input: &Input<'_>) -> Option<usize> {
     match input.program() {
         "head" | "tail" => lines_of_stage(input.words),
@@ -86,7 +86,7 @@ fn lines(input: &Input<'_>) -> Option<usize> {
     }
 }
 
-/// The lines of `20,60p`.
+/// The number of lines in `20,60p`.
 fn range(script: &str) -> Option<usize> {
     let (from, to) = script.strip_suffix('p')?.split_once(',')?;
     let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);

@@ -1,25 +1,25 @@
-//! Lines of a binary file in an output: a reader needs only their number.
+//! Replaces lines of binary files in an output by their count.
 
 use std::borrow::Cow;
 
 use memchr::memchr;
 
-/// A line is not text when one of this many of its characters is in none.
+/// A line is binary when at least one in this many of its characters does not occur in text.
 const ODD_SHARE: usize = 8;
-/// The same of a line with many of them.
+/// The same for a line with many such characters.
 const MANY_ODD: usize = 16;
 const MANY_ODD_SHARE: usize = 64;
-/// Between two such lines text of this many bytes is there by chance.
+/// Up to this many bytes of text between two binary lines are there by chance.
 const CHANCE_BYTES: usize = 40;
-/// Only this many bytes of a first line tell by a name what the file is: `PNG`, `ELF`.
+/// Only this many bytes of the first line can name the file format: `PNG`, `ELF`.
 const NAME_BYTES: usize = 8;
 const NAME_CHARS: usize = 3;
 
-/// `text` with each run of lines that are not text replaced by one line that counts them:
+/// `text` with each run of binary lines replaced by one line that counts them:
 /// `ELF...[142144 chars in 718 lines of no text]...`.
 ///
-/// Only inputs with a NUL hold such lines: a wrong encoding makes an input hard to read, but leaves it one. Names that
-/// NULs divide (`find -print0`) are text.
+/// Only inputs with a NUL have such lines; text in the wrong encoding is still text. Names separated by
+/// NULs (`find -print0`) are text.
 pub(crate) fn counted(text: &str) -> Cow<'_, str> {
     if memchr(0, text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
@@ -42,7 +42,7 @@ pub(crate) fn counted(text: &str) -> Cow<'_, str> {
     Cow::Owned(told)
 }
 
-/// A part of an input, in bytes: what is not one, and text behind it that may belong to it.
+/// A section of the input, in bytes: binary lines, and text after them that may belong to them.
 #[derive(Default)]
 struct Stretch {
     start: usize,
@@ -51,7 +51,7 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// Writes what it is of `text`, and goes on behind it.
+    /// Writes the section, and continues after it.
     fn write(&mut self, text: &str, told: &mut String) {
         if self.binary == 0 {
             return;
@@ -59,7 +59,7 @@ impl Stretch {
         let end = self.start + self.binary;
         let binary = text.get(self.start..end).unwrap_or_default();
         let note = note(binary);
-        // Signs that represent bytes are longer than any other: only characters tell what is shorter.
+        // Escaped bytes are longer than other characters, so characters are compared, not bytes.
         let is_short = binary.chars().count() <= note.len();
         told.push_str(if is_short { binary } else { &note });
         self.start = end + self.behind;
@@ -68,7 +68,7 @@ impl Stretch {
     }
 }
 
-/// How much of an input `binary`, lines of it, is.
+/// The line that counts `binary`, a run of binary lines.
 fn note(binary: &str) -> String {
     let (name, chars) = (name(binary), binary.chars().count());
     let lines = binary.split_inclusive('\n').count();
@@ -76,7 +76,7 @@ fn note(binary: &str) -> String {
     format!("{name}...[{chars} chars in {lines} line{plural} of no text]...\n")
 }
 
-/// The letters by which the format of a file is known, in its first bytes; empty when there are none.
+/// The letters in the first bytes that name the file format; empty when there are none.
 fn name(binary: &str) -> &str {
     let bytes = binary.as_bytes();
     let bytes = bytes.get(..NAME_BYTES).unwrap_or(bytes);
@@ -91,14 +91,14 @@ fn name(binary: &str) -> &str {
     if name.len() >= NAME_CHARS { name } else { "" }
 }
 
-/// Whether few characters of `line` are such as no text has.
+/// Whether few characters of `line` do not occur in text.
 fn is_text(line: &str) -> bool {
     let (mut chars, mut odd) = (0_usize, 0_usize);
     let mut before = Sign::Text;
     for sign in line.chars() {
         let sign = match sign {
             '\0' => Sign::Nul,
-            // Those on which a terminal acts stand in inputs.
+            // Terminal control characters occur in text.
             '\u{1}'..='\u{6}'
             | '\u{10}'..='\u{1A}'
             | '\u{1C}'..='\u{1F}'
@@ -107,7 +107,7 @@ fn is_text(line: &str) -> bool {
             _ => Sign::Text,
         };
         chars += 1;
-        // A NUL alone may divide names.
+        // NULs alone may separate names.
         odd += usize::from(sign == Sign::Odd || sign == Sign::Nul && before != Sign::Text);
         before = sign;
     }
@@ -119,7 +119,7 @@ fn is_text(line: &str) -> bool {
     odd * share < chars
 }
 
-/// What a character states of the line that it is in.
+/// What a character shows about its line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     Text,

@@ -1,8 +1,7 @@
-//! Marks that say that an input was cut before it came here: `[... 300 lines omitted ...]`, `<truncated>`, and
-//! the accounts of inputs that were reduced one by one and then joined.
+//! Markers of outputs that were cut before they came here: `[... 300 lines omitted ...]`, `<truncated>`, and
+//! the accounts of outputs that were reduced separately and then joined.
 //!
-//! Families know outputs of programs, and none of them writes such a line: without it a reader would take
-//! what is left for all there was.
+//! No family expects such a line. If it was lost, the reader would take the rest for the complete output.
 
 use std::sync::LazyLock;
 
@@ -18,7 +17,7 @@ use ethos_registry_core::lines::lines;
 /// A longer line is a sentence of a program.
 const MOST_BYTES: usize = 160;
 const MOST_MARKS: usize = 4;
-/// Words of the marks.
+/// Words that occur in markers.
 static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     any_of([
         "runcated",
@@ -32,18 +31,18 @@ static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     ])
 });
 
-/// Whether a line of `text` may be a mark: all of it is searched once.
+/// Whether a line of `text` may be a marker; a single search of all of it.
 pub(crate) fn may_stand_in(text: &str) -> bool {
     WORDS.as_ref().is_some_and(|words| words.is_match(text))
 }
 
-/// Whether marks stand in `text`.
+/// Whether `text` has markers.
 pub(crate) fn stand_in(text: &str) -> bool {
     may_stand_in(text) && parts(text).len() > 1
 }
 
-/// An input with marks: what precedes and behind one is an output of its own, so that no line is joined with
-/// one from which it was cut.
+/// An input with markers. The text before and after each marker is reduced like a separate output, so that no line is
+/// joined with one from which it was cut.
 pub(crate) const FAMILY: Family = Family {
     name: "cut",
     runs: |_| false,
@@ -58,7 +57,8 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// The parts of `text`, each but the last with the mark that ends it; one when it has none or too many.
+/// The parts of `text`, each except the last with the marker that ends it. One part when there is no marker, or too
+/// many.
 fn parts(text: &str) -> Vec<(&str, &str)> {
     let mut parts = Vec::new();
     let (mut from, mut start) = (0, 0);
@@ -90,7 +90,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             exit,
             ..*input
         };
-        // Without its head a list is not known as one, and its rows may all matter.
+        // Without its header a list is not recognised, and all its rows may matter.
         if exit == Exit::Success && families(&of_part).next().is_none() {
             of_part.exit = Exit::Unknown;
         }
@@ -105,11 +105,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             output.fact(mark);
         }
     }
-    // What was cut out may be why the command failed, and the marks state it.
+    // The reason for the failure may have been cut out, and the markers show that.
     output.failed();
 }
 
-/// Writes the marks of `text` that `output` does not show: those of inputs that were not read part by part.
+/// Writes the markers of `text` that `output` does not show, for inputs that were not divided at them.
 pub(crate) fn keep(text: &str, output: &mut Output) {
     let mut marks: Vec<&str> = Vec::new();
     for line in lines(text) {
@@ -126,14 +126,14 @@ pub(crate) fn keep(text: &str, output: &mut Output) {
     }
 }
 
-/// Whether `line` is such a mark: a word for it between brackets or points, or a line on the output.
+/// Whether `line` is a marker: one of the words between brackets or dots, or a sentence about the output.
 fn is_mark(line: &str) -> bool {
     if line.len() > MOST_BYTES {
         return false;
     }
     let opens = line.starts_with(['[', '<', '(', '\u{2026}']) || line.starts_with("...");
     let closes = line.ends_with([']', '>', ')', '\u{2026}']) || line.ends_with("...");
-    // A value with parts that a test leaves out is not a cut output.
+    // A value with parts that a test leaves out is not cut output.
     let is_cut = || {
         (opens && closes || line.starts_with("Output "))
             && may_stand_in(line)

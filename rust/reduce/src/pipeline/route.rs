@@ -1,4 +1,4 @@
-//! Which families may know an output.
+//! Which families may recognise an output.
 
 use crate::family::{Family, Match};
 use crate::formats::USERS;
@@ -6,7 +6,7 @@ use crate::input::Input;
 use crate::pipeline::ablation;
 use crate::pipeline::sketch::Sketch;
 
-/// Every family; where several know an output, the first one has it.
+/// Every family. If several recognise an output, the first one gets it.
 pub(crate) const FAMILIES: [&Family; 55] = [
     &crate::parsers::logs::stamped::FAMILY,
     &crate::parsers::logs::tasks::FAMILY,
@@ -65,7 +65,7 @@ pub(crate) const FAMILIES: [&Family; 55] = [
     &crate::parsers::data::file::FAMILY,
 ];
 
-/// Programs that only run others: what comes out is identified by its content.
+/// Programs that only run others: their output is recognised by its content.
 const RUNNERS: [&str; 60] = [
     "act",
     "ant",
@@ -129,27 +129,27 @@ const RUNNERS: [&str; 60] = [
     "yarn",
 ];
 
-/// Programs that show parts of inputs, which may hold what others printed.
+/// Programs that show parts of files, which may contain the output of other programs.
 const SEARCHERS: [&str; 10] = [
     "ack", "ag", "awk", "egrep", "fgrep", "find", "git", "grep", "ls", "rg",
 ];
 
-/// This many lines tell what the first of several commands printed.
+/// How many lines are enough to recognise the first of several outputs.
 const FIRST_LINES: usize = 16;
 
-/// The families that know `input`, the likeliest first.
+/// The families that recognise `input`, the likeliest first.
 ///
-/// A command that a family is made for goes to no other family than those made for it, unless it
-/// only runs other programs: what content leaves no doubt of comes first then. All other commands
-/// are identified by such content alone.
+/// If some families belong to the command, only these are considered, unless the command only runs other
+/// programs: then families that are certain of the content come first. The output of all other commands
+/// is recognised by content that is certain.
 pub(crate) fn families<'a>(input: &'a Input<'_>) -> impl Iterator<Item = &'static Family> + 'a {
     known(input, false)
 }
 
-/// The same, where `joined` states that other commands printed too, or were the only ones that did: content
-/// that leaves no doubt comes before what the last command only may have written.
+/// The same. If `joined`, other commands also printed, or only they did: families that are certain of the content come
+/// before those that only the last command suggests.
 fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'static Family> + 'a {
-    // Any command may print JSON when it is asked to, and is not made for it.
+    // Any command can print JSON on request, so JSON is always considered.
     let all = ablation::families();
     let made_for_it = all.clone().find(|family| {
         family.name != crate::parsers::data::json::FAMILY.name && (family.runs)(input)
@@ -176,7 +176,7 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
                 Match::Certain => !by_content,
             }
     });
-    // What shows inputs may show what others print.
+    // A program that shows files may show the output of others.
     let shows = shows_texts(input);
     let is_own = move |family: &&Family| {
         (family.runs)(input)
@@ -200,8 +200,8 @@ fn known<'a>(input: &'a Input<'_>, joined: bool) -> impl Iterator<Item = &'stati
         .inspect(|family| ablation::consulted(family))
 }
 
-/// Whether the first lines are of `family` already: what comes later may be all that the last of several
-/// commands printed.
+/// Whether the first lines already belong to `family`: later lines may be all that the last of several commands
+/// printed.
 fn begins_as(family: &Family, input: &Input<'_>) -> bool {
     let ends = memchr::memchr_iter(b'\n', input.text.as_bytes());
     let text = match ends.take(FIRST_LINES).last() {
@@ -211,8 +211,8 @@ fn begins_as(family: &Family, input: &Input<'_>) -> bool {
     (family.recognises)(&Input { text, ..*input }) != Match::No
 }
 
-/// The same for what may have come from several programs: the outputs of those that `several` knows are taken apart
-/// first, but for those whose runner states where they begin.
+/// The same for output that may be from several programs. If `several` recognises it, it is divided first, except for
+/// runners that report where each output begins.
 pub(crate) fn families_of_several<'a>(
     input: &'a Input<'_>,
     several: &'static Family,
@@ -227,7 +227,7 @@ pub(crate) fn families_of_several<'a>(
         crate::formats::BAZEL.name,
     ];
     let mut known = known(input, true).peekable();
-    // Steps of a build are numbered: what is above the first one is of another program.
+    // Steps of a build are numbered, so what is above the first one is from another program.
     let steps = || input.text.trim_ascii_start().starts_with('#');
     let named = known.next_if(|family| {
         NAMED_BY_RUNNERS.contains(&family.name)
@@ -237,12 +237,12 @@ pub(crate) fn families_of_several<'a>(
     named.into_iter().chain(several).chain(known)
 }
 
-/// Whether the program of `input` shows inputs of any kind.
+/// Whether the command of `input` shows files of any kind.
 pub(crate) fn shows_texts(input: &Input<'_>) -> bool {
     input.shows_files() || SEARCHERS.contains(&input.program())
 }
 
-/// Whether the program of `input` only runs others, or is not known.
+/// Whether the command of `input` only runs others, or is unknown.
 pub(crate) fn runs_others(input: &Input<'_>) -> bool {
     input.words.is_empty() || RUNNERS.contains(&input.program())
 }

@@ -1,14 +1,14 @@
-//! Which short inputs an output may hold, so that most families need not read it to pass it on.
+//! An index of the short strings in an output, so that most families can be ruled out without reading it again.
 
 use crate::family::Marks;
 use crate::input::Input;
 
-/// There are this many pairs of bytes; of triples the same number of are distinguished.
+/// The number of byte pairs; triples are hashed to the same number of places.
 const PLACES: usize = 65_536;
 const MULTIPLIER: u32 = 0x9E37_79B1;
 
-/// The pairs and triples of bytes among the first and the last lines of an output, digits taken for one
-/// another: what cannot be there is shown without reading it again.
+/// The pairs and triples of bytes in the first and last lines of an output, with digits treated as equal. Strings that
+/// cannot be there are ruled out without reading the output again.
 pub(crate) struct Sketch {
     pairs: Places,
     triples: Places,
@@ -27,7 +27,7 @@ impl Sketch {
         }
         let mut bytes = input.text.len();
         for line in input.ending() {
-            // What the first lines are among is known.
+            // The first lines are in the index already.
             if bytes < head_bytes {
                 break;
             }
@@ -37,7 +37,7 @@ impl Sketch {
         sketch
     }
 
-    /// Whether content may prove that the output is of the family with these marks.
+    /// Whether content may prove that the output belongs to the family with these marks.
     pub(crate) fn may_be(&self, marks: Marks) -> bool {
         match marks {
             Marks::Any => true,
@@ -71,7 +71,7 @@ impl Sketch {
     }
 }
 
-/// Which of [`PLACES`] places are taken, a bit each.
+/// A set of [`PLACES`] places, one bit each.
 struct Places {
     words: Box<[u64; PLACES / 64]>,
 }
@@ -96,7 +96,7 @@ impl Places {
     }
 }
 
-/// The last four bytes when `byte` follows those of `before`.
+/// The last four bytes after `byte` is appended to those of `before`.
 fn with(before: u32, byte: u8) -> u32 {
     let byte = if byte.is_ascii_digit() { b'0' } else { byte };
     before << 8 | u32::from(byte)

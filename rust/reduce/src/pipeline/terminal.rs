@@ -1,4 +1,4 @@
-//! The way of a terminal's output: clean, route, reduce, guard.
+//! The pipeline for terminal output: clean, route, reduce, check.
 
 use std::borrow::Cow;
 use std::cell::LazyCell;
@@ -23,22 +23,22 @@ use ethos_registry_core::command::{CommandLine, git_subcommand, producer};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
-/// An output that cleaning shortens to one part in this many was mostly progress.
+/// Output that cleaning shortens to one part in this many was mostly progress.
 const SHORT_SHARE: usize = 5;
 
-/// Of an input that is reduced at least one part in this many goes: for less nothing is to be lost.
+/// Reducing must remove at least one part in this many: less is not worth any loss.
 const LEAST_SAVED_SHARE: usize = 10;
 
-/// Shorter inputs are not cut within a line when they have only one.
+/// Shorter inputs with only one line are not cut within it.
 const LONG_TEXT_BYTES: usize = 8_192;
 
-/// How options begin with which git distinguishes old words from new ones by their colours alone.
+/// Options with which git marks old and new words by colour alone.
 const COLOURED_WORDS: [&str; 2] = ["--color-words", "--word-diff=color"];
 
-/// `text`, what `command` printed, as an agent needs it, and the name of the family that reduced it, if
-/// it was more than cleaned; `None` when it stays as it is.
+/// `text`, the output of `command`, reduced, and the name of the family that did it if the text was more
+/// than cleaned. `None` when it does not change.
 ///
-/// Without a command, or with one of no known family, what is certain of the content decides.
+/// Without a command, or for an unknown one, the family must be certain of the content.
 #[cfg(test)]
 pub(crate) fn reduce(
     text: &str,
@@ -49,7 +49,7 @@ pub(crate) fn reduce(
     reduce_within(text, command, exit, budget_chars, None)
 }
 
-/// Like [`reduce`], with as much of `text` as `policy` states.
+/// Like [`reduce`], keeping as much of `text` as `policy` requires.
 pub(crate) fn reduce_within(
     text: &str,
     command: Option<&str>,
@@ -81,7 +81,7 @@ pub(crate) fn reduce_within(
         Cow::Borrowed(same) if std::ptr::eq(*same, text) => cleaned_chars,
         Cow::Borrowed(_) | Cow::Owned(_) => text.char_count(),
     };
-    // What is short once overwritten progress is out needs no strategy for long inputs.
+    // Output that is short without overwritten progress needs none of the rules for long outputs.
     let is_short =
         cleaned_chars <= WHOLE_CHARS.min(budget_chars) && cleaned.len() * SHORT_SHARE <= text.len();
     let asked_lines = line.asked_lines();
@@ -115,7 +115,7 @@ pub(crate) fn reduce_within(
             }
             None => output.finish_of(&legible, source_lines, budget_chars),
         };
-        // Blanks that a terminal shows between columns can make the clean text longer than the source.
+        // Tabs expanded to blanks can make the clean text longer than the source.
         let saved = cleaned_chars
             .min(source_chars)
             .saturating_sub(reduced.char_count());
@@ -148,7 +148,7 @@ pub(crate) fn reduce_within(
             })
     });
     let made = match made {
-        // Not all of it may stay.
+        // The text is longer than the target allows.
         Some(Made::Whole) | None if level.is_some() && !fits => {
             finished(generic::FAMILY.name, &Output::fills)
         }
@@ -162,7 +162,7 @@ pub(crate) fn reduce_within(
     }
 }
 
-/// `text` without what repeats itself, if at this level nothing more of it goes.
+/// `text` without repeats, if nothing more is removed at this level.
 fn lossless_if_kept(text: &str, level: Option<Level>, target_chars: usize) -> Option<Cow<'_, str>> {
     if level? == Level::Verdict {
         return None;
@@ -172,7 +172,7 @@ fn lossless_if_kept(text: &str, level: Option<Level>, target_chars: usize) -> Op
     is_kept.then_some(lossless)
 }
 
-/// How many lines of `text` that are not text are counted in one of `printed`: they are lines of the source.
+/// How many lines of `text` are counted by the notes about binary lines in `printed`.
 fn lines_of_bytes(text: &str, printed: &str) -> usize {
     if std::ptr::eq(text, printed) {
         return 0; // all of it is text: millions of lines need no counting
@@ -180,18 +180,18 @@ fn lines_of_bytes(text: &str, printed: &str) -> usize {
     lines(text).count().saturating_sub(lines(printed).count())
 }
 
-/// Whether `text` has one line whose parts would show nothing, and no long one. JSON has a shape.
+/// Whether `text` is a single line that is not long, so that a part of it would not be useful. JSON can be divided.
 fn is_one_line(text: &str) -> bool {
     let line = text.trim();
     text.len() <= LONG_TEXT_BYTES && !line.starts_with(['{', '[']) && !line.contains('\n')
 }
 
-/// Whether nothing is in `text` but ends of lines and blanks.
+/// Whether `text` consists of blanks and line ends.
 fn is_blank(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_whitespace())
 }
 
-/// `text` with marks around the words that a command of `line` distinguishes by their colours.
+/// `text` with markers around the words that a command of `line` marks by colour alone.
 fn with_marked_words<'a>(text: &'a str, line: &CommandLine) -> Cow<'a, str> {
     if colours_words(line) {
         clean::marked_words(text)
@@ -200,22 +200,22 @@ fn with_marked_words<'a>(text: &'a str, line: &CommandLine) -> Cow<'a, str> {
     }
 }
 
-/// Whether a command of `line` distinguishes words by their colours.
+/// Whether a command of `line` marks words by colour alone.
 fn colours_words(line: &CommandLine) -> bool {
     let is_option = |word: &String| COLOURED_WORDS.iter().any(|option| word.starts_with(option));
     let mut printers = line.printers();
     printers.any(|words| git_subcommand(&words).is_some() && words.iter().any(is_option))
 }
 
-/// What a family that knows an input makes of it.
+/// The reduction of an input by a family that recognises it.
 enum Made {
-    /// Of that family.
+    /// The reduced text, and the name of the family.
     Text(String, &'static str),
     /// All of it is needed.
     Whole,
 }
 
-/// `text` with very long lines cut; what a search looked for in them stays.
+/// `text` with very long lines cut; what a search looked for is kept.
 fn legible<'a>(text: &'a str, words: &[String]) -> Cow<'a, str> {
     let pattern = LazyCell::new(|| Pattern::of(words));
     long_line::cut(text, |part| pattern.find(part))
@@ -229,12 +229,12 @@ pub(crate) fn family_names() -> impl Iterator<Item = &'static str> {
         .map(|family| family.name)
 }
 
-/// The name of the family that `reduce` would begin with.
+/// The name of the family that `reduce` would try first.
 pub(crate) fn family_name(text: &str, command: Option<&str>) -> &'static str {
     first_family(text, command, |_, family| family.name).unwrap_or(generic::FAMILY.name)
 }
 
-/// The name of the registered format that `reduce` would begin with.
+/// The name of the registered format that `reduce` would try first.
 pub(crate) fn registered_name(text: &str, command: Option<&str>) -> Option<String> {
     let name = |input: &Input<'_>, family: &Family| {
         let is_registered = family.name == USERS.name;

@@ -1,4 +1,4 @@
-//! Lines that say the same but for numbers, shown by the first and the last of them and a count.
+//! Folds lines that differ only in numbers into the first and the last of them with a count.
 
 mod large;
 mod numbers;
@@ -10,16 +10,16 @@ use crate::line::mask::{COARSE_WORDS, Masks, mask};
 use crate::output::Output;
 use odd::Watch;
 
-/// Masks that are distinguished; of more, only the beginning counts.
+/// How many masks are distinguished; lines with further masks are folded by their beginning.
 const MAX_MASKS: usize = 4_096;
-/// Masks that are distinguished by their beginning once there are too many.
+/// How many masks of beginnings are distinguished then.
 const MAX_COARSE_MASKS: usize = 1_024;
-/// Fewer alike lines are all shown.
+/// Fewer similar lines are all shown.
 const MIN_FOLDED: usize = 4;
-/// Templates whose numbers are watched at most, and from how many lines on: all of them are known then.
+/// For how many templates numbers are compared at most, and from how many lines on.
 const MAX_WATCHES: usize = 128;
 const WATCHED_FROM: usize = 3;
-/// A line and its number, from 0.
+/// A line and its number, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Numbered<'a> {
     pub(crate) number: usize,
@@ -37,14 +37,14 @@ pub(crate) struct Template<'a> {
     watch: Watched,
 }
 
-/// Whether the numbers of a template are watched.
+/// Whether the numbers of a template are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Watched {
-    /// Its lines may differ in more than numbers.
+    /// No: its lines may differ in more than numbers.
     No,
     /// Not yet: it has too few lines.
     Later,
-    /// By the watch of that number.
+    /// Yes, by the watch with this number.
     By(usize),
 }
 
@@ -62,19 +62,19 @@ impl<'a> Template<'a> {
         self.count >= MIN_FOLDED
     }
 
-    /// The lines that are shown, with how many each represents.
+    /// The lines that are shown, with the number of lines that each stands for.
     pub(crate) fn shown(&self) -> impl Iterator<Item = (Numbered<'a>, usize)> + use<'a> {
         let folded = self.is_folded();
         let first = (self.first, if folded { self.count } else { 1 });
         let second = (self.count == MIN_FOLDED - 1).then_some((self.second, 1));
-        // Of lines that are alike to the last byte one is enough.
+        // If all lines are equal, one is enough.
         let differs = !folded || self.last.line != self.first.line;
         let last = (self.count > 1 && differs).then_some((self.last, 1));
         std::iter::once(first).chain(second).chain(last)
     }
 }
 
-/// Lines of a template that are odd: in nearly all others of it a number is the same, in these it is another.
+/// Exceptions in a template: a number that is the same in nearly all of its lines is different in these.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Odd<'a> {
     pub(crate) template: usize,
@@ -93,7 +93,7 @@ pub(crate) struct Templates<'a> {
 }
 
 impl<'a> Templates<'a> {
-    /// Templates that do not count lines with an odd number among those of their template.
+    /// Templates that do not count exceptions among the lines of their template.
     pub(crate) fn watching() -> Self {
         Self {
             is_watching: true,
@@ -101,12 +101,12 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// One more line; its mask decides with which others it is folded. The number of its template.
+    /// Adds a line; lines with the same mask are folded. Returns the number of its template.
     pub(crate) fn add(&mut self, number: usize, line: &'a str) -> usize {
         self.add_masked(mask(line), number, line)
     }
 
-    /// One more line whose mask is `fine`.
+    /// Adds a line whose mask is `fine`.
     pub(crate) fn add_masked(&mut self, fine: u64, number: usize, line: &'a str) -> usize {
         let here = Numbered { number, line };
         if let Some(index) = self.count(fine, here) {
@@ -125,14 +125,14 @@ impl<'a> Templates<'a> {
         self.count(0, here).unwrap_or_else(|| self.open(0, here))
     }
 
-    /// One more line of a template whose number is known from a line that only differs in digits; whether
-    /// it is.
+    /// Adds a line to a template that is known from a line that differs only in digits. Returns whether that was
+    /// possible.
     pub(crate) fn again(&mut self, template: Option<u32>, number: usize, line: &'a str) -> bool {
         let index = template.and_then(|template| usize::try_from(template).ok());
         index.is_some_and(|index| self.more(index, Numbered { number, line }))
     }
 
-    /// One more line that is alike to all that were added with this `key`, whatever they say.
+    /// Adds a line that is folded with all lines that have the same `key`.
     pub(crate) fn add_alike(&mut self, key: u64, number: usize, line: &'a str) -> usize {
         let here = Numbered { number, line };
         match self.count(key, here) {
@@ -142,8 +142,8 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// One more line whose mask is `fine`, distinguished from others of that mask by `key` while there are not too
-    /// many keys.
+    /// Adds a line whose mask is `fine`. It is distinguished by `key` from other lines with this mask unless there are
+    /// too many keys.
     pub(crate) fn add_told_apart(
         &mut self,
         key: u64,
@@ -159,7 +159,7 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// The lines that are odd, at the end; they are counted by no template.
+    /// The exceptions, after all lines were added; no template counts them.
     pub(crate) fn odd(&mut self) -> Vec<Odd<'a>> {
         let mut odd = Vec::new();
         for (index, template) in self.all.iter_mut().enumerate() {
@@ -175,7 +175,7 @@ impl<'a> Templates<'a> {
             let odd_lines = found.iter().map(|found| found.count).sum();
             let usual = template.count.saturating_sub(odd_lines);
             if usual < MIN_FOLDED || usual < odd_lines {
-                // This many odd lines are odd to no rule.
+                // So many differing lines are not exceptions.
                 continue;
             }
             template.count = usual;
@@ -198,23 +198,23 @@ impl<'a> Templates<'a> {
         self.all.iter()
     }
 
-    /// The template of that number.
+    /// The template with this number.
     pub(crate) fn get(&self, number: usize) -> Option<&Template<'a>> {
         self.all.get(number)
     }
 
-    /// The number of the first line with this `key`, if they are folded.
+    /// The number of the first line with this `key`, if its lines are folded.
     pub(crate) fn folded(&self, key: u64) -> Option<usize> {
         let template = self.index(key).and_then(|index| self.all.get(index))?;
         template.is_folded().then_some(template.first.number)
     }
 
-    /// How many there are.
+    /// The number of templates.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// The same lines, with templates of one `key` taken together.
+    /// The same lines, with templates that have an equal `key` merged.
     pub(crate) fn merged(&self, key: impl Fn(&Template<'a>) -> u64) -> Templates<'a> {
         let mut merged = Templates::default();
         for template in &self.all {
@@ -236,13 +236,13 @@ impl<'a> Templates<'a> {
         template.last = template.last.max(other.last);
     }
 
-    /// Counts a line if its template is there.
+    /// Counts a line if its template exists.
     fn count(&mut self, mask: u64, here: Numbered<'a>) -> Option<usize> {
         let index = self.index(mask)?;
         self.more(index, here).then_some(index)
     }
 
-    /// One more line of the template of that number; whether there is one.
+    /// Adds a line to the template with this number. Returns whether it exists.
     fn more(&mut self, index: usize, here: Numbered<'a>) -> bool {
         let Some(template) = self.all.get_mut(index) else {
             return false;
@@ -310,7 +310,7 @@ impl<'a> Templates<'a> {
     }
 }
 
-/// The lines, folded, in their order, as context of the output.
+/// Writes the folded lines in order, as context.
 pub(crate) fn write<'a>(lines: impl Iterator<Item = &'a str>, output: &mut Output) {
     let mut templates = Templates::default();
     for (number, line) in lines.enumerate() {

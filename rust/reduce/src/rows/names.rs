@@ -1,4 +1,5 @@
-//! Names of files side by side: what differs by a number or is one of many of a kind is shown once.
+//! File names in a row: names that differ in a number, or that belong to a large group of one kind, are shown by a few
+//! of them.
 
 mod folder;
 mod folders;
@@ -8,27 +9,27 @@ use kinds::{Entry, Kinds, NONE, number};
 
 pub(crate) use folders::Folders;
 
-/// How much alike names must be to be shown by a few of them.
+/// How similar names must be to be shown by a few of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Alike {
-    /// Never: every name is shown.
+    /// Every name is shown.
     Never,
-    /// They differ by their numbers only.
+    /// They differ only in numbers.
     Numbers,
-    /// They begin with the same word and have the same ending.
+    /// They begin with the same word and have the same extension.
     Words,
-    /// They have the same ending.
+    /// They have the same extension.
     Endings,
 }
 
 /// A way to fold names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fold {
-    /// How much alike those of a kind are.
+    /// How similar the names of one kind are.
     pub(crate) alike: Alike,
-    /// How many of a kind are shown.
+    /// How many names of a kind are shown.
     pub(crate) show: usize,
-    /// Whether what is shown of a name is beside it.
+    /// Whether notes are shown after names.
     pub(crate) notes: bool,
 }
 
@@ -50,7 +51,7 @@ impl Fold {
     }
 }
 
-/// From every name to a few of a kind, for lists that must become ever shorter.
+/// From showing every name to a few of each kind, for lists that must become shorter and shorter.
 pub(crate) const FOLDS: [Fold; 18] = [
     Fold::new(Alike::Never, 0),
     Fold::new(Alike::Numbers, 2),
@@ -72,7 +73,7 @@ pub(crate) const FOLDS: [Fold; 18] = [
     Fold::new(Alike::Endings, 3),
 ];
 
-/// `names` in one row with blanks between, folded; and how many are in it.
+/// `names` in one row separated by blanks, folded, and how many names the row contains.
 pub(crate) fn side_by_side(names: &[&str], fold: Fold) -> (String, usize) {
     let mut entries: Vec<Entry<'_>> = names.iter().map(|name| Entry::new(name, "")).collect();
     for (entry, next) in entries.iter_mut().zip(1..NONE) {

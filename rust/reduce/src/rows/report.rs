@@ -1,4 +1,4 @@
-//! What the reports of test runs share: frames, coverage tables, script runners.
+//! Shared parts of reports of test runs: frames, coverage tables, script runners.
 
 use std::borrow::Cow;
 
@@ -8,17 +8,17 @@ use crate::line::beginnings::Beginnings;
 use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
-/// A set of names that is only asked, never listed, so that its order cannot be seen.
+/// A set of names that is never iterated, so that its order is not visible.
 pub(crate) type Names<'a> = HashSet<&'a str, hashbrown::DefaultHashBuilder>;
 
-/// More names than this are not held.
+/// How many names are kept in memory.
 pub(crate) const MAX_NAMES: usize = 4_096;
-/// Characters of a message that are shown.
+/// How many characters of a message are shown.
 pub(crate) const MESSAGE_CHARS: usize = 240;
-/// Places of one failure that are shown.
+/// How many locations of a failure are shown.
 const MAX_PLACES: usize = 5;
 
-/// How lines of programs that only run scripts begin: the script, its command, how it ended.
+/// Prefixes of lines of programs that run scripts: the script, its command, its exit status.
 static SCRIPT_LINES: Beginnings<15> = Beginnings::new([
     "npm ERR!",
     "npm error",
@@ -37,20 +37,20 @@ static SCRIPT_LINES: Beginnings<15> = Beginnings::new([
     "$ ",
 ]);
 
-/// The places of one failure: each once, the first few, on one row.
+/// The locations of one failure: the first few, each once, in one row.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     row: String,
-    /// The outermost place when there are more than are shown: where the test or the program calls.
+    /// The outermost location if there are more than are shown: the call in the test or program.
     last: String,
-    /// The row of the failure before, without its outermost place.
+    /// The row of the previous failure without its outermost location.
     told: String,
     count: usize,
     lines: usize,
 }
 
 impl Places {
-    /// Takes a place that a line of the source names.
+    /// Adds a location that a source line contains.
     pub(crate) fn add(&mut self, place: &str) {
         let known = self.row.split(' ').any(|seen| seen == place);
         self.lines += 1;
@@ -69,10 +69,10 @@ impl Places {
         }
     }
 
-    /// Writes the row, and is ready for the next failure.
+    /// Writes the row and prepares for the next failure.
     pub(crate) fn flush(&mut self, output: &mut Output) {
         if !self.last.is_empty() {
-            // Further failures in the same depths differ in where they come from.
+            // Further failures in the same functions differ in their callers.
             let known = self.row == self.told;
             self.told.clone_from(&self.row);
             if known {
@@ -94,8 +94,8 @@ impl Places {
     }
 }
 
-/// The place in code of the user that a JavaScript stack frame names: `at f (src/a.js:3:4)`,
-/// `at src/a.js:3:4`, `❯ f src/a.js:3:4`; not one in a package, in the runtime or nowhere.
+/// The location in user code that a JavaScript stack frame contains: `at f (src/a.js:3:4)`, `at src/a.js:3:4`, `❯ f
+/// src/a.js:3:4`. `None` for packages, the runtime, and frames without a location.
 pub(crate) fn javascript_place(frame: &str) -> Option<&str> {
     let frame = frame.trim_end_matches([' ', '{', ',']);
     let path = if let Some(inside) = frame.strip_suffix(')') {
@@ -117,8 +117,7 @@ pub(crate) fn javascript_place(frame: &str) -> Option<&str> {
     (placed && !foreign).then_some(path)
 }
 
-/// Whether `line` states that a script was started or how it ended, or is a notice of the program
-/// that runs scripts.
+/// Whether `line` reports the start or exit status of a script, or is a notice of the program that runs scripts.
 pub(crate) fn is_script_line(line: &str) -> bool {
     match line.as_bytes().first() {
         Some(b'>') => line.starts_with("> "),
@@ -129,8 +128,8 @@ pub(crate) fn is_script_line(line: &str) -> bool {
     }
 }
 
-/// Whether a line, without the blanks before it, shows source code around a failure:
-/// `> 4 | code`, `5 | code`, `4| code`, `| ^`.
+/// Whether a line without leading blanks shows source code around a failure: `> 4 | code`, `5 | code`, `4| code`, `|
+/// ^`.
 pub(crate) fn is_excerpt(trimmed: &str) -> bool {
     let marked =
         |byte: &u8| matches!(byte, b'0'..=b'9' | b'>' | b'|' | b' ' | b'\t') || *byte >= 0x80;
@@ -148,7 +147,7 @@ pub(crate) fn is_excerpt(trimmed: &str) -> bool {
         .is_some_and(|carets| carets.trim().trim_matches(['^', '~']).is_empty())
 }
 
-/// Whether a line is drawn, not written: `-----`, `⎯⎯⎯⎯`, `---|---|---`.
+/// Whether a line is a ruler: `-----`, `⎯⎯⎯⎯`, `---|---|---`.
 pub(crate) fn is_rule(line: &str) -> bool {
     let line = line.trimmed();
     let written = |byte: &u8| byte.is_ascii_alphanumeric();
@@ -162,7 +161,7 @@ pub(crate) fn is_rule(line: &str) -> bool {
         })
 }
 
-/// Whether a line is a row of a table of coverage: a name and numbers between bars.
+/// Whether a line is a row of a coverage table: a name and numbers between bars.
 pub(crate) fn is_coverage_row(line: &str) -> bool {
     let bytes = line.as_bytes();
     let mut bars = memchr::memchr_iter(b'|', bytes);
@@ -183,7 +182,7 @@ pub(crate) fn is_coverage_row(line: &str) -> bool {
         && !name.trim().is_empty()
 }
 
-/// `line` with each run of blanks as one, none at its ends.
+/// `line` with each run of blanks replaced by one, and none at its ends.
 pub(crate) fn squeezed(line: &str) -> Cow<'_, str> {
     let line = line.trim();
     let bytes = line.as_bytes();
@@ -201,8 +200,8 @@ pub(crate) fn squeezed(line: &str) -> Cow<'_, str> {
     Cow::Owned(squeezed)
 }
 
-/// A line of a difference as it is shown: its sign, one blank, the text; `None` when it only shows
-/// what the signs mean, or is not a changed line.
+/// A diff line as it is shown: symbol, one blank, text. `None` when it only explains the symbols, or is not a changed
+/// line.
 pub(crate) fn changed_line(trimmed: &str) -> Option<String> {
     let sign = trimmed
         .chars()
@@ -216,7 +215,7 @@ pub(crate) fn changed_line(trimmed: &str) -> Option<String> {
         text.strip_prefix(word)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ':']))
     });
-    // A blank after the sign stays one, none stays none.
+    // A blank after the symbol is kept as one; none is added.
     let blank = if trimmed.get(1..2) == Some(" ") {
         " "
     } else {
@@ -227,7 +226,7 @@ pub(crate) fn changed_line(trimmed: &str) -> Option<String> {
         .then(|| format!("{sign}{blank}{text}"))
 }
 
-/// Whether `message` holds `value` as whole words, without the quotes and commas around it.
+/// Whether `message` contains `value` as whole words, ignoring quotes and commas around it.
 pub(crate) fn says(message: &str, value: &str) -> bool {
     let value = value.trim_matches([' ', ',', '"', '\'', '`']);
     if value.is_empty() {
@@ -247,7 +246,7 @@ pub(crate) fn says(message: &str, value: &str) -> bool {
     })
 }
 
-/// `title` without the time at its end: `adds 26ms`, `adds (3 ms)`, `adds (1.2s)`.
+/// `title` without the duration at its end: `adds 26ms`, `adds (3 ms)`, `adds (1.2s)`.
 pub(crate) fn without_time(title: &str) -> &str {
     let title = title.trim_end();
     if let Some(open) = title.strip_suffix("s)").and_then(|_| title.rfind(" (")) {
@@ -267,7 +266,7 @@ pub(crate) fn without_time(title: &str) -> &str {
     title
 }
 
-/// Adds `title` to `names`, and what of it follows each `separator`: outlines name a test by less.
+/// Adds `title` to `names`, and each part of it after a `separator`: outlines show shorter titles.
 pub(crate) fn add_title<'a>(names: &mut Names<'a>, title: &'a str, separator: &str) {
     let mut rest = title;
     loop {

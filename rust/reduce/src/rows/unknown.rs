@@ -1,4 +1,4 @@
-//! Lines that no rule of a family knows.
+//! Lines that no rule of a family recognises.
 
 pub(crate) mod in_place;
 
@@ -11,42 +11,42 @@ use crate::output::Output;
 use ethos_registry_core::clean::is_progress;
 use ethos_registry_core::find_text::{FindText as _, any_of};
 
-/// Lines of the beginning that are kept.
+/// How many of the first lines are kept.
 const FIRST: usize = 10;
-/// Lines of the end that are kept.
+/// How many of the last lines are kept.
 const LAST: usize = 6;
-/// Bad lines between them that are kept.
+/// How many lines between them that report a problem are kept.
 const BAD: usize = 14;
-/// Lines that differ in nothing but numbers that are kept, beside the last one.
+/// How many lines that differ only in numbers are kept, in addition to the last one.
 const ALIKE: usize = 2;
-/// Kinds of those whose last one is kept.
+/// For how many groups of such lines the last one is kept.
 const LAST_ALIKE: usize = 4;
 const ALIKE_BAD: usize = 8;
-/// Records of a log that report no more than progress that are kept, beside the last one.
+/// How many log records that only report progress are kept, in addition to the last one.
 const RECORDS: usize = 3;
 const LINE_CHARS: usize = 240;
-/// Why something failed often is last in a long line.
+/// The reason for a failure is often at the end of a long line.
 const BAD_CHARS: usize = 400;
-/// Signs of progress bars that do not be in sentences.
+/// Characters of progress bars that do not occur in sentences.
 const BAR_SIGNS: [&str; 10] = [
     "... [", "%|", "B/s", "it/s", "s/it", "[=", "[#", "\u{2501}", "\u{2588}", "eta ",
 ];
 
 static BAR: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(BAR_SIGNS));
 
-/// Unknown lines of one stretch: all when they are few, else the first, the last and the bad ones,
-/// each only once where lines differ in nothing but numbers.
+/// A stretch of unrecognised lines: all are kept if they are few. Otherwise the first, the last and those that report a
+/// problem are kept, without repeats that differ only in numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Unknown<'a> {
     first: Vec<(usize, &'a str)>,
     bad: Vec<(usize, &'a str)>,
     last: Vec<(usize, &'a str)>,
     next_last: usize,
-    /// The number of the line: what is kept is shown in its order.
+    /// The line number: kept lines are shown in order.
     number: usize,
     /// The last state of a progress bar.
     bar: Option<(usize, &'a str)>,
-    /// The last ones of lines that differ in nothing but numbers: a row of values ends with the newest.
+    /// The last of lines that differ only in numbers: a series of values ends with the newest.
     last_alike: Vec<(usize, &'a str)>,
     /// How many records report progress, and the last one that is not among the first.
     records: usize,
@@ -54,7 +54,7 @@ pub(crate) struct Unknown<'a> {
 }
 
 impl<'a> Unknown<'a> {
-    /// A line that may be kept. Empty lines and rulers tell nothing.
+    /// Adds a line. Empty lines and rulers are ignored.
     pub(crate) fn push(&mut self, line: &'a str) {
         if line.trimmed().is_empty() || is_ruler(line) {
             return;
@@ -92,7 +92,7 @@ impl<'a> Unknown<'a> {
         }
     }
 
-    /// Remembers `line` as the last one of its kind, unless it is held as it is.
+    /// Remembers `line` as the last one of its group, unless it is kept already.
     fn push_alike(&mut self, line: &'a str, is_held: bool) {
         self.last_alike.retain(|(_, last)| !alike(last, line));
         if !is_held && self.last_alike.len() < LAST_ALIKE {
@@ -110,9 +110,9 @@ impl<'a> Unknown<'a> {
         }
     }
 
-    /// Writes the kept lines and forgets them.
+    /// Writes the kept lines and removes them.
     pub(crate) fn write(&mut self, output: &mut Output) {
-        // What is not among the first came when there were enough of them.
+        // Other lines are only kept when the first ones are complete.
         if self.first.is_empty() && self.bar.is_none() {
             return;
         }
@@ -136,7 +136,7 @@ impl<'a> Unknown<'a> {
     }
 }
 
-/// Whether `line` is a record of a log of a level below a warning, with the level before all else.
+/// Whether `line` is a log record that begins with a level below a warning.
 fn reports_progress(line: &str) -> bool {
     let rest = match line.as_bytes().first() {
         Some(b'I') => line.strip_prefix("INFO"),
@@ -146,14 +146,14 @@ fn reports_progress(line: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with([' ', ':', '\t'])) && !is_bad(line)
 }
 
-/// Whether `line` is a state of a progress bar, not a sentence with a share in it.
+/// Whether `line` is a state of a progress bar, not a sentence with a percentage.
 pub(crate) fn is_bar(line: &str) -> bool {
     let line = line.trim_end();
     let signs = || BAR.as_ref().is_some_and(|signs| signs.is_match(line));
     (line.ends_with('%') || signs()) && is_progress(line) && !is_bad(line)
 }
 
-/// Whether two lines are the same but for their digits.
+/// Whether two lines differ only in digits.
 fn alike(one: &str, other: &str) -> bool {
     let (mut one, mut other) = (one.as_bytes(), other.as_bytes());
     if one.first() != other.first() {
@@ -171,7 +171,7 @@ fn alike(one: &str, other: &str) -> bool {
     }
 }
 
-/// How many bytes both begin with.
+/// The length of the common prefix.
 fn same_bytes(one: &[u8], other: &[u8]) -> usize {
     let (words, _) = one.as_chunks::<8>();
     let (other_words, _) = other.as_chunks::<8>();
@@ -181,7 +181,7 @@ fn same_bytes(one: &[u8], other: &[u8]) -> usize {
     same + rest.take_while(|(one, other)| one == other).count()
 }
 
-/// `bytes` behind the digits with which they begin, and how many these are.
+/// `bytes` after the digits they begin with, and the number of these digits.
 fn without_number(bytes: &[u8]) -> (&[u8], usize) {
     let digits = bytes
         .iter()

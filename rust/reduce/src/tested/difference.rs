@@ -1,9 +1,9 @@
 //! The lines in which two outputs differ, for messages of tests.
 
-/// Of larger ones the first lines that differ are shown.
+/// Of larger outputs, the first lines that differ are shown.
 const MOST_CELLS: usize = 1_000_000;
 
-/// The lines of `expected` that `found` does not have behind `-`, those that it has instead behind `+`.
+/// The lines of `expected` that `found` lacks, after `-`, and the lines of `found` that `expected` lacks, after `+`.
 pub(super) fn difference(expected: &str, found: &str) -> String {
     let old: Vec<&str> = expected.split('\n').collect();
     let new: Vec<&str> = found.split('\n').collect();
@@ -16,7 +16,7 @@ pub(super) fn difference(expected: &str, found: &str) -> String {
         rows.extend(new.iter().take(20).map(|line| format!("+ {line}")));
         return rows.join("\n");
     }
-    // How many lines both have in the same order, from each pair of lines to the ends.
+    // The length of the longest common subsequence of lines, from each pair of lines to the ends.
     let mut common = vec![vec![0_usize; new.len() + 1]; old.len() + 1];
     let at = |common: &[Vec<usize>], row: usize, column: usize| -> usize {
         let cells = common.get(row).map(Vec::as_slice);

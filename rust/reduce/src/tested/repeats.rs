@@ -1,10 +1,10 @@
-//! Lines of a sample that stand for many: `%repeat 1..40`, lines with `{n}`, `%end`.
+//! Repeated lines of a sample: `%repeat 1..40`, lines with `{n}`, `%end`.
 //!
-//! The numbers go up or down and both ends are among them. `{n*3+2}` is computed, `{n:03}` has three digits.
+//! The numbers go up or down and include both ends. `{n*3+2}` is computed, `{n:03}` has three digits.
 
 use std::fmt::Write as _;
 
-/// `text` with the lines that are to be repeated written out; `None` when they are not understood.
+/// `text` with the repeated lines written out; `None` when they are invalid.
 pub(super) fn written_out(text: &str) -> Option<String> {
     let mut written = String::new();
     let mut lines = text.split_inclusive('\n');
@@ -28,7 +28,7 @@ pub(super) fn written_out(text: &str) -> Option<String> {
     Some(written)
 }
 
-/// `block` with `number` at its places.
+/// `block` with `number` inserted.
 fn numbered(block: &str, number: i64) -> Option<String> {
     let mut parts = block.split("{n");
     let mut written = parts.next()?.to_owned();
@@ -38,7 +38,7 @@ fn numbered(block: &str, number: i64) -> Option<String> {
         let width: usize = width.parse().ok()?;
         let (factor, added) = match formula.strip_prefix('*') {
             Some(formula) => {
-                // A sign in front is of the factor.
+                // A leading minus belongs to the factor.
                 let mut signs = formula.char_indices().skip(1);
                 let sign = signs.find(|(_, sign)| matches!(sign, '+' | '-'));
                 formula.split_at(sign.map_or(formula.len(), |(place, _)| place))

@@ -1,4 +1,4 @@
-//! A recorded output of a command with the facts that have to be in what is made of it.
+//! A recorded output of a command with the facts that its reduction must contain.
 //!
 //! A sample is one file, `samples/<what it shows>.txt` in the folder of its family:
 //!
@@ -9,82 +9,82 @@
 //! holds: FAIL test/cart.test.js\n● cart › totals
 //! lacks: node_modules
 //! --- reduced
-//! the whole text that is expected, if it is stated
+//! the complete expected text, if there is one
 //! --- output
-//! what the command printed, exactly as it is, up to the end of the file
+//! the output of the command, unchanged, up to the end of the file
 //! ```
 //!
 //! | key | value |
 //! |---|---|
-//! | `command`, `exit` | the command line and its exit code; without them nothing is known of it |
-//! | `family` | the family that has to reduce it; without it the one that the folder is named after |
-//! | `part` | `yes`: the family alone reads it, without the pipeline, as a part of a larger output |
-//! | `recognised`, `failure` | of a part: `likely` or `certain`; whether a failure has to be seen (`yes`, `no`) |
-//! | `budget` | how many characters there are for the text |
-//! | `unchanged` | `yes`: the output has to stay as it is |
+//! | `command`, `exit` | the command line and its exit code; without them they are unknown |
+//! | `family` | the family that must reduce it; by default the one that the folder is named after |
+//! | `part` | `yes`: only the family reads it, without the pipeline, as a part of a larger output |
+//! | `recognised`, `failure` | of a part: `likely` or `certain`; whether it must report a failure (`yes`, `no`) |
+//! | `budget` | the most characters of the text |
+//! | `unchanged` | `yes`: the output must not be reduced |
 //! | `holds`, `lacks`, `begins`, `ends` | a string of the reduced text; `\n` is the end of a line, `\\` a backslash |
-//! | `once`, `times 3` | a string that the reduced text has that number of times |
-//! | `most_chars` | the most characters that the reduced text may have |
+//! | `once`, `times 3` | a string that occurs that number of times in the reduced text |
+//! | `most_chars` | the longest permitted reduced text |
 //! | `repeats` | `yes`: lines between `%repeat 1..40` and `%end` are repeated with their number as `{n}` |
 //!
-//! Every sample is reduced twice and its result once more: the same text has to come out, and shorter than the output.
-//! `SAMPLE=jest/ cargo test -p ethos-registry-reduce samples` reads those whose path has `jest/` in it; a failure shows
+//! Every sample is reduced twice, and its result once more: the text must be the same, and shorter than the output.
+//! `SAMPLE=jest/ cargo test -p ethos-registry-reduce samples` runs those whose path contains `jest/`; a failure shows
 //! the lines that differ, or the reduced text.
 
 use super::repeats;
 use crate::family::Match;
 use crate::input::Exit;
 
-/// How the head of a sample ends where the whole text is expected.
+/// The line before the complete expected text.
 const REDUCED: &str = "--- reduced\n";
 
-/// How the part of a sample begins that the command printed.
+/// The line before the output of the command.
 const OUTPUT: &str = "--- output\n";
 
-/// One thing that has to be true of a reduced text.
+/// A fact about a reduced text.
 pub(super) enum Fact {
-    /// It begins so.
+    /// It begins with this.
     Begins(String),
-    /// It ends so.
+    /// It ends with this.
     Ends(String),
-    /// It has this in it.
+    /// It contains this.
     Holds(String),
-    /// It does not have this in it.
+    /// It does not contain this.
     Lacks(String),
-    /// It has this in it that number of times.
+    /// It contains this a number of times.
     Times(usize, String),
-    /// It has at most that many characters.
+    /// It has at most this many characters.
     MostChars(usize),
 }
 
 /// One recorded output.
 pub(super) struct Sample {
-    /// What the command printed.
+    /// The output of the command.
     pub(super) output: String,
     /// The command, if it is known.
     pub(super) command: Option<String>,
-    /// How it ended.
+    /// The exit status.
     pub(super) exit: Exit,
-    /// The name of the family that has to reduce it.
+    /// The name of the family that must reduce it.
     pub(super) family: Option<String>,
-    /// Whether that family alone reads it, as a part of a larger output.
+    /// Whether only that family reads it, as a part of a larger output.
     pub(super) is_part: bool,
-    /// How sure the family has to be.
+    /// How certain the family must be.
     pub(super) recognised: Option<Match>,
-    /// Whether the family has to see that something failed.
+    /// Whether the family must report a failure.
     pub(super) failure: Option<bool>,
-    /// How many characters there are for the text.
+    /// The most characters of the text.
     pub(super) budget_chars: usize,
-    /// Whether the output has to stay as it is.
+    /// Whether the output must not be reduced.
     pub(super) unchanged: bool,
-    /// The whole text that is expected.
+    /// The complete expected text.
     pub(super) reduced: Option<String>,
-    /// What has to be true of the text.
+    /// Facts about the text.
     pub(super) facts: Vec<Fact>,
 }
 
 impl Sample {
-    /// The sample that a file with `text` has; an error states what is wrong with it.
+    /// Reads the sample from the `text` of a file; an error describes what is wrong with it.
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let (head, output) = match text.strip_prefix(OUTPUT) {
             Some(output) => ("", output),
@@ -122,7 +122,7 @@ impl Sample {
             .ok_or_else(|| "states no fact".to_owned())
     }
 
-    /// Reads one line of the head; `None` when it is not known.
+    /// Reads one header line; `None` when it is invalid.
     fn set(&mut self, line: &str) -> Option<()> {
         let (key, value) = line.split_once(": ")?;
         let text = || unescaped(value);
@@ -157,7 +157,7 @@ impl Sample {
 }
 
 impl Fact {
-    /// Whether it is true of `text`, which without the marks of what was left out is `rows`.
+    /// Whether the fact is true of `text`; `rows` is the text without markers of left-out lines.
     pub(super) fn is_true(&self, text: &str, rows: &str) -> bool {
         let in_one = |is_in: &dyn Fn(&str) -> bool| is_in(text) || is_in(rows);
         match self {
@@ -192,7 +192,7 @@ fn flag(value: &str) -> Option<bool> {
     }
 }
 
-/// `value` with `\n` and `\\` as what they mean.
+/// `value` with `\n` and `\\` replaced by what they stand for.
 fn unescaped(value: &str) -> String {
     let mut text = String::new();
     let mut characters = value.chars();

@@ -1,4 +1,4 @@
-//! The samples of all families, and the guards that hold for each of them.
+//! The samples of all families, and the properties that hold for every output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ use crate::input::Input;
 use crate::output::Output;
 use crate::pipeline::{route, terminal};
 
-/// What is made of an output.
+/// The reduction of an output.
 #[derive(Clone, PartialEq)]
 struct Made {
-    /// `None` when it stays as it is.
+    /// `None` when it does not change.
     text: Option<String>,
-    /// The family that did it.
+    /// The family that reduced it.
     family: Option<&'static str>,
-    /// Why the family does not read it as it should.
+    /// What is wrong with how the family read it.
     wrong: Vec<String>,
 }
 
-/// The family of that name.
+/// The family with that name.
 fn family_of(name: &str) -> Option<&'static Family> {
     route::FAMILIES
         .into_iter()
@@ -83,7 +83,7 @@ fn by_family(sample: &Sample, family: &Family) -> Made {
     }
 }
 
-/// What is not as `sample` states.
+/// How the reduction differs from what `sample` requires.
 fn wrong(sample: &Sample, folder: &str) -> Vec<String> {
     let of_folder = folder.replace('_', " ");
     let name = sample.family.as_deref().unwrap_or(&of_folder);
@@ -125,7 +125,7 @@ fn wrong(sample: &Sample, folder: &str) -> Vec<String> {
     wrong
 }
 
-/// The guards that do not hold for `sample`, whatever its family makes of it.
+/// The general properties that do not hold for `sample`.
 fn unguarded(sample: &Sample) -> Vec<String> {
     let mut wrong = Vec::new();
     if let Some(reduced) = by_pipeline(sample, &sample.output).text {
@@ -143,7 +143,7 @@ fn unguarded(sample: &Sample) -> Vec<String> {
     wrong
 }
 
-/// The files in folders called `samples` below `folder`, in the order of their names.
+/// The files in folders named `samples` below `folder`, sorted by name.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
     let entries: std::io::Result<Vec<_>> = fs::read_dir(folder)?.collect();
     let mut paths: Vec<PathBuf> = entries?.into_iter().map(|entry| entry.path()).collect();

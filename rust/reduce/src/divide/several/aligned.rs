@@ -1,4 +1,4 @@
-//! Which command of a line gave which part of its output.
+//! Assigns the parts of an output to the commands of a line.
 
 use super::parts::{Part, parts};
 use super::program::Program;
@@ -7,7 +7,7 @@ use crate::input::{FILE_SHOWERS, PART_SHOWERS};
 use crate::pipeline::asked;
 use ethos_registry_core::command::{Asked, CommandLine, program, subcommand, tool};
 
-/// Who gave a part.
+/// The command that printed a part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Giver {
     Command(Asked),
@@ -16,15 +16,15 @@ pub(super) enum Giver {
     Unknown,
 }
 
-/// A part, and who gave it.
+/// A part, and the command that printed it.
 pub(super) type Told<'a> = (Part<'a>, Giver);
 
-/// The parts of `text`, each with the command of `line` that gave it where that is beyond doubt; `None` where it is of
-/// none. `found` are the parts that the content alone shows.
+/// The parts of `text`, each with the command of `line` that printed it if that is certain. `None` if it is not
+/// certain for any part. `found` are the parts that the content alone shows.
 ///
-/// What is first and last and is of commands that their lines tell is theirs. Of the rest a part of a known program
-/// is of the next command that runs it, and what is between two of these is of the commands between them when there
-/// are the same number, or when their lines distinguishes them.
+/// The start and the end are assigned to commands whose output lines have a known form. In the rest, a part of a known
+/// program is assigned to the next command that runs it. What is between two such parts is assigned to the commands
+/// between them if their number is equal, or if the form of their lines distinguishes them.
 pub(super) fn aligned<'a>(
     text: &'a str,
     found: Option<&[Part<'a>]>,
@@ -32,7 +32,7 @@ pub(super) fn aligned<'a>(
 ) -> Option<Vec<Told<'a>>> {
     let commands = joined(line.asked()?);
     let ends = Ends::of(text, &commands);
-    // Who could not prepare them said so above or below.
+    // If the preparation failed, the error message is above or below.
     let is_prepared = !line.may_say_why_unprepared();
     let between = between(&ends, found, is_prepared);
     let of_ends = |(text, command): (&'a str, Option<Asked>)| {
@@ -45,7 +45,7 @@ pub(super) fn aligned<'a>(
     (told.len() > 1).then_some(told)
 }
 
-/// The parts of what `ends` leave of an input when `found` are its parts.
+/// The parts of the text between `ends`; `found` are the parts that its content shows.
 fn between<'a>(ends: &Ends<'a>, found: Option<&[Part<'a>]>, is_prepared: bool) -> Vec<Told<'a>> {
     let rest = ends.rest;
     let is_open = Open {
@@ -61,7 +61,7 @@ fn between<'a>(ends: &Ends<'a>, found: Option<&[Part<'a>]>, is_prepared: bool) -
     }
     let parts = || parts(rest).unwrap_or_else(|| vec![Part::unknown(rest)]);
     match ends.left.as_slice() {
-        // Rows in a form that is not known.
+        // Rows of an unknown form.
         [] => vec![(Part::unknown(rest), Giver::Unknown)],
         [only] => {
             let parts = parts();
@@ -77,15 +77,15 @@ fn between<'a>(ends: &Ends<'a>, found: Option<&[Part<'a>]>, is_prepared: bool) -
     }
 }
 
-/// Whether nothing is above an input, or below it: a line there that no family knows may be of who printed what
-/// is on the other side of it, a row in a form that is not known.
+/// Whether nothing is above the text, or below it. Otherwise a line there that no family recognises, such as a row of
+/// an unknown form, may belong to the output on the other side of it.
 #[derive(Clone, Copy)]
 struct Open {
     above: bool,
     below: bool,
 }
 
-/// The `parts` of `text` with those of `commands` that gave them.
+/// Assigns the `parts` of `text` to `commands`.
 fn told<'a>(
     text: &'a str,
     parts: Vec<Part<'a>>,
@@ -101,7 +101,7 @@ fn told<'a>(
                 .is_some_and(|known| runs(&command.words, known))
         };
         let behind = commands.get(next..).unwrap_or_default();
-        // What one command prints has several forms: cargo builds before it tests.
+        // Output of one command can have several forms: cargo builds before it tests.
         if let Some((last, Giver::Command(command))) = told.last_mut()
             && let (Some(before), Some(program)) = (last.program, part.program)
             && (goes_on(before, program) || program == before && behind.is_empty())
@@ -144,7 +144,7 @@ fn told<'a>(
     }
     let left = commands.get(next..).unwrap_or_default();
     match told.last_mut() {
-        // Nor what is below.
+        // No other command can have printed what is below.
         Some((last, Giver::Command(_)))
             if is_open.below && left.is_empty() && !between.is_empty() =>
         {
@@ -155,7 +155,8 @@ fn told<'a>(
     told
 }
 
-/// The words of the command that gave an output of `line`; of several that show files those of one that shows all.
+/// The words of the command that printed the output of `line`. If several show files, those of one that shows whole
+/// files.
 pub(crate) fn words(line: &CommandLine) -> Vec<String> {
     let shown = line.asked().map(joined);
     let only = shown.and_then(|mut shown| shown.pop().filter(|_| shown.is_empty()));
@@ -163,12 +164,12 @@ pub(crate) fn words(line: &CommandLine) -> Vec<String> {
     only.or_else(|| line.producer()).unwrap_or_default()
 }
 
-/// `commands` with those in a row that show files taken for one: where one file ends and the next begins, nothing
-/// states. It shows whole files when one of them does.
+/// `commands` with consecutive commands that show files merged, because nothing shows where one file ends and the next
+/// begins. The merged command shows whole files if one of them does.
 pub(super) fn joined(commands: Vec<Asked>) -> Vec<Asked> {
     let shows_parts =
         |words: &[String]| program(words).is_some_and(|name| PART_SHOWERS.contains(&name));
-    // Of a part the numbers and scripts that say which part are not files.
+    // Arguments that select a part of a file are not file names.
     let only_files = |words: &mut Vec<String>| {
         let mut is_program = true;
         let is_file = |word: &String| word.contains(['.', '/']) && !word.starts_with('-');
@@ -198,12 +199,12 @@ pub(super) fn joined(commands: Vec<Asked>) -> Vec<Asked> {
     joined
 }
 
-/// Whether `words` show files as they are.
+/// Whether `words` is a command that shows files unchanged.
 pub(super) fn shows_files(words: &[String]) -> bool {
     program(words).is_some_and(|name| FILE_SHOWERS.contains(&name))
 }
 
-/// `parts` are of `commands`, in what way ever, their ends perhaps of the command `behind` them.
+/// Assigns `parts` to `commands` as far as possible; the last part may include output of the command `behind` them.
 fn tell<'a>(
     told: &mut Vec<Told<'a>>,
     parts: Vec<Part<'a>>,
@@ -228,12 +229,12 @@ fn tell<'a>(
         told.extend(texts.map(|(text, command)| (Part { text, ..*part }, giver(command, true))));
         return;
     }
-    // What one tool printed once and again looks the same: parts that differ are not of one each.
+    // Outputs of several runs of one tool look the same, so parts that differ cannot be assigned one to each.
     let is_one_tool = commands.len() > 1 && are_of_one_tool(commands);
     let as_many = parts.len() == commands.len() && !is_one_tool;
     for (index, part) in parts.into_iter().enumerate() {
         let is_unknown = part.program.is_none();
-        // What a runner ran is known by what it printed: `npm test`.
+        // What a runner ran is recognised by its output: `npm test`.
         let command = commands.get(index).filter(|_| as_many && is_unknown);
         told.push((part, giver(command.cloned(), is_unknown)));
     }
@@ -253,7 +254,7 @@ fn runs(words: &[String], known: Program) -> bool {
         let asked = subcommand(words);
         asked == Some(*own) || asked.is_some_and(|asked| others(known).contains(&asked))
     };
-    // Without it what runs is another program: `node oak.js`, not `node --test`.
+    // Without this option, another program runs: `node oak.js`, not `node --test`.
     let needed = guessed.get(1).filter(|own| own.starts_with('-'));
     let is_asked = |needed: &&str| words.iter().any(|word| word == needed);
     program(words) == guessed.first().copied()
@@ -261,10 +262,10 @@ fn runs(words: &[String], known: Program) -> bool {
         && needed.is_none_or(is_asked)
 }
 
-/// Other subcommands of the program than those of its words that give an output of `known`.
+/// Other subcommands of the program whose output has the form of `known`.
 fn others(known: Program) -> &'static [&'static str] {
     match known {
-        // Whatever cargo is asked for, it builds that first.
+        // Cargo builds first, whatever the subcommand is.
         Program::Cargo => &[
             "bench", "check", "clippy", "doc", "install", "run", "rustc", "test",
         ],

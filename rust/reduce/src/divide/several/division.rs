@@ -1,4 +1,4 @@
-//! The parts of an input, found once however often they are asked for.
+//! The parts of an input, computed once.
 
 use std::cell::OnceCell;
 
@@ -9,11 +9,11 @@ use crate::input::Input;
 use crate::output::Output;
 use ethos_registry_core::command::CommandLine;
 
-/// How an input is divided into what several programs gave.
+/// How an input is divided among several programs.
 pub(crate) struct Division<'a> {
     input: Input<'a>,
     much: IsMuch,
-    /// The commands that gave it, where they are known.
+    /// The commands that printed it, if they are known.
     line: Option<&'a CommandLine>,
     found: OnceCell<Found<'a>>,
     known: OnceCell<Option<Vec<Known<'a>>>>,
@@ -22,17 +22,17 @@ pub(crate) struct Division<'a> {
 struct Found<'a> {
     /// The parts that the content alone shows.
     parts: Option<Vec<Part<'a>>>,
-    /// Those that the commands tell.
+    /// The parts that could be assigned to commands.
     told: Option<Vec<Told<'a>>>,
 }
 
 impl<'a> Division<'a> {
-    /// That of `input`, which the commands of `line` gave.
+    /// The division of `input`, the output of the commands of `line`.
     pub(crate) fn of_line(input: Input<'a>, line: &'a CommandLine) -> Self {
         Self::of(input, IsMuch::OfAnother, Some(line))
     }
 
-    /// That of `input`, as its content alone shows it.
+    /// The division of `input` that its content alone shows.
     pub(super) fn by_content(input: Input<'a>, much: IsMuch) -> Self {
         Self::of(input, much, None)
     }
@@ -47,19 +47,19 @@ impl<'a> Division<'a> {
         }
     }
 
-    /// Whether the commands of the line tell beyond doubt which of them gave what, the same tool asked twice or
-    /// several.
+    /// Whether the command line makes certain which command printed what, for one tool run several times or for
+    /// different tools.
     pub(crate) fn is_told(&self) -> bool {
         self.line.is_some_and(CommandLine::prints_more)
             && self.found().told.as_deref().is_some_and(are_told)
     }
 
-    /// Whether more than one family knows some of it, or the commands of the line tell the parts apart.
+    /// Whether several families recognise parts of it, or its parts could be assigned to commands.
     pub(crate) fn is_known(&self) -> bool {
         self.known().is_some()
     }
 
-    /// Writes what an agent needs of each part; nothing where it is not known.
+    /// Writes the reduction of each part; nothing if the division is not known.
     pub(crate) fn write(&self, output: &mut Output) {
         if let Some(known) = self.known() {
             write(self.input.exit, known, output);
@@ -85,7 +85,7 @@ impl<'a> Division<'a> {
                 if are_told(told) || are_several(&self.input, self.much, &known) {
                     return Some(known);
                 }
-                // What the words of the commands say must not take from what the content alone shows.
+                // What the commands suggest must not hide what the content alone shows.
             }
             let parts = found.parts.iter().flatten();
             let parts = parts.map(|part| (*part, Giver::Unknown)).collect();
@@ -96,7 +96,7 @@ impl<'a> Division<'a> {
     }
 }
 
-/// Whether one of several parts at least is of a command that is known: the others are of others then.
+/// Whether at least one of several parts was assigned to a command, so that the others belong to other commands.
 fn are_told(told: &[Told<'_>]) -> bool {
     let is_of_command = |(_, giver): &Told<'_>| matches!(giver, Giver::Command(_));
     told.len() > 1 && told.iter().any(is_of_command)

@@ -1,4 +1,4 @@
-//! What is known of each part of an input, and what is written of it.
+//! Recognises and reduces the parts of an input.
 
 use super::FAMILY;
 use super::aligned::{Giver, Told};
@@ -14,17 +14,17 @@ use ethos_registry_core::command::CommandLine;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
-/// This many bytes before or behind a known output are more than its own beginning and end.
+/// This many bytes before or after a recognised output are more than its own beginning and end.
 const MUCH_BYTES: usize = 600;
 
-/// Whose text much is that no family knows.
+/// Whose output a long part is that no family recognises.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum IsMuch {
     OfAnother,
     OfTheSame,
 }
 
-/// A part, and the words of a command that gives such an output.
+/// A part, and the words of a command that prints such output.
 pub(super) struct Known<'a> {
     part: Part<'a>,
     giver: Giver,
@@ -32,7 +32,7 @@ pub(super) struct Known<'a> {
     family: Option<&'static str>,
 }
 
-/// What is known of `parts` of `input`.
+/// Recognises the `parts` of `input`.
 pub(super) fn known<'a>(input: &Input<'a>, parts: Vec<Told<'a>>) -> Vec<Known<'a>> {
     let last = parts.len().saturating_sub(1);
     let first_of_status = parts
@@ -44,13 +44,13 @@ pub(super) fn known<'a>(input: &Input<'a>, parts: Vec<Told<'a>>) -> Vec<Known<'a
         .map(|(index, (part, mut giver))| {
             let words = match (&mut giver, part.program.map(Program::words)) {
                 (Giver::Command(asked), _) => std::mem::take(&mut asked.words),
-                // The last command states itself how it was asked.
+                // The last command is the command of the input itself.
                 (_, Some([program, ..])) if index == last && input.program() == *program => {
                     input.words.to_vec()
                 }
                 (_, Some(words)) => words.iter().map(|word| (*word).to_owned()).collect(),
                 (_, None) if index == last => input.words.to_vec(),
-                // Who asks for a status did something before.
+                // A status command after other commands.
                 (_, None) if first_of_status == Some(index + 1) && input.program() == "git" => {
                     ["git", "merge"].map(str::to_owned).to_vec()
                 }
@@ -72,7 +72,7 @@ pub(super) fn known<'a>(input: &Input<'a>, parts: Vec<Told<'a>>) -> Vec<Known<'a
     known.collect()
 }
 
-/// Whether more than one program is among those of `known`.
+/// Whether `known` contains output of more than one program.
 pub(super) fn are_several(input: &Input<'_>, much: IsMuch, known: &[Known<'_>]) -> bool {
     let counts = |known: &&Known<'_>| {
         let mut lines = lines(known.part.text);
@@ -83,7 +83,8 @@ pub(super) fn are_several(input: &Input<'_>, much: IsMuch, known: &[Known<'_>]) 
     let Some(first) = families.next() else {
         return false;
     };
-    // Much that no family knows was not printed by a program that is known, nor was any text that is shown.
+    // A long part that no family recognises was not printed by a recognised program, and neither were files that are
+    // shown.
     let has_verdict = |known: &Known<'_>| {
         let program = known.part.program;
         program.is_some_and(Program::ends_with_a_verdict)
@@ -96,7 +97,7 @@ pub(super) fn are_several(input: &Input<'_>, much: IsMuch, known: &[Known<'_>]) 
     families.any(|family| family != first) || shown()
 }
 
-/// Whether what runs the programs states with `line` how that ended: `make: *** [check] Error 1`.
+/// Whether `line` is the report of a runner on how a program ended: `make: *** [check] Error 1`.
 fn is_of_runner(line: &str) -> bool {
     const BEGINNINGS: [&str; 7] = [
         "make: ",
@@ -114,23 +115,23 @@ fn is_of_runner(line: &str) -> bool {
             .any(|beginning| text.starts_with(beginning))
 }
 
-/// Writes what an agent needs of each of the parts `known` of an output that ended so.
+/// Writes the reduction of each part of `known`, of an output whose last command `ended` like this.
 pub(super) fn write(ended: Exit, known: &[Known<'_>], output: &mut Output) {
     let mut failed = false;
     let last = known.len().saturating_sub(1);
     let asked_of_all = output.asked_lines();
     for (index, known) in known.iter().enumerate() {
         output.asks_for(known.asked_lines().unwrap_or(asked_of_all));
-        // That of a line is how its last command ended, that of a runner how one of all did.
+        // The status of a command line is that of its last command; that of a runner may be that of any command.
         let is_end = index == last && (!failed || known.is_told());
         let exit = match (known.family, ended) {
             (_, Exit::LastFailure) if is_end => Exit::Failure,
             (_, exit) if is_end => exit,
-            // How the others ended no one said but they themselves.
+            // The status of the other commands is only known from their output.
             (Some(_), _) => Exit::Success,
             (None, _) => Exit::Unknown,
         };
-        // What is shown as it is may be why the run failed.
+        // Text that is not reduced may contain the reason for the failure.
         let told = known.write(exit, output);
         let is_whole = told.is_none();
         failed |= told.is_some_and(|told| told.failure);
@@ -147,7 +148,7 @@ impl Known<'_> {
         matches!(self.giver, Giver::Command(_))
     }
 
-    /// How many lines of it the stages behind its command ask for, 0 for all; `None` where that is not known.
+    /// How many lines of it later stages of the pipeline request, 0 for all. `None` if that is not known.
     fn asked_lines(&self) -> Option<usize> {
         match &self.giver {
             Giver::Command(asked) => Some(asked.lines.unwrap_or_default()),
@@ -155,7 +156,8 @@ impl Known<'_> {
         }
     }
 
-    /// Writes what an agent needs of it when its command ended so; all of it where that is nothing less.
+    /// Writes its reduction for a command that ended with `exit`. If nothing can be left out, writes all of it and
+    /// returns `None`.
     fn write(&self, exit: Exit, output: &mut Output) -> Option<crate::output::Told> {
         let input = Input {
             text: self.part.text,
@@ -176,7 +178,7 @@ impl Known<'_> {
         told
     }
 
-    /// Whether it, which `input` is with how it ended, is shown as it is.
+    /// Whether it is shown unreduced. `input` is the part with its exit status.
     fn stays(&self, input: &Input<'_>) -> bool {
         let is_short = self.part.text.char_count() <= WHOLE_CHARS;
         let is_asked = || {
@@ -185,7 +187,7 @@ impl Known<'_> {
             asked::shows_lines(family, input, lines)
         };
         match (&self.giver, self.family) {
-            // A row in a form that is not known, or why there is none.
+            // A row of an unknown form, or the reason why there is none.
             (Giver::Command(_), _) if is_short && self.part.program.is_none() => true,
             (Giver::Command(_), Some(_)) => is_asked(),
             (Giver::PerhapsFile, _) if self.part.text.len() <= asked::MOST_BYTES => true,

@@ -1,9 +1,9 @@
-//! Lines with which the outputs of some programs begin or end.
+//! First and last lines of the outputs of some programs.
 
 use crate::line::is_number;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Whether the tests of a program begin: `running 12 tests`.
+/// Whether the tests of a Rust program start: `running 12 tests`.
 pub(super) fn is_harness(line: &str) -> bool {
     let count = line.strip_prefix("running ").and_then(|rest| {
         rest.strip_suffix(" tests")
@@ -12,7 +12,7 @@ pub(super) fn is_harness(line: &str) -> bool {
     count.is_some_and(is_number)
 }
 
-/// How the tests of a package ended: `ok  \tapp/oak\t0.004s`.
+/// The result of a Go package: `ok  \tapp/oak\t0.004s`.
 pub(super) fn is_go_package(line: &str) -> bool {
     ["ok  \t", "FAIL\t", "?   \t"]
         .iter()
@@ -43,7 +43,7 @@ pub(super) fn is_rust_format(line: &str) -> bool {
     line.starts_with("Diff in ") && line.ends_with(':')
 }
 
-/// How lines begin that `git log` writes of a commit above its message, but for the one that names it.
+/// Prefixes of the lines of `git log` above a commit message, except the line with the commit id.
 pub(super) const COMMIT_HEADS: [&str; 8] = [
     "Author:",
     "AuthorDate:",
@@ -55,14 +55,14 @@ pub(super) const COMMIT_HEADS: [&str; 8] = [
     "Reflog",
 ];
 
-/// Whether `git log` names a commit with `line`: `commit 4ce410c... (HEAD -> main)`.
+/// Whether `line` is a line of `git log` with a commit id: `commit 4ce410c... (HEAD -> main)`.
 pub(super) fn is_head_of_commit(line: &str) -> bool {
     let id = line.strip_prefix("commit ").unwrap_or_default();
     let digits = id.bytes().take_while(u8::is_ascii_hexdigit).count();
     digits == 40 && matches!(id.as_bytes().get(40), None | Some(b' '))
 }
 
-/// The head of a finding of ruff: `F401 [*] ...`, `invalid-syntax: ...`.
+/// The first line of a finding of ruff: `F401 [*] ...`, `invalid-syntax: ...`.
 pub(super) fn is_rule(line: &str) -> bool {
     let code = line.split(' ').next().unwrap_or(line);
     let letters = code.bytes().take_while(u8::is_ascii_uppercase).count();
@@ -71,7 +71,7 @@ pub(super) fn is_rule(line: &str) -> bool {
         && code.bytes().skip(letters).all(|byte| byte.is_ascii_digit())
 }
 
-/// A finding of `eslint` below the name of its file: `  12:5  error  ...`.
+/// A finding of `eslint` below its file name: `  12:5  error  ...`.
 pub(super) fn is_in_file(line: &str) -> bool {
     let Some(row) = line.strip_prefix("  ") else {
         return false;
@@ -97,7 +97,7 @@ pub(super) fn is_compiled(line: &str) -> bool {
     line.has_text(": error TS") && line.has_text("): error TS") || line.has_text(" - error TS")
 }
 
-/// A line of the outline of tests, which is indented: `    ✔ adds`, `    1) fails`, `  3 passing (4ms)`.
+/// An indented line of a test outline: `    ✔ adds`, `    1) fails`, `  3 passing (4ms)`.
 pub(super) fn is_outlined(line: &str) -> bool {
     let row = line.trim_start();
     let mut words = row.split(' ');
@@ -107,16 +107,16 @@ pub(super) fn is_outlined(line: &str) -> bool {
         || is_number(first) && matches!(words.next(), Some("passing" | "failing" | "pending"))
 }
 
-/// A line of source behind its number: `2 import leaf`.
+/// A source line after its number: `2 import leaf`.
 pub(super) fn is_numbered(line: &str) -> bool {
     let (number, _) = line.trim_start().split_once(' ').unwrap_or((line, ""));
     is_number(number)
 }
 
-/// How npm begins each line that states what went wrong.
+/// Prefixes of the lines in which npm reports an error.
 pub(super) const NPM_ERRORS: [&str; 2] = ["npm error", "npm ERR!"];
 
-/// Whether npm shows with `line` that it failed itself, not the script that it ran.
+/// Whether `line` shows that npm itself failed, not the script that it ran.
 pub(super) fn is_npm_error(line: &str) -> bool {
     let of_npm = NPM_ERRORS.iter().find_map(|begin| line.strip_prefix(begin));
     of_npm.is_some_and(|rest| rest.starts_with(" code E") && !rest.ends_with("LIFECYCLE"))
@@ -129,26 +129,26 @@ pub(super) fn is_npm(line: &str, beginning: &str) -> bool {
         && rest.has_text(" in ")
 }
 
-/// The name of a file above its findings by pyright, which name it again.
+/// A file name above findings of pyright, which repeat the name.
 pub(super) fn is_typed_file(line: &str, behind: &str) -> bool {
     let row = behind.strip_prefix("  ");
     let place = row.and_then(|row| row.strip_prefix(line));
     place.is_some_and(|place| place.starts_with(':'))
 }
 
-/// What pyright found: `3 errors, 1 warning, 0 informations`.
+/// The totals of pyright: `3 errors, 1 warning, 0 informations`.
 pub(super) fn is_typed(line: &str) -> bool {
     (line.ends_with(" informations") || line.ends_with(" information"))
         && line.has_text(" error")
         && line.has_text(" warning")
 }
 
-/// A file that is not formatted, as black and ruff name it.
+/// A file that is not formatted, as black and ruff report it.
 pub(super) fn is_unformatted(line: &str) -> bool {
     line.starts_with("would reformat ") || line.starts_with("Would reformat: ")
 }
 
-/// How many files are formatted: `2 files would be reformatted, 1 file would be left unchanged.`
+/// The totals of a formatter: `2 files would be reformatted, 1 file would be left unchanged.`
 pub(super) fn is_formatted(line: &str) -> bool {
     let ends = [
         "would be reformatted",
@@ -189,13 +189,13 @@ pub(super) fn is_build_step(line: &str) -> bool {
     })
 }
 
-/// Whether Node states last which one it was when it dies of an error: `Node.js v20.1.0`.
+/// Whether `line` is the version that Node prints last when it exits with an error: `Node.js v20.1.0`.
 pub(super) fn is_node_dead(line: &str) -> bool {
     let version = line.strip_prefix("Node.js v");
     version.is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
 }
 
-/// Whether a line begins with a sign of the tests of Node.
+/// Whether `line` begins with a symbol of the Node test runner.
 pub(super) fn is_node_sign(line: &str) -> bool {
     [
         "\u{25b6} ",
@@ -208,7 +208,7 @@ pub(super) fn is_node_sign(line: &str) -> bool {
     .any(|sign| line.starts_with(sign))
 }
 
-/// Whether a line states how a test of Node ended, or names a suite: `✔ floats (0.31ms)`.
+/// Whether `line` is a test result or a suite name of Node: `✔ floats (0.31ms)`.
 pub(super) fn is_node_row(line: &str) -> bool {
     let time = line
         .strip_suffix("ms)")
@@ -222,7 +222,7 @@ pub(super) fn is_node_row(line: &str) -> bool {
     is_node_sign(line) && (timed || line.starts_with('\u{25b6}'))
 }
 
-/// A finding of flake8 and its like: `src/a.py:3:1: E302 ...`.
+/// A finding of flake8 and similar tools: `src/a.py:3:1: E302 ...`.
 pub(super) fn is_coded(line: &str) -> bool {
     let Some((path, rest)) = line.split_text(".py:") else {
         return false;

@@ -1,6 +1,6 @@
-//! Outputs between which the command line itself wrote a line: `echo "== diff"; git diff; echo "exit: $?"`.
+//! Outputs divided by lines that the command line itself prints: `echo "== diff"; git diff; echo "exit: $?"`.
 //!
-//! Who gave what is known beyond doubt then: each section goes the way of an output of its own commands.
+//! The command of each section is certain, so each is reduced like a separate output.
 
 use super::aligned::words;
 use super::remarks::Remarks;
@@ -13,16 +13,16 @@ use crate::pipeline::cut_mark;
 use crate::pipeline::route::runs_others;
 use ethos_registry_core::command::CommandLine;
 
-/// Where remarks are more than one part in this many of an input they are what was asked for.
+/// If remarks are more than one part in this many of an input, they are what was requested.
 const LEAST_PRINTED: usize = 4;
 
-/// What commands printed up to the next remark.
+/// The output of commands up to the next remark.
 struct Section<'a> {
     /// The remark above it.
     mark: Option<&'a str>,
     text: &'a str,
     commands: CommandLine,
-    /// How the last of them ended, where it is shown.
+    /// How the last of its commands ended, if that is printed.
     exit: Option<Exit>,
 }
 
@@ -32,10 +32,10 @@ pub(crate) struct Sections<'a> {
 }
 
 impl<'a> Sections<'a> {
-    /// Those of `text`, what `line` printed that ended so; none where no line of it is a remark.
+    /// The sections of `text`, the output of `line` with exit status `exit`; `None` if it has no remark.
     pub(crate) fn of(text: &'a str, line: &CommandLine, exit: Exit) -> Option<Self> {
         if line.is_traced() {
-            // What is said is printed twice, and commands between.
+            // A remark was printed twice with commands between.
             return None;
         }
         let remarks = Remarks::of(line, text)?;
@@ -66,7 +66,7 @@ impl<'a> Sections<'a> {
             (start, from) = (next.end, next.behind);
             put_in = next.put_in.as_ref();
         }
-        // The code is that of a remark when nothing ran behind it.
+        // If nothing ran after the last remark, the code is that of the remark.
         let exit = (from < line.len()).then_some(exit);
         sections.push(Section {
             mark,
@@ -77,7 +77,7 @@ impl<'a> Sections<'a> {
         Some(Self { all: sections })
     }
 
-    /// Writes what an agent needs of each.
+    /// Writes the reduction of each section.
     pub(crate) fn write(&self, output: &mut Output) {
         let last = self.all.len() - 1;
         for (index, section) in self.all.iter().enumerate() {
@@ -89,7 +89,7 @@ impl<'a> Sections<'a> {
                 output.failed();
             }
             if section.exit.is_some_and(is_failure) && (is_silent || index < last) {
-                // The remark below states it, or there is nothing to tell.
+                // The remark below reports the failure, or there is none.
                 output.failed();
             }
         }
@@ -102,7 +102,7 @@ fn is_failure(exit: Exit) -> bool {
 }
 
 impl Section<'_> {
-    /// Whether it describes a failure, or may.
+    /// Writes the section. Returns whether it reports a failure, or may.
     fn write(&self, output: &mut Output) -> bool {
         let words = if self.commands.is_unsure() {
             Vec::new()
@@ -115,7 +115,7 @@ impl Section<'_> {
             words: &words,
             exit,
         };
-        // How the others ended no one said but they themselves.
+        // The status of the other commands is only known from their output.
         let known = input(exit.unwrap_or(Exit::Success));
         let joined = runs_others(&known) || self.commands.runs_several();
         let asked_lines = self.commands.asked_lines();
@@ -132,7 +132,7 @@ impl Section<'_> {
         };
         let mut section = Output::asked_for(asked_lines).with_nested(NESTED);
         let told = (!stays).then(|| answer.reduce(&mut section)).flatten();
-        // Of what failed, or may have, nothing is shown that does not state it.
+        // Nothing reported the failure, if there was one.
         let told = told.map(|told| told.failure || exit != Exit::Success);
         if told.is_some() {
             output.append(section);
@@ -142,14 +142,14 @@ impl Section<'_> {
         told.unwrap_or(true)
     }
 
-    /// How its commands ended, as the last of several or as the only one, where that is shown.
+    /// The status of its commands, that is of the last or only one, if it is printed.
     fn exit_of_commands(&self) -> Option<Exit> {
         match self.exit {
             Some(Exit::Failure | Exit::LastFailure) if self.commands.prints_more() => {
                 Some(Exit::LastFailure)
             }
             Some(Exit::LastFailure) => Some(Exit::Failure),
-            // Of a pipeline it is that of its end.
+            // The status of a pipeline is that of its last stage.
             Some(Exit::Success) if self.commands.is_piped() => None,
             exit => exit,
         }

@@ -1,4 +1,4 @@
-//! Lines that an output may begin with whose first line shows nothing.
+//! Lines at the start of an output whose first line does not identify the program.
 
 use super::line::{is_compiled, is_divider, is_go_package, is_node_sign, is_unformatted};
 use super::program::Program;
@@ -31,7 +31,7 @@ static OF_PIP: Beginnings<9> = Beginnings::new([
     "DEPRECATION: ",
 ]);
 
-/// Whether `line` may be of `program`; of programs that always begin with a known line any may be.
+/// Whether `line` may belong to `program`; programs that always start with a known line accept any line.
 pub(super) fn is_own(program: Program, line: &str) -> bool {
     if line.is_empty() {
         return false;
@@ -46,7 +46,7 @@ pub(super) fn is_own(program: Program, line: &str) -> bool {
         }
         Program::GoTest => is_go_package(line) || OF_GO.begin(line) || line.has_text(".go:"),
         Program::Ruff | Program::Mypy => {
-            // The table of statistics has its counts before its codes.
+            // In the table of statistics the count is before the code.
             let counted = line
                 .trim_start_matches(' ')
                 .starts_with(|digit: char| digit.is_ascii_digit())
@@ -79,7 +79,7 @@ pub(super) fn is_own(program: Program, line: &str) -> bool {
     }
 }
 
-/// Whether `text` may name a test of Python.
+/// Whether `text` may be the name of a Python test.
 fn is_name(text: &str) -> bool {
     text.bytes()
         .all(|sign| sign.is_ascii_alphanumeric() || sign == b'_')

@@ -1,4 +1,4 @@
-//! Where the output of one program ends and that of another one begins.
+//! Finds where the output of one program ends and that of the next begins.
 
 use memchr::{memchr_iter, memmem};
 
@@ -7,20 +7,20 @@ use super::own;
 use super::program::Program;
 use crate::parsers::git::diff::hunk_lines;
 
-/// More parts are not few outputs one after the other.
+/// An input with more parts is not a short sequence of outputs.
 const MOST_PARTS: usize = 64;
 
-/// A part of the text that one program gave; which one, if a line shows it.
+/// A part of the text printed by one program, and which one if a line shows it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'a> {
     pub(super) program: Option<Program>,
-    /// Where it begins in the text that was divided.
+    /// The start offset in the divided text.
     pub(super) start: usize,
     pub(super) text: &'a str,
 }
 
 impl<'a> Part<'a> {
-    /// All of `text`, about which nothing is known.
+    /// All of `text`, printed by an unknown program.
     pub(super) fn unknown(text: &'a str) -> Self {
         Self {
             program: None,
@@ -29,13 +29,13 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Where it ends there.
+    /// The end offset in the divided text.
     pub(super) fn end(&self) -> usize {
         self.start + self.text.len()
     }
 }
 
-/// The parts of `text`; none when it is one, or there are too many.
+/// The parts of `text`; `None` when there is only one, or there are too many.
 pub(super) fn parts(text: &str) -> Option<Vec<Part<'_>>> {
     let mut reader = Reader {
         text,
@@ -66,24 +66,24 @@ pub(super) fn parts(text: &str) -> Option<Vec<Part<'_>>> {
 struct Reader<'a> {
     text: &'a str,
     parts: Vec<(Option<Program>, usize, usize)>,
-    /// Where the part begins that is being read.
+    /// The start of the current part.
     start: usize,
-    /// The program whose output is being read, once a line has shown it.
+    /// The program of the current part, once a line has shown it.
     open: Option<Program>,
-    /// Lines of both sides that the hunk still has.
+    /// How many lines of each side the current hunk still has.
     left: (usize, usize),
-    /// Whether a hunk is open that does not say how long it is, as those of a merge.
+    /// Whether the current hunk is one of a merge, whose length is unknown.
     of_merge: bool,
-    /// How many lines of no known program stand behind the last part.
+    /// How many lines of unknown programs follow the last part.
     other_lines: usize,
-    /// Whether the compiler of TypeScript may be among the programs.
+    /// Whether the TypeScript compiler may be among the programs.
     compiled: bool,
-    /// The same for flake8.
+    /// Whether flake8 may be among the programs.
     coded: bool,
 }
 
 impl<'a> Reader<'a> {
-    /// Reads the line from `start` to `end`, with what follows it.
+    /// Reads the line from `start` to `end`; `behind` is the text after it.
     fn line(&mut self, line: &str, start: usize, end: usize, behind: &str) {
         if let Some(program) = self.open {
             if program.ends_with_a_verdict() {
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
                 let other = self
                     .begun_by(line, behind)
                     .filter(|other| *other != program);
-                // Its verdict may have been cut off, by `| head` or because it was stopped.
+                // Its verdict may be missing, because of `| head` or because it was stopped.
                 if !other.is_some_and(|other| program.is_cut_by(other, line)) {
                     return;
                 }
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         if self.goes_on(line) {
             self.extend(end);
         } else if let Some(program) = self.begun_by(line, behind) {
-            // Without its beginning an output has all that is above.
+            // An output whose first line is missing includes everything above.
             if program.is_begun_before(line) && self.parts.is_empty() {
                 self.unopened(program, start);
             } else {
@@ -136,8 +136,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The output of `program`, whose first line was not seen, ends with the line at `verdict`: what
-    /// is above the first line that may be its own is of another.
+    /// Closes an output of `program` whose first line was not seen, and which ends with the line at `verdict`. What is
+    /// above the first line that may belong to it is from another program.
     fn unopened(&mut self, program: Program, verdict: usize) {
         if self
             .parts
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
     fn begun_by(&self, line: &str, behind: &str) -> Option<Program> {
         let compiled = || self.compiled && is_compiled(line);
         let coded = || {
-            // Ruff framed the source below a place even when it wrote both in one line.
+            // Ruff framed the source below a location even when it wrote both on one line.
             let is_framed = || behind.trim_start_matches(' ').starts_with("|\n");
             let of = |framed| {
                 if framed {
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
             .or_else(coded)
     }
 
-    /// Whether `line` is in a hunk, which states how many lines it has.
+    /// Whether `line` is in a hunk, whose header gives its length.
     fn is_of_hunk(&mut self, line: &str) -> bool {
         let (old, new) = self.left;
         if old == 0 && new == 0 {
@@ -192,8 +192,8 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Whether `line` still belongs to the last part. Lines between them are of another program; but what
-    /// looked like the end of a run of tests may have been printed by one.
+    /// Whether `line` still belongs to the last part. Lines between two parts are from another program; but a test may
+    /// have printed what looked like the end of its run.
     fn goes_on(&self, line: &str) -> bool {
         let last = self.parts.last().and_then(|(program, ..)| *program);
         last.is_some_and(|program| {
@@ -201,21 +201,21 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The last part has all up to `end`.
+    /// Extends the last part to `end`.
     fn extend(&mut self, end: usize) {
         if let Some((program, _, last)) = self.parts.last_mut() {
             *last = end;
             let program = *program;
             self.start = end;
             self.other_lines = 0;
-            // The report of a run goes on after what only looked like its end.
+            // The report of a run continues after what only looked like its end.
             if program == Some(Program::Pytest) {
                 self.open = program;
             }
         }
     }
 
-    /// What was read up to `end` is of `program`. Runs of the same one that follow each other are one.
+    /// Closes the current part at `end` as output of `program`. Consecutive runs of one program are merged.
     fn close(&mut self, program: Option<Program>, end: usize) {
         self.open = None;
         self.other_lines = 0;

@@ -1,4 +1,4 @@
-//! What the lines look like that a command was asked for: rows of `ls -l`, commits of `git log --oneline`.
+//! The form of lines that a command prints: rows of `ls -l`, commits of `git log --oneline`.
 
 mod git;
 mod hit;
@@ -20,25 +20,25 @@ use row::{
 };
 use shown::{is_of_json, is_of_toml};
 
-/// Whether a line is one of them.
+/// Whether a line has the form.
 type IsLine<'a> = Box<dyn Fn(&str) -> bool + 'a>;
 
-/// What the lines of a command look like that was asked for something.
+/// The form of the lines that a command prints.
 pub(super) struct Lines<'a> {
     program: &'a str,
     is_own: IsLine<'a>,
-    /// The first of them, where that is known.
+    /// Recognises the first line, if it has a known form.
     is_first: Option<fn(&str) -> bool>,
-    /// Behind which no other one is.
+    /// Recognises the last line.
     is_last: Option<fn(&str) -> bool>,
-    /// It prints no more of them that count.
+    /// The command prints at most this many counted lines.
     most: usize,
-    /// Which of them count; all where none is named.
+    /// Which lines are counted; all if it is `None`.
     counts: Option<fn(&str) -> bool>,
 }
 
 impl<'a> Lines<'a> {
-    /// Those that `words` ask for; `None` when they may look like anything.
+    /// The form of the lines that `words` print; `None` when they can have any form.
     pub(super) fn of(words: &'a [String]) -> Option<Self> {
         let program = program(words)?;
         let has = |option: &str| words.iter().any(|word| word == option);
@@ -77,7 +77,7 @@ impl<'a> Lines<'a> {
             "find" => Self::of_find(words),
             "wc" => Some(Self::of_count(words)),
             "du" => {
-                // How deep it goes may be the next word: `-d 1`.
+                // The value of the depth option may be the next word: `-d 1`.
                 let names = words.iter().skip(1).map(String::as_str);
                 let names = names.filter(|word| !word.starts_with('-') && !is_number(word));
                 let names = Names::among(names);
@@ -100,7 +100,7 @@ impl<'a> Lines<'a> {
         lines.map(|lines| Self { program, ..lines })
     }
 
-    /// Those of one file whose form states where it ends.
+    /// The lines of a single file whose format shows where it ends.
     fn of_file(words: &'a [String]) -> Option<Self> {
         let mut files = words.iter().skip(1).filter(|word| !word.starts_with('-'));
         let (file, others) = (files.next()?, files.next());
@@ -143,7 +143,7 @@ impl<'a> Lines<'a> {
             some => some,
         };
         let names = Names::of(words);
-        // Those of all together stand below those of each.
+        // The totals follow the counts of the files.
         let most = names.count().filter(|count| *count > 0);
         Self::any(move |line| is_counted(line, counts, &names))
             .up_to(|line| line.ends_with(" total"))
@@ -183,12 +183,12 @@ impl<'a> Lines<'a> {
         Self::any(is_own).most(1)
     }
 
-    /// The same, no more than that.
+    /// The same with at most this many lines.
     fn most(self, most: usize) -> Self {
         Self { most, ..self }
     }
 
-    /// The same, no more than that of those that count.
+    /// The same with at most this many lines that `counts` accepts.
     fn most_of(self, most: usize, counts: fn(&str) -> bool) -> Self {
         Self {
             most,
@@ -197,7 +197,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The same below a head.
+    /// The same with a header line.
     fn from(self, is_first: fn(&str) -> bool) -> Self {
         Self {
             is_first: Some(is_first),
@@ -205,7 +205,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The same up to their sum.
+    /// The same with a final line of totals.
     fn up_to(self, is_last: fn(&str) -> bool) -> Self {
         Self {
             is_last: Some(is_last),
@@ -213,7 +213,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Up to where the lines at the beginning of `text` are its own.
+    /// The end offset of the lines at the start of `text` that have the form.
     pub(super) fn first_of(&self, text: &str) -> usize {
         let mut length = 0;
         let mut is_headed = self.is_first.is_none();
@@ -235,7 +235,7 @@ impl<'a> Lines<'a> {
         length
     }
 
-    /// From where on the lines at the end of `text` are.
+    /// The start offset of the lines at the end of `text` that have the form.
     pub(super) fn last_of(&self, text: &str) -> usize {
         let mut start = text.len();
         let mut at = text.len();
@@ -252,7 +252,7 @@ impl<'a> Lines<'a> {
             }
             let is_headed = start == at;
             at -= line.len();
-            // Without its head nothing is known to be a row.
+            // Without a header nothing is known to be a row.
             if is_head || is_refusal && is_headed || self.is_first.is_none() {
                 start = at;
             }
@@ -260,7 +260,7 @@ impl<'a> Lines<'a> {
         start
     }
 
-    /// Where more than one of its lines are in a row, if that is at one place alone.
+    /// The range of more than one consecutive line of the form, if there is exactly one such range.
     pub(super) fn only_run(&self, text: &str) -> Option<Range<usize>> {
         let mut found: Option<Range<usize>> = None;
         let (mut start, mut at, mut lines) = (0, 0, 0);
@@ -288,12 +288,12 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// `line` without what ends it.
+/// `line` without its line end.
 fn bare(line: &str) -> &str {
     line.trim_end_matches(['\n', '\r'])
 }
 
-/// Whether `words` have the short option of that letter, alone or with others.
+/// Whether `words` contain the short option `letter`, alone or combined with others.
 fn has_letter(words: &[String], letter: char) -> bool {
     let options = words
         .iter()

@@ -1,4 +1,4 @@
-//! Programs whose outputs are shown from others by their first or last lines.
+//! Programs whose output can be told apart from others by its first or last lines.
 
 use super::line::{
     COMMIT_HEADS, NPM_ERRORS, is_build_step, is_coded, is_compiled, is_divider, is_formatted,
@@ -11,7 +11,7 @@ use crate::parsers::findings::rustc;
 use crate::parsers::tests::pytest;
 use ethos_registry_core::find_text::FindText as _;
 
-/// A program, or some with the same form of output.
+/// A program, or several with the same output format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Program {
     Pytest,
@@ -46,7 +46,7 @@ pub(super) enum Program {
 }
 
 impl Program {
-    /// A command that gives such an output.
+    /// A command that prints such output.
     pub(super) fn words(self) -> &'static [&'static str] {
         match self {
             Self::Pytest => &["pytest"],
@@ -79,7 +79,7 @@ impl Program {
         }
     }
 
-    /// The program whose output begins with `line`, which `behind` follows.
+    /// The program whose output begins with `line`, which is followed by `behind`.
     pub(super) fn begun_by(line: &str, behind: &str) -> Option<Self> {
         match line.as_bytes().first()? {
             b'=' if pytest::begins_report(line) => Some(Self::Pytest),
@@ -136,7 +136,7 @@ impl Program {
             }
             b' ' if line.trim_start().starts_with("Duration  ") => Some(Self::Vitest),
             b'T' if line.starts_with("Total Test time (real) =") => Some(Self::Ctest),
-            // A silent run states no more.
+            // A quiet run prints nothing else.
             b'T' if line.starts_with("Time:        ") => Some(Self::Jest),
             b'[' if line.starts_with("[INFO] Finished at: ") => Some(Self::Maven),
             b' ' if line.starts_with("    Finished ") => Some(Self::Cargo),
@@ -161,12 +161,12 @@ impl Program {
         }
     }
 
-    /// Whether there was more of the output before `line`, with which it seems to begin.
+    /// Whether there must have been output before `line`, with which it seems to begin.
     pub(super) fn is_begun_before(self, line: &str) -> bool {
         self == Self::Pytest && pytest::is_of_report(line)
     }
 
-    /// Whether a last line states where the output ends; otherwise its lines are known one by one.
+    /// Whether a verdict marks the end of the output; otherwise its lines are recognised one by one.
     pub(super) fn ends_with_a_verdict(self) -> bool {
         !matches!(
             self,
@@ -181,13 +181,13 @@ impl Program {
         )
     }
 
-    /// Whether nothing but a verdict distinguishes its lines from those of others.
+    /// Whether only a verdict distinguishes its lines from those of others.
     pub(super) fn may_be_cut(self) -> bool {
         matches!(self, Self::Ruff | Self::Pylint | Self::Eslint | Self::Pip)
     }
 
-    /// Whether an output without a verdict ends where that of `other` begins with `line`. What tests print
-    /// may look like the output of anything.
+    /// Whether an output without a verdict ends where that of `other` begins with `line`. What tests print may look
+    /// like any output.
     pub(super) fn is_cut_by(self, other: Self, line: &str) -> bool {
         self.may_be_cut()
             || self == Self::Cargo
@@ -199,7 +199,7 @@ impl Program {
                 }
     }
 
-    /// Whether `line` still belongs to an output that has its verdict.
+    /// Whether `line` still belongs to an output after its verdict.
     pub(super) fn goes_on_with(self, line: &str) -> bool {
         match self {
             Self::Ruff => line.starts_with("[*] ") || line.starts_with("No fixes available"),
@@ -247,7 +247,7 @@ impl Program {
                 line.starts_with([' ', '\t']) || line.starts_with("test at ") || is_node_sign(line)
             }
             Self::GoTest => line == "FAIL" || line.starts_with("exit status "),
-            // What a test printed may look like the end of the run.
+            // A test may have printed what looks like the end of the run.
             Self::Pytest => pytest::is_of_report(line),
             Self::Tsc => {
                 line.starts_with("Errors ") || line.starts_with("  ") && !is_outlined(line)
@@ -256,7 +256,7 @@ impl Program {
         }
     }
 
-    /// Whether `line`, not one of a hunk, which `behind` follows, belongs to an output without a verdict.
+    /// Whether `line`, followed by `behind` and not in a hunk, belongs to an output without a verdict.
     pub(super) fn has(self, line: &str, behind: &str) -> bool {
         const OF_DIFF: [&str; 13] = [
             "diff ",
@@ -319,7 +319,7 @@ impl Program {
                     || line.starts_with("All conflicts fixed")
                     || line.starts_with("and have ")
             }
-            // The pretty form shows source.
+            // The pretty format shows source lines.
             Self::Tsc => {
                 is_compiled(line)
                     || (line.starts_with("  ") || is_numbered(line))
@@ -327,7 +327,7 @@ impl Program {
                         && Self::ended_by(line).is_none()
             }
             Self::Flake8 => {
-                // What it shows of the source is above a caret.
+                // Source lines are above a line with a caret.
                 let shown = || is_caret(line) || behind.lines().next().is_some_and(is_caret);
                 is_coded(line) || line.starts_with("Found ") || line.starts_with("[*] ") || shown()
             }
@@ -338,7 +338,7 @@ impl Program {
     }
 }
 
-/// `Found 3 errors.` and its like: who states it, the rest of the line shows.
+/// The program that printed `Found 3 errors.` or a similar line; the rest of the line shows which one.
 fn found(line: &str) -> Option<Program> {
     let (count, rest) = line.strip_prefix("Found ")?.split_once(' ')?;
     if !count.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -356,7 +356,7 @@ fn found(line: &str) -> Option<Program> {
     }
 }
 
-/// Whether `line` is a step of cargo, whose verbs end in one column, before its tests.
+/// Whether `line` is a step of cargo before its tests; their verbs are right-aligned.
 fn is_step(line: &str) -> bool {
     const VERB_END: usize = 12;
     line.as_bytes().get(VERB_END) == Some(&b' ')
@@ -365,13 +365,13 @@ fn is_step(line: &str) -> bool {
         && !is_target(line)
 }
 
-/// Whether cargo states with `line` which tests are next.
+/// Whether `line` names the target that cargo tests next.
 fn is_target(line: &str) -> bool {
     let step = line.trim_start_matches(' ');
     step.starts_with("Running ") || step.starts_with("Doc-tests ")
 }
 
-/// Whether `line`, which `behind` follows, is the head of a diagnostic: `warning: unused variable`.
+/// Whether `line`, followed by `behind`, is the first line of a diagnostic: `warning: unused variable`.
 fn is_diagnostic(line: &str, behind: &str) -> bool {
     let is_head = ["error: ", "error[", "warning: "]
         .iter()

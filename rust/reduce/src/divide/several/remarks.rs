@@ -1,4 +1,4 @@
-//! Where the lines are in an input that the command line states itself, and which of its commands said them.
+//! Finds the lines of an input that the command line itself prints, and the command that printed each.
 
 use std::cell::OnceCell;
 
@@ -9,37 +9,37 @@ use crate::input::Exit;
 use crate::pipeline::cut_mark;
 use ethos_registry_core::command::{CommandLine, Remark, Said};
 
-/// More sections are not few outputs one after the other.
+/// An input with more sections is not a short sequence of outputs.
 const MOST_SECTIONS: usize = 200;
 
-/// More remarks of one line are not looked for.
+/// More remarks in one command line are ignored.
 const MOST_REMARKS: usize = 64;
 
 /// A remark in the text.
 pub(super) struct Mark {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The place of its command, and of the first one behind whose output can be below.
+    /// The index of its command, and of the first later one whose output can be below it.
     pub(super) command: usize,
     pub(super) behind: usize,
-    /// How it states that the command above it ended.
+    /// The exit status that it reports for the command above it.
     pub(super) exit: Option<Exit>,
-    /// The name of what the shell put in, and its value.
+    /// The name and value of a variable that the shell expanded.
     pub(super) put_in: Option<(String, String)>,
 }
 
-/// What the command line states itself.
+/// The remarks that a command line prints.
 pub(super) struct Remarks<'a> {
     line: &'a CommandLine,
-    /// Those that no program prints as well, with the places of their commands.
+    /// Remarks that no program prints as well, with the indices of their commands.
     sure: Vec<(usize, Remark)>,
-    /// The places of those that were not printed.
+    /// The indices of remarks that were not printed.
     pub(super) unsaid: Vec<usize>,
 }
 
 impl<'a> Remarks<'a> {
     pub(super) fn of(line: &'a CommandLine, text: &str) -> Option<Self> {
-        // What is said when a function is called may be anything then, as any line.
+        // Remarks inside a function may be printed at any time, so they could be any line.
         let may_be = |remark: &Remark| !(line.defines() && remark.is_vague());
         let all = line.remarks().take(MOST_REMARKS);
         let all: Vec<_> = all.filter(|(_, remark)| may_be(remark)).collect();
@@ -76,7 +76,7 @@ impl<'a> Remarks<'a> {
                 .iter()
                 .map(|index| line.times(*index).unwrap_or(MOST_SECTIONS));
             let said = times.sum::<usize>();
-            // Which of several was said must be shown by their order.
+            // The order must show which of several equal remarks was printed.
             let mut later = same.iter().filter(|later| **later > command);
             let is_skipped = later.any(|later| line.may_skip(command, *later));
             let may_be_shown = || said < MOST_SECTIONS && remark.is_ruler() && shows();
@@ -87,24 +87,24 @@ impl<'a> Remarks<'a> {
             if count == 0 && !remark.may_change() {
                 unsaid.push(*command);
             } else if count > 0 && is_sure(*command, remark, count) {
-                // What programs print as well shows nothing.
+                // Text that programs print as well proves nothing.
                 sure.push((*command, remark.clone()));
             }
         }
-        // What was only cut off was said: else what was said behind it would not have been.
+        // If a later remark was printed, an earlier one was printed too, and only cut off.
         let is_unsaid = |index: &usize| {
             let next = sure.iter().map(|(said, _)| *said).find(|said| said > index);
             next.is_none_or(|said| line.may_skip_to(*index, said))
         };
         unsaid.retain(is_unsaid);
         if !unsaid.is_empty() && cut_mark::stand_in(text) {
-            // They may be among what was cut out.
+            // The missing remarks may be in what was cut out.
             unsaid.clear();
         }
         (!sure.is_empty()).then_some(Self { line, sure, unsaid })
     }
 
-    /// Those in `text`, in their order.
+    /// The remarks in `text`, in order.
     pub(super) fn marks(&self, text: &str) -> Option<Vec<Mark>> {
         let mut marks: Vec<Mark> = Vec::new();
         for (start, end, printed) in lines(text, &self.sure) {
@@ -135,8 +135,8 @@ impl<'a> Remarks<'a> {
         (!marks.is_empty()).then_some(marks)
     }
 
-    /// The remark that was printed with `printed` behind that of the command `last`: in a loop what was said is said
-    /// again. The place of its command, the remark, and what it states.
+    /// Finds the remark that was printed as `printed` after that of the command `last`; in a loop remarks are repeated.
+    /// Returns the index of its command, the remark, and its values.
     fn read<'t>(
         &self,
         printed: &'t str,
@@ -151,23 +151,23 @@ impl<'a> Remarks<'a> {
         let again = before
             .iter()
             .filter(|(command, _)| self.line.defines() || is_around(command));
-        // Further rounds come before what follows the loop.
+        // Further iterations come before what follows the loop.
         let (inside, behind): (Vec<_>, Vec<_>) =
             next.iter().partition(|(command, _)| is_around(command));
         let known = inside.into_iter().chain(again).chain(behind);
         known
             .filter_map(|(command, remark)| Some((*command, remark, remark.read(printed)?)))
-            // What the shell puts in may be the words of another remark.
+            // An expanded variable may look like another remark.
             .min_by_key(|(_, remark, _)| !remark.is_literal())
     }
 }
 
-/// Whether `line` is the head of a file in a diff: `--- a/oak.rs`.
+/// Whether `line` is a file header in a diff: `--- a/oak.rs`.
 fn is_of_diff(line: &str, behind: Option<&str>) -> bool {
     line.starts_with("--- ") && behind.is_some_and(|behind| behind.starts_with("+++ "))
 }
 
-/// The lines of `text` that may be of `remarks`, each with its beginning and the end of its line feed.
+/// The lines of `text` that may be one of `remarks`, each with its start and its end including the line feed.
 fn lines<'t>(
     text: &'t str,
     remarks: &[(usize, Remark)],

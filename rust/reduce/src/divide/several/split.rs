@@ -1,23 +1,23 @@
-//! Where the output of one command ends and that of the next begins, by what their words ask for:
-//! `git log --oneline; wc -l src/*; cat notes.txt`.
+//! Finds where the output of one command ends and that of the next begins, by the form of their lines: `git log
+//! --oneline; wc -l src/*; cat notes.txt`.
 
 use super::printed::Lines;
 use ethos_registry_core::command::Asked;
 
-/// What was printed, and the command that did.
+/// Output, and the command that printed it.
 type Text<'a> = (&'a str, Option<Asked>);
 
-/// What is at both ends of an input and is of commands that their lines tell.
+/// The outputs at both ends of an input that the form of their lines assigns to commands.
 pub(super) struct Ends<'a> {
     pub(super) first: Vec<Text<'a>>,
     pub(super) rest: &'a str,
-    /// The commands that gave the rest.
+    /// The commands that printed the rest.
     pub(super) left: Vec<Asked>,
     pub(super) last: Vec<Text<'a>>,
 }
 
 impl<'a> Ends<'a> {
-    /// Those of `text`, which `commands` printed one after the other.
+    /// The ends of `text`, the output of `commands` in this order.
     pub(super) fn of(text: &'a str, commands: &[Asked]) -> Self {
         let lines: Vec<_> = commands.iter().map(|one| Lines::of(&one.words)).collect();
         let mut rest = text;
@@ -30,7 +30,7 @@ impl<'a> Ends<'a> {
             let (own, behind) = rest
                 .split_at_checked(lines.first_of(rest))
                 .unwrap_or((rest, ""));
-            // A command that printed nothing of the kind may have said why: its text is with what follows.
+            // If a command printed no such line, its error message may be in the text that follows.
             if !own.trim_ascii().is_empty() {
                 first.push((own, commands.get(index).cloned()));
                 (rest, from) = (behind, index + 1);
@@ -61,9 +61,9 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// The inputs of `commands`, which printed `text` one after the other, each with its command; `None` where
-/// their lines do not distinguishes them. What commands whose lines may look like anything printed in a row is one text
-/// of no command.
+/// The outputs of `commands`, which printed `text` in this order, each with its command. `None` if the form of their
+/// lines does not distinguish them. The outputs of consecutive commands whose lines can have any form are joined,
+/// without a command.
 pub(super) fn split<'a>(text: &'a str, commands: &[Asked]) -> Option<Vec<Text<'a>>> {
     let mut known: Vec<Option<Lines<'_>>> = Vec::with_capacity(commands.len());
     let mut told = Vec::with_capacity(commands.len());
@@ -102,7 +102,7 @@ pub(super) fn split<'a>(text: &'a str, commands: &[Asked]) -> Option<Vec<Text<'a
     }
     let printed = texts.iter().zip(&known);
     let mut printed = printed.filter(|(text, _)| !text.trim_ascii().is_empty());
-    // The lines of one that only it prints are its own, too.
+    // Lines of a form that only one command prints belong to it, too.
     let is_told = printed
         .next()
         .is_some_and(|(_, lines)| lines.is_some() || printed.next().is_some());

@@ -1,4 +1,4 @@
-//! Tickets counted and ordered.
+//! Counts and sorts tickets.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -8,15 +8,15 @@ use hashbrown::HashMap;
 
 use super::value::Value;
 
-/// How many open tickets are named.
+/// How many open tickets are listed.
 const TOP_TICKETS: usize = 5;
-/// The statuses of what needs no more work, in lower case.
+/// The statuses of closed tickets, in lower case.
 const CLOSED: [&str; 4] = ["done", "archived", "cancelled", "closed"];
-/// The status of what has none.
+/// The status that is shown for tickets without one.
 const UNKNOWN: &str = "unknown";
-/// How long a character is that is written as an escape.
+/// The length of an escaped character.
 const ESCAPE_MAX_CHARS: usize = 6;
-/// Words for priorities, in lower case, and the numbers that they represent.
+/// Words for priorities, in lower case, and their numbers.
 const PRIORITY_WORDS: [(&str, f64); 19] = [
     ("critical", 5.0),
     ("blocker", 5.0),
@@ -43,7 +43,7 @@ const PRIORITY_WORDS: [(&str, f64); 19] = [
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry<'a> {
     pub(super) is_object: bool,
-    /// Whether it is an object that holds at least one field of a ticket.
+    /// Whether it is an object that has at least one field of a ticket.
     pub(super) has_fields: bool,
     id: Value<'a>,
     title: Value<'a>,
@@ -54,7 +54,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// Where the value of that field belongs, if tickets have it.
+    /// Where the value of that field is stored, if it is a field of tickets.
     pub(super) fn field(&mut self, name: &str) -> Option<&mut Value<'a>> {
         match name {
             "id" => Some(&mut self.id),
@@ -68,7 +68,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// What a list of tickets comes down to, ticket by ticket.
+/// A summary of a list of tickets, built ticket by ticket.
 #[derive(Debug, Default)]
 pub(super) struct Board<'a> {
     counts: Vec<(Cow<'a, str>, usize)>,
@@ -78,7 +78,7 @@ pub(super) struct Board<'a> {
     has_tickets: bool,
 }
 
-/// An open ticket, and what decides where it is.
+/// An open ticket, and the values by which tickets are sorted.
 #[derive(Debug)]
 struct Ranked<'a> {
     priority: Option<f64>,
@@ -86,7 +86,7 @@ struct Ranked<'a> {
     entry: Entry<'a>,
 }
 
-/// When a ticket changed: numbers come before inputs, inputs before nothing, the greatest first.
+/// The time of the last change: numbers come before strings, strings before nothing, and the greatest comes first.
 #[derive(Debug, PartialEq, PartialOrd)]
 enum Updated<'a> {
     Never,
@@ -112,7 +112,7 @@ impl<'a> Board<'a> {
         self.entries
     }
 
-    /// Whether any entry holds a field of a ticket.
+    /// Whether any entry has a field of a ticket.
     pub(super) fn has_tickets(&self) -> bool {
         self.has_tickets
     }
@@ -131,7 +131,7 @@ impl<'a> Board<'a> {
         self.counts.push((status, 1));
     }
 
-    /// Keeps the ticket if it is among the first; of equals the earlier one stays before.
+    /// Adds the ticket if it is among the first; equal tickets stay in order.
     fn rank(&mut self, entry: Entry<'a>) {
         let ranked = Ranked {
             priority: priority(entry.priority),
@@ -147,7 +147,7 @@ impl<'a> Board<'a> {
         }
     }
 
-    /// The one line that represents the list; `None` when there is no memory for it.
+    /// The summary on one line; `None` when it cannot be allocated.
     pub(super) fn summary(&self) -> Option<String> {
         let mut line = String::from("Counts by status: ");
         for (place, (status, count)) in self.counts.iter().enumerate() {
@@ -181,7 +181,7 @@ impl Ranked<'_> {
     }
 }
 
-/// The greater, the more urgent, as the public system's own tool has it; words represent 5 to 0.
+/// The priority as a number; greater is more urgent. Words stand for 5 to 0.
 fn priority(value: Value<'_>) -> Option<f64> {
     match value {
         Value::Number(number) => number.parse().ok(),
@@ -203,10 +203,10 @@ fn updated(entry: Entry<'_>) -> Updated<'_> {
     }
 }
 
-/// Adds `text`, what could pass for a part of the line written as JSON escapes it.
+/// Appends `text`, with JSON escapes for characters that could be read as a part of the line.
 ///
-/// Those are backslashes, `separators`, control characters, line separators, and the characters that
-/// turn the direction of what follows. `None` when there is no memory for it.
+/// Those are backslashes, `separators`, control characters, line separators, and characters that
+/// change the text direction. `None` when it cannot be allocated.
 fn push_escaped(line: &mut String, text: &str, separators: &[char]) -> Option<()> {
     let is_escaped = |character: &char| {
         separators.contains(character)

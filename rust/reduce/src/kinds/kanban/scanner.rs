@@ -1,13 +1,13 @@
-//! JSON (RFC 8259) read once from front to back: the fields of tickets are cut out, the rest skipped.
+//! A single-pass JSON (RFC 8259) scanner that extracts the fields of tickets and skips the rest.
 //!
-//! What is skipped is checked all the same, so that an input that is not JSON is known as none.
+//! Skipped values are validated as well, so that text that is not JSON is detected.
 
 use super::board::Entry;
 use super::value::{Quoted, Value};
 
-/// How deep arrays and objects may nest, the list itself counted.
+/// The deepest nesting of arrays and objects, including the list itself.
 const MAX_DEPTH: u32 = 128;
-/// How deep a field of a ticket is.
+/// The nesting depth of a field of a ticket.
 const FIELD_DEPTH: u32 = 2;
 
 pub(super) struct Scanner<'a> {
@@ -20,13 +20,13 @@ impl<'a> Scanner<'a> {
         Self { text, at: 0 }
     }
 
-    /// Whether nothing but blanks is left.
+    /// Whether only white space is left.
     pub(super) fn is_at_end(&mut self) -> bool {
         self.skip_blanks();
         self.at == self.text.len()
     }
 
-    /// An array, each item read by `item`.
+    /// Reads an array; `item` reads each item.
     pub(super) fn array(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.expect(b'[')?;
         if self.take(b']') {
@@ -40,7 +40,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// An entry of the list; of an object the last value of each field counts.
+    /// Reads an entry of the list; if an object repeats a field, the last value counts.
     pub(super) fn entry(&mut self) -> Option<Entry<'a>> {
         let mut entry = Entry::default();
         if !self.take(b'{') {
@@ -66,7 +66,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Any value, at `depth` arrays and objects.
+    /// Reads any value inside `depth` arrays and objects.
     fn value(&mut self, depth: u32) -> Option<Value<'a>> {
         self.skip_blanks();
         match self.peek()? {
@@ -82,7 +82,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// An array or object with all that it holds; what is open is one bit each, 1 for an object.
+    /// Skips an array or object with its contents. The open ones are a bit each, 1 for an object.
     fn skip_nested(&mut self, depth: u32) -> Option<()> {
         let mut open = 0_u128;
         let mut levels = 0_u32;
@@ -192,12 +192,12 @@ impl<'a> Scanner<'a> {
         Some(word)
     }
 
-    /// The next byte that is not a blank must be `byte`.
+    /// Reads `byte`, which must be the next byte after white space.
     fn expect(&mut self, byte: u8) -> Option<()> {
         self.take(byte).then_some(())
     }
 
-    /// Whether the next byte that is not a blank is `byte`, which is then read.
+    /// Reads `byte` if it is the next byte after white space. Returns whether it was.
     fn take(&mut self, byte: u8) -> bool {
         self.skip_blanks();
         self.skip_byte(byte)
@@ -224,7 +224,7 @@ const LANES: usize = 8;
 const ONES: u64 = u64::from_ne_bytes([1; LANES]);
 const HIGH_BITS: u64 = u64::from_ne_bytes([0x80; LANES]);
 
-/// How many bytes stand before the first quote, backslash or control character.
+/// The number of bytes before the first quote, backslash or control character.
 fn end_of_plain(bytes: &[u8]) -> usize {
     let mut at = 0;
     for chunk in bytes.chunks_exact(LANES) {
@@ -244,8 +244,8 @@ fn is_special(byte: u8) -> bool {
     byte < b' ' || byte == b'"' || byte == b'\\'
 }
 
-/// Whether one of eight bytes is special: a subtraction borrows from the high bit of a lane just
-/// where that lane is smaller, and the lowest lane that does so never lies.
+/// Whether one of eight bytes is special. A subtraction borrows from the high bit of a lane exactly if the lane is
+/// smaller; the lowest such lane is always correct.
 fn holds_special(lanes: u64) -> bool {
     let below = |value: u64, limit: u8| value.wrapping_sub(ONES * u64::from(limit)) & !value;
     let equals = |byte: u8| below(lanes ^ (ONES * u64::from(byte)), 1);

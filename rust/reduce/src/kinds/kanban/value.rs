@@ -1,14 +1,14 @@
-//! A value of JSON as far as tickets need it.
+//! JSON values, as far as tickets need them.
 
 use std::borrow::Cow;
 
-/// A value, cut out of the text and not yet decoded.
+/// A value as a part of the text, not decoded yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Value<'a> {
     /// The field is missing, or is `null`.
     #[default]
     Missing,
-    /// What is between the quotes.
+    /// The text between the quotes.
     Text(Quoted<'a>),
     /// A number as it is written: integers stay exact.
     Number(&'a str),
@@ -18,7 +18,7 @@ pub(super) enum Value<'a> {
     Nested,
 }
 
-/// What is between two quotes, valid and still escaped.
+/// The text between two quotes, valid and still escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Quoted<'a> {
     pub(super) raw: &'a str,
@@ -26,7 +26,7 @@ pub(super) struct Quoted<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The value as text, if it is text, a number or a truth.
+    /// The value as text, if it is a string, a number or a Boolean.
     pub(super) fn shown(self) -> Option<Cow<'a, str>> {
         match self {
             Self::Text(text) => Some(text.decoded()),
@@ -35,14 +35,15 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether it is text or a number, which things can be ordered by.
+    /// Whether it is a string or a number, by which tickets can be sorted.
     pub(super) fn is_ordered(self) -> bool {
         matches!(self, Self::Text(_) | Self::Number(_))
     }
 }
 
 impl<'a> Quoted<'a> {
-    /// The text; each lone surrogate is one U+FFFD. Without memory for it, the text as it is written.
+    /// The decoded text, with each lone surrogate replaced by U+FFFD. If it cannot be allocated, the text as it is
+    /// written.
     pub(super) fn decoded(self) -> Cow<'a, str> {
         if !self.has_escapes {
             return Cow::Borrowed(self.raw);
@@ -63,7 +64,7 @@ impl<'a> Quoted<'a> {
     }
 }
 
-/// The character that is written as `escaped`, without its backslash, and how long that is.
+/// The character that `escaped` stands for, without its backslash, and the length of the escape.
 fn unescaped(escaped: &str) -> (char, usize) {
     let character = match escaped.as_bytes().first() {
         Some(b'n') => '\n',

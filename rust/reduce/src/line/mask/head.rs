@@ -1,16 +1,16 @@
-//! The beginning that many lines share but for the digits in it: a date and a time.
+//! The prefix that many lines share except for its digits: a date and a time.
 
 use super::{Hasher, WORD, below, class};
 use ethos_registry_core::chunk::{digits, equal};
 
-/// So much of a line may be shared, in words of eight bytes.
+/// The longest prefix, in words of eight bytes.
 const WORDS: usize = 3;
-/// After this many lines that begin otherwise another beginning is taken; when none began with the last one, after
-/// this many.
+/// After this many lines with another prefix, that prefix is learned; also after this many lines if no line matched the
+/// last one.
 const PATIENCE: u8 = 16;
 const LONG_PATIENCE: u8 = 250;
 
-/// Where a mask is started: what precedes it went into the hash.
+/// Where masking starts; the bytes before it are in the hash already.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Start {
     pub(super) at: usize,
@@ -26,20 +26,20 @@ impl Default for Start {
     }
 }
 
-/// A beginning that was seen, with each digit zero, and where the mask goes on behind it.
+/// A prefix that was seen, with each digit set to zero, and where masking continues after it.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     words: [u64; WORDS],
-    /// The bits of the words that count.
+    /// The bits of the words that are compared.
     counted: [u64; WORDS],
     start: Start,
     others: u8,
-    /// How many of them are waited for; none before the first line.
+    /// How many more mismatches are accepted; zero before the first line.
     patience: u8,
 }
 
 impl Head {
-    /// Where the mask of `line` is started.
+    /// Where masking of `line` starts.
     #[inline]
     pub(super) fn start(&mut self, line: &[u8]) -> Start {
         let Some(words) = words(line) else {
@@ -53,7 +53,7 @@ impl Head {
         if differing == 0 && end > 0 {
             self.others = 0;
             self.patience = PATIENCE;
-            // Another blank behind one that is counted would not count.
+            // A second blank after one that is hashed would not be hashed.
             let blank = |at: usize| matches!(line.get(at), Some(b' ' | b'\t'));
             return if blank(end) && blank(end - 1) {
                 Start::default()
@@ -69,13 +69,13 @@ impl Head {
         Start::default()
     }
 
-    /// Takes the beginning of `line` up to where no word and no blanks go on.
+    /// Learns the prefix of `line`, up to a position outside words and runs of blanks.
     fn learn(&mut self, line: &[u8], words: [u64; WORDS]) {
         *self = Self::default();
         let bytes = line.get(..WORDS * 8).unwrap_or_default();
         let ends = |byte: &u8| class(*byte) & WORD == 0;
         let end = bytes.iter().rposition(ends).map_or(0, |last| last + 1);
-        // `0x` makes any word a number: what may be one is read by the digits that it has.
+        // `0x` makes any word a number, so such prefixes are not learned.
         let odd = words.iter().any(|word| equal(*word, b'x') != 0);
         if odd || end == 0 {
             return;
@@ -95,7 +95,7 @@ impl Head {
     }
 }
 
-/// The first bytes of `line` with each digit zero; none when it is shorter.
+/// The first bytes of `line` with each digit set to zero; `None` when it is shorter.
 #[inline]
 fn words(line: &[u8]) -> Option<[u64; WORDS]> {
     let (words, _) = line.get(..WORDS * 8)?.as_chunks::<8>();

@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use super::*;
 
-/// The same, byte by byte: what is hashed.
+/// The bytes that are hashed, computed one byte at a time.
 fn plain(line: &[u8]) -> Vec<u8> {
     let kind = |at: usize| line.get(at).map_or(0, |byte| class(*byte));
     let mut told = Vec::new();

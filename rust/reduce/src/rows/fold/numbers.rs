@@ -1,16 +1,16 @@
-//! The numbers of a line as values, to be compared with those of other lines.
+//! The numbers of a line as values, for comparison with other lines.
 
 use std::ops::Range;
 
 use ethos_registry_core::chunk::{chunk_at, digits};
 
-/// Numbers of a line that are compared, and the bytes in which they must be.
+/// How many numbers of a line are compared, and the bytes in which they must be.
 pub(super) const NUMBERS: usize = 16;
 const NUMBER_BYTES: usize = 512;
-/// Bytes that are looked through at a time, at most 64.
+/// How many bytes are searched at a time, at most 64.
 const BLOCK_BYTES: usize = 32;
 
-/// The numbers of a line that stand by themselves, in their order: the first values, and how many numbers there are.
+/// The separate numbers of a line in order: the first values, and how many numbers there are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Numbers {
     pub(super) values: [u32; NUMBERS],
@@ -29,7 +29,7 @@ impl Numbers {
         numbers
     }
 
-    /// A bit for each place at which `other` has another number.
+    /// One bit for each position at which `other` has a different number.
     pub(super) fn differing(&self, other: &Self) -> u32 {
         let pairs = self.values.iter().zip(&other.values).take(self.count);
         pairs.enumerate().fold(0, |places, (place, (one, other))| {
@@ -38,7 +38,7 @@ impl Numbers {
     }
 }
 
-/// The values of the numbers of `line`, with what does not fit in 32 bits cut off, and where each is.
+/// The values of the numbers in `line`, truncated to 32 bits, and where each is.
 #[inline]
 pub(super) fn values(line: &str) -> impl Iterator<Item = (u32, Range<usize>)> {
     let bytes = line.as_bytes();
@@ -63,21 +63,21 @@ pub(super) fn values(line: &str) -> impl Iterator<Item = (u32, Range<usize>)> {
     })
 }
 
-/// Whether a byte goes with a digit beside it into one word.
+/// Whether the byte forms one word with a digit next to it.
 fn joins(byte: Option<&u8>) -> bool {
     byte.is_some_and(u8::is_ascii_alphanumeric)
 }
 
-/// Whether digits between `before` and `behind` are a part of a number with a point, which is a measure, a version
-/// or an address.
+/// Whether the digits between `before` and `behind` are part of a number with a dot: a measurement, a version or an
+/// address.
 fn is_fraction(before: &[u8], behind: &[u8]) -> bool {
     matches!(before, [.., b'0'..=b'9', b'.']) || matches!(behind, [b'.', b'0'..=b'9', ..])
 }
 
-/// The runs of digits of `bytes`, each with its place.
+/// The runs of digits in `bytes`, each with its offset.
 struct DigitRuns<'a> {
     bytes: &'a [u8],
-    /// Where the block begins that is looked through, and a bit for each digit of it that is left.
+    /// The start of the current block, and one bit for each of its remaining digits.
     block: usize,
     found: u64,
 }
@@ -98,12 +98,12 @@ impl<'a> Iterator for DigitRuns<'a> {
             let at = self.found.trailing_zeros() as usize;
             let length = (!(self.found >> at)).trailing_zeros() as usize;
             if at > 0 && at + length == BLOCK_BYTES {
-                // It may go on behind the block.
+                // The run may continue after the block.
                 self.block += at;
                 self.found = digits_of_block(self.bytes, self.block);
                 continue;
             }
-            // The carry goes through the run.
+            // The carry clears the whole run.
             self.found &= self.found.wrapping_add(1 << at);
             let start = self.block + at;
             return Some((start, self.bytes.get(start..start + length)?));
@@ -111,12 +111,12 @@ impl<'a> Iterator for DigitRuns<'a> {
     }
 }
 
-/// A bit for each digit of the block of `bytes` at `from`.
+/// One bit for each digit in the block of `bytes` at `from`.
 #[inline]
 fn digits_of_block(bytes: &[u8], from: usize) -> u64 {
     let chunks = (0..BLOCK_BYTES).step_by(8);
     chunks.fold(0, |found, at| {
-        // One bit of each byte, gathered in the highest byte of the product.
+        // One bit of each byte, collected in the highest byte of the product.
         let bits = (digits(chunk_at(bytes, from + at)) >> 7).wrapping_mul(0x0102_0408_1020_4080);
         found | bits >> 56 << at
     })

@@ -1,5 +1,5 @@
-//! Numbers that are the same in nearly all lines of a template: the few lines that have another one there say
-//! something, as one `-> 503` among hundreds of `-> 200` does.
+//! Finds exceptions: numbers that are the same in nearly all lines of a template, and the few lines in which they
+//! differ, such as one `-> 503` among hundreds of `-> 200`.
 
 use std::cmp::Reverse;
 
@@ -7,30 +7,30 @@ use super::Numbered;
 use super::large::Large;
 use super::numbers::{NUMBERS, Numbers, values};
 
-/// Other values of a number that are distinguished; with more it is a count or a measure.
+/// How many other values of a number are distinguished; with more it is a counter or a measurement.
 const MAX_VALUES: usize = 8;
-/// Of this many lines on, a number is not a state if more than one line in this many differs from the usual.
+/// From this many lines on, a number is not a state if more than one line in this many differs.
 const ENOUGH_LINES: usize = 64;
 const STATE_SHARE: usize = 4;
-/// Lines that are odd by each number that is another in them.
+/// How many lines with an exceptional value are counted for each number before the usual values are settled.
 const EARLY_LINES: usize = 16;
-/// After this many lines in a row that differ alike, they are the usual ones.
+/// After this many consecutive lines that differ in the same way, these are the usual lines.
 const NEW_USUAL: usize = 16;
-/// Lines with one other value are odd up to one in this many; a single one among this many.
+/// Lines with another value are exceptions up to one line in this many; a single line, if there are at least this many.
 const ODD_SHARE: usize = 20;
 const ODD_ONE_OF: usize = 8;
-/// This many of them are shown of one template.
+/// How many exceptions are shown for a template.
 const MOST_ODD: usize = 6;
 
-/// Another value of a number than its usual one.
+/// An unusual value of a number.
 #[derive(Clone, Copy, Debug)]
 struct Value<'a> {
     number: u32,
-    /// How many lines have it, and how many of these are odd by nothing rarer.
+    /// How many lines have it, and in how many of these nothing else is rarer.
     seen: usize,
     count: usize,
     first: Numbered<'a>,
-    /// Whether it was the usual one for a while.
+    /// Whether it was the usual value for a while.
     was_usual: bool,
 }
 
@@ -39,29 +39,29 @@ struct Value<'a> {
 struct Place<'a> {
     others: Vec<Value<'a>>,
     first_usual: Numbered<'a>,
-    /// The number of the last line that has its usual value and another one elsewhere.
+    /// The number of the last line in which it has the usual value and another number does not.
     last_usual: usize,
 }
 
 impl Place<'_> {
-    /// How many lines have another value that never was the usual one.
+    /// How many lines have another value that was never the usual one.
     fn unusual(&self) -> usize {
         let others = self.others.iter().filter(|other| !other.was_usual);
         others.map(|other| other.seen).sum()
     }
 }
 
-/// Lines that are odd alike.
+/// Lines that are exceptions for the same reason.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Found<'a> {
     pub(super) first: Numbered<'a>,
     pub(super) count: usize,
-    /// The first line in which the number is the usual one.
+    /// The first line in which the number has its usual value.
     pub(super) usual: Numbered<'a>,
 }
 
-/// How a usual line begins and ends, with the numbers that are watched and the signs beside them: shown without
-/// reading the numbers between.
+/// The beginning and end of a usual line, with the watched numbers and the bytes next to them: compared without reading
+/// the numbers between.
 #[derive(Clone, Copy, Debug)]
 struct Ends<'a> {
     head: &'a str,
@@ -83,24 +83,24 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// What is usual in the lines of a template, and those that differ.
+/// The usual values in the lines of a template, and the lines that differ.
 #[derive(Debug)]
 pub(super) struct Watch<'a> {
     usual: Numbers,
-    /// A bit for each number that is watched, and what is known of it.
+    /// One bit for each watched number, and the data about it.
     watched: u32,
     places: Vec<Place<'a>>,
     ends: Option<Ends<'a>>,
-    /// The number of the last line with all usual values.
+    /// The number of the last line in which all values are usual.
     last_usual: usize,
     lines: usize,
     large: Large<'a>,
-    /// How many lines in a row differ alike up to the last, and with which numbers.
+    /// How many consecutive lines up to the last differ in the same way, and their numbers.
     row: (usize, Numbers),
 }
 
 impl<'a> Watch<'a> {
-    /// What the first line of a template has; further ones are compared with it.
+    /// The state after the first line of a template, with which further lines are compared.
     pub(super) fn of(first: Numbered<'a>) -> Self {
         let usual = Numbers::of(first.line);
         let watched = usual.count.min(NUMBERS);
@@ -122,7 +122,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// One more line.
+    /// Adds a line.
     pub(super) fn line(&mut self, here: Numbered<'a>) {
         self.lines += 1;
         self.large.line(here, self.lines);
@@ -136,7 +136,7 @@ impl<'a> Watch<'a> {
         }
         let numbers = Numbers::of(here.line);
         if numbers.count != self.usual.count {
-            // No one can say which of them represents which.
+            // It is not known which numbers correspond to each other.
             return;
         }
         self.differs(here, &numbers);
@@ -147,7 +147,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Remembers what is another number in a line; it is odd by the rarest.
+    /// Records the unusual numbers of a line; the line is an exception because of the rarest.
     fn differs(&mut self, here: Numbered<'a>, numbers: &Numbers) {
         let differing = self.watched & numbers.differing(&self.usual);
         let lines = self.lines;
@@ -171,7 +171,7 @@ impl<'a> Watch<'a> {
                 place.others.push(Value {
                     number: value,
                     seen: 1,
-                    // In the first lines no one knows yet which numbers are counts and clocks.
+                    // In the first lines it is not known yet which numbers are counters and clocks.
                     count: usize::from(is_early),
                     first: here,
                     was_usual: false,
@@ -186,7 +186,7 @@ impl<'a> Watch<'a> {
                 place.others = Vec::new();
                 continue;
             }
-            // Clocks and counts stand before what they are shown of.
+            // Clocks and counters are before the data they belong to.
             let found = (seen, place.others.len(), Reverse(at));
             rarest = Some(rarest.map_or(found, |rarest| found.min(rarest)));
         }
@@ -233,7 +233,7 @@ impl<'a> Watch<'a> {
         self.row.0 = 0;
     }
 
-    /// The lines that are odd, of all that were seen.
+    /// The exceptions among all lines that were added.
     pub(super) fn odd(&self) -> Vec<Found<'a>> {
         let lines = self.lines;
         let mut odd: Vec<Found<'a>> = Vec::new();
@@ -245,7 +245,7 @@ impl<'a> Watch<'a> {
             for other in &place.others {
                 let is_rare =
                     other.count * ODD_SHARE <= lines || other.count == 1 && lines > ODD_ONE_OF;
-                // What never was as before any more is a new state, which the last line shows.
+                // If the previous usual value never returned, this is a new state, which the last line shows.
                 if other.count > 0 && is_rare && other.first.number < last_usual {
                     odd.push(Found {
                         first: other.first,
@@ -260,7 +260,7 @@ impl<'a> Watch<'a> {
             count: 1,
             usual: *first,
         }));
-        // Of one line that is odd by two numbers one is enough.
+        // A line that is an exception because of two numbers is shown once.
         odd.sort_unstable_by_key(|found| (found.first.number, Reverse(found.count)));
         odd.dedup_by_key(|found| found.first.number);
         odd.sort_unstable_by_key(|found| (found.count, found.first.number));
@@ -268,7 +268,7 @@ impl<'a> Watch<'a> {
         odd
     }
 
-    /// Whether `line` has the numbers of the usual lines.
+    /// Whether `line` has the usual numbers.
     fn is_usual(&mut self, line: &'a str) -> bool {
         if self.ends.is_some_and(|ends| ends.are_of(line)) {
             return true;

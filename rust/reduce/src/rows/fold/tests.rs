@@ -130,7 +130,7 @@ fn first_words_are_enough_for_a_coarse_template() {
 
 #[test]
 fn a_mask_is_the_same_wherever_eight_bytes_begin() {
-    // Byte by byte: numbers and runs of blanks are one sign.
+    // Computed byte by byte: numbers and runs of blanks are one symbol each.
     let plain = |line: &str| {
         let mut kept = String::new();
         let mut rest = line;

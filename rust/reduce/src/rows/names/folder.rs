@@ -3,18 +3,18 @@
 use super::kinds::{Kinds, KindsOfFolder, NONE};
 use super::{Alike, Fold};
 
-/// About how many bytes tell how many names there are.
+/// The estimated length of the count of names.
 const COUNT_BYTES: usize = 8;
 
-/// A folder, or more names of the folder before it that have a label.
+/// A folder, or further names of the previous folder that have another label.
 #[derive(Debug)]
 pub(super) struct Folder<'a> {
     pub(super) path: &'a str,
     pub(super) label: &'a str,
     pub(super) depth: usize,
-    /// Whether it was in the source as a line of its own.
+    /// Whether the folder was a separate line of the source.
     pub(super) own_line: bool,
-    /// Whether the names belong to the folder before.
+    /// Whether the names belong to the previous folder.
     pub(super) continues: bool,
     pub(super) first: u32,
     pub(super) last: u32,
@@ -38,12 +38,12 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Whether the names are those of files that an interpreter made beside the sources.
+    /// Whether the names are files that an interpreter generated next to the sources.
     pub(super) fn is_only_counted(&self, fold: Fold) -> bool {
         self.path.ends_with("__pycache__") && fold.alike > Alike::Never
     }
 
-    /// About how many bytes the row has.
+    /// The estimated length of the row in bytes.
     pub(super) fn bytes(&self, kinds: &Kinds, fold: Fold) -> usize {
         let names = if self.is_only_counted(fold) {
             COUNT_BYTES

@@ -1,4 +1,4 @@
-//! Folders with their names, shown in a row each.
+//! Folders with their names, one row each.
 
 use std::fmt::Write as _;
 
@@ -10,37 +10,37 @@ use super::{Alike, Fold};
 use crate::line::fingerprint::fingerprint;
 use crate::output::Output;
 
-/// This many names and folders are held at a time: what takes more is shown in parts.
+/// How many names and folders are kept in memory; longer lists are written in several parts.
 const HELD: usize = 8_192;
-/// Rows that are known when they come again.
+/// How many rows are remembered to detect repeats.
 const KNOWN: usize = 4_096;
-/// This many of them tell whether a fold can be enough.
+/// How many names are examined to decide whether a fold can be sufficient.
 const SAMPLE: usize = 1_024;
-/// A longer row of names that was there before is identified by its count.
+/// Longer rows of names that were shown before are replaced by their count.
 const REPEATED_BYTES: usize = 30;
-/// Labels of names that are distinguished.
+/// How many labels of names are distinguished.
 const LABELS: usize = 64;
-/// Where the target cannot be reached, rows may be this many percent as long as the shortest ones: names are
-/// not hidden for little.
+/// If the target cannot be reached, rows may have this many percent of the length of the shortest ones, so that names
+/// are not hidden for a small gain.
 const PAYING_PERCENT: usize = 150;
 
-/// Folders with their names, in the order in which they came; the rows go to an output.
+/// Folders with their names in order; the rows are written to an output.
 #[derive(Debug)]
 pub(crate) struct Folders<'a, 'o> {
     pub(crate) output: &'o mut Output,
-    /// The folds that may be used from the one on that is used, and the bytes that all rows should have.
+    /// The folds that can still be used, beginning with the current one, and the target length of all rows in bytes.
     folds: &'static [Fold],
     target_bytes: usize,
     source_bytes: usize,
     written_from: usize,
     index: HashMap<&'a str, usize>,
-    /// The path and number of the folder to which a name was added last.
+    /// The path and number of the folder to which a name was last added.
     last: Option<(&'a str, usize)>,
     all: Vec<Folder<'a>>,
     entries: Vec<Entry<'a>>,
     has_notes: bool,
     kinds: Kinds,
-    /// The fold by which all names were read last.
+    /// The fold by which the names were last classified.
     read_by: Option<Fold>,
     /// The label of most names, which is not shown.
     usual: Option<&'a str>,
@@ -48,8 +48,8 @@ pub(crate) struct Folders<'a, 'o> {
 }
 
 impl<'a, 'o> Folders<'a, 'o> {
-    /// Rows that have at most `target_bytes` of a source of `source_bytes` by the first of `folds` that
-    /// is enough.
+    /// Rows that have at most `target_bytes` for a source of `source_bytes`, using the first of `folds` that is
+    /// sufficient.
     pub(crate) fn new(
         folds: &'static [Fold],
         target_bytes: usize,
@@ -74,7 +74,7 @@ impl<'a, 'o> Folders<'a, 'o> {
         }
     }
 
-    /// Adds `name` to the folder of that path.
+    /// Adds `name` to the folder with that path.
     pub(crate) fn add(&mut self, path: &'a str, name: &'a str, note: &'a str) {
         let at = match self.last {
             Some((last, at)) if last == path => at,
@@ -83,7 +83,7 @@ impl<'a, 'o> Folders<'a, 'o> {
         self.add_to(at, name, note);
     }
 
-    /// The number of the folder of that path.
+    /// The number of the folder with that path.
     pub(crate) fn folder(&mut self, path: &'a str) -> usize {
         let next = self.all.len();
         let at = *self.index.entry(path).or_insert(next);
@@ -99,7 +99,7 @@ impl<'a, 'o> Folders<'a, 'o> {
         self.all.len() - 1
     }
 
-    /// Adds `name` to the folder of that number.
+    /// Adds `name` to the folder with that number.
     pub(crate) fn add_to(&mut self, folder: usize, name: &'a str, note: &'a str) {
         let Some(folder) = self.all.get_mut(folder) else {
             return;
@@ -116,7 +116,7 @@ impl<'a, 'o> Folders<'a, 'o> {
         self.entries.push(Entry::new(name, note));
     }
 
-    /// Adds `name` to those of the last folder that have this label.
+    /// Adds `name` to the names of the last folder with this label.
     pub(crate) fn add_labelled(&mut self, label: &'a str, name: &'a str, note: &'a str) {
         let mut ends = false;
         let parts = self.all.iter().enumerate().rev().take(LABELS);
@@ -136,17 +136,17 @@ impl<'a, 'o> Folders<'a, 'o> {
         self.add_to(at, name, note);
     }
 
-    /// A line of the source that names a folder, `depth` levels below the first; gives its number.
+    /// Adds a source line that names a folder `depth` levels below the first. Returns the number of the folder.
     pub(crate) fn open(&mut self, depth: usize, path: &'a str) -> usize {
         self.push(path, depth, true)
     }
 
-    /// A folder that was opened before the rows were written.
+    /// A folder that was opened before the last rows were written.
     pub(crate) fn open_again(&mut self, depth: usize, path: &'a str) -> usize {
         self.push(path, depth, false)
     }
 
-    /// A line of the source that names the folder of that path, to which [`Self::add`] adds.
+    /// Adds a source line that names the folder with that path, to which [`Self::add`] adds.
     pub(crate) fn open_as(&mut self, path: &'a str) {
         let at = self.open(0, path);
         self.index.insert(path, at);
@@ -158,9 +158,9 @@ impl<'a, 'o> Folders<'a, 'o> {
         self.entries.len() >= HELD || self.all.len() >= HELD
     }
 
-    /// Leaves out the names that are folders with names of their own: their path describes them.
+    /// Removes names that are folders with names of their own, because the path of the folder shows them.
     fn leave_out_folders(&mut self) {
-        // Most names are the end of no path, which two bytes and the length tell.
+        // Most names are not the end of a path, which two bytes and the length decide.
         let mut ends = [0_u64; 16];
         let place = |name: &str| {
             let byte = |byte: Option<&u8>| usize::from(byte.copied().unwrap_or_default());
@@ -205,7 +205,7 @@ impl<'a, 'o> Folders<'a, 'o> {
         }
     }
 
-    /// Writes a row a folder and forgets the folders; `unread_bytes` of the source are to come.
+    /// Writes one row per folder and removes the folders; `unread_bytes` of the source are still to come.
     pub(crate) fn write(&mut self, unread_bytes: usize) {
         self.leave_out_folders();
         self.read_by = None;
@@ -222,8 +222,8 @@ impl<'a, 'o> Folders<'a, 'o> {
         self.entries.clear();
     }
 
-    /// The first of the folds by which the rows have about `target_bytes`, else the first that makes them
-    /// not much longer than the last would; the names are read by their kinds then.
+    /// The first fold whose rows have about `target_bytes`; otherwise the first whose rows are not much longer than
+    /// those of the last. The names are then classified.
     fn fitting(&mut self, target_bytes: usize) -> Fold {
         let folds = self.folds;
         if let Some(fold) = self.reaching(target_bytes) {
@@ -237,8 +237,8 @@ impl<'a, 'o> Folders<'a, 'o> {
         self.reaching(paying_bytes).unwrap_or(last)
     }
 
-    /// The first of the folds by which the rows have about `target_bytes`; only those from it on are used
-    /// from then on. Without one the names are read for the last.
+    /// The first fold whose rows have about `target_bytes`; earlier ones are not used any more. If there is none, the
+    /// names are classified by the last.
     fn reaching(&mut self, target_bytes: usize) -> Option<Fold> {
         loop {
             let fold = *self.folds.first()?;
@@ -266,8 +266,8 @@ impl<'a, 'o> Folders<'a, 'o> {
         }
     }
 
-    /// Reads the names by their kinds; whether all were read: it may end when the rows are known to have
-    /// more than `most_bytes`.
+    /// Classifies the names. Returns whether all were classified: it can stop when the rows are known to have more than
+    /// `most_bytes`.
     fn read(&mut self, fold: Fold, most_bytes: usize) -> bool {
         if self.read_by == Some(fold) {
             return true;
@@ -279,7 +279,7 @@ impl<'a, 'o> Folders<'a, 'o> {
         for (at, folder) in self.all.iter_mut().enumerate() {
             folder.kinds = self.kinds.read(&mut self.entries, folder.first, at, fold);
             sum += folder.bytes(&self.kinds, fold);
-            // The first names tell whether the fold is far from enough.
+            // The first names show whether the fold is far from sufficient.
             let names = sample.saturating_sub(folder.count as usize);
             let ends = sample > 0 && names == 0;
             sample = names;
@@ -292,13 +292,13 @@ impl<'a, 'o> Folders<'a, 'o> {
         true
     }
 
-    /// About how many bytes the rows have when the names are read by their kinds.
+    /// The estimated length of the rows after the names were classified.
     fn sum(&self, fold: Fold) -> usize {
         let bytes = |folder: &Folder<'_>| folder.bytes(&self.kinds, fold);
         self.all.iter().map(bytes).sum()
     }
 
-    /// The label of most names is not shown.
+    /// Finds the label of most names, which is not shown.
     fn find_usual(&mut self) {
         if self.usual.is_some() {
             return;
@@ -352,7 +352,7 @@ impl<'a, 'o> Folders<'a, 'o> {
             more.iter().filter(usual).for_each(&mut write);
             let other = |part: &&Folder<'_>| Some(part.label) != self.usual;
             more.iter().filter(other).for_each(&mut write);
-            // Many folders of generated files hold the same names.
+            // Many folders of generated files contain the same names.
             let names = row.get(names_from..).unwrap_or_default();
             let long = names.len() > REPEATED_BYTES && fold.alike > Alike::Numbers;
             if folder.is_only_counted(fold) || long && is_known(&mut self.known, names) {
@@ -361,7 +361,7 @@ impl<'a, 'o> Folders<'a, 'o> {
                 let _ = write!(row, ": … ({count})");
                 shown = 0;
             }
-            // A folder that only holds folders is identified by their paths, which follow it.
+            // A folder that contains only folders is not shown: their paths, which follow, include it.
             let below = after.first().is_some_and(|next| is_below(next, folder));
             if count > 0 || folder.own_line && !below {
                 self.output
@@ -376,7 +376,7 @@ fn is_below(next: &Folder<'_>, folder: &Folder<'_>) -> bool {
     !folder.path.is_empty() && rest.is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// Whether `names` was there before; from now on they did, unless too many are known.
+/// Whether `names` was shown before; records it, unless too many are recorded.
 fn is_known(known: &mut HashSet<u64>, names: &str) -> bool {
     let key = fingerprint(names);
     if known.len() < KNOWN {

@@ -1,22 +1,22 @@
-//! Names by their kind, each kind shown by a few of its names.
+//! Names by kind; each kind is shown by a few of its names.
 
 use hashbrown::HashTable;
 
 use super::{Alike, Fold};
 use crate::line::fingerprint::{fingerprint_after, without_numbers};
 
-/// The end of a chain of names.
+/// The end of a linked list of names.
 pub(super) const NONE: u32 = u32::MAX;
-/// Kinds of names by their endings that are distinguished in one folder.
+/// How many kinds by extension are distinguished in one folder.
 const ENDINGS: usize = 1_024;
-/// What represents the names between the first and the last, but for their count.
+/// The length of what replaces the names between the first and the last, without their count.
 const GAP_BYTES: usize = " … ( )".len();
 
-/// A name and what is shown of it, in the chain of its folder and in the one of its kind.
+/// A name and what is shown of it, linked to the next name of its folder and of its kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry<'a> {
     pub(super) name: &'a str,
-    /// What is after the name: a size, counts, or `/`.
+    /// Text after the name: a size, counts, or `/`.
     pub(super) note: &'a str,
     pub(super) next: u32,
     alike: u32,
@@ -32,7 +32,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// How many bytes the name and its note have, with a blank after it.
+    /// The length of the name and its note with a blank after it.
     pub(super) fn bytes(&self, notes: bool) -> usize {
         let note = if notes && !self.note.is_empty() {
             self.note.len() + 1
@@ -43,7 +43,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Names of one kind: a chain of their numbers.
+/// Names of one kind: a linked list of their numbers.
 #[derive(Clone, Copy, Debug)]
 struct Kind {
     key: u64,
@@ -53,10 +53,10 @@ struct Kind {
     bytes: u32,
 }
 
-/// The kinds of a folder's names, as their numbers.
+/// The range of the kinds of a folder.
 pub(super) type KindsOfFolder = (u32, u32);
 
-/// The names of many folders by their kind, in the order in which the kinds came.
+/// The names of many folders by kind, with the kinds in order of appearance.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     kinds: Vec<Kind>,
@@ -69,7 +69,7 @@ impl Kinds {
         self.index.clear();
     }
 
-    /// Reads the names that are chained from `first`, those of the folder of that number.
+    /// Classifies the names linked from `first`, those of the folder with that number.
     pub(super) fn read(
         &mut self,
         entries: &mut [Entry<'_>],
@@ -80,7 +80,7 @@ impl Kinds {
         let from = number(self.kinds.len());
         let salt = (folder as u64).wrapping_mul(SPREAD);
         let mut at = first;
-        // Most names of a folder are of the kind of the one before.
+        // Most names of a folder have the same kind as the previous name.
         let mut before = (None, 0);
         while let Some(entry) = entries.get_mut(at as usize) {
             entry.alike = NONE;
@@ -114,7 +114,7 @@ impl Kinds {
         (from, number(self.kinds.len()))
     }
 
-    /// The number of the kind of that key; the next one when it is new or the name is complete by itself.
+    /// The number of the kind with that key; a new number if it is new or the name is a kind of its own.
     fn place(&mut self, key: Option<u64>) -> usize {
         let next = self.kinds.len();
         let Some(key) = key else { return next };
@@ -130,7 +130,7 @@ impl Kinds {
             .unwrap_or_default()
     }
 
-    /// About how many bytes [`Self::write`] takes.
+    /// The estimated length of the output of [`Self::write`].
     pub(super) fn bytes(&self, kinds: KindsOfFolder, show: usize) -> usize {
         let of_kind = |kind: &Kind| {
             let (count, bytes) = (kind.count as usize, kind.bytes as usize);
@@ -143,8 +143,8 @@ impl Kinds {
         self.of(kinds).iter().map(of_kind).sum()
     }
 
-    /// Appends the names of a folder with blanks between, of each kind with more than a few only the
-    /// first and the last; gives how many are in it.
+    /// Appends the names of a folder separated by blanks; of kinds with more than a few names only the first and the
+    /// last. Returns how many names the text contains.
     pub(super) fn write(
         &self,
         entries: &[Entry<'_>],
@@ -165,7 +165,7 @@ impl Kinds {
             }
             let most = fold.show.saturating_sub(1);
             let last = if most > AHEAD {
-                // This many are better found in their order.
+                // So many names are easier to find in their order.
                 for entry in chain(entries, kind.first).take(most) {
                     push(row, from, entry, fold.notes);
                 }
@@ -193,8 +193,8 @@ impl Kinds {
     }
 }
 
-/// What the names of one kind have in common in the folder of that salt, which has this many kinds;
-/// `None` when the name is complete by itself.
+/// The key of the kind of a name, in a folder with that salt and number of kinds; `None` if the name is a kind of its
+/// own.
 fn kind(entry: &Entry<'_>, salt: u64, kinds: usize, alike: Alike) -> Option<u64> {
     let key = match alike {
         Alike::Never => return None,
@@ -203,12 +203,12 @@ fn kind(entry: &Entry<'_>, salt: u64, kinds: usize, alike: Alike) -> Option<u64>
         Alike::Endings if kinds >= ENDINGS => 0,
         Alike::Endings => without_numbers(ending(entry.name)),
     };
-    // What is shown of a name makes it another kind. The last step spreads the key.
+    // A note after a name makes it a different kind. The last step spreads the key.
     let key = (key ^ salt ^ u64::from(!entry.note.is_empty())).wrapping_mul(SPREAD);
     Some(key ^ key >> 32)
 }
 
-/// A number of names or kinds, never too many for it.
+/// Converts a number of names or kinds, limited to the range of the type.
 pub(super) fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(NONE)
 }
@@ -219,10 +219,10 @@ fn chain<'e, 'a>(entries: &'e [Entry<'a>], first: u32) -> impl Iterator<Item = &
     })
 }
 
-/// The most names of a kind that are shown ahead of its last one.
+/// How many names of a kind are shown at most before its last one.
 const AHEAD: usize = 8;
 
-/// The first names of a kind, as many as `most`, by length and then by letters, and the last one.
+/// The first names of a kind, at most `most`, sorted by length and then alphabetically, and the last one.
 fn ends<'e, 'a>(
     entries: &'e [Entry<'a>],
     first: u32,
@@ -270,16 +270,16 @@ fn push(row: &mut String, from: usize, entry: &Entry<'_>, notes: bool) {
     }
 }
 
-/// An odd number with spread bits.
+/// An odd number with well distributed bits.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What names have in common that differ by their numbers only; `None` when there is no number.
+/// The key that names share if they differ only in numbers; `None` if there is no number.
 fn key_of_numbers(name: &str) -> Option<u64> {
     let has_number = name.bytes().any(|byte| byte.is_ascii_digit());
     has_number.then(|| without_numbers(name))
 }
 
-/// What names have in common that begin with the same word and end in the same way.
+/// The key that names share if they begin with the same word and have the same end.
 fn key_of_word(name: &str) -> u64 {
     // All letters beyond ASCII belong to words.
     let letter = |byte: &u8| byte.is_ascii_alphabetic() || !byte.is_ascii();
@@ -291,9 +291,9 @@ fn key_of_word(name: &str) -> u64 {
     fingerprint_after(without_numbers(ending(name)), word)
 }
 
-/// The ending of `name`, from its first dot on.
+/// The extension of `name`, from its first dot on.
 fn ending(name: &str) -> &str {
-    // Names are short: the first dot is found sooner than a search is set up.
+    // Names are short, so a simple loop is faster than setting up a search.
     let bytes = name.as_bytes();
     let base = bytes.iter().position(|byte| *byte != b'.');
     let base = base.unwrap_or(bytes.len());

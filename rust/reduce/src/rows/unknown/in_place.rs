@@ -1,4 +1,4 @@
-//! Lines that no rule of a family knows, in reports whose order states what belongs together.
+//! Unrecognised lines in reports whose order shows what belongs together.
 
 use crate::line::fingerprint::without_numbers;
 use crate::line::{is_bad, shorten};
@@ -8,22 +8,22 @@ use crate::rows::report::is_rule;
 const LINE_CHARS: usize = 200;
 const LINES: usize = 12;
 const BAD_LINES: usize = 20;
-/// Lines that differ by numbers only.
+/// How many lines that differ only in numbers are shown.
 const ALIKE_LINES: usize = 2;
 
-/// Lines of a kind that is not known: few enough are shown where they are, bad ones more often.
+/// Unrecognised lines that are shown in place if they are few; more of them if they report a problem.
 #[derive(Debug, Default)]
 pub(crate) struct UnknownInPlace {
     plain: usize,
     bad: usize,
-    /// The kinds of the plain lines that are shown, which differ by more than numbers, and how many
-    /// lines were not shown because of them.
+    /// The kinds of the plain lines that are shown, which differ in more than numbers, and how many lines were left out
+    /// because of them.
     kinds: Vec<u64>,
     alike: usize,
 }
 
 impl UnknownInPlace {
-    /// Shows `line`, if not too many of its like were shown before.
+    /// Shows `line` unless too many similar lines were shown before.
     pub(crate) fn show(&mut self, line: &str, output: &mut Output) {
         let full = self.plain >= LINES;
         if (full && self.bad >= BAD_LINES) || line.trim().is_empty() || is_rule(line) {
@@ -41,7 +41,7 @@ impl UnknownInPlace {
             let known = self.kinds.iter().filter(|known| **known == kind).count();
             if known >= ALIKE_LINES {
                 self.alike += 1;
-                // This many are not asked again: what follows is of the same kind.
+                // After so many similar lines, those that follow are assumed to be similar too.
                 self.plain += usize::from(self.alike.is_multiple_of(LINES));
                 return;
             }

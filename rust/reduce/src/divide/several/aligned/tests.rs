@@ -2,7 +2,7 @@ use super::*;
 
 const TESTS: &str = "F.                                      [100%]\n=========================== short test summary info ============================\nFAILED t.py::oak\n1 failed, 1 passed in 0.10s\n";
 
-/// Each part, with the command that is known to have given it.
+/// Each part, with the command that is known to have printed it.
 fn told(line: &str, text: &str) -> Vec<(String, String)> {
     let line = CommandLine::read(line).unwrap_or_default();
     let found = parts(text);

@@ -1,4 +1,4 @@
-//! What the lines look like that git was asked for: commits, files and their states, branches.
+//! The form of lines that git prints: commits, files and their states, branches.
 
 use super::row::{
     graphed, is_blamed, is_branch, is_changed, is_commit, is_of_commit, is_path, is_reference,
@@ -8,7 +8,7 @@ use super::{Lines, has_letter};
 use ethos_registry_core::find_text::FindText as _;
 
 impl<'a> Lines<'a> {
-    /// Those of that subcommand of git; `None` when they may look like anything.
+    /// The lines of this subcommand of git; `None` when they can have any form.
     pub(super) fn of_git(subcommand: &str, words: &'a [String]) -> Option<Self> {
         let has = |option: &str| words.iter().any(|word| word == option);
         let letters = |letter: char| has_letter(words, letter);
@@ -71,7 +71,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// How many commits `git log` is asked for at most: `-5`, `-n 5`.
+/// How many commits `git log` prints at most: `-5`, `-n 5`.
 fn commits(words: &[String]) -> Option<usize> {
     let count = |(index, word): (usize, &String)| {
         let behind = || words.get(index + 1).map(String::as_str);
@@ -86,7 +86,7 @@ fn commits(words: &[String]) -> Option<usize> {
     words.iter().enumerate().find_map(count)
 }
 
-/// How many commits `git show` is asked for, where each is named by itself.
+/// How many commits `git show` prints, if each is named separately.
 fn shown_commits(words: &[String]) -> Option<usize> {
     let names = words.iter().skip_while(|word| *word != "show").skip(1);
     let names = names.take_while(|word| *word != "--");
@@ -95,7 +95,7 @@ fn shown_commits(words: &[String]) -> Option<usize> {
     names.iter().all(is_one).then_some(names.len().max(1))
 }
 
-/// Whether the option `word` makes a line of `git log` begin with the name of its commit.
+/// Whether the option `word` makes each line of `git log` begin with the commit id.
 fn begins_with_id(word: &str) -> bool {
     let form = word
         .strip_prefix("--pretty=")

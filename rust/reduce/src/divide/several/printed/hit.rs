@@ -1,4 +1,4 @@
-//! What a line is that a search gives.
+//! The form of lines that a search prints.
 
 use super::names::Names;
 use crate::line::is_number;
@@ -6,9 +6,9 @@ use crate::parsers::lists::search::Pattern;
 use ethos_registry_core::command::program;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Short options behind which a value is as the next word.
+/// Short options whose value is the next word.
 const WITH_VALUE: [char; 10] = ['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'm', 't'];
-/// The same of long ones.
+/// Long options whose value is the next word.
 const LONG_WITH_VALUE: [&str; 10] = [
     "--after-context",
     "--before-context",
@@ -21,7 +21,7 @@ const LONG_WITH_VALUE: [&str; 10] = [
     "--type",
     "--regexp",
 ];
-/// Options that change what the lines look like.
+/// Options that change the form of the lines.
 const OTHER_FORMS: [&str; 9] = [
     "--column",
     "--files",
@@ -37,7 +37,7 @@ const OTHER_FORMS: [&str; 9] = [
 /// No path is longer.
 const LONGEST_PATH: usize = 4_096;
 
-/// What a search was asked for.
+/// The command of a search.
 pub(super) struct Search<'a> {
     pattern: Pattern,
     names: Names<'a>,
@@ -46,14 +46,13 @@ pub(super) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// That of `words`; `letters` decides whether they have a short option; `None` where its lines have another
-    /// form.
+    /// The search `words`. `letters` decides whether a short option is set. `None` if its lines have another form.
     pub(super) fn of(words: &'a [String], letters: impl Fn(char) -> bool) -> Option<Self> {
         let has = |option: &&str| words.iter().any(|word| word == option);
         if OTHER_FORMS.iter().any(has) || letters('L') || is_headed(words) {
             return None;
         }
-        // Lines that hold it are left out then.
+        // With this option, matching lines are left out.
         let inverts = letters('v') || has(&"--invert-match");
         let pattern = if inverts {
             Pattern::default()
@@ -76,7 +75,7 @@ impl<'a> Search<'a> {
         &self.names
     }
 
-    /// Whether `line` is a hit with its number, or one around it: `src/oak.rs:12:leaf`, `12:leaf`, `oak.rs-13-`.
+    /// Whether `line` is a hit or a context line with its number: `src/oak.rs:12:leaf`, `12:leaf`, `oak.rs-13-`.
     pub(super) fn has(&self, line: &str) -> bool {
         if line == "--" {
             return self.has_context;
@@ -90,7 +89,7 @@ impl<'a> Search<'a> {
             }
     }
 
-    /// Whether `line` states how many hits a file holds: `src/oak.rs:12`, of one file `12`.
+    /// Whether `line` is the number of hits in a file: `src/oak.rs:12`, or `12` for a single file.
     pub(super) fn tallies(&self, line: &str) -> bool {
         match line.rsplit_text(":") {
             Some((name, count)) => is_number(count) && self.names.have(name),
@@ -98,14 +97,14 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The sign around the number in `line`.
+    /// The separator around the line number in `line`.
     fn place(&self, line: &str) -> Option<u8> {
         let signs: &[u8] = if self.has_context { b":-=" } else { b":" };
         let of_number = |rest: &str| {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             let sign = rest.as_bytes().get(digits).filter(|_| digits > 0)?;
             let behind = rest.as_bytes().get(digits + 1..).unwrap_or_default();
-            // The day of a record: `2026-01-02`.
+            // The date of a record: `2026-01-02`.
             let is_day = *sign == b'-' && matches!(behind, [b'0'..=b'9', b'0'..=b'9', b'-', ..]);
             (signs.contains(sign) && !rest.starts_with('0') && !is_day).then_some(*sign)
         };
@@ -123,17 +122,17 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Whether `rg` writes the name of each file above its hits.
+/// Whether `rg` prints the file name above the hits of each file.
 fn is_headed(words: &[String]) -> bool {
     program(words) == Some("rg") && words.iter().any(|word| word == "-p")
 }
 
-/// The files and folders that are searched; none where any may be.
+/// The files and folders that are searched; empty if any may be.
 pub(super) fn names(words: &[String]) -> Names<'_> {
     if matches!(program(words), Some("git" | "xargs")) {
         return Names::among(std::iter::empty());
     }
-    // For others the pattern is extended with it.
+    // In `grep`, `-E` has no value; in `rg` it names an encoding.
     let has_encoding = program(words) == Some("rg");
     let mut named = Vec::new();
     let mut has_pattern = false;
@@ -150,7 +149,7 @@ pub(super) fn names(words: &[String]) -> Names<'_> {
                 words.next();
             }
         } else if !std::mem::replace(&mut has_pattern, true) {
-            // The first is what is searched for.
+            // The first one is the pattern.
         } else {
             named.push(word);
         }

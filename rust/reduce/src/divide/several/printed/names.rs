@@ -1,15 +1,15 @@
-//! Which files and folders a command was asked about, and whether a path is one of them.
+//! The files and folders in a command, and whether a path is one of them.
 
-/// Signs for which a shell or a program puts in any text.
+/// Symbols that a shell or program replaces by any text.
 const ANY_TEXT: [char; 3] = ['*', '?', '['];
-/// Words with these name what no one knows here.
+/// Words with these symbols name files that are not known here.
 const UNKNOWN: [char; 4] = ['$', '`', '{', '~'];
 
-/// The names that stand in the words of a command.
+/// The names in the words of a command.
 pub(super) struct Names<'a>(Vec<&'a str>);
 
 impl<'a> Names<'a> {
-    /// The words behind the program that are not options.
+    /// The words after the program that are not options.
     pub(super) fn of(words: &'a [String]) -> Self {
         let words = words.iter().skip(1).map(String::as_str);
         Self::among(words.filter(|word| !word.starts_with('-')))
@@ -23,13 +23,13 @@ impl<'a> Names<'a> {
         self.0.is_empty()
     }
 
-    /// How many there are, where each of them names one file.
+    /// How many there are, if each of them names one file.
     pub(super) fn count(&self) -> Option<usize> {
         let is_one = |name: &&str| !name.contains(ANY_TEXT) && !name.contains(UNKNOWN);
         self.0.iter().all(is_one).then_some(self.0.len())
     }
 
-    /// Whether `path` is one of them or is below one; any path is where none is named.
+    /// Whether `path` is one of them or below one; always if there are none.
     pub(super) fn have(&self, path: &str) -> bool {
         self.is_empty() || self.0.iter().any(|name| is_of(path, name))
     }
@@ -44,7 +44,7 @@ fn is_of(path: &str, name: &str) -> bool {
         let behind = path.strip_prefix(name);
         return behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('/'));
     };
-    // What follows the last sign, or behind the end of a choice of letters.
+    // The text after the last wildcard, or after a set of characters.
     let last = rest.rsplit(['*', '?', ']']).next().unwrap_or(rest);
     path.strip_prefix(before)
         .is_some_and(|path| path.contains(last.trim_end_matches('/')))

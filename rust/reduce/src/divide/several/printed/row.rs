@@ -1,4 +1,4 @@
-//! What a line is that a program prints when it is asked for rows.
+//! The form of rows that programs print.
 
 use std::ops::RangeInclusive;
 
@@ -8,12 +8,12 @@ use crate::line::is_number;
 use crate::parsers::findings::rustc;
 use ethos_registry_core::find_text::FindText as _;
 
-/// The shortest and the longest name of a commit.
+/// The shortest and the longest commit id.
 const COMMIT_DIGITS: RangeInclusive<usize> = 7..=64;
 
 /// A row of `ls -l`, or the name of a folder above its rows.
 pub(super) fn is_listed(line: &str) -> bool {
-    // The number of its place and that of its blocks stand before it: `ls -lis`.
+    // The inode number and the number of blocks precede it: `ls -lis`.
     let mut row = line.trim_start_matches(' ');
     for _ in 0..2 {
         row = match row.split_once(' ') {
@@ -33,7 +33,7 @@ pub(super) fn is_listed(line: &str) -> bool {
         || line.ends_with(':') && (!line.contains(' ') || line.starts_with(['.', '/', '\'']))
 }
 
-/// A row of `tree`, or what is below them.
+/// A row of `tree`, or the totals below.
 pub(super) fn is_outlined(line: &str) -> bool {
     line == "."
         || line.is_empty()
@@ -52,7 +52,7 @@ pub(super) fn is_outline_sum(line: &str) -> bool {
             .is_some_and(|word| word.starts_with("director"))
 }
 
-/// A path below one of the folders that `find` looks through. What follows a place in a file is of another.
+/// A path below one of the folders that `find` searches. A path with a line number is from another program.
 pub(super) fn is_found(line: &str, roots: &Names<'_>) -> bool {
     let is_place = |at: usize| {
         let behind = line.as_bytes().get(at + 1);
@@ -66,7 +66,7 @@ pub(super) fn is_found(line: &str, roots: &Names<'_>) -> bool {
     is_below && !memchr::memchr_iter(b':', line.as_bytes()).any(is_place)
 }
 
-/// This many counts before a name, as `wc` gives them; of what it reads from another command there is no name.
+/// This many counts before a name, as `wc` prints them; there is no name for piped input.
 pub(super) fn is_counted(line: &str, counts: usize, names: &Names<'_>) -> bool {
     let mut name = line.trim_start_matches(' ');
     for _ in 0..counts {
@@ -86,7 +86,7 @@ pub(super) fn is_counted(line: &str, counts: usize, names: &Names<'_>) -> bool {
         }
 }
 
-/// A size before a path, as `du` gives them.
+/// A size before a path, as `du` prints it.
 pub(super) fn is_sized(line: &str, names: &Names<'_>) -> bool {
     line.split_once('\t').is_some_and(|(size, path)| {
         let digits = size.trim_end_matches(['K', 'M', 'G', 'T', 'P']);
@@ -99,7 +99,7 @@ pub(super) fn is_sized(line: &str, names: &Names<'_>) -> bool {
     })
 }
 
-/// A row of `df`, which shows a share and where it is mounted.
+/// A row of `df`, with a percentage and a mount point.
 pub(super) fn is_file_system(line: &str) -> bool {
     line.has_text("% /") || line.has_text("- /")
 }
@@ -109,7 +109,7 @@ pub(super) fn is_head_of_processes(line: &str) -> bool {
     line.has_text(" CMD") && words.any(|word| word == "PID") || line.has_text(" COMMAND")
 }
 
-/// A row of `ps`: the number of a process is among the first words, how long it ran behind it.
+/// A row of `ps`: the process id is among the first words, the running time follows.
 pub(super) fn is_process(line: &str) -> bool {
     let words = || line.split_ascii_whitespace();
     let is_time = |word: &str| {
@@ -123,7 +123,7 @@ pub(super) fn is_process(line: &str) -> bool {
     words().take(5).any(is_number) && words().skip(2).take(11).any(is_time)
 }
 
-/// What `npm ls` and `cargo tree` say above their rows: `oak@1.0.0 /srv/oak`, `oak v1.0.0 (/srv/oak)`.
+/// The line above the rows of `npm ls` and `cargo tree`: `oak@1.0.0 /srv/oak`, `oak v1.0.0 (/srv/oak)`.
 pub(super) fn is_package_root(line: &str) -> bool {
     let (name, behind) = line.split_once(' ').unwrap_or((line, ""));
     name.contains('@') && behind.starts_with('/')
@@ -139,7 +139,7 @@ pub(super) fn is_head_of_packages(line: &str) -> bool {
     words.next() == Some("Package") && words.next() == Some("Version")
 }
 
-/// A row of `pip list`: a name, a version, perhaps where it is.
+/// A row of `pip list`: a name, a version, perhaps a location.
 pub(super) fn is_package(line: &str) -> bool {
     let mut words = line.split_ascii_whitespace();
     let is_name = |name: &str| line.starts_with(name) && !name.ends_with([':', ',']);
@@ -160,7 +160,7 @@ pub(super) fn is_set(line: &str) -> bool {
         .is_some_and(|(name, _)| !name.is_empty() && name.bytes().all(is_name))
 }
 
-/// `line` without the lines of a graph before it.
+/// `line` without the drawn graph before it.
 pub(super) fn graphed(line: &str) -> &str {
     line.trim_start_matches(['*', '|', '/', '\\', '_', ' ', '-', '.'])
 }
@@ -173,14 +173,14 @@ pub(super) fn is_commit(line: &str) -> bool {
     COMMIT_DIGITS.contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Whether `git log` names a commit with `line`, in full or in short: `commit 4ce410c`.
+/// Whether `line` is a line of `git log` with a commit id, complete or abbreviated: `commit 4ce410c`.
 pub(super) fn names_commit(line: &str) -> bool {
     line.strip_prefix("commit ").is_some_and(is_commit)
 }
 
-/// What is of a commit above its files: its name, who made it and when, and what for.
+/// A line of a commit above its files: id, author, date or message.
 pub(super) fn is_of_commit(line: &str) -> bool {
-    // What cargo does can be as far from the edge.
+    // Steps of cargo can be indented as deeply.
     let is_message = || line.starts_with("    ") && !rustc::is_step(line);
     names_commit(line) || COMMIT_HEADS.iter().any(|head| line.starts_with(head)) || is_message()
 }
@@ -191,18 +191,18 @@ pub(super) fn is_blamed(line: &str) -> bool {
     let mut words = place.unwrap_or(line).trim_end_matches(')').rsplit(' ');
     let is_numbered = words.next().is_some_and(is_number);
     let time = words.find(|word| !word.is_empty()).unwrap_or_default();
-    // The end of a time is its zone, or the day when that is all of it.
+    // A time ends with its zone, or is only a date.
     let is_time = time.contains(['+', '-']) && time.bytes().all(|byte| !byte.is_ascii_alphabetic());
     is_commit(line.trim_start_matches('^')) && is_numbered && is_time
 }
 
-/// The name of a commit with that of what is there: `4ce4… refs/heads/main`.
+/// A commit id with a reference: `4ce4… refs/heads/main`.
 pub(super) fn is_reference(line: &str) -> bool {
     let mut names = line.split([' ', '\t']).skip(1).take(2);
     names.any(|name| name == "HEAD" || name.starts_with("refs/"))
 }
 
-/// ` src/oak.rs | 12 ++--`, `3\t1\tsrc/oak.rs`, and their sum.
+/// ` src/oak.rs | 12 ++--`, `3\t1\tsrc/oak.rs`, and their totals.
 pub(super) fn is_changed(line: &str) -> bool {
     const SUMMARIES: [&str; 4] = [
         " create mode ",
@@ -236,7 +236,7 @@ pub(super) fn is_renamed(line: &str) -> bool {
     })
 }
 
-/// A word that may be a path, or a name that files without an ending have.
+/// A word that may be a path, or a common file name without an extension.
 pub(super) fn is_path(line: &str) -> bool {
     const PLAIN: [&str; 14] = [
         "AUTHORS",
@@ -254,7 +254,7 @@ pub(super) fn is_path(line: &str) -> bool {
         "justfile",
         "mvnw",
     ];
-    // A test each: `..F.s`.
+    // Test results: `..F.s`.
     let is_marks = || line.bytes().all(|byte| b".FEsxX".contains(&byte));
     let is_plain = || line.ends_with("file") || PLAIN.contains(&line);
     !line.contains([' ', '\t', '(', ')', ':'])
@@ -282,7 +282,7 @@ pub(super) fn is_branch(line: &str) -> bool {
     ["* ", "  ", "+ "].contains(&sign) && (is_detached || is_plain())
 }
 
-/// What a program answers that is asked for its version: `v20.1.0`, `Python 3.12.1`.
+/// The output of a program that is asked for its version: `v20.1.0`, `Python 3.12.1`.
 pub(super) fn is_version(line: &str, program: &str) -> bool {
     let first = line
         .split(' ')
@@ -299,7 +299,7 @@ pub(super) fn is_version(line: &str, program: &str) -> bool {
         && (first.contains('.') && first.chars().all(is_number) || is_named())
 }
 
-/// `Mon Jan  5 10:01:02 UTC 2026`, and what digits alone tell of a time.
+/// `Mon Jan  5 10:01:02 UTC 2026`, and dates or times that consist of digits.
 pub(super) fn is_date(line: &str) -> bool {
     const OF_DIGITS: &[u8] = b"0123456789-:.+/TZ _";
     let day = line.split([' ', ',']).next().unwrap_or(line);
@@ -310,7 +310,7 @@ pub(super) fn is_date(line: &str) -> bool {
         || line.len() > 9 && is_number(line)
 }
 
-/// What git and other programs say when they cannot do what they were asked for.
+/// An error message of git and other programs that could not do what was requested.
 pub(super) fn is_refusal(line: &str, program: &str) -> bool {
     const OF_GIT: [&str; 3] = ["fatal: ", "Use '--' to separate paths", "'git <command> ["];
     if program == "git" {

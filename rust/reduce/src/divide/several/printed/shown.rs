@@ -1,8 +1,8 @@
-//! What a line of a file is whose form states where it ends.
+//! The form of lines of files whose format shows where they end.
 
 use ethos_registry_core::find_text::FindText as _;
 
-/// A line of JSON with a member or an item in each.
+/// A line of JSON with one member or item per line.
 pub(super) fn is_of_json(line: &str) -> bool {
     let text = line.trim_ascii();
     let value = text.trim_end_matches(',');
@@ -15,7 +15,7 @@ pub(super) fn is_of_json(line: &str) -> bool {
         || is_plain()
 }
 
-/// A line of TOML, as of `Cargo.toml` and the locks of packages.
+/// A line of TOML, as in `Cargo.toml` and lock files.
 pub(super) fn is_of_toml(line: &str) -> bool {
     let text = line.trim_ascii();
     let is_head = || text.starts_with('[') && text.ends_with(']');

@@ -1,7 +1,7 @@
 use super::Lines;
 use ethos_registry_core::command::CommandLine;
 
-/// The lines at the beginning and at the end of `text` that are of the only command of `line`.
+/// The lines at the start and at the end of `text` that belong to the only command of `line`.
 fn own<'a>(line: &str, text: &'a str) -> Option<(&'a str, &'a str)> {
     let words = CommandLine::read(line)?.producer()?;
     let lines = Lines::of(&words)?;
@@ -9,7 +9,7 @@ fn own<'a>(line: &str, text: &'a str) -> Option<(&'a str, &'a str)> {
     Some((first, text.get(lines.last_of(text)..)?))
 }
 
-/// Of `text` all lines are of `line`, and none of `other` that stand below or above them.
+/// Asserts that all lines of `text` belong to `line`, and none of the lines of `other` above or below them.
 #[track_caller]
 fn only(line: &str, text: &str, other: &str) {
     let below = format!("{text}{other}");

@@ -2,7 +2,7 @@
 
 use super::{Exit, reduced};
 
-/// Findings of a linter that states neither how it begins nor how it ends.
+/// Findings of a linter whose output has neither a first nor a last line of its own.
 fn remarks() -> String {
     let remark = |line| {
         format!(

@@ -1,4 +1,4 @@
-//! Outputs whose first line shows nothing, below those of others.
+//! Outputs whose first line does not identify the program, below the output of other programs.
 
 use super::{Exit, passed, reduced};
 

@@ -8,7 +8,7 @@ use super::super::Templates;
 use crate::input::Exit;
 use crate::pipeline::terminal;
 
-/// The lines that are odd, each with how many differ alike, and how many lines the others are.
+/// The exceptional lines, each with the number of lines that differ in the same way, and the number of other lines.
 fn odd(lines: &[String]) -> (Vec<(&str, usize)>, usize) {
     let mut templates = Templates::watching();
     for (number, line) in lines.iter().enumerate() {
@@ -141,7 +141,7 @@ fn counts_measures_and_states_that_many_lines_have_are_usual() {
         |leaf| format!("leaf {} of {}", leaf * 7_919 % 1_000, leaf % 3),
         |leaf| format!("2026-01-{:02} {:02}:00:00 leaf", 1 + leaf / 24, leaf % 24),
         |leaf| format!("leaf {}", leaf / 50),
-        // A new state that stays is identified by the last line.
+        // The last line shows a new state that persists.
         |leaf| format!("leaf {leaf} in round {}", leaf / 395),
     ];
     for form in forms {
