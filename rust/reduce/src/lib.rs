@@ -87,7 +87,7 @@ impl Kind {
     }
 }
 
-/// What is known about the call that returned a text.
+/// What is known about the call that returned text.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Request<'a> {
     /// The command line, if one was run.
@@ -283,7 +283,7 @@ pub fn registered_name(text: &str, command: Option<&str>) -> Option<String> {
 
 /// Whether `text` is too short to be reduced.
 fn is_whole(kind: Kind, text: &str) -> bool {
-    // A character has at most four bytes, so most texts need no counting.
+    // A character has at most four bytes, so most text needs no counting.
     let whole_chars = kind.whole_chars();
     text.len() <= whole_chars
         || (text.len() <= whole_chars.saturating_mul(4) && text.chars().count() <= whole_chars)

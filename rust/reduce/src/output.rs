@@ -148,7 +148,7 @@ impl Output {
         self.row(line, 1, Weight::Context);
     }
 
-    /// Writes a source line that stands for `times` similar lines. The finished text shows a count, `line ×12`, if they
+    /// Writes a source line that represents `times` similar lines. The finished text shows a count, `line ×12`, if they
     /// are equal except for timestamps, durations, ids and addresses, and `(+3 similar)` otherwise.
     pub(crate) fn repeated(&mut self, line: &str, times: usize) {
         if times > 1 {
@@ -310,7 +310,7 @@ fn account(left_out: usize, source_lines: usize) -> String {
     format!("{NOTE_HEAD}{left_out}{NOTE_MIDDLE}{source_lines}{NOTE_TAIL}")
 }
 
-/// The account of an output of which nothing is shown.
+/// The account of an output if nothing of it is shown.
 pub(crate) fn account_of_all(source_lines: usize) -> String {
     account(source_lines, source_lines)
 }

@@ -8,7 +8,7 @@ pub(super) struct Row<'a> {
     pub(super) number: usize,
     pub(super) line: &'a str,
     pub(super) kind: Kind,
-    /// How many lines it stands for.
+    /// How many lines it represents.
     pub(super) times: usize,
     /// Its position among the lines that belong to a bad line, from 1; 0 if it does not belong to one.
     pub(super) detail: usize,

@@ -227,7 +227,7 @@ const fn beginnings() -> [u64; PLACES / 64] {
     let mut at = 0;
     while at < WORDS.len() {
         let word = WORDS[at].0.as_bytes();
-        // A word of three letters may be followed by anything.
+        // Words with three letters may be followed by anything.
         let mut fourth = 0_u8;
         while fourth < 32 {
             let byte = if word.len() > 3 { word[3] } else { fourth };

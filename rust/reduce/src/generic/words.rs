@@ -36,7 +36,7 @@ pub(super) const PASSED_ENDS: [&str; 10] = [
 ];
 /// The last bytes of these suffixes.
 pub(super) const PASSED_LAST: [u8; 6] = *b"kKD]d\x93";
-/// Prefixes of lines that report one failure, without a word for it.
+/// Prefixes of lines that report one failure without naming it as one.
 pub(super) static FAILED_BEGINNINGS: Beginnings<12> = Beginnings::new([
     "dpkg-query: ",
     "(!)",

@@ -92,7 +92,7 @@ fn calm_digits(word: u64) -> u64 {
     word & !((digits >> 7) * 0x0F)
 }
 
-/// A hash of which numbers of `line` are zero: in a count, zero means something else than any other number.
+/// A hash of the positions of the zeros among the numbers in `line`: in a count, zero means something else than any other number.
 pub(crate) fn noughts(line: &str) -> u64 {
     let mut hash = 0;
     let mut rest = line.as_bytes();

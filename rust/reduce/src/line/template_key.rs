@@ -84,7 +84,7 @@ fn digits(bytes: &[u8]) -> usize {
         .count()
 }
 
-/// The length of the prefix of `bytes` that matches `form`, in which `0` stands for any digit.
+/// The length of the prefix of `bytes` that matches `form`, in which `0` matches any digit.
 fn form(bytes: &[u8], form: &[u8]) -> Option<usize> {
     let fits = |(byte, sign): (&u8, &u8)| match sign {
         b'0' => byte.is_ascii_digit(),

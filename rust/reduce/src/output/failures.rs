@@ -1,4 +1,4 @@
-//! Failures with the same message, such as many tests with one cause: the message is shown once, and the other failures
+//! Failures with the same message, for example those of tests with one cause: the message is shown once, and the other failures
 //! are listed below it with their names and locations.
 
 use hashbrown::HashMap;

@@ -23,9 +23,9 @@ const LEAST_LINE_CHARS: usize = 2;
 pub(super) enum What {
     /// A line in a gap.
     Line,
-    /// The complete line of which a row shows a part.
+    /// The complete line, if a row shows a part of it.
     Whole { row: usize },
-    /// One of the lines that a row stands for.
+    /// One of the lines that a row represents.
     Repeat { row: usize },
 }
 
@@ -75,11 +75,11 @@ pub(super) fn fills(marked: &Marked<'_>, importance: Importance, room: usize) ->
 struct Candidates<'m, 'a> {
     marked: &'m Marked<'a>,
     importance: Importance,
-    /// Lines that rows show or stand for, and lines without text.
+    /// Lines that rows show or represent, and lines without text.
     shown: LineSet,
     /// The row that shows a part of each line.
     parts: HashMap<usize, usize>,
-    /// The row that stands for all lines of each template.
+    /// The row that represents all lines of each template.
     templates: HashMap<u64, usize>,
     most_depth: usize,
     found: Vec<Fill>,

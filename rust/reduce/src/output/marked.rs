@@ -85,7 +85,7 @@ pub(super) struct Marked<'a> {
     pub(super) source_lines: usize,
     /// Whether several rows show parts of one line; then rows are counted instead of lines.
     pub(super) rows_of_one_line: bool,
-    /// For each row that stands for several lines, how many of these are shown separately.
+    /// For each row that represents several lines, how many of these are shown separately.
     pub(super) unfolded: HashMap<usize, usize>,
     /// The row that does not fit completely, and the part of it that does.
     pub(super) shortened: Option<(usize, String)>,

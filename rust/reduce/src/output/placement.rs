@@ -20,9 +20,9 @@ pub(super) struct Placement {
     pub(super) in_order: Vec<bool>,
     /// For each row, how many source lines are equal to it after masking.
     pub(super) repeats: HashMap<usize, usize>,
-    /// Rows that stand for the same lines as another row.
+    /// Rows that represent the same lines as another row.
     shared_repeats: HashSet<usize>,
-    /// Source lines that a row stands for, or whose JSON member a row shows.
+    /// Source lines that a row represents, or whose JSON member a row shows.
     pub(super) repeated: LineSet,
     /// Lines with nothing but blanks or one repeated symbol.
     pub(super) empty: LineSet,
@@ -197,7 +197,7 @@ impl Placement {
         }
     }
 
-    /// Whether no other row stands for the lines that `row` stands for.
+    /// Whether no other row represents the lines that `row` represents.
     pub(super) fn is_only_repeat(&self, row: usize) -> bool {
         !self.shared_repeats.contains(&row)
     }
@@ -337,7 +337,7 @@ impl Placement {
     }
 }
 
-/// The rows that stand for the same lines as another one.
+/// The rows that represent the same lines as another one.
 fn shared(rows: &[Said<'_>], of_rows: &[Option<usize>]) -> HashSet<usize> {
     let mut first: HashMap<usize, usize> = HashMap::new();
     let mut shared = HashSet::new();

@@ -28,7 +28,7 @@ impl SourceLine {
 pub(super) enum Said<'a> {
     /// A line, or a line whose middle was cut.
     Line(&'a str),
-    /// A line that stands for this many similar lines.
+    /// A line that represents this many similar lines.
     Repeated(&'a str, usize),
     /// Members of JSON.
     Members(&'a str),

@@ -62,7 +62,7 @@ impl<'a> Template<'a> {
         self.count >= MIN_FOLDED
     }
 
-    /// The lines that are shown, with the number of lines that each stands for.
+    /// The lines that are shown, with the number of lines that each represents.
     pub(crate) fn shown(&self) -> impl Iterator<Item = (Numbered<'a>, usize)> + use<'a> {
         let folded = self.is_folded();
         let first = (self.first, if folded { self.count } else { 1 });
@@ -175,7 +175,7 @@ impl<'a> Templates<'a> {
             let odd_lines = found.iter().map(|found| found.count).sum();
             let usual = template.count.saturating_sub(odd_lines);
             if usual < MIN_FOLDED || usual < odd_lines {
-                // So many differing lines are not exceptions.
+                // With more differing lines there are no exceptions.
                 continue;
             }
             template.count = usual;

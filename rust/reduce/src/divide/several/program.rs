@@ -1,4 +1,4 @@
-//! Programs whose output can be told apart from others by its first or last lines.
+//! Programs whose output can be distinguished from others by its first or last lines.
 
 use super::line::{
     COMMIT_HEADS, NPM_ERRORS, is_build_step, is_coded, is_compiled, is_divider, is_formatted,

@@ -64,7 +64,7 @@ impl<'a> Quoted<'a> {
     }
 }
 
-/// The character that `escaped` stands for, without its backslash, and the length of the escape.
+/// The character that `escaped` represents, without its backslash, and the length of the escape.
 fn unescaped(escaped: &str) -> (char, usize) {
     let character = match escaped.as_bytes().first() {
         Some(b'n') => '\n',

@@ -165,7 +165,7 @@ impl Kinds {
             }
             let most = fold.show.saturating_sub(1);
             let last = if most > AHEAD {
-                // So many names are easier to find in their order.
+                // Larger numbers of names are easier to find in their order.
                 for entry in chain(entries, kind.first).take(most) {
                     push(row, from, entry, fold.notes);
                 }

@@ -41,7 +41,7 @@ impl UnknownInPlace {
             let known = self.kinds.iter().filter(|known| **known == kind).count();
             if known >= ALIKE_LINES {
                 self.alike += 1;
-                // After so many similar lines, those that follow are assumed to be similar too.
+                // After this number of similar lines, those that follow are assumed to be similar too.
                 self.plain += usize::from(self.alike.is_multiple_of(LINES));
                 return;
             }
