@@ -25,14 +25,14 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Lines below a heading that are shown while there is room.
+/// How many lines below a heading are shown while there is room.
 const LINES_BELOW_HEADING: usize = 3;
 /// What a person wrote stays whole up to this size; longer code and prose are identified by an outline.
 const WHOLE_BYTES: usize = 16_384;
 const OUTLINE_CHARS: usize = 120;
 /// Fewer numbered lines prove no listing.
 const LEAST_NUMBERED: usize = 20;
-/// How lines begin that say that something is wrong.
+/// Prefixes of lines that say that something is wrong.
 static RAISES: Beginnings<6> = Beginnings::new([
     "raise ",
     "throw ",

@@ -30,7 +30,7 @@ pub(crate) const FAMILY: Family = Family {
 const HEADER_CHARS: usize = 200;
 /// Bodies of this many answers are shown, and that of the last one.
 const BODIES: usize = 20;
-/// What curl and wget tell of a connection that works.
+/// What curl and wget report about a connection that works.
 static CONNECTION_NOISE: Beginnings<5> =
     Beginnings::new(["{ [", "} [", "Resolving ", "Connecting to ", "Saving to: "]);
 /// What curl describes the time that a transfer will take while it does not know.
@@ -48,7 +48,7 @@ const WGET_ERROR: &str = " ERROR ";
 /// What curl shows once it has the body, or begins with the next one.
 static AFTER_BODY: Beginnings<4> =
     Beginnings::new(["* Connection #", "* Closing connection", "{ [", TRANSFERS]);
-/// The head of the table in which curl describes a transfer.
+/// The header of the table in which curl describes a transfer.
 const TRANSFERS: &str = "% Total ";
 
 fn runs(input: &Input<'_>) -> bool {
@@ -179,7 +179,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 output.fact(text);
             }
         } else if is_of_wget(text) {
-            // It states what the last row of dots said.
+            // The last row of dots is repeated in this line.
             dots = dots.filter(|_| !is_saved(text));
             output.fact(text);
         } else if is_row_of_dots(text) {
@@ -215,16 +215,16 @@ struct Body {
     start: Option<usize>,
     /// Where the client spoke again.
     end: Option<usize>,
-    /// Where the rest of it is, behind what the client said in the middle of it.
+    /// Where the rest of the body continues after a message of the client inside it.
     rest: Option<usize>,
-    /// How many bytes it has, as the headers say.
+    /// The length in bytes from the headers.
     length: Option<usize>,
-    /// Where others wrote behind it.
+    /// Where others wrote after it.
     behind: Option<usize>,
 }
 
 impl Body {
-    /// Whether the next line is of the body or of what is behind it, unless it is one of the client.
+    /// Whether the next line is of the body or of what is after it, unless it is one of the client.
     fn is_open(&self) -> bool {
         self.start.is_some() || self.behind.is_some()
     }
@@ -255,7 +255,7 @@ impl Body {
         }
     }
 
-    /// What the client states at `at` is behind it.
+    /// What the client states at `at` is after it.
     fn ends(&mut self, at: usize) {
         if self.start.is_some() {
             self.end.get_or_insert(at);
@@ -306,7 +306,7 @@ fn length(text: &str) -> Option<usize> {
     name.eq_ignore_ascii_case(NAME).then(told)?
 }
 
-/// Whether `text` may be of the client: what is behind a body may not.
+/// Whether `text` may be of the client: what is after a body may not.
 fn is_of_client(text: &str) -> bool {
     begins_answer(text)
         || text.starts_with("* ")
@@ -315,7 +315,7 @@ fn is_of_client(text: &str) -> bool {
         || is_noise(text)
 }
 
-/// Whether the client turns to a server, or states what that answered.
+/// Whether the client turns to a server, or shows what that answered.
 fn begins_answer(text: &str) -> bool {
     match text.as_bytes().first() {
         Some(b'H') => is_status(text),
@@ -330,7 +330,7 @@ fn ends_in_digit(text: &str) -> bool {
     text.as_bytes().last().is_some_and(u8::is_ascii_digit)
 }
 
-/// Whether `text`, a line behind the beginning of a body, may be one of the client and not of the body.
+/// Whether `text`, a line after the beginning of a body, may be one of the client and not of the body.
 fn may_follow_body(text: &str) -> bool {
     let starts = match text.as_bytes() {
         [b'*' | b'<' | b'>', next, ..] => *next == b' ',
@@ -350,8 +350,8 @@ fn is_transfer(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_digit()) && text.has_text(UNKNOWN_TIME)
 }
 
-/// A note of the client about the connection: only what is bad is of use, whom it reached, and how that proved
-/// who it is.
+/// A note of the client about the connection: only problems are useful, the server it connected to, and how the server
+/// was authenticated.
 fn told_by_client(told: &str, line: &str, output: &mut Output) {
     if kind(told) == Kind::Bad {
         output.failed();
@@ -380,7 +380,7 @@ fn is_of_wget(text: &str) -> bool {
         || text.has_text(WGET_ERROR)
 }
 
-/// Whether wget states where it saved an answer.
+/// Whether wget shows where it saved an answer.
 fn is_saved(text: &str) -> bool {
     text.ends_with(']') && text.has_text(" saved [")
 }

@@ -45,8 +45,8 @@ fn runs(input: &Input<'_>) -> bool {
     recognises(input) == Match::Certain
 }
 
-/// Certain when the text, but for a few lines around it, is one object with a key or one list: it begins
-/// and ends like that.
+/// Certain when the text, except for a few lines around it, is one object with a key or one list: it begins and ends
+/// like that.
 fn recognises(input: &Input<'_>) -> Match {
     let Some(document) = Document::find(input.text) else {
         return Match::No;
@@ -86,7 +86,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// Writes what precedes or behind a document: a few lines as they are, more of them as an output of its own.
+/// Writes what precedes or after a document: a few lines as they are, more of them as an output of its own.
 fn around(text: &str, input: &Input<'_>, output: &mut Output) {
     let part = Input { text, ..*input };
     if said(text).nth(FEW_AROUND).is_none() || nested::reduce(&part, &FAMILY, output).is_none() {

@@ -1,4 +1,4 @@
-//! What C and C++ builds say: `gcc`, `clang`, `make`, `cmake`, `ninja`, link errors.
+//! C and C++ builds: `gcc`, `clang`, `make`, `cmake`, `ninja`, link errors.
 
 mod cmake;
 mod folder;
@@ -98,13 +98,13 @@ const PROGRAMS: [&str; 20] = [
 ];
 const ERROR_CHARS: usize = 300;
 const MAX_REQUIRED: usize = 2;
-/// Errors and verdicts that are kept, the first and the last.
+/// How many errors and verdicts are kept, the first and the last.
 const MAX_FACTS: usize = 4_096;
-/// Lines of no known kind that are kept, the first and the last.
+/// How many lines of no known kind are kept, the first and the last.
 const MAX_OTHERS: usize = 30;
-/// Finished targets that are kept, the last.
+/// How many finished targets are kept, the last.
 const MAX_TARGETS: usize = 2;
-/// How `configure` states which files it wrote.
+/// How `configure` shows which files it wrote.
 const CREATED: &str = "config.status: creating ";
 
 fn runs(input: &Input<'_>) -> bool {
@@ -174,7 +174,7 @@ enum Below<'a> {
     Pointer,
 }
 
-/// Whether `line` is a step of a build that went well, or its command with options.
+/// Whether `line` is a step of a build that succeeded, or its command with options.
 pub(crate) fn compiles(line: &str) -> bool {
     line.starts_with('[') && is_step(line) || line.has_text(" -") && is_command(line)
 }
@@ -199,7 +199,7 @@ struct Build<'a> {
     below: Below<'a>,
     /// Files that `configure` wrote at its end.
     created: String,
-    /// The last step that went well: all that a good run may say.
+    /// The last step that succeeded: a successful run may print nothing else.
     step: Option<&'a str>,
 }
 
@@ -385,7 +385,7 @@ impl<'a> Build<'a> {
             output.fact(&shorten(&created, ERROR_CHARS));
         }
         self.targets.write(Weight::Fact, ERROR_CHARS, output);
-        // It states that the build came to its end.
+        // It reports that the build came to its end.
         if let Some(last) = self.step.filter(|step| is_last_step(step)) {
             output.fact(&shorten(last, ERROR_CHARS));
         }

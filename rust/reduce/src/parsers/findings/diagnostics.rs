@@ -146,7 +146,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         return;
     }
     if reader.findings.are_sampled() {
-        // Beside a sample no one sees which finding a note goes with.
+        // If only a sample is shown, it is not visible which finding a note belongs to.
         reader.others.retain(|line| !is_aside(line));
     }
     let room = input.target_chars();

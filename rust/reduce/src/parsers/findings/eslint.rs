@@ -32,12 +32,12 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// How what is said of a place begins.
+/// Prefixes of a message after a location.
 static SEVERITIES: Beginnings<9> = Beginnings::new([
     "error", "warning", "info", "Error", "Warning", "✖", "⚠", "×", "‼",
 ]);
 const MAX_OTHERS: usize = 30;
-/// Findings in another form that are kept.
+/// How many findings in another form are kept.
 const FORMER_FINDINGS: usize = 300;
 const OTHER_CHARS: usize = 240;
 const MAX_ENDS: usize = 4;
@@ -45,7 +45,7 @@ const MAX_ENDS: usize = 4;
 const FEW_FINDINGS: usize = 40;
 /// Of more that have a code and no severity a sample is shown.
 const MANY_REMARKS: usize = 150;
-/// Of so few even where most say what others say.
+/// With so few findings, repeated messages do not matter.
 const VERY_FEW_FINDINGS: usize = 12;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -109,7 +109,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if is_header(text) {
             file = text.trim_end().trim_end_matches(':');
         } else if !text.trimmed().is_empty() && !is_advice(text) {
-            // Another form of the list, which precedes or behind it, is as good.
+            // Another form of the list, before or after it, is as good.
             let is_listed = || others.len() < FORMER_FINDINGS && finding(text).is_some();
             if others.len() < MAX_OTHERS || is_listed() {
                 others.push((listed.first.len(), text));
@@ -134,8 +134,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     nested::other(behind, &FAMILY, output);
 }
 
-/// `input` up to the last finding, and what follows a blank line below it when that is more than totals:
-/// another program said it.
+/// `input` up to the last finding, and what follows a blank line below it if that is more than totals: the output of
+/// another program.
 fn divided<'a>(input: &Input<'a>) -> (Input<'a>, Option<Input<'a>>) {
     let mut lines = input.lines();
     let mut end = input.text.len();
@@ -192,7 +192,7 @@ struct Listed<'a> {
     /// As many as can be shown each.
     first: Vec<(&'a str, Finding<'a>)>,
     all: Findings<'a>,
-    /// Whether one of them states how severe it is.
+    /// Whether one of them reports how severe it is.
     is_graded: bool,
 }
 
@@ -209,14 +209,14 @@ impl<'a> Listed<'a> {
         self.all.push(found);
     }
 
-    /// Whether there are too many to tell the place of each.
+    /// Whether there are too many to show each location.
     fn are_too_many(&self) -> bool {
         let findings = self.first.len();
         by_message::are_too_many(findings) || findings > MANY_REMARKS && !self.is_graded
     }
 
-    /// Whether there are many findings, and a third of them states what others say; of fewer, two thirds, or a
-    /// third where most files have one finding.
+    /// Whether there are many findings and a third of them repeat others. With fewer findings, two thirds must be
+    /// repeats, or a third if most files have one finding.
     fn repeats(&self) -> bool {
         let messages = self.first.iter().map(|(_, found)| found.message);
         let messages: HashSet<u64> = messages.map(by_message::without_padding).collect();
@@ -267,7 +267,7 @@ impl<'a> Listed<'a> {
     }
 }
 
-/// A row `  1:27  error  message  rule`: its place in the file, and all that is said.
+/// A row `  1:27  error  message  rule`: its location in the file and its message.
 fn row(text: &str) -> Option<Finding<'_>> {
     let depth = indent(text);
     let body = text.get(depth..).filter(|_| depth > 0)?;
@@ -312,7 +312,7 @@ fn worded_row(text: &str) -> Option<Finding<'_>> {
     })
 }
 
-/// Whether a line states what could be done, as eslint and the program that runs it do.
+/// Whether a line shows what could be done, as eslint and the program that runs it do.
 fn is_advice(text: &str) -> bool {
     text.has_text("potentially fixable") || text.starts_with("(Use `node --trace-")
 }

@@ -21,7 +21,7 @@ pub(crate) use code::{is_code, trimmed_end};
 /// ones of each message, and how many each file has. Messages that differ only in numbers and quoted
 /// names are one message then.
 const ALL_ERRORS: usize = 600;
-/// The same for what linters say, most of which is taste.
+/// The same for linters, most of whose findings are about style.
 const ALL_REMARKS: usize = 150;
 /// Of more of those only the first places of each message are shown if all would take too much, and a
 /// sample takes this many percent of it at most.
@@ -42,7 +42,7 @@ pub(crate) struct Finding<'a> {
     pub(crate) place: &'a str,
     /// The path alone; a place that does not begin with it is below it.
     pub(crate) path: &'a str,
-    /// What is said about the place, with severity and code.
+    /// The message, with severity and code.
     pub(crate) message: &'a str,
     /// The line that states both, as the tool wrote it; empty when they are on different lines.
     pub(crate) whole: &'a str,
@@ -196,7 +196,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    /// Whether there are too many to tell the place of each.
+    /// Whether there are too many to show each location.
     pub(crate) fn are_sampled(&self) -> bool {
         self.sample.is_some() || self.all.len() > self.most_told()
     }

@@ -1,4 +1,4 @@
-//! Findings of linters and type checkers as JSON: objects that say a message, a line and a path.
+//! Findings of linters and type checkers as JSON: objects with a message, a line and a path.
 
 mod object;
 mod store;
@@ -117,7 +117,7 @@ struct Read {
 }
 
 impl Read {
-    /// How much was found.
+    /// How many findings there are.
     fn told(&self) -> usize {
         self.found.len() + self.counts.len()
     }

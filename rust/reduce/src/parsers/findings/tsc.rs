@@ -47,7 +47,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut findings = Findings::exact();
     let mut others = Ends::new(0, MAX_OTHERS);
     let mut explained = true;
-    // Behind what an overload is said to have given is that error.
+    // The error that an overload reports follows its announcement.
     let mut gave = false;
     // The last line of an explanation, the deepest cause.
     let mut cause = None;
@@ -66,7 +66,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             continue;
         }
         if let Some(found) = finding(text) {
-            // Indented places say where something of the error before is declared.
+            // Indented locations show declarations that belong to the error above.
             if depth == 0 {
                 tell(&mut cause, &mut findings);
                 findings.push(found);
@@ -80,8 +80,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             explained = false;
             of_error = true;
         } else if depth > 0 && of_error {
-            // The first line of an explanation states what the message means, the last one why. One that
-            // follows a place states what is declared there.
+            // The first line of an explanation shows what the message means, the last one why. One that follows a place
+            // shows what is declared there.
             let declared = bare_place(text.trim_start()).is_some();
             let gives = text
                 .trim_ascii_end()

@@ -51,7 +51,7 @@ const LONG_BYTES: usize = 3_000;
 const LEAST_SHARE_BYTES: usize = 100;
 /// Lines outside of hunks (a message, what a formatter states) that are shown.
 const PROSE_LINES: usize = 80;
-/// Lines that tell of something bad are shown beyond them.
+/// Lines that report something bad are shown beyond them.
 const BAD_LINES: usize = 40;
 /// This many changes in the form of `diff` without `-u` prove one.
 const NORMAL_CHANGES: usize = 2;

@@ -30,7 +30,7 @@ const ROWS: usize = 100;
 /// Names of the further files of a commit have this many bytes by the first of this many folds that is enough.
 const FILES_BYTES: usize = 4_000;
 const FILE_FOLDS: usize = 8;
-/// How lines begin that tell of a failure.
+/// Prefixes of lines that report a failure.
 static FAILURES: Beginnings<12> = Beginnings::new([
     "error: ",
     "fatal: ",
@@ -45,7 +45,7 @@ static FAILURES: Beginnings<12> = Beginnings::new([
     "ERROR: ",
     "remote: ERROR",
 ]);
-/// How lines begin that tell of work under way, or how to do what.
+/// Prefixes of lines that report work under way, or how to do what.
 static NOISE: Beginnings<22> = Beginnings::new([
     "Auto-merging ",
     "remote: Enumerating objects",
@@ -70,9 +70,9 @@ static NOISE: Beginnings<22> = Beginnings::new([
     "Removing ",
     "Rebasing (",
 ]);
-/// What a hint states that ends an operation or takes in what others did.
+/// What a hint reports that ends an operation or takes in what others did.
 const WAYS_OUT: [&str; 4] = ["--continue", "--abort", "--skip", "git pull"];
-/// How lines begin that only proof that git speaks.
+/// Prefixes of lines that only proof that git speaks.
 static SIGNS: Beginnings<12> = Beginnings::new([
     "CONFLICT (",
     "Automatic merge failed",
@@ -182,8 +182,8 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         if failure {
             output.failed();
         }
-        // The last state of a counter states that it came to its end; a hint to a rejected push states
-        // why, and hints to all else say how.
+        // The last state of a counter reports the end. A hint about a rejected push gives the reason; all other hints
+        // only explain what to do.
         let is_told = || {
             text.ends_with("done.")
                 || text.contains("100%")

@@ -1,4 +1,4 @@
-//! What `git blame` states: which commits wrote which lines.
+//! Output of `git blame`: which commits wrote which lines.
 
 mod parse;
 mod porcelain;
@@ -27,9 +27,9 @@ pub(crate) const FAMILY: Family = Family {
 
 /// More commits than this are left to the generic rule.
 const COMMITS: usize = 2_048;
-/// Ranges of one commit that are named.
+/// How many ranges of one commit are named.
 const RANGES: usize = 24;
-/// Lines of another form that are shown.
+/// How many lines of another form are shown.
 const UNKNOWN_LINES: usize = 30;
 /// Ranges of this many lines are shown whole if there is room.
 const SHORT_RANGE: usize = 3;
@@ -37,7 +37,7 @@ const SAMPLE_CHARS: usize = 120;
 /// Of a long file so much is shown beside a share of it.
 const LONG_BYTES: usize = 1_000;
 const LONG_SHARE: usize = 20;
-/// How lines begin that are alike in every file.
+/// Prefixes of lines that are alike in every file.
 static BOILERPLATE: Beginnings<10> = Beginnings::new([
     "import ", "from ", "#include", "use ", "using ", "package ", "\"\"\"", "@", "}", ")",
 ]);
@@ -143,14 +143,14 @@ struct Blame<'a> {
     text: &'a str,
     commits: Vec<Commit<'a>>,
     index: HashMap<&'a str, u16>,
-    /// Lines that tell something, each of another kind than all before it.
+    /// Samples of lines, each of a different kind.
     samples: Vec<Sample>,
     kinds: HashSet<u64>,
     range: Range<'a>,
 }
 
 impl<'a> Blame<'a> {
-    /// Takes a line; `code_end` is where it ends in the text.
+    /// Reads a line; `code_end` is where it ends in the text.
     fn push(&mut self, line: &Line<'a>, code_end: usize) {
         let commit = self.commits.get(usize::from(self.range.commit));
         if self.range.lines == 0 || commit.is_none_or(|commit| commit.name != line.name) {
@@ -220,7 +220,7 @@ impl<'a> Blame<'a> {
         }
     }
 
-    /// Adds the lines that tell most of the range.
+    /// Adds the most informative lines of the range.
     fn end_range(&mut self) {
         let range = std::mem::take(&mut self.range);
         if range.lines == 0 {

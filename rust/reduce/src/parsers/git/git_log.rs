@@ -33,7 +33,7 @@ const NEWEST: usize = 20;
 const NAMED: usize = 30;
 /// The newest commits of a log in blocks that keep their whole subject.
 const NEWEST_BLOCKS: usize = 50;
-/// Subjects of one author that are shown.
+/// How many subjects of one author are shown.
 const SUBJECTS_OF_AUTHOR: usize = 200;
 /// A subject cut to fewer characters states nothing.
 const LEAST_SUBJECT_CHARS: usize = 16;
@@ -49,7 +49,7 @@ const SUBJECT_CHARS: usize = 120;
 /// A row of another log may hold two whole names beside a subject.
 const ROW_CHARS: usize = 200;
 const AUTHORS: usize = 30;
-/// Lines of another form that are shown.
+/// How many lines of another form are shown.
 const UNKNOWN_LINES: usize = 30;
 /// Options with which a log holds diffs; those are another family's.
 const PATCH_OPTIONS: [&str; 5] = ["-p", "-u", "--patch", "-L", "--cc"];
@@ -127,7 +127,7 @@ fn lines(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
         let row = commit::without_graph(source).trim_end();
         let Some((name, rest)) = commit::line(row) else {
             if is_total(row) || row.starts_with(' ') && row.contains(" | ") {
-                // The files of a commit stand below it, and go where its row goes.
+                // The files of a commit are below it, and are removed together with its row.
                 if told {
                     output.fact(&without_bar(row));
                 }
@@ -159,7 +159,7 @@ fn lines(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
         }
     }
     flush(&mut row_of_names, &mut names, output);
-    // The oldest commit of all states where the history begins.
+    // The oldest commit of all shows where the history begins.
     if let Some(row) = waiting {
         output.fact(&line::shorten(row, SUBJECT_CHARS));
     }
@@ -255,7 +255,7 @@ impl Room {
     }
 }
 
-/// The first `chars` characters of `row`, with a sign that there are more.
+/// The first `chars` characters of `row`, with a symbol that there are more.
 fn head(row: &str, chars: usize) -> String {
     match row.char_indices().nth(chars) {
         Some((end, _)) => format!("{}…", row.get(..end).unwrap_or(row).trim_end()),

@@ -25,7 +25,7 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// How the first line of the long format begins.
+/// The beginning of the first line of the long format.
 static FIRST_LINES: Beginnings<6> = Beginnings::new([
     "On branch ",
     "HEAD detached at ",
@@ -56,7 +56,7 @@ const LABELS: [&str; 13] = [
     "deleted by us:",
     "deleted by them:",
 ];
-/// Hints how to stage, unstage and exchange commits. Those that say how to end an operation stay.
+/// Hints about staging and switching branches. Hints about ending an operation are kept.
 static HINTS: Beginnings<7> = Beginnings::new([
     "  (use \"git add",
     "  (use \"git restore ",

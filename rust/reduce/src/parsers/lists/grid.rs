@@ -30,7 +30,7 @@ const LINE_CHARS: usize = 240;
 const MIN_ROWS: usize = 12;
 /// Rows of numbers that stay as they are printed.
 const NUMBER_ROWS: usize = 100;
-/// Verdicts that are distinguished in one part of a table.
+/// How many verdicts are distinguished in one part of a table.
 const MAX_VERDICTS: usize = 8;
 
 /// Certain when most of the first lines are rows of a name and a verdict, likely when the shell of a

@@ -1,4 +1,4 @@
-//! What package managers say: what they installed, or why they could not.
+//! Output of package managers: what they installed, or why they could not.
 
 mod grammar;
 mod listed;
@@ -116,7 +116,7 @@ fn of_grammar(line: &str) -> bool {
     grammar::known(line).is_some() || grammar::counted(line).is_some()
 }
 
-/// Whether `line` is one of a package manager, of whichever command.
+/// Whether `line` is from any package manager.
 fn is_told(line: &str) -> bool {
     of_grammar(line)
         || grammar::installed(line).is_some()
@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
         false
     }
 
-    /// Takes `line` if it states what it is by more than its first word.
+    /// Reads `line` if it shows what it is by more than its first word.
     fn takes(&mut self, number: usize, line: &'a str) -> bool {
         if let Some(package) = grammar::installed(line) {
             self.installed.add(package);
@@ -346,7 +346,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A step of a run that only states what it would do.
+    /// A step of a run that only shows what it would do.
     fn planned(&mut self, number: usize, line: &'a str, step: grammar::Step, name: &str) {
         if names(self.input, name) {
             self.rows.add(What::Known, number, line);

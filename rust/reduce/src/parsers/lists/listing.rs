@@ -54,7 +54,7 @@ const MANY_BYTES: usize = 4_000;
 const VERY_MANY_BYTES: usize = 20_000;
 /// A long list has a twentieth of its bytes and this many more.
 const LONG_LIST_BYTES: usize = 8_000;
-/// How lines begin in which these programs tell of an error.
+/// How lines begin in which these programs report an error.
 static COMPLAINTS: Beginnings<17> = Beginnings::new([
     "ls: ",
     "find: ",
@@ -100,7 +100,7 @@ pub(crate) fn lists_files(input: &Input<'_>) -> bool {
     input.program() == "rg" && input.has("--files")
 }
 
-/// What kind of list an input is.
+/// What kind of list an output is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum List {
     Dependencies,
@@ -222,8 +222,7 @@ fn list(input: &Input<'_>) -> Option<List> {
     is_most(seen.paths, lines).then_some(List::Paths)
 }
 
-/// Whether `line` is what programs say, not the name of a file: names of many words are few, and before one
-/// there is its size at most.
+/// Whether `line` is a message, not the name of a file: few names have many words, and at most a size precedes one.
 fn is_sentence(line: &str) -> bool {
     const WORDS: usize = 4;
     let text = line.trim_ascii_start();

@@ -52,7 +52,7 @@ fn lists_packages(input: &Input<'_>) -> bool {
     ) && (input.has("list") || input.has("freeze"))
 }
 
-/// What kind of table an input is.
+/// What kind of table an output is.
 enum Kind<'a> {
     Processes(ps::Columns),
     Packages(packages::Form),

@@ -49,21 +49,21 @@ const TEXT_CHARS: usize = 160;
 const LONG_LINE_BYTES: usize = 1_000;
 /// Beside a share of the output, up to this many bytes of hits are shown.
 const MORE_BYTES: usize = 4_000;
-/// The hits of a file with at most this many are shown although others say the same.
+/// The hits of a file with at most this many are shown although others have the same message.
 const FEW_HITS: usize = 4;
-/// Kinds of inputs that are distinguished at most.
+/// How many kinds of inputs are distinguished at most.
 const KINDS: usize = 8_192;
 /// The inputs of the hits have this many bytes at least.
 const LEAST_BYTES: usize = 900;
-/// Inputs that are alike so far are not distinguished, but for records of a log.
+/// Inputs that are alike so far are not distinguished, except for records of a log.
 const BEGINNING_BYTES: usize = 40;
 /// An input needs more room than this.
 const LEAST_ROOM: usize = 8;
-/// Lines of no known form that are shown.
+/// How many lines of no known form are shown.
 const UNKNOWN_LINES: usize = 30;
 /// Up to this many bytes of paths every one is shown as it is.
 const FILES_BYTES: usize = 24_000;
-/// How lines begin in which these programs tell of an error.
+/// How lines begin in which these programs report an error.
 static COMPLAINTS: Beginnings<7> = Beginnings::new([
     "grep: ", "egrep: ", "fgrep: ", "zgrep: ", "rg: ", "fatal: ", "ack: ",
 ]);
@@ -236,13 +236,13 @@ fn with_text(input: &Input<'_>, hits: &Hits<'_>, pattern: &Pattern, output: &mut
     let mut line = String::new();
     for row in &hits.rows {
         let Row { number, text, hit } = row.row;
-        // A line near a hit that states what another one said shows nothing.
+        // A line near a hit that repeats another one is not shown again.
         let known = !hit && around.len() < KINDS && !around.insert(text.trim_ascii());
         if !hit && (known || text.trim_ascii().is_empty() || !(whole_context || is_head(text))) {
             continue;
         }
         let new = path != Some(hits.path(row));
-        // The only file that is searched has no name, and no mark behind it.
+        // The only file that is searched has no name, and no mark after it.
         let is_named = row.file > 0 || !hits.path(row).is_empty();
         path = Some(hits.path(row));
         if new && hits.headings {
@@ -342,8 +342,8 @@ impl<'i, 'p> SampledHits<'i, 'p> {
         self.written += output.len() - from;
     }
 
-    /// What is shown of the text of a hit when there is room for it and none like it was there. Records of a log
-    /// that begin alike may say something else: they leave `for_others` of the room to other beginnings.
+    /// The text of a hit that is shown if there is space and no similar text was shown. Log records with a similar
+    /// beginning may differ later: they leave `for_others` of the space to other beginnings.
     fn new_text<'t>(
         &mut self,
         text: &'t str,

@@ -37,7 +37,7 @@ const ROWS_BYTES: usize = 8_000;
 /// Of more rows a fifth of their bytes, within these bounds.
 const MIN_SHOWN_BYTES: usize = 4_000;
 const MAX_SHOWN_BYTES: usize = 16_000;
-/// Of them this many for rows that tell of a failure, however seldom it came.
+/// Of them this many for rows that report a failure, however seldom it came.
 const BAD_BYTES: usize = 1_500;
 
 /// Certain when most of the first lines are rows of one width.

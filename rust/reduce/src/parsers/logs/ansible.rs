@@ -28,9 +28,9 @@ pub(crate) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 400;
-/// Lines below a failure or a value that are shown.
+/// How many lines below a failure or a value are shown.
 const LINES_BELOW: usize = 40;
-/// The counts of a recap that tell of a failure.
+/// The counts of a recap that report a failure.
 const BAD_COUNTS: [&str; 2] = ["failed=", "unreachable="];
 
 fn recognises(input: &Input<'_>) -> Match {
@@ -71,7 +71,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
             reader.line(line);
             continue;
         };
-        // Results that are not anyone-liners stand in the lines below, up to the bracket that closes them.
+        // Results that are not on one line continue in the lines below, up to the closing bracket.
         let opened = outcome.told == "{";
         let mut body = String::from(if opened { "{" } else { outcome.told });
         let mut more = 0;

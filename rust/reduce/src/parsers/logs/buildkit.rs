@@ -32,9 +32,9 @@ pub(crate) const FAMILY: Family = Family {
 const LINE_CHARS: usize = 320;
 /// So much of the end of what a failed step printed is read.
 const STEP_BYTES: usize = 262_144;
-/// Steps that are distinguished.
+/// How many steps are distinguished.
 const STEPS: usize = 512;
-/// Bad lines of one step that went well.
+/// Bad lines of one step that succeeded.
 const BAD_LINES: usize = 12;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -91,7 +91,7 @@ struct Step<'a> {
     failed: bool,
     /// The end of what it printed, if it will fail.
     printed: String,
-    /// The lines of it that tell of something bad, and the last one, if it will not.
+    /// The lines of it that report something bad, and the last one, if it will not.
     bad: Vec<&'a str>,
     last: &'a str,
 }
@@ -207,7 +207,7 @@ impl<'a> Reader<'a, '_> {
                 }
                 self.fact(said);
             }
-            // Older versions say it again as it is.
+            // Older versions repeat it unchanged.
             Section::Steps if said == self.error => {}
             Section::Steps => self.unknown.push(line),
         }
@@ -225,7 +225,7 @@ impl<'a> Reader<'a, '_> {
 }
 
 impl<'a> Step<'a> {
-    /// Takes a line that it printed and that need not be read closely.
+    /// Reads a line of output that need not be examined closely.
     fn look_over(&mut self, said: &'a str) {
         if said.trim().is_empty() {
             return;
@@ -236,7 +236,7 @@ impl<'a> Step<'a> {
         }
     }
 
-    /// Takes a line that the step printed; of very many the last ones.
+    /// Reads a line that the step printed; if there are many, the last ones are kept.
     fn print(&mut self, said: &str) {
         self.printed.push_str(said);
         self.printed.push('\n');

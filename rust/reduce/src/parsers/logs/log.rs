@@ -1,4 +1,4 @@
-//! Logs: templates with their counts, and everything that is odd or bad.
+//! Logs: templates with their counts, and all unusual or bad records.
 
 mod reader;
 mod record;
@@ -44,7 +44,7 @@ const LONG_SHARE: usize = 40;
 const LONG_BYTES: usize = 2_500;
 const MIN_SHOWN_BYTES: usize = 1_500;
 const MAX_SHOWN_BYTES: usize = 16_000;
-/// Bad records, warnings and odd answers may take so much of a short log too.
+/// Bad records, warnings and unusual answers may use this much space of a short log, too.
 const MIN_ODD_BYTES: usize = 4_000;
 
 /// What stays of the beginning of a JSON record that is too long.
@@ -131,7 +131,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// `line` in this many characters; of a long JSON record what it states, wherever that is.
+/// `line` in at most this many characters; of a long JSON record, its message, wherever that is.
 fn legible(line: &str, max_chars: usize) -> Cow<'_, str> {
     if line.len() > max_chars && line.starts_with('{') {
         let short = values::shortened(line);

@@ -1,6 +1,6 @@
 //! Runs of several commands: tox, nox, pre-commit, scripts of packages that call each other.
 //!
-//! The runner states which command gave which part of the output: each part goes the way of an output of
+//! The runner shows which command gave which part of the output: each part goes the way of an output of
 //! that command, and of the lines of the runner those stay that say what failed.
 
 mod head;
@@ -32,7 +32,7 @@ pub(crate) const FAMILY: Family = Family {
 
 const PROGRAMS: [&str; 4] = ["tox", "nox", "pre-commit", "prek"];
 const HEAD_CHARS: usize = 160;
-/// Checks that went well and are shown one by one.
+/// Checks that succeeded and are shown one by one.
 const PASSED_CHECKS: usize = 40;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -129,7 +129,7 @@ struct Reader<'a, 'o> {
     title: Option<&'a str>,
     /// Whether a part was about a failure.
     failed: bool,
-    /// Checks that went well.
+    /// Checks that succeeded.
     passed: usize,
     /// Whether the part has a line of its own.
     seen: bool,
@@ -220,7 +220,7 @@ impl<'a> Reader<'a, '_> {
     }
 }
 
-/// Whether a line of a runner states that a command failed, or that it could not be run.
+/// Whether a line of a runner reports that a command failed, or that it could not be run.
 fn tells_failure(line: &str) -> bool {
     ["FAIL", "failed", "aborted", "error"]
         .iter()

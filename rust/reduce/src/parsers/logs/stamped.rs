@@ -81,7 +81,7 @@ struct Reader<'a, 'o> {
     step: Step<'a>,
     /// The job and the step, where each line names them.
     place: &'a str,
-    /// Whether the lines say how the step is run, not what it prints.
+    /// Whether the lines describe how the step is run, not its output.
     in_group: bool,
     output: &'o mut Output,
 }

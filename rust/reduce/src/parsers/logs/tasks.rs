@@ -93,7 +93,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         let exit = match task.ended {
             _ if input.exit == Exit::Success => Exit::Success,
             Some((exit, _)) => exit,
-            // Another one is said to be why the run failed.
+            // Another command is reported as the reason why the run failed.
             None if blamed => Exit::Success,
             None => input.exit,
         };
@@ -149,7 +149,7 @@ struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    /// The line that states that it failed.
+    /// The line that reports that it failed.
     fn failure(&self) -> Option<&'a str> {
         self.ended
             .filter(|(exit, _)| *exit == Exit::Failure)

@@ -1,4 +1,4 @@
-//! What `cargo test` states: failed tests, panics and places, results; errors of the build before it.
+//! Output of `cargo test`: failed tests, panics and places, results; errors of the build before it.
 
 mod difference;
 mod known;
@@ -46,9 +46,9 @@ pub(crate) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 240;
-/// Lines that a failed test printed that are kept.
+/// How many lines that a failed test printed are kept.
 const PRINTED: usize = 6;
-/// Failed tests that are remembered.
+/// How many failed tests are remembered.
 const TESTS: usize = 4_096;
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
@@ -79,7 +79,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     tests.end();
 }
 
-/// What is below the line that states that the tests of a target failed.
+/// The lines below the report that the tests of a target failed.
 const CAUSES: [&str; 2] = [
     "Caused by:",
     "note: test exited abnormally; to see the full output pass --no-capture to the harness.",
@@ -91,27 +91,27 @@ struct Tests<'a, 'o> {
     section: Section,
     build: Reader<'a>,
     folder: Folder<'a>,
-    /// The test whose output is read, until it is known whether its panic names it.
+    /// The test whose output is read, until it is known whether its panic shows its name.
     header: Option<&'a str>,
     /// Failed tests that were written.
     named: HashSet<&'a str>,
-    /// Lines that say that a test failed; written where nothing else names it.
+    /// Lines that report a failed test; written if nothing else shows its name.
     failed: Vec<&'a str>,
-    /// The target that runs; written when it fails.
+    /// The target that runs; written if it fails.
     target: Option<&'a str>,
-    /// Whether the line before said that the tests of a target failed, or why.
+    /// Whether the previous line reported that the tests of a target failed, or the reason.
     closing: bool,
-    /// The last failed test that nextest named.
+    /// The last failed test in the output of nextest.
     last_failed: Option<&'a str>,
-    /// The last test that passed; written where the output ends without a result.
+    /// The last passed test; written if the output ends without a result.
     last: Option<&'a str>,
-    /// The last assertion without words of its own: its values tell the next such one.
+    /// The last assertion without a message: its values show the next such assertion.
     assertion: &'a str,
     difference: Difference,
     /// Whether a target had tests that failed.
     some_failed: bool,
     results: Results<'a>,
-    /// States how many tests of a target run, until their result is shown.
+    /// The number of tests of a target, until their result is shown.
     running: Option<&'a str>,
 }
 
@@ -152,19 +152,19 @@ impl<'a> Tests<'a, '_> {
 
     fn content(&mut self, line: &'a str, body: &'a str) {
         match self.section {
-            // The harness of one test states again what the row of nextest has said.
+            // The harness of a single test repeats the row of nextest.
             Section::Failure { .. } if self.last_failed.is_some() && outcome(body).is_some() => {}
             Section::Failure { printed } => self.failure_line(line, body, printed),
             Section::Successes => self.build.unknown.push(line),
             Section::Passed if line.starts_with("    ") => {}
             Section::Names if line.starts_with("    ") => self.name(body.trim_end()),
             Section::Names if body.is_empty() => {}
-            // The head of the list was cut away.
+            // The header of the list was cut off.
             Section::Tests | Section::Build if is_listed(line) => {
                 self.section = Section::Names;
                 self.name(body.trim_end());
             }
-            // Nextest shows what the harness of the failed test said.
+            // Nextest shows the output of the harness of the failed test.
             Section::Tests if self.last_failed.is_some() && is_shown(line, body) => {
                 self.failure_line(line, body, 0);
             }
@@ -191,7 +191,7 @@ impl<'a> Tests<'a, '_> {
         }
     }
 
-    /// Whether `line` states that the tests of a target failed, or below that why: it stays behind them.
+    /// Whether `line` reports that the tests of a target failed, or the reason below that: it stays after them.
     fn closes(&mut self, line: &'a str, body: &'a str) -> bool {
         let fails =
             line.starts_with("error: test failed") || line.starts_with("error: doctest failed");
@@ -241,8 +241,8 @@ impl<'a> Tests<'a, '_> {
             self.output.failed();
         }
         if body.len() < line.len() {
-            // Nextest shows the harness of each failed test: this is not a verdict of the run, and what
-            // the test printed follows.
+            // Nextest shows the harness of each failed test: this is not the verdict of the run, and the output of the
+            // test follows.
             self.failed.clear();
             if self.last_failed.is_some() {
                 self.section = Section::Failure { printed: 0 };
@@ -261,12 +261,12 @@ impl<'a> Tests<'a, '_> {
         self.results.add(line);
     }
 
-    /// A line of what a failed test printed: its panics stay, and a few others.
+    /// Reads a line of the output of a failed test: panics and a few other lines are kept.
     fn failure_line(&mut self, line: &'a str, body: &'a str, printed: usize) {
         let note = body.starts_with("note: ") && !is_about_panic(body);
         let note = note || body == "stack backtrace:";
         if body.starts_with("panic message: ") {
-            // The panic itself states it.
+            // The panic contains it.
             return;
         }
         if body.is_empty() || note || is_ruled(body) || is_beside(line, body) {
@@ -277,7 +277,7 @@ impl<'a> Tests<'a, '_> {
         }
         if let Some(header) = self.header.take() {
             self.remember(header);
-            // A panic names the test as its thread; a documentation test runs in `main`.
+            // The thread of a panic has the name of the test, except for a documentation test, which runs in `main`.
             let named = self.last_failed.is_some_and(|name| name.ends_with(header));
             let panic = body.starts_with("thread '") && body.contains(header);
             if !(named || panic) {
@@ -299,7 +299,7 @@ impl<'a> Tests<'a, '_> {
             return;
         }
         if line.starts_with("error: ") && !line.starts_with("error: aborting") {
-            // Cargo goes on.
+            // Cargo continues with the next target.
             self.section = Section::Tests;
             self.build.line(line, self.output);
         } else if printed < PRINTED && (printed < PRINTED / 2 || is_bad(line)) {
@@ -358,7 +358,7 @@ impl<'a> Tests<'a, '_> {
         self.difference = Difference::default();
     }
 
-    /// Tests that are said to have failed and not shown otherwise.
+    /// Writes tests that are reported as failed but not shown otherwise.
     fn write_failed(&mut self) {
         for line in self.failed.drain(..) {
             if !self.named.contains(name(line)) {
@@ -380,7 +380,7 @@ impl<'a> Tests<'a, '_> {
     }
 }
 
-/// Whether a test that should panic states that it did not, or not with the text that it should have.
+/// Whether a test that should panic reports that it did not, or not with the text that it should have.
 fn is_about_panic(note: &str) -> bool {
     note.starts_with("note: test did not panic") || note.starts_with("note: panic did not contain")
 }

@@ -1,7 +1,7 @@
-//! What `go test` (plain, verbose and `-json`), `go vet` and `go build` say.
+//! Output of `go test` (plain, verbose and `-json`), `go vet` and `go build`.
 //!
-//! What a test logs comes before its verdict when tests are verbose, and after it otherwise; it is
-//! kept under the verdict of the test, if that failed. Of stacks the places in the user's code stay.
+//! The log of a test comes before its verdict in verbose runs, and after it otherwise; it is
+//! kept below the verdict if the test failed. Of stacks, locations in the user's code are kept.
 
 mod coverage;
 mod event;
@@ -45,9 +45,9 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// An input is long from here on.
+/// Longer output is treated as long.
 const SHORT_BYTES: usize = 8_192;
-/// Packages that passed, rows of coverage: more are not named.
+/// How many passed packages and rows of coverage are listed at most.
 const PASSED_LINES: usize = 30;
 const BENCHMARK_LINES: usize = 200;
 const COVERED_LINES: usize = 400;
@@ -55,7 +55,7 @@ const VERDICT: &str = "--- FAIL: ";
 
 fn runs(input: &Input<'_>) -> bool {
     match input.program() {
-        // What a program logs that `go run` runs is a log.
+        // The log of a program that `go run` starts is a log.
         "go" if input.subcommand() == "run" => !crate::parsers::logs::log::is_log(input),
         "go" if input.subcommand() == "tool" => input.has("cover"),
         "go" => matches!(input.subcommand(), "test" | "vet" | "build" | "install"),
@@ -131,13 +131,13 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 
 struct Report<'a, 'o> {
     failed: Failed<'a>,
-    /// What the package said whose lines are read, until it was shown which of its tests ran too long.
+    /// The output of the current package, until it is known which of its tests timed out.
     part: &'a str,
     /// The package of the last event.
     package: Option<&'a str>,
-    /// Failed tests whose verdict is written.
+    /// Failed tests whose verdicts are written.
     shown: Names<'a>,
-    /// Tests whose failed parts have their verdicts written.
+    /// Tests whose failed subtests have verdicts that are written.
     parents: Names<'a>,
     /// Failed tests of all packages of this run whose verdicts are written.
     told: Names<'a>,
@@ -154,7 +154,7 @@ struct Report<'a, 'o> {
     any_failure: bool,
     stack: Stack<'a>,
     unknown: UnknownInPlace,
-    /// The package and the test of an unfinished line: long ones come in parts.
+    /// The package and the test of an incomplete line: long ones arrive in several events.
     open: Option<(Option<&'a str>, Option<&'a str>)>,
     output: &'o mut Output,
 }
@@ -175,7 +175,7 @@ impl<'a> Report<'a, '_> {
         self.logged.clear();
     }
 
-    /// Handles `line`; `source` is the same when the names in it live as long as the input.
+    /// Handles `line`; `source` is the same line if it is a part of the input, so that names can be borrowed.
     fn text(&mut self, line: &str, source: Option<&'a str>) {
         let trimmed = line.trim_ascii();
         if trimmed.is_empty() {
@@ -210,7 +210,7 @@ impl<'a> Report<'a, '_> {
             if trimmed != "FAIL" || !std::mem::replace(&mut self.any_failure, true) {
                 self.any_failure = true;
                 let line = squeezed(line);
-                // `FAIL package 2.005s`: the time states nothing.
+                // `FAIL package 2.005s`: the time is left out.
                 let timed = line.rsplit_once(' ').filter(|(_, time)| is_seconds(time));
                 self.output
                     .fact(timed.map_or(&line, |(package, _)| package));
@@ -232,7 +232,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// States what a test logged before its verdict, if it `failed`.
+    /// Writes the log of a test before its verdict, if it `failed`.
     fn told_before(&mut self, failed: bool) {
         for line in self.loose.take() {
             if failed {
@@ -241,13 +241,13 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// What a line about the running of a test states: `RUN   name`, `CONT  name`, `NAME  name`.
+    /// Reads the rest of a line about a running test: `RUN   name`, `CONT  name`, `NAME  name`.
     fn running(&mut self, rest: &str, source: Option<&'a str>) {
         self.loose.take_headless();
         self.loose.take();
         if let Some(name) = rest.strip_prefix("FAIL: ") {
             self.output.failed();
-            // At its end a run may list again what failed in it: `package name (0.00s)`.
+            // At the end, a run may list its failed tests again: `package name (0.00s)`.
             let test = name.split(' ').nth(1);
             if test.is_some_and(|test| self.told.contains(test)) {
                 return self.own(None);
@@ -305,7 +305,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// A line about a package as a whole; whether it was one.
+    /// Reads a line about a package; returns whether it was one.
     fn package(&mut self, line: &str) -> bool {
         if self.listed.take(line, self.output) || NOISE.begin(line) || line.starts_with("?   \t") {
             return true;
@@ -358,7 +358,7 @@ impl<'a> Report<'a, '_> {
                 .context(&shorten(&squeezed(line), MESSAGE_CHARS));
             return;
         }
-        // `a imports`, below it `b: no such module`: the way to a package that is not there.
+        // `a imports`, below it `b: no such module`: the import path to a missing package.
         if !indented && (line.ends_with(" imports") || line.ends_with(" tested by")) {
             self.after_diagnostic = true;
             self.output.failed();
@@ -377,7 +377,7 @@ impl<'a> Report<'a, '_> {
             return;
         }
         let Some(owner) = self.owner else {
-            // What a passing test logs is indented, or is at its place.
+            // The log of a passed test is indented, or begins with its location.
             if !indented && !is_placed(line) {
                 self.unknown.show(line, self.output);
             }
@@ -388,7 +388,7 @@ impl<'a> Report<'a, '_> {
         }
         if self.logged.tells(trimmed, self.is_long) {
             self.head(owner);
-            // Blanks in what a test states are its own; those of a frame around values are not.
+            // Indentation inside a message belongs to the message; that of a frame around values does not.
             let own = is_placed(trimmed).then(|| trimmed.into());
             let said = own.unwrap_or_else(|| squeezed(line));
             self.output.compared(&said, MESSAGE_CHARS, Weight::Fact);

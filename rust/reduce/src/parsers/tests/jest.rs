@@ -1,6 +1,6 @@
-//! What `jest` states: failed tests, assertions and places, suites that did not run, totals, coverage.
+//! Output of `jest`: failed tests, assertions and locations, suites that did not run, totals, coverage.
 //!
-//! A failure is in the outline of its file, in a block of its own, and of long runs again in a
+//! A failure is in the outline of its file, in a block of its own and, in long runs, again in a
 //! summary; the first block is kept.
 
 mod shape;
@@ -30,13 +30,13 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Further lines of a message that are shown.
+/// How many further lines of a message are shown.
 const MORE_LINES: usize = 2;
-/// The same of a suite that did not run: its errors are identified by the tools that read the file.
+/// The same for a suite that did not run: its errors come from the tools that read the file.
 const SUITE_LINES: usize = 4;
 const CHANGED_LINES: usize = 4;
 const CHANGED_CHARS: usize = 100;
-/// Messages printed by tests that are shown.
+/// How many messages printed by tests are shown.
 const PRINTED: usize = 12;
 const PRINTED_CHARS: usize = 120;
 
@@ -58,7 +58,7 @@ fn recognises(input: &Input<'_>) -> Match {
     let mut headed = false;
     for line in input.beginning() {
         headed |= suite(line).is_some();
-        // A title under its headings is jest's own form, also where no suite precedes it.
+        // A title below a suite is specific to jest, also if no suite precedes it.
         if line.starts_with("  ● ") && (headed || line.contains(" › ")) {
             return Match::Certain;
         }
@@ -98,11 +98,11 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 enum State {
     /// Between suites.
     Top,
-    /// Suites and tests with their signs.
+    /// Suites and tests with their symbols.
     Outline,
     /// What a test printed.
     Printed,
-    /// A failure or a message that is shown already.
+    /// A failure or a message that was already shown.
     Repeated,
     /// A failure.
     Block { suite_failed: bool },
@@ -111,10 +111,10 @@ enum State {
 struct Report<'a, 'o> {
     blocks: Names<'a>,
     suites: Names<'a>,
-    /// Suites and titles of the blocks that are shown, to know them in the summary.
+    /// Suites and titles of the blocks that are shown, to recognise them in the summary.
     seen: HashSet<(&'a str, &'a str)>,
     suite: &'a str,
-    /// The head of a suite that passed below one that failed; shown before what its tests print.
+    /// The header of a suite that passed below one that failed; shown before what its tests print.
     passed: &'a str,
     state: State,
     /// Whether this is the summary, which repeats the blocks.
@@ -123,13 +123,13 @@ struct Report<'a, 'o> {
     more: usize,
     changed: usize,
     in_difference: bool,
-    /// Whether a compiler was about errors in the suite that did not run.
+    /// Whether a compiler reported errors in the suite that did not run.
     diagnosed: bool,
-    /// How many messages were printed, loud ones apart.
+    /// How many messages were printed; errors and warnings are counted separately.
     printed: [usize; 2],
-    /// The place of the last message.
+    /// The location of the last message.
     last_place: &'a str,
-    /// The messages that are shown.
+    /// The messages that were shown.
     said: Vec<&'a str>,
     printing: &'a str,
     places: Places,
@@ -169,7 +169,7 @@ impl<'a> Report<'a, '_> {
                 self.message = 1;
                 self.failure(trimmed, false);
             }
-            // A frame of a failure whose head was cut away.
+            // A frame of a failure whose header was cut off.
             State::Top if is_frame(line, trimmed) => {
                 if let Some(place) = trimmed.strip_prefix("at ").and_then(javascript_place) {
                     self.places.add(place);
@@ -194,15 +194,15 @@ impl<'a> Report<'a, '_> {
         self.printing = "";
     }
 
-    /// A line at the left edge; whether it was one that is known.
+    /// Reads an unindented line; returns whether it was recognised.
     fn top(&mut self, line: &'a str, trimmed: &'a str) -> bool {
         if line.starts_with(" RUNS  ") {
-            // What runs just now is drawn between all other lines.
+            // The current test is redrawn between all other lines.
             return true;
         }
         if let Some((failed, file)) = suite(line) {
             self.close();
-            // A title alone does not tell its file.
+            // A title does not show its file.
             self.output.end_failures();
             self.state = State::Outline;
             self.suite = file;
@@ -244,8 +244,8 @@ impl<'a> Report<'a, '_> {
             self.state = State::Top;
             return true;
         }
-        // Other text at the left edge ends no failure and no message of a test, which are indented:
-        // what runs beside may have written it, or what stopped the run.
+        // Other unindented text does not end a failure or a message of a test, which are indented: a concurrent program
+        // may have written it, or it is the reason why the run stopped.
         let is_inside = matches!(self.state, State::Block { .. } | State::Printed);
         if is_inside && !line.starts_with(' ') {
             self.other(line);
@@ -265,7 +265,7 @@ impl<'a> Report<'a, '_> {
             && if suite_failed {
                 self.suites.contains(self.suite)
             } else {
-                // Where the head of a suite was cut away, the title alone shows.
+                // If the header of a suite was cut off, the title must be enough.
                 self.seen.contains(&(self.suite, title)) || self.seen.contains(&("", title))
             };
         if shown {
@@ -300,7 +300,7 @@ impl<'a> Report<'a, '_> {
             return;
         }
         if !self.printing.is_empty() && !trimmed.starts_with("at ") && !is_excerpt(trimmed) {
-            // Errors and warnings are received above all that tests print.
+            // Errors and warnings are shown before all else that tests print.
             let loud = ["console.error", "console.warn"].contains(&self.printing);
             self.printing = "";
             if self.said.contains(&trimmed) {
@@ -358,11 +358,11 @@ impl<'a> Report<'a, '_> {
         }
         if self.diagnosed && trimmed.starts_with(|sign: char| sign.is_ascii_digit() || sign == '~')
         {
-            // The line of source that the compiler shows.
+            // The source line that the compiler shows.
             return;
         }
         self.message += 1;
-        // `expect(received)` states nothing.
+        // `expect(received)` is left out.
         let call = trimmed.strip_prefix("expect(received)").unwrap_or(trimmed);
         let call = call.split_text(" // ").map_or(call, |(call, _)| call);
         if self.message == 1 {

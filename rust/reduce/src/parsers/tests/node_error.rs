@@ -1,4 +1,4 @@
-//! The error of a failed test as Node prints it: message, difference, places.
+//! The error of a failed test as Node prints it: message, diff, locations.
 
 use crate::line::beginnings::Beginnings;
 use crate::line::shorten;
@@ -7,20 +7,20 @@ use crate::rows::report::{
     MESSAGE_CHARS, Places, changed_line, is_excerpt, javascript_place, says,
 };
 
-/// Further lines of a message that are shown.
+/// How many further lines of a message are shown.
 const MORE_LINES: usize = 2;
 const CHANGED_LINES: usize = 4;
 const CHANGED_CHARS: usize = 100;
-/// Longer values are identified by the difference.
+/// Longer values are shown by the diff.
 const VALUE_CHARS: usize = 80;
-/// How lines begin that say what the signs of a difference mean.
+/// Prefixes of lines that explain the symbols of a diff.
 static LEGENDS: Beginnings<4> = Beginnings::new([
     "+ expected - actual",
     "+ actual - expected",
     "- actual + expected",
     "- expected + actual",
 ]);
-/// The fields of an assertion that Node prints after its stack; the message shows them.
+/// The fields of an assertion that Node prints after its stack; the message contains them.
 static FIELDS: Beginnings<7> = Beginnings::new([
     "generatedMessage:",
     "code:",
@@ -31,18 +31,18 @@ static FIELDS: Beginnings<7> = Beginnings::new([
     "failureType:",
 ]);
 
-/// One error while its lines are read.
+/// The error that is being read.
 #[derive(Debug, Default)]
 pub(crate) struct NodeError<'a> {
     message_seen: bool,
     message: &'a str,
-    /// Where the message is, until the line below it was read.
+    /// The position of the message, until the line below it was read.
     told_at: Option<Mark>,
-    /// Whether the message shows both values, so that no difference is needed.
+    /// Whether the message contains both values, so that no diff is needed.
     values_told: bool,
     more: usize,
     differences: usize,
-    /// Changed lines, until it is known whether the values themselves follow.
+    /// Changed lines, until it is known whether the values follow.
     changed: Vec<&'a str>,
     legend: &'a str,
     in_stack: bool,
@@ -50,7 +50,7 @@ pub(crate) struct NodeError<'a> {
 }
 
 impl<'a> NodeError<'a> {
-    /// Writes the places; the next line is that of another error.
+    /// Writes the locations; the next line belongs to another error.
     pub(crate) fn close(&mut self, output: &mut Output) {
         self.end_places(output);
         let places = std::mem::take(&mut self.places);
@@ -60,23 +60,23 @@ impl<'a> NodeError<'a> {
         };
     }
 
-    /// Whether a line of it was read.
+    /// Whether a line of an error was read.
     pub(crate) fn is_open(&self) -> bool {
         self.message_seen
     }
 
-    /// Writes the places read so far: what follows is of another program.
+    /// Writes the locations read so far: what follows is from another program.
     pub(crate) fn end_places(&mut self, output: &mut Output) {
         self.difference(output);
         self.places.flush(output);
     }
 
-    /// Takes a place that is outside of a stack.
+    /// Adds a location that is not in a stack.
     pub(crate) fn place(&mut self, place: &str) {
         self.places.add(place);
     }
 
-    /// Reads a line that is not blank, without the blanks around it.
+    /// Reads a line that is not blank, without blanks at its ends.
     pub(crate) fn line(&mut self, trimmed: &'a str, output: &mut Output) {
         let told_at = self.told_at.take();
         if let Some(frame) = trimmed.strip_prefix("at ") {
@@ -111,7 +111,7 @@ impl<'a> NodeError<'a> {
         }
     }
 
-    /// Writes the difference, unless the values were shown.
+    /// Writes the diff, unless the values were shown.
     fn difference(&mut self, output: &mut Output) {
         let message = self.message;
         let told = |line: &&str| says(message, line.get(1..).unwrap_or_default());
@@ -132,7 +132,7 @@ impl<'a> NodeError<'a> {
     fn more(&mut self, trimmed: &'a str, output: &mut Output) {
         let value = trimmed.starts_with("actual: ") || trimmed.starts_with("expected: ");
         if value && self.differences > 0 && !trimmed.ends_with(['{', '[', '(']) {
-            // What Node leaves out of a value is identified by the difference.
+            // Parts of a value that Node leaves out are shown by the diff.
             let is_whole = || {
                 !["[Object]", "[Array]"]
                     .iter()
@@ -157,7 +157,7 @@ impl<'a> NodeError<'a> {
     }
 }
 
-/// Whether `line` is `message` with the name of the error before it: `TypeError: oak is not a function`.
+/// Whether `line` is `message` with the error class before it: `TypeError: oak is not a function`.
 fn names(line: &str, message: &str) -> bool {
     let name = line
         .strip_suffix(message)
@@ -167,7 +167,7 @@ fn names(line: &str, message: &str) -> bool {
     })
 }
 
-/// The error that caused another one: `[cause]: Error: …`, `Caused by: Error: …`.
+/// The cause of an error: `[cause]: Error: …`, `Caused by: Error: …`.
 fn cause(trimmed: &str) -> Option<&str> {
     (trimmed.starts_with("[cause]: ") || trimmed.starts_with("Caused by: ")).then_some(trimmed)
 }

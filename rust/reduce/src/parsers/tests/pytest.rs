@@ -1,4 +1,4 @@
-//! What `pytest` states: failures with their node ids, errors and places, warnings, counts.
+//! Output of `pytest`: failures with their node ids, errors and places, warnings, counts.
 
 mod captured;
 mod collected;
@@ -39,10 +39,10 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Lines of the end among which the counts are looked for.
+/// How many of the last lines are searched for the counts.
 const END_LINES: usize = 60;
 
-/// Rulers that stand in no other report.
+/// Rulers that are in no other report.
 const TITLES: [&str; 4] = [
     "test session starts",
     "short test summary info",
@@ -59,12 +59,12 @@ pub(crate) fn is_verdict(line: &str) -> bool {
     verdict(line).is_some()
 }
 
-/// Whether a report begins with `line`, with or without the head of a session.
+/// Whether a report begins with `line`, with or without the header of a session.
 pub(crate) fn begins_report(line: &str) -> bool {
     title(line, '=').is_some_and(|found| TITLES.contains(&found))
 }
 
-/// Whether `line` is in no other place than the middle of a report.
+/// Whether `line` only occurs in the middle of a report.
 pub(crate) fn is_of_report(line: &str) -> bool {
     let captured = || title(line, '-').is_some_and(|title| title.starts_with("Captured "));
     let sums_up = || title(line, '=') == Some("short test summary info");
@@ -81,12 +81,12 @@ pub(crate) fn is_of_quiet_run(line: &str) -> bool {
             .any(|beginning| line.starts_with(beginning))
 }
 
-/// Whether `line` is a row of marks with nothing but their share: `..F.s   [ 35%]`.
+/// Whether `line` is a row of test marks with only their percentage: `..F.s   [ 35%]`.
 pub(crate) fn is_row_of_marks(line: &str) -> bool {
     line.ends_with("%]") && line.contains(" [") && is_marks(line) && !line.contains('/')
 }
 
-/// Certain when a session starts, when counts close it, or when failures stand under its rulers.
+/// Certain when a session starts, when counts close it, or when failures are under its rulers.
 fn recognises(input: &Input<'_>) -> Match {
     let opens = |line: &str| {
         (line.starts_with('=') && title(line, '=').is_some_and(|found| TITLES.contains(&found)))
@@ -94,7 +94,7 @@ fn recognises(input: &Input<'_>) -> Match {
             || line.starts_with("INTERNALERROR> ")
     };
     let known = |line: &str| opens(line) || verdict(line).is_some();
-    // All lines together are searched for the time of a verdict sooner than each alone.
+    // Searching all lines at once for the duration in a verdict is faster than checking each line.
     let first = input.first_part().as_bytes();
     let is_digit = |at: usize| first.get(at).is_some_and(u8::is_ascii_digit);
     let may_close = memmem::find_iter(first, " in ").any(|at| is_digit(at + " in ".len()));
@@ -103,7 +103,7 @@ fn recognises(input: &Input<'_>) -> Match {
     if input.beginning().any(at_beginning) || at_end() {
         return Match::Certain;
     }
-    // What is only likely counts for nothing when another program wrote it.
+    // A likely match is ignored if another program printed the output.
     if runs(input)
         && input
             .beginning()

@@ -1,7 +1,7 @@
-//! Test Anything Protocol: `node --test`, `tape`, `ava --tap`, `bats`, and what `prove` makes of it.
+//! Test Anything Protocol: `node --test`, `tape`, `ava --tap`, `bats`, and the reports of `prove`.
 //!
-//! Of a failed test the title stays, and of what follows it: comments, and in a block of YAML the
-//! error, the values and the places.
+//! Of a failed test the title is kept, and what explains it: comments, and in a YAML block the
+//! error, the values and the locations.
 
 mod shape;
 
@@ -29,21 +29,21 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Lines of one value that has several.
+/// How many lines of a multi-line value are shown.
 const VALUE_LINES: usize = 2;
 const CHANGED_LINES: usize = 4;
 const CHANGED_CHARS: usize = 100;
-/// Comments on one failed test.
+/// How many comments on one failed test are shown.
 const COMMENT_LINES: usize = 8;
-/// Fields of a failure that are shown; of `stack` and the places only those in the user's code.
+/// Fields of a failure that are shown; of `stack` and the locations only those in the user's code.
 const FIELDS: [&str; 10] = [
     "error", "message", "expected", "actual", "wanted", "found", "diff", "exitcode", "stderr",
     "name",
 ];
-/// Fields with a value that the message may tell.
+/// Fields with a value that the message may contain.
 const VALUES: [&str; 4] = ["expected", "actual", "wanted", "found"];
 const PLACE_FIELDS: [&str; 4] = ["at", "location", "stack", "line"];
-/// Counts that say nothing when they are zero.
+/// Counts that are left out when they are zero.
 const MINOR_COUNTS: [&str; 6] = [
     "# suites ",
     "# cancelled ",
@@ -111,28 +111,28 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 /// The block of YAML after a test point.
 #[derive(Clone, Copy)]
 struct Yaml<'a> {
-    /// How far its fields stand from the left edge.
+    /// The indentation of its fields.
     indent: usize,
     field: &'a str,
     lines: usize,
 }
 
 struct Report<'a, 'o> {
-    /// The title that is not yet written: a suite whose tests failed needs none.
+    /// The title that is not written yet: a suite is not shown for failed tests inside it.
     title: Option<&'a str>,
     /// The message of the failure, once it was shown.
     message: &'a str,
-    /// How many comments were shown; none are without a failure.
+    /// How many comments were shown; none are shown without a failure.
     comments: usize,
     yaml: Option<Yaml<'a>>,
     error: NodeError<'a>,
     codes: Names<'a>,
-    /// Titles of failures that a comment shows with more.
+    /// Titles of failures that a comment shows in more detail.
     commented: Names<'a>,
-    /// Whether a summary shows again how each file ended, and whether it has started.
+    /// Whether a summary repeats the result of each file, and whether it has started.
     summed_up: bool,
     in_summary: bool,
-    /// The last test that passed, where no counts close the report.
+    /// The last test that passed, if no counts close the report.
     last: Option<&'a str>,
     unknown: UnknownInPlace,
     output: &'o mut Output,
@@ -220,12 +220,12 @@ impl<'a> Report<'a, '_> {
         });
         let value = value.trim();
         if value.contains("subtestsFailed") || key == "location" && self.title.is_none() {
-            // Where a suite begins helps no one.
+            // The location of a suite is not useful.
             self.error = NodeError::default();
         } else if PLACE_FIELDS.contains(&key) {
             self.place(value);
         } else if key == "name" || value.is_empty() || opens_value(value) {
-            // What it is is in the lines that follow, or in the message.
+            // The lines that follow, or the message, show what it is.
         } else if key == "code" {
             if !value.contains("ERR_ASSERTION") && self.codes.insert(value) {
                 self.output.fact(trimmed);
@@ -242,7 +242,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// A line of a value that has several.
+    /// Reads a line of a multi-line value.
     fn value(&mut self, trimmed: &'a str, yaml: Yaml<'a>) {
         if PLACE_FIELDS.contains(&yaml.field) {
             self.place(trimmed);
@@ -252,7 +252,7 @@ impl<'a> Report<'a, '_> {
         if nested.is_some_and(|key| PLACE_FIELDS.contains(&key)) {
             self.place(trimmed);
         } else if nested == Some("name") {
-            // The message shows more.
+            // The message contains more.
         } else if yaml.field == "error" || yaml.field == "message" {
             self.head();
             let text = match key_value(trimmed) {
@@ -336,7 +336,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// A comment that belongs to no failure: the titles of `tape`, notes of `prove`.
+    /// Reads a comment that belongs to no failure: titles of `tape`, notes of `prove`.
     fn other_comment(&mut self, trimmed: &str) {
         if crate::line::is_bad(trimmed) {
             self.unknown.show(trimmed, self.output);
@@ -381,7 +381,7 @@ impl<'a> Report<'a, '_> {
         {
             self.close();
         } else if let Some((module, path)) = trimmed.split_text(" (you may need to install the ") {
-            // Perl names every folder in which it looked for a module.
+            // Perl lists every folder that it searched for a module.
             let place = path.rsplit_text(") ").map_or("", |(_, place)| place);
             self.output.summary(&format!("{module} {place}"), 1);
         } else if line.starts_with(' ') && (self.title.is_some() || self.error.is_open()) {

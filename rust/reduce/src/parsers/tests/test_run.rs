@@ -1,8 +1,8 @@
-//! Runners of tests that have no family of their own: rspec, minitest, phpunit, mix, busted, jasmine,
+//! Test runners that have no family of their own: rspec, minitest, phpunit, mix, busted, jasmine,
 //! ava, bun, deno, meson, googletest, catch2, dotnet, surefire, behave, robot, playwright, `XCTest`, Dart.
 //!
-//! They are known by their verdicts. Of what they say, signs of passed tests, excerpts of source,
-//! frames of libraries and rulers go; all else stays.
+//! They are recognised by their verdicts. Results of passed tests, source excerpts, frames of
+//! libraries and rulers are removed; everything else is kept.
 
 mod dart;
 mod gherkin;
@@ -75,7 +75,7 @@ pub(crate) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 200;
-/// Lines that are shown whatever they are; after them only bad ones and verdicts.
+/// How many lines are shown without conditions; after that only problems and verdicts.
 const LINES: usize = 400;
 const CHANGED_LINES: usize = 6;
 
@@ -159,25 +159,25 @@ fn has_line(text: &str, line: &str) -> bool {
 }
 
 struct Report<'a, 'o> {
-    /// Failures that are shown: runners name them again at the end.
+    /// Failures that were shown: runners list them again at the end.
     shown: Names<'a>,
-    /// A line that is not yet written: under source code is a caret.
+    /// A line that is not written yet: a caret may follow source code.
     held: Option<&'a str>,
     lines: usize,
     changed: usize,
-    /// The line before the changed lines, which may tell them.
+    /// The line before the changed lines, which may contain the values.
     message: &'a str,
     section: Section,
-    /// Whether failures of the outline are shown again with more.
+    /// Whether failures of the outline are shown again in more detail.
     listed: bool,
     gherkin: Gherkin<'a>,
-    /// A frame of Python in a library is above: its source follows.
+    /// A Python frame in a library precedes: its source follows.
     in_library: bool,
-    /// The number of the line that failed, until it was shown.
+    /// The number of the line that failed, until the line was shown.
     pointed: Option<&'a str>,
-    /// Where a check of googletest failed last.
+    /// The location of the last failed check of googletest.
     failed_at: &'a str,
-    /// Places of the last failure that are written.
+    /// Locations of the last failure that are written.
     written: HashSet<&'a str>,
     places: Places,
     unknown: UnknownInPlace,
@@ -187,11 +187,11 @@ struct Report<'a, 'o> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Section {
     Report,
-    /// Suites and tests with their verdicts, before the failures are shown.
+    /// Suites and tests with their verdicts, before the failures.
     Outline,
-    /// What was not run.
+    /// Tests that were not run.
     Pending,
-    /// Names of what was shown before.
+    /// Names of failures that were shown before.
     Repeated,
 }
 
@@ -262,7 +262,7 @@ impl<'a> Report<'a, '_> {
         self.other(line, trimmed);
     }
 
-    /// Writes the scenario and the step to which the next line belongs.
+    /// Writes the scenario and the step that the next line belongs to.
     fn waiting(&mut self) {
         for line in self.gherkin.take() {
             self.flush();
@@ -270,7 +270,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// Whether a line is a frame of Python in a library, or the source below one.
+    /// Whether a line is a Python frame in a library, or the source below one.
     fn is_library_frame(&mut self, trimmed: &str) -> bool {
         let frame = trimmed.starts_with("File \"");
         let source = std::mem::take(&mut self.in_library) && !frame;
@@ -278,7 +278,7 @@ impl<'a> Report<'a, '_> {
         self.in_library || source
     }
 
-    /// Whether a line is of a section that is not shown.
+    /// Whether a line is in a section that is not shown.
     fn is_elsewhere(&mut self, line: &str, trimmed: &str) -> bool {
         match trimmed.as_bytes().first() {
             Some(b'P') if trimmed.starts_with("Pending: (") => self.section = Section::Pending,
@@ -302,7 +302,7 @@ impl<'a> Report<'a, '_> {
             Section::Pending => true,
             Section::Repeated => {
                 if let Some((command, title)) = rerun(trimmed) {
-                    // The place of an example distinguishes it from others unless a loop made them.
+                    // The location of an example distinguishes it from others unless a loop created them.
                     if command.contains('[') || !self.shown.contains(title) {
                         self.flush();
                         self.output.fact(&shorten(trimmed, LINE_CHARS));
@@ -325,7 +325,7 @@ impl<'a> Report<'a, '_> {
         self.places.flush(self.output);
     }
 
-    /// Writes the line that was held back.
+    /// Writes the held line.
     fn release(&mut self) {
         if let Some(line) = self.held.take() {
             let row = squeezed(line);
@@ -352,7 +352,7 @@ impl<'a> Report<'a, '_> {
         if is_failure(trimmed) {
             self.failure(trimmed);
         } else if compiles(trimmed) {
-            // The build of the tests states nothing of them.
+            // The build of the tests contains no results.
         } else if self.lines >= LINES {
             self.unknown.show(line, self.output);
         } else {

@@ -1,4 +1,4 @@
-//! What Python's `unittest` states: failed tests, their errors and places, counts.
+//! Output of Python's `unittest`: failed tests, their errors and places, counts.
 
 mod failure;
 mod warned;
@@ -23,13 +23,13 @@ pub(crate) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 240;
-/// Lines of the end among which the counts are looked for.
+/// How many of the last lines are searched for the counts.
 const END_LINES: usize = 60;
-/// Lines behind the message of an exception that are kept.
+/// How many lines after the message of an exception are kept.
 const MESSAGE_LINES: usize = 2;
-/// Below this length a message brings lines that explain it.
+/// A shorter message is shown with lines that explain it.
 const SHORT_MESSAGE: usize = 40;
-/// Tests that failed while they ran, kept when their failures are not shown.
+/// Failed tests while they run; shown if their failures are not.
 const FAILED_TESTS: usize = 4_096;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -39,7 +39,7 @@ fn runs(input: &Input<'_>) -> bool {
     )
 }
 
-/// How lines begin that say how Django sets tests up.
+/// Prefixes of lines about how Django sets up tests.
 static SETTING_UP: Beginnings<4> = Beginnings::new([
     "Creating test database for alias ",
     "Destroying test database for alias ",
@@ -47,7 +47,7 @@ static SETTING_UP: Beginnings<4> = Beginnings::new([
     "System check identified no issues",
 ]);
 
-/// Certain when the count of tests is near the end, with the verdict behind it.
+/// Certain when the count of tests is near the end, with the verdict after it.
 fn recognises(input: &Input<'_>) -> Match {
     let mut verdict = false;
     for line in input.lines().rev().take(END_LINES) {
@@ -68,7 +68,7 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// What is above the parts of a failed example of a docstring.
+/// The labels above the parts of a failed doctest example.
 const EXAMPLE_LABELS: [&str; 5] = [
     "Failed example:",
     "Expected:",
@@ -77,25 +77,25 @@ const EXAMPLE_LABELS: [&str; 5] = [
     "Exception raised:",
 ];
 
-/// Where in a report the next line is.
+/// The section of the next line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Progress,
-    /// Behind the head of a failure whose ruler was filtered away, this many lines kept.
+    /// After the header of a failure whose ruler was filtered out; counts the lines kept.
     Filtered {
         kept: usize,
     },
-    /// In a failure, behind its head.
+    /// In a failure, after its header.
     Head,
-    /// Behind its exception, this many lines kept.
+    /// After the exception; counts the lines kept.
     Message {
         kept: usize,
         /// Whether the lines of a comparison are shown.
         compares: bool,
     },
-    /// In what a failed test printed.
+    /// In the output of a failed test.
     Printed,
-    /// Behind a label of a failed example of a docstring, this many lines kept.
+    /// After a label of a failed doctest example; counts the lines kept.
     Example {
         kept: usize,
     },
@@ -108,7 +108,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut failure = Failure::default();
     let mut failed_tests: Vec<&str> = Vec::new();
     let mut heads = false;
-    // Written where the output ends without a verdict.
+    // Written if the output ends without a verdict.
     let mut last: Option<&str> = None;
     let mut lines = input.lines().peekable();
     while let Some(line) = lines.next() {
@@ -179,7 +179,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
                 }
                 Section::Progress
             }
-            // All unexpected successes stand below one ruler.
+            // All unexpected successes are below one ruler.
             Section::Head if line.starts_with("UNEXPECTED SUCCESS: ") => {
                 failure.open(line, output);
                 section
@@ -206,7 +206,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
 }
 
-/// Reads a line of a failure; its traceback keeps own frames and exceptions.
+/// Reads a line of a failure; own frames and exceptions of the traceback are kept.
 fn failure_line<'a>(
     line: &'a str,
     section: Section,
@@ -235,9 +235,9 @@ fn failure_line<'a>(
     if folder.line(line, &mut |line| failure.show(line, output)) {
         let behind = folder.frames() == before && folder.is_behind_exception();
         return if behind {
-            // A long message states itself what was compared, and may go on with what the test states.
+            // A long message contains the compared values, and may continue with the test's own message.
             let short = line.len() < SHORT_MESSAGE || line.contains("...");
-            // Of what it has left out the first difference is shown below it.
+            // The first difference in what the message leaves out is shown below it.
             let told = !short && line.has_text(" differ: ") && !line.has_text(" chars]");
             Section::Message {
                 kept: if told { MESSAGE_LINES } else { 0 },
@@ -249,7 +249,7 @@ fn failure_line<'a>(
     }
     match section {
         Section::Message { .. } if line.starts_with(" : ") => {
-            // What the test itself states of its assertion is below the difference.
+            // The test's own message of its assertion is below the diff.
             output.fact(&shorten(line.trim(), LINE_CHARS));
             section
         }
@@ -280,30 +280,29 @@ fn failure_line<'a>(
     }
 }
 
-/// Whether a line behind an exception states more than how a comparison was drawn.
+/// Whether a line after an exception is more than the format of a comparison.
 fn explains(line: &str) -> bool {
     !line.starts_with(['?', ' ']) && !line.trim_matches(['-', '+', '^', ' ']).is_empty()
 }
 
-/// Whether a line describes a comparison, not what a test states.
+/// Whether a line belongs to a comparison, not to the test's own message.
 fn is_compared(line: &str) -> bool {
     line.starts_with(['-', '+']) || line.starts_with("Diff is ")
 }
 
-/// The head of a failure: `FAIL: test_a (m.C.test_a)`.
+/// The header of a failure: `FAIL: test_a (m.C.test_a)`.
 fn head(line: &str) -> Option<&str> {
     ["FAIL: ", "ERROR: ", "UNEXPECTED SUCCESS: "]
         .iter()
         .find_map(|word| line.strip_prefix(word))
 }
 
-/// Whether a line is the head of a failure by its form alone: `FAIL: test_a (m.C.test_a)`.
+/// Whether a line is the header of a failure by its form alone: `FAIL: test_a (m.C.test_a)`.
 fn is_head_alone(line: &str) -> bool {
     head(line).is_some_and(|test| test.ends_with(')') && test.has_text(" ("))
 }
 
-/// Whether a runner such as green heads a failure with `line`, which its traceback follows at once:
-/// `Failure in m.C.test_a`.
+/// Whether `line` is a header of a runner such as green, directly followed by the traceback: `Failure in m.C.test_a`.
 fn is_head_without_ruler(line: &str, next: Option<&str>) -> bool {
     if !line.starts_with(['E', 'F']) {
         return false;
@@ -316,7 +315,7 @@ fn is_head_without_ruler(line: &str, next: Option<&str>) -> bool {
         && next.is_some_and(|next| next.starts_with("  File \""))
 }
 
-/// Whether a line that states how a test ended states that it failed: `test_a (m.C.test_a) ... ok`.
+/// Whether a line with the result of a test reports a failure: `test_a (m.C.test_a) ... ok`.
 fn outcome(line: &str) -> Option<bool> {
     let (_, end) = line.rsplit_text(" ... ")?;
     match end.trim_end() {
@@ -326,7 +325,7 @@ fn outcome(line: &str) -> Option<bool> {
     }
 }
 
-/// Whether Django states how it sets tests up, or how many it found.
+/// Whether `line` is about how Django sets up tests, or how many it found.
 fn sets_up(line: &str) -> bool {
     SETTING_UP.begin(line) || (line.starts_with("Found ") && line.ends_with(" test(s)."))
 }
@@ -352,7 +351,7 @@ fn is_marks(line: &str) -> bool {
             .all(|mark| matches!(mark, b'.' | b'F' | b'E' | b's' | b'x' | b'u'))
 }
 
-/// Whether `line` describes tests that run, and neither that one failed nor of anything else.
+/// Whether `line` is only about a test that runs, without a failure or other output.
 fn says_nothing(line: &str) -> bool {
     is_marks(line) || is_test(line) || sets_up(line)
 }

@@ -1,7 +1,7 @@
-//! What `vitest` states: failed tests, assertions and places, suites that did not load, totals.
+//! Output of `vitest`: failed tests, assertions and locations, suites that did not load, totals.
 //!
 //! A failure is in the outline of its file and again in a block of its own; the block is kept.
-//! A line of the outline stays when no block names its test: a report may have been cut.
+//! A line of the outline is kept if no block shows its test, because the report may have been cut.
 
 mod outline;
 mod shape;
@@ -27,11 +27,11 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Further lines of a message that are shown.
+/// How many further lines of a message are shown.
 const MORE_LINES: usize = 2;
 const CHANGED_LINES: usize = 4;
 const CHANGED_CHARS: usize = 100;
-/// The fields of an error.
+/// The longest dump of the fields of an error.
 const DUMP_CHARS: usize = 120;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -84,38 +84,38 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Files, suites and tests with their signs.
+    /// Files, suites and tests with their symbols.
     Outline,
-    /// The message under a failed test of the outline, which may have many lines.
+    /// The message below a failed test in the outline, which may have many lines.
     Outlined,
-    /// What a test printed, which may look like totals.
+    /// The output of a test, which may look like totals.
     Printed(Printed),
     /// A failure, before the first line of its message.
     Opened,
     /// A failure, in its message.
     Message,
-    /// A failure, after its message: difference, place, excerpt.
+    /// A failure, after its message: diff, location, excerpt.
     Details,
 }
 
-/// What one test printed.
+/// The output of one test.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Printed {
     /// Whether the test failed.
     failed: bool,
-    /// Whether the next line is the first that it wrote to the stream of errors.
+    /// Whether the next line is the first that it wrote to standard error.
     loud: bool,
-    /// Lines that are shown.
+    /// How many lines are shown.
     shown: usize,
 }
 
 struct Report<'a, 'o> {
     blocks: Names<'a>,
-    /// Whether the totals are there; without them the counts of the files stay.
+    /// Whether there are totals; without them the counts of the files are kept.
     counted: bool,
-    /// Tests that printed and have no block: the outline may tell that they failed.
+    /// Tests with output and without a block: the outline may show that they failed.
     heads: Vec<&'a str>,
-    /// First lines of what tests that passed wrote to the stream of errors.
+    /// The first lines of what passed tests wrote to standard error.
     said: Vec<&'a str>,
     state: State,
     outline_shown: bool,
@@ -150,7 +150,7 @@ impl<'a> Report<'a, '_> {
             return;
         }
         if line.starts_with(" FAIL  ") {
-            // Of several in a row the message follows the last.
+            // If there are several in sequence, the message follows the last.
             self.flush();
             self.output.open_failure(trimmed, 1);
             self.output.failed();
@@ -189,7 +189,7 @@ impl<'a> Report<'a, '_> {
         self.in_difference = false;
     }
 
-    /// A line drawn across the terminal, perhaps with the name of what follows.
+    /// A line drawn across the terminal, perhaps with the title of what follows.
     fn ruler(&mut self, trimmed: &str) {
         let name = trimmed.trim_matches(['⎯', ' ']);
         if name.is_empty() || name.starts_with('[') || name.starts_with("Failed ") {
@@ -207,7 +207,7 @@ impl<'a> Report<'a, '_> {
         self.state = State::Opened;
     }
 
-    /// Writes the changed lines, unless they are the two values that the message shows.
+    /// Writes the changed lines, unless they are the two values in the message.
     fn difference(&mut self) {
         let message = self.message;
         let told = |line: &&str| message.contains(line.trim_matches(['-', '+', ' ', '"']));
@@ -259,7 +259,7 @@ impl<'a> Report<'a, '_> {
         if is_bracket(trimmed) {
             return;
         }
-        // Of a message that is JSON what it states comes last.
+        // The text of a JSON message comes last.
         let says = trimmed.starts_with("\"message\": ");
         if says && self.more >= MORE_LINES {
             self.output.context(&shorten(trimmed, MESSAGE_CHARS));

@@ -21,7 +21,7 @@ impl C {
         })
     }
 
-    /// Whether `line` is the head of a function, or of a type that has a name of its own; in a header also
+    /// Whether `line` is the header of a function, or of a type that has a name of its own; in a header also
     /// what only declares a function.
     ///
     /// Its type can be in `above`, the line before.
@@ -50,7 +50,7 @@ fn without_macro(line: &str) -> &str {
         return line;
     };
     let inner = rest.split_once(") ");
-    // Parameters of a macro may hold brackets; then no one knows where the type ends.
+    // Parameters of a macro may contain brackets; then it is not known where the type ends.
     let declared =
         inner.filter(|(kind, head)| !kind.contains(['(', '"', ')']) && head.contains('('));
     if is_macro(name) && declared.is_some() {

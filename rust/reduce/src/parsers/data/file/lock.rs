@@ -29,7 +29,7 @@ pub(super) fn is_name(path: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// The packages with their versions, several in a row.
+/// The packages with their versions, several in succession.
 pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut row = String::new();
     let mut packages = 0;

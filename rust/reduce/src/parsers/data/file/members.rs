@@ -1,4 +1,4 @@
-//! Members of classes in languages where no word states that a function begins, and tests with titles.
+//! Members of classes in languages where no word reports that a function begins, and tests with titles.
 
 use crate::input::Input;
 use crate::line::indent;
@@ -35,7 +35,7 @@ impl Members {
             .then(Self::default)
     }
 
-    /// Whether `line` is the head of a member, or of a test.
+    /// Whether `line` is the header of a member, or of a test.
     pub(super) fn is_head(&mut self, line: &str) -> bool {
         let text = line.trim();
         let Some(first) = text.as_bytes().first() else {

@@ -21,8 +21,8 @@ const LINE_BYTES: usize = 500;
 /// Bodies of at most this length stay whole.
 const BODY_CHARS: usize = 600;
 
-/// The shape of JSON; of HTML the beginning, the headings and the text. What others printed behind it, and a
-/// body of another form, goes the way of an output of its own.
+/// The shape of JSON; of HTML the beginning, the headings and the text. What others printed after it, and a body of
+/// another form, goes the way of an output of its own.
 pub(super) fn write(body: &str, output: &mut Output) {
     let body = body.trim();
     if body.len() <= BODY_CHARS {
@@ -33,7 +33,7 @@ pub(super) fn write(body: &str, output: &mut Output) {
         if json::write(body, output) {
             return;
         }
-        // What others printed behind it has no mark of its own.
+        // What others printed after it has no mark of its own.
         let ends = values_end(body).and_then(|end| body.split_at_checked(end));
         if let Some((json, rest)) = ends
             && json::write(json, output)
@@ -89,8 +89,8 @@ fn write_xml(body: &str, output: &mut Output) {
     }
 }
 
-/// Where the comment ends that follows the page that ends at `end`, or `end`: servers tell there for programs
-/// what went wrong.
+/// The end of the comment after the page that ends at `end`, or `end` if there is none: servers put details of an error
+/// there.
 fn with_comment(body: &str, end: usize) -> usize {
     let rest = body.get(end..).unwrap_or_default();
     let is_comment = rest.trim_start().starts_with("<!--");

@@ -21,14 +21,14 @@ const FEWEST_BYTES: usize = 1_000;
 /// Beside a traceback the text is of less use.
 const BYTES_BESIDE_TRACEBACK: usize = 600;
 const LINE_CHARS: usize = 300;
-/// Bad lines beyond that are shown, and headings.
+/// How many further bad lines, and headings, are shown.
 const MAX_BAD: usize = 10;
 const MAX_HEADINGS: usize = 30;
-/// Lines of a form that are shown one by one: of more the first, with how many they are.
+/// How many lines of a form are shown one by one: of more the first, with how many they are.
 const MAX_ALIKE: usize = 3;
-/// Where Python begins to tell what went wrong.
+/// The beginning of a Python traceback.
 const TRACEBACK: &str = "Traceback (most recent call last)";
-/// How a frame of Java begins.
+/// The beginning of a frame of Java.
 const JAVA_FRAME: &str = "\n\tat ";
 
 /// Writes what `html` states.
@@ -42,7 +42,7 @@ pub(super) fn write(html: &str, output: &mut Output) {
 #[derive(Default)]
 struct Page {
     rows: Vec<Row>,
-    /// Rows by the form of what they tell.
+    /// Rows by their form.
     forms: HashMap<u64, (usize, usize)>,
     /// How much the rows hold, and how many of them are headings, and bad lines beyond what will fit.
     bytes: usize,

@@ -39,8 +39,8 @@ impl<'a> Document<'a> {
         ends.then(|| Self::of(text, start, start + end))?
     }
 
-    /// The same with every bracket looked at, when something behind the text ends like it: the object or
-    /// list, and those that stand right behind it.
+    /// The same with every bracket looked at, when something after the text ends like it: the object or list, and those
+    /// that are directly after it.
     pub(crate) fn balanced(text: &'a str) -> Option<Self> {
         let start = start(text)?;
         let end = start + values_end(text.get(start..)?)?;
@@ -56,13 +56,13 @@ impl<'a> Document<'a> {
         })
     }
 
-    /// The lines around it that say something.
+    /// The lines around it that are not empty.
     pub(crate) fn around(&self) -> impl Iterator<Item = &'a str> {
         said(self.before).chain(said(self.after))
     }
 }
 
-/// The lines of `part` that say something.
+/// The lines of `part` that are not empty.
 pub(crate) fn said(part: &str) -> impl Iterator<Item = &str> {
     lines(part).filter(|line| !line.trim().is_empty())
 }

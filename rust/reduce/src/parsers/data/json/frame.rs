@@ -51,7 +51,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Remembers of the member `key` what distinguishes this record from others.
+    /// Remembers the part of the member `key` that distinguishes this record from others.
     pub(super) fn told(&mut self, key: &'a str, kind: Kind, value: &'a str) {
         if let (Some(called), Kind::Text | Kind::Number) = (&mut self.called, kind) {
             let part = match naming(key) {

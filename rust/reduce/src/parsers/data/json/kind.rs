@@ -47,7 +47,7 @@ pub(super) fn unquoted(key: &str) -> &str {
     key.trim_matches(['"', '\''])
 }
 
-/// Whether the values of `key`, in its quotes, tell what went wrong.
+/// Whether the values of `key`, given in quotes, describe an error.
 pub(super) fn is_message(key: &str) -> bool {
     matches!(
         unquoted(key),
@@ -81,7 +81,7 @@ pub(super) enum Naming {
     Label,
 }
 
-/// Whether the values of `key`, in its quotes, tell records from each other.
+/// Whether the values of `key`, given in quotes, distinguish records.
 pub(super) fn naming(key: &str) -> Option<Naming> {
     match unquoted(key) {
         "id" | "ID" | "Id" | "iid" | "number" | "code" | "key" => Some(Naming::Tag),

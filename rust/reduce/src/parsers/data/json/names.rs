@@ -24,7 +24,7 @@ pub(super) struct Names<'a> {
 impl<'a> Names<'a> {
     pub(super) fn push(&mut self, name: Name<'a>) {
         self.bytes += name.tag.len() + name.label.len();
-        // Broken over lines it would be quoted as lines that no one wrote.
+        // A value with line breaks would be shown as lines that are not in the source.
         let is_broken = name.label.contains('\n');
         if self.too_many || is_broken || self.list.len() >= MAX_NAMES || self.bytes > MAX_BYTES {
             self.too_many = true;
@@ -34,7 +34,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The names in order, where each of this many `records` has one of its own.
+    /// The names in order, if each of `records` records has a different one.
     pub(super) fn told(&self, records: usize) -> Option<Vec<String>> {
         if records < 2 || self.list.len() != records {
             return None;

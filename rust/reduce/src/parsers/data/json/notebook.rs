@@ -12,12 +12,12 @@ use ethos_registry_core::clean::without_escapes;
 /// Deeper inputs are not notebooks.
 const MAX_DEPTH: usize = 32;
 const LINE_CHARS: usize = 300;
-/// Cells stay whole up to this size of all; of those behind it the first line is shown.
+/// Cells stay whole up to this size of all; of those after it the first line is shown.
 const WHOLE_BYTES: usize = 12_000;
 const FIRST_LINES: usize = 1;
-/// Outputs of the same number of lines stay whole.
+/// Outputs with this number of lines are not reduced.
 const FEW_LINES: usize = 12;
-/// Lines of a traceback that say where it was.
+/// Lines of a traceback with locations.
 const PLACES: usize = 12;
 
 /// Writes the cells of `text`; whether it is a notebook.
@@ -126,7 +126,7 @@ impl<'a> Notebook<'a> {
 }
 
 impl Cell<'_> {
-    /// Writes the cell behind others that took this many `bytes`; how many it took.
+    /// Writes the cell after others that took this many `bytes`; how many it took.
     fn write(&self, bytes: usize, output: &mut Output) -> usize {
         let kind = self.kind.trim_matches('"');
         let count = Some(self.count).filter(|count| !matches!(*count, "" | "null"));
@@ -192,7 +192,7 @@ fn is_at(open: &[Option<&str>], path: &[&str]) -> bool {
     open.last() == Some(&None) && open.iter().flatten().eq(path)
 }
 
-/// What JSON strings say together.
+/// The decoded JSON strings, joined.
 fn decoded(strings: &[&str]) -> String {
     let text = |string: &&str| serde_json::from_str::<String>(string).unwrap_or_default();
     strings.iter().map(text).collect()

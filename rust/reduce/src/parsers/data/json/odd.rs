@@ -10,12 +10,12 @@ use crate::line::shorten;
 use ethos_registry_core::find_text::FindText as _;
 
 const ODD_CHARS: usize = 300;
-/// This many values at a path must be there before one of them can be odd, and one in this many is.
+/// At least this many values must be at a path before one can be unusual, and at most one in this many is.
 const MANY: usize = 20;
 const ODD_SHARE: usize = 50;
 /// This many members that an object lacks are shown.
 const KEYS_LACKED: usize = 8;
-/// This many further places of one odd value are shown.
+/// How many further locations of an unusual value are shown.
 const MAX_PLACES: usize = 4;
 
 impl<'a> Writer<'_, 'a> {
@@ -160,7 +160,7 @@ impl<'a> Writer<'_, 'a> {
     }
 }
 
-/// Where the different value `number` is but for the first time, when that is known of all values.
+/// Where the different value `number` is except for the first time, when that is known of all values.
 fn others(of: &Node<'_>, number: usize) -> Vec<(usize, usize)> {
     let places = of.values.places().iter();
     let places = places.filter(|place| place.value == number).skip(1);
@@ -172,7 +172,7 @@ pub(super) fn is_odd(count: usize, total: usize) -> bool {
     total >= MANY && (count * ODD_SHARE <= total || count == 1)
 }
 
-/// `, id 733`, `, name "oak"` or the key of a map when the record has one that is not the odd value itself.
+/// `, id 733`, `, name "oak"` or the key of a map, unless that is the unusual value itself.
 fn of_record(seen: &Seen<'_>) -> String {
     let record = seen.record;
     if record.value.is_empty() || record.value == seen.text {

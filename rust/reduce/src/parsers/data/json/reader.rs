@@ -1,4 +1,4 @@
-//! From the tokens of an input to its shape.
+//! From the tokens of an output to its shape.
 
 use super::frame::Frame;
 use super::kind::{Kind, kind_of};
@@ -9,7 +9,7 @@ use super::shape::{Misplaced, Shape};
 
 /// Deeper inputs are not read.
 const MAX_DEPTH: usize = 128;
-/// This many values that stand one after the other answer the same number of questions, and each has its own shape.
+/// Up to this many consecutive values are taken as answers to separate questions, each with its own shape.
 pub(super) const FEW_TEXTS: usize = 6;
 
 /// The shape of `text`: one value or several; `None` when it is not JSON, nor what Python prints.

@@ -12,20 +12,20 @@ const SHARE: usize = 12;
 const MOST_BYTES: usize = 2_000;
 const FEWEST_BYTES: usize = 200;
 const VALUE_CHARS: usize = 200;
-/// Items of a list in a record that are looked at.
+/// How many items of a list in a record are looked at.
 const MAX_ITEMS: usize = 4;
 /// Members are looked for down to this level of a record.
 const MAX_LEVELS: usize = 5;
 
 /// Records by name.
 pub(super) struct Told {
-    /// What most records say, and then each by its name.
+    /// What most records share, followed by each record by name.
     pub(super) row: String,
     /// The paths whose values it shows.
     pub(super) nodes: Vec<usize>,
 }
 
-/// The `count` records that are the values at `items`, where each has a name of its own.
+/// The `count` records at `items`, if each has a different name.
 pub(super) fn told(shape: &Shape<'_>, items: usize, count: usize) -> Option<Told> {
     let names = shape.nodes.get(items)?.names.told(count)?;
     let mut members = Vec::new();
@@ -58,12 +58,12 @@ pub(super) fn told(shape: &Shape<'_>, items: usize, count: usize) -> Option<Told
     Some(Told { row, nodes })
 }
 
-/// A member whose values say in which state each record is.
+/// A member whose values are states of records.
 struct Member {
     node: usize,
-    /// What most records say, of a list on the way for each item.
+    /// The values of most records; for a list on the path, of each item.
     usual: Vec<String>,
-    /// The records that say something else, and what.
+    /// The records with other values.
     others: Vec<(usize, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! The words for a shape: samples in the spelling of the source, lengths, odd values with their place.
+//! Describes a shape: samples as they are written in the source, lengths, unusual values with their location.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ const SHORT_MESSAGE_CHARS: usize = 120;
 /// All items of a list of plain values are shown up to this number.
 const FEW_ITEMS: usize = 12;
 const KEYS_SHOWN: usize = 400;
-/// Plain values of a map behind its first members are shown up to this length, and as many as fit.
+/// Plain values of a map after its first members are shown up to this length, and as many as fit.
 const FURTHER_CHARS: usize = 100;
 const FURTHER_BYTES: usize = 3_000;
 const SHAPE_BYTES: usize = 14_000;
@@ -72,9 +72,9 @@ pub(super) fn write(shape: &Shape<'_>, output: &mut Output) {
 pub(super) struct Writer<'s, 'a> {
     shape: &'s Shape<'a>,
     pub(super) text: String,
-    /// How many values are like it, and the row that states it.
+    /// How many values are like it, and the row that shows it.
     pub(super) odd: Vec<(usize, String)>,
-    /// Paths whose odd values stand behind the names of their records.
+    /// Paths whose unusual values are shown with the names of their records.
     pub(super) told: Vec<usize>,
     /// What the records of a list are called.
     names: Vec<String>,
@@ -86,7 +86,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.shape.nodes.get(node)
     }
 
-    /// The values of `node`, which stand at `path`; recursion ends at `MAX_LEVELS`.
+    /// The values of `node`, which are at `path`; recursion ends at `MAX_LEVELS`.
     pub(super) fn value(&mut self, node: usize, level: usize, path: &str) {
         let Some(of) = self.node(node) else { return };
         self.odd_values(node, of, level, path);
@@ -128,7 +128,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         }
     }
 
-    /// The first value, or the states that it is one of with their counts.
+    /// The first value, or the reports that it is one of with their counts.
     fn samples(&mut self, of: &Node<'a>, kind: Kind, first: &Seen<'a>) {
         let values = of.values.seen().iter();
         let mut values: Vec<_> = values.filter(|value| kind_of(value.text) == kind).collect();
@@ -328,8 +328,7 @@ impl<'s, 'a> Writer<'s, 'a> {
         self.text.push(']');
     }
 
-    /// What the records of the list at `path` are called, each by a name of its own, and what they say otherwise than
-    /// most.
+    /// The names of the records of the list at `path`, if each is different, with their values that differ from most.
     fn names(&mut self, items: usize, count: usize, path: &str) {
         let Some(told) = records::told(self.shape, items, count).filter(|_| !self.named) else {
             return;
@@ -340,7 +339,7 @@ impl<'s, 'a> Writer<'s, 'a> {
     }
 }
 
-/// Whether the values of `of` are few states that say more by their counts than by a sample.
+/// Whether the values of `of` are a few states that are better shown by counts than by a sample.
 fn has_states(of: &Node<'_>) -> bool {
     let different = of.values.seen().len();
     // One of a few values does not represent the others.

@@ -9,15 +9,15 @@ use super::seen::{Record, Seen};
 use super::values::{Taken, Values};
 use crate::line::fingerprint::fingerprint;
 
-/// Paths that are distinguished; below one beyond them nothing is.
+/// How many paths are distinguished; below one beyond them nothing is.
 const MAX_NODES: usize = 1_200;
 /// An object with more keys is taken for a map: the values of further keys share one node.
 pub(super) const MAP_KEYS: usize = 40;
-/// Keys of maps that are remembered in all.
+/// How many keys of maps are remembered in all.
 const MAX_MAP_KEYS: usize = 8_000;
-/// Columns of a row that are distinguished; those behind them are one.
+/// How many columns of a row are distinguished; those after them are one.
 pub(super) const MAX_COLUMNS: usize = 12;
-/// Packages that are remembered.
+/// How many packages are remembered.
 const MAX_PACKAGES: usize = 4_096;
 
 /// All values at one path.
@@ -37,7 +37,7 @@ pub(super) struct Node<'a> {
     pub(super) kinds: [Option<Seen<'a>>; 6],
     /// Different short values.
     pub(super) values: Values<'a>,
-    /// Whether its lists are records, which tell by position.
+    /// Whether its lists are records whose fields are identified by position.
     pub(super) is_row: bool,
     /// The lengths of lists at this path.
     pub(super) min_items: usize,
@@ -48,9 +48,9 @@ pub(super) struct Node<'a> {
     /// How many members the first of its objects has, and the first object with fewer and how many are such.
     pub(super) members: usize,
     pub(super) short: Option<Seen<'a>>,
-    /// Whether its values tell what went wrong.
+    /// Whether its values describe an error.
     pub(super) is_message: bool,
-    /// Whether it is of a list of what failed: then all inputs of its records tell.
+    /// Whether it belongs to a list of failures: then all strings in its records matter.
     is_of_failures: bool,
 }
 
@@ -120,7 +120,7 @@ impl<'a> Node<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// That of an input before anything is read.
+    /// That of an output before anything is read.
     pub(super) fn of(text: &'a str) -> Self {
         Self {
             nodes: vec![Node::new("", "")],

@@ -2,11 +2,11 @@
 
 use super::seen::Seen;
 
-/// Different values of one path that are counted, and those of all paths together.
+/// How many different values of one path are counted, and those of all paths together.
 const MAX_VALUES: usize = 24;
 const MAX_ALL_VALUES: usize = 6_000;
-/// Longer values are compared only as long as they are few beside shorter ones, but for those of keys that tell what
-/// went wrong.
+/// Longer values are only compared while they are few compared to shorter ones, except for those of keys that describe
+/// an error.
 const VALUE_BYTES: usize = 60;
 const MESSAGE_BYTES: usize = 2_000;
 const MAX_LONG: usize = 8;
@@ -47,7 +47,7 @@ pub(super) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Counts `here`; a value of a key that states what went wrong may be long.
+    /// Counts `here`; a value of a key that shows what went wrong may be long.
     pub(super) fn add(&mut self, here: Seen<'a>, is_message: bool, taken: &mut Taken) {
         if self.too_different {
             return;
@@ -65,7 +65,7 @@ impl<'a> Values<'a> {
         } else if self.seen.len() < MAX_VALUES
             && text.len() <= MESSAGE_BYTES
             && (!is_long || self.long < MAX_LONG)
-            // Broken over lines it would be quoted as lines that no one wrote.
+            // A value with line breaks would be shown as lines that are not in the source.
             && !text.contains('\n')
             && taken.values < MAX_ALL_VALUES
         {
@@ -120,8 +120,8 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Which of some values is there most often, the first of several, by how often each is there: if there are
-/// different ones, and so often the same that they say in which of a few states a record is.
+/// The most frequent of some values, the first of several, given how often each occurs. `None` unless there are
+/// different values and they repeat often enough to be a few states.
 pub(super) fn usual(counts: impl Iterator<Item = usize> + Clone) -> Option<usize> {
     let counts = counts.enumerate().filter(|(_, count)| *count > 0);
     let different = counts.clone().count();

@@ -3,7 +3,7 @@
 use crate::line::beginnings::Beginnings;
 use ethos_registry_core::find_text::FindText as _;
 
-/// How paragraphs begin that say the same whatever is missing.
+/// How paragraphs begin whose message does not depend on what is missing.
 static ADVICE: Beginnings<3> = Beginnings::new([
     "By not providing \"Find",
     "Add the installation prefix of ",
@@ -11,11 +11,11 @@ static ADVICE: Beginnings<3> = Beginnings::new([
 ]);
 /// What is above the names of features, one a line.
 const LIST: &str = "-- The following ";
-/// How a name begins.
+/// The beginning of a name.
 const NAME: &str = " * ";
 /// What is above the frames of a message.
 const STACK: &str = "Call Stack (most recent call first):";
-/// Where the modules of `cmake` itself lie.
+/// The folder of the modules of `cmake` itself.
 const MODULES: &str = "/share/cmake";
 
 /// Where the next line of `cmake` is.
@@ -29,7 +29,7 @@ enum State {
     Advice,
     /// Among the frames of a message.
     Stack,
-    /// Below the head of a list of features.
+    /// Below the header of a list of features.
     List,
 }
 
@@ -38,9 +38,9 @@ enum State {
 pub(super) enum Told<'a> {
     /// Not the words of `cmake`.
     Other,
-    /// The head of a message, or what it states.
+    /// The header of a message, or what it states.
     Fact(&'a str),
-    /// The head of a list, or a name in it.
+    /// The header of a list, or a name in it.
     Feature(&'a str),
     Nothing,
 }

@@ -6,14 +6,14 @@ use ethos_registry_core::find_text::FindText as _;
 #[derive(Debug, Default)]
 pub(super) struct Folders<'a> {
     open: Vec<(&'a str, &'a str)>,
-    /// The line that was shown last.
+    /// The last line that was shown.
     told: &'a str,
-    /// Whether several jobs are at work: what is said may be of any.
+    /// Whether several jobs run: a message may be from any of them.
     is_mixed: bool,
 }
 
 impl<'a> Folders<'a> {
-    /// Reads a line that may say that a folder is entered or left.
+    /// Reads a line that may report that a folder is entered or left.
     pub(super) fn line(&mut self, text: &'a str) {
         if let Some((program, _)) = text.split_text(": Entering directory ") {
             self.is_mixed |= self.open.last().is_some_and(|(last, _)| *last == program);

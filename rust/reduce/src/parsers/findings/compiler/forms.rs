@@ -48,7 +48,7 @@ const STEPS: [&str; 3] = [
     ": Nothing to be done for ",
 ];
 
-/// `In file included from`, `In function`, `In instantiation of`: where a message lies.
+/// `In file included from`, `In function`, `In instantiation of`: the location of a message.
 pub(super) fn is_context(text: &str) -> bool {
     text.starts_with("In file included from ")
         || is_included(text)
@@ -59,13 +59,13 @@ pub(super) fn is_context(text: &str) -> bool {
         || text.starts_with("<built-in>: note: ")
 }
 
-/// Where the next messages lie, in words that linters do not use: `a.c: In function 'add':`.
+/// The location of the next messages, in words that linters do not use: `a.c: In function 'add':`.
 pub(super) fn is_scope(text: &str) -> bool {
     says_after_colon(text, &[": In function ", ": In member function "])
         || text.starts_with("In file included from ")
 }
 
-/// `  'add': events 1-4`: the head of steps that the analyzer draws beside the source.
+/// `  'add': events 1-4`: the header of steps that the analyzer draws beside the source.
 fn is_path_head(text: &str) -> bool {
     if indent(text) == 0 {
         return false;
@@ -84,7 +84,7 @@ pub(super) fn is_included(text: &str) -> bool {
     text.trim_start().starts_with("from ")
 }
 
-/// A step of the build that went well: `[ 12%] Building`, `[3/10] Compiling`, `Entering directory`.
+/// A step of the build that succeeded: `[ 12%] Building`, `[3/10] Compiling`, `Entering directory`.
 pub(super) fn is_step(text: &str) -> bool {
     if text.starts_with('[') {
         return after_count(text).is_some();
@@ -120,12 +120,12 @@ pub(super) fn after_count(text: &str) -> Option<&str> {
     None
 }
 
-/// Lines that say how a build ended.
+/// Lines that report how a build ended.
 pub(super) fn is_verdict(text: &str) -> bool {
     is_ended(text) || is_linked(text)
 }
 
-/// The same but for those of a linker.
+/// The same except for those of a linker.
 pub(super) fn is_ended(text: &str) -> bool {
     let made = text
         .strip_prefix("make")

@@ -24,12 +24,12 @@ pub(super) struct References<'a> {
 }
 
 impl<'a> References<'a> {
-    /// The next line is read: only in a row they are of one function.
+    /// The next line is read: only in succession they are of one function.
     pub(super) fn next_line(&mut self) {
         self.was_open = std::mem::take(&mut self.is_open);
     }
 
-    /// Takes `text`; whether it states the same the same number of lines before it but for an offset and the symbol.
+    /// Reads `text`; returns whether it repeats the line that many lines before it, except for an offset and a symbol.
     pub(super) fn take(&mut self, text: &'a str) -> bool {
         let Some((place, symbol)) = parts(text) else {
             return false;
@@ -55,7 +55,7 @@ impl<'a> References<'a> {
         false
     }
 
-    /// The row behind `line`, one that was shown, and how many lines it represents.
+    /// The row after `line`, one that was shown, and how many lines it represents.
     pub(super) fn row(&self, line: &str) -> Option<(String, usize)> {
         let is_it = |reference: &&Reference<'_>| std::ptr::eq(reference.line, line);
         let symbols = &self.all.iter().find(is_it)?.symbols;
@@ -63,7 +63,7 @@ impl<'a> References<'a> {
     }
 }
 
-/// What precedes and behind the words of a linker: `a.c:(.text+0x5): undefined reference to 'f'`.
+/// What precedes and follows the words of a linker: `a.c:(.text+0x5): undefined reference to 'f'`.
 fn parts(text: &str) -> Option<(&str, &str)> {
     text.trim_end().split_text("undefined reference to ")
 }

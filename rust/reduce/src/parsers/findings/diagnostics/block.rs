@@ -25,7 +25,7 @@ pub(super) enum Block {
     Explained,
     /// The lines of source that a finding is in, as `--show-source` prints them, up to a caret.
     Excerpt,
-    /// Message, source and advice below a head that a ruler closes, up to the next line without an indent.
+    /// Message, source and advice below a header that a ruler closes, up to the next line without an indent.
     RuledOff,
     /// `info: ` lines below a finding, each perhaps with a place and source of its own.
     Notes,

@@ -78,7 +78,7 @@ pub(super) fn place_in_file(text: &str) -> Option<line::Place<'_>> {
             let is_path = if simple { named } else { is_path(place.path) };
             return Some(place).filter(|_| is_path);
         }
-        // A colon that ends no path is an odd part of one.
+        // A colon that does not end a path is a part of one.
         kinds |= ODD;
         at += 1;
     }
@@ -189,7 +189,7 @@ fn is_path(path: &str) -> bool {
             b'\\' => (dot, name) = (false, at + 1),
             b'.' => dot = true,
             b' ' => blanks += 1,
-            // A letter beyond ASCII is one, as far as anyone names files.
+            // Letters beyond ASCII count as letters of file names.
             _ => letter |= byte.is_ascii_alphabetic() || !byte.is_ascii(),
         }
     }
@@ -287,7 +287,7 @@ fn trimmed_start(text: &str) -> &str {
     }
 }
 
-/// Whether a rule and its name stand behind a count: `\tD102  \t[ ] undocumented-public-method`.
+/// Whether a rule and its name are after a count: `\tD102  \t[ ] undocumented-public-method`.
 fn is_tallied(after_number: &str) -> bool {
     let mut columns = after_number.splitn(3, '\t').skip(1);
     let code = columns.next().unwrap_or_default().trim_ascii_end();
@@ -374,7 +374,7 @@ pub(crate) fn is_caret(text: &str) -> bool {
             .all(|byte| matches!(byte, b'^' | b'~' | b'-' | b' '))
 }
 
-/// Whether a line states how far a run is, or how it was set up: `Checking a.c ...`, `1/5 files checked 13% done`,
+/// Whether a line reports how far a run is, or how it was set up: `Checking a.c ...`, `1/5 files checked 13% done`,
 /// `[main]\tINFO\tcli include tests: None`.
 pub(super) fn is_step(text: &str) -> bool {
     text.starts_with("Checking ") && text.trim_end().ends_with("...")

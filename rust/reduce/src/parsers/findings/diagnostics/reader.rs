@@ -32,7 +32,7 @@ pub(super) struct Reader<'a> {
     /// The indented line after a finding that may continue its message.
     held: Option<&'a str>,
     after_finding: bool,
-    /// The head of the finding whose source is shown.
+    /// The header of the finding whose source is shown.
     told: Option<&'a str>,
     /// A place alone in the line above.
     announced: Option<line::Place<'a>>,
@@ -171,7 +171,7 @@ impl<'a> Reader<'a> {
         let drawn =
             is_excerpt(text) || is_drawn(text) || self.block == Block::Change && is_fix(text);
         if drawn && self.block == Block::None && text.trim_ascii() == "|" {
-            // What would mend it can be here silently.
+            // A suggested change can follow without an announcement.
             self.block = Block::Change;
         }
         if drawn {
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
             self.ruled(head, found);
             return;
         }
-        // The name of a file above its findings states nothing that they do not say.
+        // A file name above findings is not needed if they repeat it.
         self.head.take_if(|head| *head == found.path);
         self.end_finding();
         self.found(found);
@@ -239,7 +239,7 @@ impl<'a> Reader<'a> {
         self.other(text);
     }
 
-    /// Whether a line lies in a block of source; what ends the block is not a part of it.
+    /// Whether a line is in a block of source; what ends the block is not a part of it.
     fn is_source(&mut self, text: &'a str) -> bool {
         let inside = match self.block {
             Block::Duplicate => finding(text).is_none() && !is_ruler(text),
@@ -315,11 +315,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `--> path:1:2` gives the head before it its place.
+    /// `--> path:1:2` gives the header before it its place.
     fn placed(&mut self, place: line::Place<'a>) {
         self.held = None;
         let head = self.issue.take().or_else(|| self.head.take());
-        // A finding may have several places, each with its source.
+        // A finding may have several locations, each with its source.
         if let Some(message) = head.or(self.told) {
             self.told = Some(message);
             let message = message
@@ -330,7 +330,7 @@ impl<'a> Reader<'a> {
             }
             self.findings.push(Finding::at(place, message));
         } else if self.findings.is_empty() {
-            // The head was cut away.
+            // The header was cut off.
             self.findings.push(Finding::at(place, "-->"));
         }
     }

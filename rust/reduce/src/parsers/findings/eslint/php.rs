@@ -24,7 +24,7 @@ pub(super) fn holds(input: &Input<'_>) -> bool {
     })
 }
 
-/// The file that a head names: `FILE: src/Jar.php`, `  Line   src/Jar.php`.
+/// The file that a header names: `FILE: src/Jar.php`, `  Line   src/Jar.php`.
 fn head(line: &str) -> Option<&str> {
     line.strip_prefix("FILE: ")
         .map(str::trim_end)
@@ -36,7 +36,7 @@ fn lined_head(line: &str) -> Option<&str> {
     (!file.is_empty()).then_some(file)
 }
 
-/// The line in a row `  3 | ERROR | message`, and where its message begins.
+/// The line number in a row `  3 | ERROR | message`, and where its message begins.
 fn bar_row(line: &str) -> Option<(&str, usize)> {
     let (place, rest) = line.split_once(" | ")?;
     let said = ["ERROR", "WARNING"]
@@ -46,7 +46,7 @@ fn bar_row(line: &str) -> Option<(&str, usize)> {
     (said && is_number(number)).then_some((number, place.len() + " | ".len()))
 }
 
-/// The line in a row `  12     message`, and where its message begins.
+/// The line number in a row `  12     message`, and where its message begins.
 fn blank_row(line: &str) -> Option<(&str, usize)> {
     let depth = indent(line);
     let body = line.get(depth..).filter(|_| depth > 0)?;
@@ -75,7 +75,7 @@ pub(super) fn read<'a>(input: &Input<'a>) -> Table<'a> {
     })
 }
 
-/// Whether a line separates a head or the columns: ` ------ -------- `.
+/// Whether a line separates a header or the columns: ` ------ -------- `.
 fn is_rule(text: &str) -> bool {
     let text = text.trim();
     text.starts_with("---") && text.bytes().all(|byte| matches!(byte, b'-' | b' '))

@@ -31,7 +31,7 @@ fn row(line: &str) -> Option<(&str, usize)> {
     (number(row, "L:") && number(position, "P:")).then_some((place, place_end + " | ".len()))
 }
 
-/// The file that a head names: `== [a.sql] FAIL`.
+/// The file that a header names: `== [a.sql] FAIL`.
 fn head(line: &str) -> Option<&str> {
     let (file, _) = line.strip_prefix("== [")?.rsplit_once(']')?;
     Some(file)

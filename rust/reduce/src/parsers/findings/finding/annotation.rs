@@ -5,7 +5,7 @@ use super::code::trimmed_end;
 use crate::line::annotation::Annotation;
 use ethos_registry_core::find_text::FindText as _;
 
-/// The finding of an annotation whose properties tell where it is.
+/// The finding of an annotation whose properties contain a location.
 pub(crate) fn annotated<'a>(annotation: &Annotation<'a>) -> Option<Finding<'a>> {
     let (place, path) = annotation.place()?;
     Some(Finding {
@@ -42,7 +42,7 @@ mod tests {
         annotated(&Annotation::read(text)?)
     }
 
-    /// The place, the path and the message.
+    /// The location, the path and the message.
     fn told(text: &str) -> Option<(&str, &str, &str)> {
         finding(text).map(|found| (found.place, found.path, found.message))
     }

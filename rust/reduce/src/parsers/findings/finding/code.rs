@@ -8,11 +8,11 @@ pub(crate) fn is_code(word: &str) -> bool {
     (1..=6).contains(&letters) && digits >= 2
 }
 
-/// `text` without the blanks after it, most of which has none.
+/// `text` without trailing blanks, which most lines do not have.
 pub(crate) fn trimmed_end(text: &str) -> &str {
     match text.as_bytes().last() {
         Some(last) if last.is_ascii_graphic() => text,
-        // A rule of the width of a terminal may end a head.
+        // A rule of the width of a terminal may end a header.
         _ => text.trim_end_matches(|sign: char| sign == '━' || sign.is_whitespace()),
     }
 }

@@ -5,8 +5,7 @@ use crate::line::fingerprint::{fingerprint, mixed};
 use ethos_registry_core::chunk::{digits, equal, few};
 use ethos_registry_core::find_text::FindText as _;
 
-/// What is the same for a message and the lines that go on with it, wherever it was broken and whatever object it
-/// names.
+/// A hash that is equal for a message with its continuation lines, wherever it is broken and whatever object it names.
 pub(super) fn exact<'a>(message: &'a str, more: impl Iterator<Item = &'a str>) -> u64 {
     let message = without_object(message);
     let mut more = more.peekable();
@@ -50,7 +49,7 @@ pub(super) fn quotes(message: &str) -> [char; 2] {
     used.or_else(|| is_plain(message)).unwrap_or(['`', '`'])
 }
 
-/// Whether names are quoted as in old manuals, with a backquote before them and an apostrophe behind.
+/// Whether names are quoted as in old manuals, with a backquote before them and an apostrophe after.
 fn opens_with_backquote(message: &str) -> bool {
     let mut open = false;
     let mut pairs = 0;

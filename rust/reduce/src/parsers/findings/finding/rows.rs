@@ -10,7 +10,7 @@ use crate::line::shorten;
 /// Longer names are shortened.
 pub(super) const NAMES_CHARS: usize = 100;
 
-/// Findings that say the same of the same names.
+/// Findings with the same message about the same names.
 #[derive(Debug)]
 struct Variant<'a> {
     first: &'a str,
@@ -21,7 +21,7 @@ struct Variant<'a> {
     alone: Option<String>,
 }
 
-/// Findings that say the same but for names.
+/// Findings that have the same message except for names.
 #[derive(Debug, Default)]
 struct Row<'a> {
     count: usize,

@@ -10,7 +10,7 @@ use super::message::{exact, exact_after, is_severe, masked, rule};
 use super::rows::names;
 use crate::line::fingerprint::fingerprint;
 
-/// Messages that are distinguished.
+/// How many messages are distinguished.
 const MAX_GROUPS: usize = 2_048;
 const MAX_FILES: usize = 4_096;
 /// Of two to the power of this many messages the groups are remembered.
@@ -44,7 +44,7 @@ struct Group<'a> {
     places: Vec<Other<'a>>,
 }
 
-/// Where a message of a group was said again, perhaps with other names.
+/// Where the message of a group occurs again, perhaps with other names.
 #[derive(Clone, Copy, Debug)]
 struct Other<'a> {
     file: u32,

@@ -1,4 +1,4 @@
-//! Objects of JSON that say a message, a line and a path.
+//! JSON objects with a message, a line and a path.
 
 use std::borrow::Cow;
 
@@ -76,7 +76,7 @@ const PLACE_KEYS: [&str; 11] = [
     "begin",
     "lines",
 ];
-/// Whether a member states how a run ended: `numFailedTests`, a rating, that it was no success.
+/// Whether a member reports how a run ended: `numFailedTests`, a rating, that it was no success.
 pub(super) fn is_verdict(key: &str, value: &Value) -> bool {
     let is_total = key.starts_with("num") && key.ends_with("Tests") || key.ends_with("TestSuites");
     let is_count = is_total || key.ends_with("Count");
@@ -125,7 +125,7 @@ pub(super) fn found(object: &Map<String, Value>, path: &str) -> Option<Found> {
     })
 }
 
-/// The message of an object, which may be an input in an object of its own.
+/// The message of an object; it may be inside a nested object.
 fn said(object: &Map<String, Value>) -> Option<&str> {
     let text = || string(object.get("message")?.as_object()?, &["text"]);
     string(object, &MESSAGE_KEYS).or_else(text)

@@ -52,7 +52,7 @@ fn next(text: &str, end: char) -> Option<&str> {
     }
 }
 
-/// The value with which an input begins, and what follows it.
+/// The value with which an output begins, and what follows it.
 fn value(text: &str) -> Option<(Value, &str)> {
     // A stream takes the first value and leaves what follows.
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();

@@ -8,7 +8,7 @@ use ethos_registry_core::clean;
 
 /// What jest writes above the reason why the tests of a file did not run.
 const NOT_RUN: &str = "● Test suite failed to run";
-/// Lines of a message that may say what was expected: those behind are a difference or source.
+/// Lines of a message that may contain the expected value; the lines after them are a diff or source.
 const TOLD_LINES: usize = 8;
 
 /// The file of an object that holds the results of its tests, as jest and vitest write them.
@@ -123,7 +123,7 @@ fn place_of(object: &Map<String, Value>) -> String {
     both.join(":")
 }
 
-/// The first line of a message with what was expected and received.
+/// The first line of a message with the expected and the actual value.
 fn told(message: &str) -> String {
     let message = clean::without_escapes(message);
     let mut lines = message
@@ -142,7 +142,7 @@ fn told(message: &str) -> String {
     text
 }
 
-/// The counts of an object that states how a run of tests ended.
+/// The counts of an object that reports how a run of tests ended.
 pub(super) fn totals(object: &Map<String, Value>) -> Option<String> {
     let has = |key: &str| object.contains_key(key);
     let is_it = has("duration") && (has("unexpected") || has("failures") && has("passes"));

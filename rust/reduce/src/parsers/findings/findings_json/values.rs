@@ -10,7 +10,7 @@ use ethos_registry_core::find_text::FindText as _;
 /// What is read without effect is at most this many times the text, and these bytes.
 const IN_VAIN_TIMES: usize = 3;
 const IN_VAIN_BYTES: usize = 65_536;
-/// This many members of broken objects are enough to tell.
+/// How many members of broken objects are examined.
 const MOST_MEMBERS: usize = 60;
 
 /// What is beside the objects that could be read.
@@ -19,9 +19,9 @@ pub(super) struct Rest<'a> {
     /// The first lines that are not JSON, and how many there are.
     pub(super) lines: Vec<&'a str>,
     pub(super) line_count: usize,
-    /// Members of broken objects that say something of a finding: `"code": "E1"`.
+    /// Members of broken objects that describe a finding: `"code": "E1"`.
     pub(super) members: Vec<&'a str>,
-    /// Objects behind a list that has ended in which nothing was found: other inputs than it.
+    /// Objects after a list that has ended in which nothing was found: other inputs than it.
     pub(super) objects: Vec<&'a str>,
 }
 

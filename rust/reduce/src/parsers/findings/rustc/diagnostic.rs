@@ -6,10 +6,10 @@ use crate::line::shorten;
 use crate::output::Output;
 
 pub(super) const HEAD_CHARS: usize = 300;
-/// Longer labels say more than fits beside a place.
+/// Longer labels are too long to show next to a location.
 const LABEL_BYTES: usize = 72;
 const LINE_CHARS: usize = 240;
-/// Lines that say why linking failed, or notes, that are kept.
+/// How many lines with the reason of a link error, or notes, are kept.
 pub(super) const FURTHER: usize = 8;
 
 /// One diagnostic, or several with the same head.
@@ -20,12 +20,12 @@ pub(super) struct Diagnostic<'a> {
     pub(super) places: Vec<Place<'a>>,
     /// The lint that is named where it is met first.
     pub(super) lint: Option<&'a str>,
-    /// What the linker said.
+    /// The messages of the linker.
     pub(super) further: Vec<&'a str>,
     pub(super) notes: Vec<Note<'a>>,
     /// How many more there are.
     pub(super) more_places: usize,
-    /// Whether the place was before the head, in one line.
+    /// Whether the place was before the header, in one line.
     pub(super) short: bool,
     /// How many lines of the source the row shows.
     pub(super) lines: usize,
@@ -54,7 +54,7 @@ impl<'a> Diagnostic<'a> {
         self.head.starts_with("error")
     }
 
-    /// Keeps what states why linking failed, not the command line of the linker.
+    /// Keeps what reports why linking failed, not the command line of the linker.
     pub(super) fn linker(&mut self, line: &'a str) {
         let line = line.strip_prefix("= note: ").unwrap_or(line).trim_end();
         // Where a symbol is used is below it.
@@ -91,7 +91,7 @@ impl<'a> Diagnostic<'a> {
         }
     }
 
-    /// Whether a label states what the head does not.
+    /// Whether a label shows what the header does not.
     fn is_news(&self, label: &str) -> bool {
         let (_, tail) = label.split_once(' ').unwrap_or(("", label));
         let mut quoted = label.split('`').skip(1).step_by(2).peekable();

@@ -8,7 +8,7 @@ pub(super) fn is_message(line: &str) -> bool {
     line.starts_with("{\"reason\":\"") || line.starts_with("{\"$message_type\":\"")
 }
 
-/// `text` with each message replaced by its text; messages without one go, but for the verdict.
+/// `text` with each message replaced by its text; messages without one go, except for the verdict.
 pub(super) fn rendered(text: &str) -> String {
     let mut out = String::new();
     for line in lines(text) {

@@ -4,7 +4,7 @@ use crate::line::beginnings::Beginnings;
 use crate::line::place;
 use ethos_registry_core::find_text::FindText as _;
 
-/// The head of a diagnostic: `error[E0308]: mismatched types`, `warning: unused variable`.
+/// The header of a diagnostic: `error[E0308]: mismatched types`, `warning: unused variable`.
 pub(super) fn head(line: &str) -> Option<&str> {
     let rest = line
         .strip_prefix("error")
@@ -68,7 +68,7 @@ pub(super) fn is_source(line: &str) -> bool {
         })
 }
 
-/// Whether a line outside of a diagnostic is left of one whose head was cut away.
+/// Whether a line outside of a diagnostic is left of one whose header was cut off.
 pub(super) fn is_drawn(line: &str, body: &str) -> bool {
     body == "|"
         || body.starts_with("| ")
@@ -103,7 +103,7 @@ pub(crate) fn is_step(line: &str) -> bool {
     body.len() < line.len() && step(body)
 }
 
-/// Whether `body`, indented by cargo, states which step is done.
+/// Whether `body`, indented by cargo, shows which step is done.
 pub(super) fn step(body: &str) -> bool {
     if edits_manifest(body) {
         return false;
@@ -152,7 +152,7 @@ pub(super) fn step(body: &str) -> bool {
     )
 }
 
-/// Whether a step closes the work, or states where its product lies.
+/// Whether a step ends the work, or shows the location of its product.
 pub(super) fn is_result(body: &str) -> bool {
     static RESULTS: Beginnings<5> = Beginnings::new([
         "Finished ",
@@ -164,7 +164,7 @@ pub(super) fn is_result(body: &str) -> bool {
     RESULTS.begin(body)
 }
 
-/// Whether `body` states which dependency was written into a manifest, or out of it, as was asked for.
+/// Whether `body` shows which dependency was written into a manifest, or out of it, as was asked for.
 pub(super) fn edits_manifest(body: &str) -> bool {
     matches!(body.as_bytes().first(), Some(b'A' | b'R'))
         && (body.starts_with("Adding ") || body.starts_with("Removing "))

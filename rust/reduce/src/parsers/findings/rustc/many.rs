@@ -16,14 +16,14 @@ const ALIKE: usize = 8;
 /// Warnings that differ in names and numbers only.
 #[derive(Default)]
 struct Kind<'a> {
-    /// Where those are that are shown.
+    /// The locations that are shown.
     told: Vec<usize>,
-    /// Of the others: their places, and how many lines of the source say them.
+    /// The other locations, and how many source lines contain them.
     others: Vec<&'a str>,
     other_lines: usize,
 }
 
-/// Writes `diagnostics`: errors whole, of the warnings as much as states which there are.
+/// Writes `diagnostics`: errors whole, of the warnings as much as shows which there are.
 pub(super) fn write<'a>(diagnostics: &mut [Diagnostic<'a>], output: &mut Output) {
     let mut kinds: Vec<Kind<'a>> = Vec::new();
     let mut known: HashMap<u64, usize> = HashMap::new();
@@ -62,7 +62,7 @@ pub(super) fn write<'a>(diagnostics: &mut [Diagnostic<'a>], output: &mut Output)
     }
 }
 
-/// Leaves out the places behind the first ones, but for one in each file that is not yet in `files`.
+/// Leaves out the places after the first ones, except for one in each file that is not yet in `files`.
 fn keep_first_places<'a>(one: &mut Diagnostic<'a>, files: &mut HashSet<&'a str>) {
     let all = one.places.len();
     let mut read = 0;

@@ -1,15 +1,15 @@
-//! The signs below a line of source that point at what a diagnostic means.
+//! The symbols below a line of source that point at what a diagnostic means.
 
 /// Where they are.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pointer {
-    /// The column of the first `^`, when what is said of it is further below.
+    /// The column of the first `^`, if its message is further below.
     column: Option<usize>,
 }
 
 impl Pointer {
-    /// What `body`, a row below source, states of that: `| ^^^ not found in this scope`. Where more is pointed
-    /// at, what is said is in a row below, in the same column.
+    /// The message in `body`, a row below source: `| ^^^ not found in this scope`. If there are several markers, the
+    /// message is in a row below, in the same column.
     pub(super) fn label<'a>(&mut self, body: &'a str) -> &'a str {
         let Some((before, rest)) = body.rsplit_once('^') else {
             let below = self.column.and_then(|column| below(body, column));

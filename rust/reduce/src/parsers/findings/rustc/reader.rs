@@ -13,7 +13,7 @@ use crate::parsers::logs::traceback::Folder;
 use crate::rows::unknown::{Unknown, is_bar};
 
 const LINE_CHARS: usize = 240;
-/// Diagnostics that are shown, and places of one.
+/// How many diagnostics are shown, and places of one.
 const KINDS: usize = 2_048;
 const PLACES: usize = 1_024;
 /// With more warnings than this in all, the first places of each are shown.
@@ -21,7 +21,7 @@ const MANY_WARNINGS: usize = 400;
 /// Places among which a repeated one is looked for.
 const NEAR: usize = 64;
 
-/// What represents the head of a diagnostic that was cut away.
+/// What represents the header of a diagnostic that was cut off.
 const HEADLESS: &str = "-->";
 
 /// Whether help or a note of the open diagnostic is read: places in it are not its own.
@@ -83,12 +83,12 @@ impl<'a> Reader<'a> {
             self.first(output);
             self.begins(head, Some(found));
         } else if body.starts_with("--> ") {
-            // The head of this place was cut away.
+            // The header of this place was cut off.
             self.headless(body, output);
         } else if self.diagnostics.is_empty()
             && let Some(label) = label_below_source(body)
         {
-            // All that was above it was cut away too.
+            // All that was above it was cut off too.
             self.unknown.push(label);
         } else if !is_advice(line) && !is_drawn(line, body) {
             let (folder, unknown) = (&mut self.folder, &mut self.unknown);
@@ -138,7 +138,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a place without a head, whose labels follow; the first one is above all other diagnostics.
+    /// Reads a place without a header, whose labels follow; the first one is above all other diagnostics.
     fn headless(&mut self, body: &'a str, output: &mut Output) {
         let (head, place) = body.split_at(HEADLESS.len());
         if !self.diagnostics.is_empty() || is_library(place) {
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
         self.pointer = Pointer::default();
     }
 
-    /// Reads a line under the head of a diagnostic; `false` when it does not belong there.
+    /// Reads a line under the header of a diagnostic; `false` when it does not belong there.
     fn inside(&mut self, line: &'a str) -> bool {
         let Some(open) = self.open.as_mut() else {
             return false;
@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
             return !open.places.is_empty();
         }
         if let Some(text) = body.strip_prefix("--> ") {
-            // A second place is left of a diagnostic whose head was cut away.
+            // A second place is left of a diagnostic whose header was cut off.
             if self.aside == Aside::Told && !is_library(text) {
                 open.noted_at(text.trim_end());
             } else if self.aside == Aside::None {
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What a line below source states of it, with the signs that point there: `^^^ not found in this scope`.
+/// What a line below source states of it, with the symbols that point there: `^^^ not found in this scope`.
 fn label_below_source(body: &str) -> Option<&str> {
     let below = body.strip_prefix('|')?;
     let label = below.get(below.find('^')?..)?;

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use crate::line::fingerprint::without_numbers;
 
-/// Kinds of lines that are counted at most; a table of more would be twice as large.
+/// How many kinds of lines are counted at most; a table of more would be twice as large.
 const KINDS: usize = 14_336;
 /// The kind of a line that is not counted.
 pub(super) const NO_KIND: u32 = u32::MAX;
@@ -38,7 +38,7 @@ impl Kinds {
         next
     }
 
-    /// Whether others of its kind tell enough; to be asked once for each line, in their order.
+    /// Whether enough lines of its kind are shown. It must be called once for each line, in order.
     pub(super) fn is_told(&mut self, kind: u32) -> bool {
         let Some((count, seen)) = self.counts.get_mut(kind as usize) else {
             return false;

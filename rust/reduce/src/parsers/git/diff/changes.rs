@@ -5,11 +5,11 @@ use super::file::File;
 use crate::line::source::is_head;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Changed lines that are kept while a diff is read: many more than are ever shown.
+/// How many changed lines are kept while a diff is read: many more than are ever shown.
 const LINES: usize = 16_384;
-/// The kind of a line that others tell.
+/// The kind of a line that other lines already show.
 const TOLD_BY_OTHERS: u32 = NO_KIND - 1;
-/// How the first line of a conflict begins.
+/// The beginning of the first line of a conflict.
 pub(super) const CONFLICT: &str = "++<<<<<<<";
 /// How its last line begins.
 const CONFLICT_END: &str = "++>>>>>>>";
@@ -18,7 +18,7 @@ const ONLY_CHANGE_BYTES: usize = 60;
 /// A line with a checksum is longer.
 const CHECKSUM_BYTES: usize = 40;
 
-/// The head of a hunk, or a changed line.
+/// The header of a hunk, or a changed line.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change<'a> {
     pub(super) line: &'a str,
@@ -31,7 +31,7 @@ impl Change<'_> {
         self.kind != TOLD_BY_OTHERS
     }
 
-    /// Whether it is the head of a hunk.
+    /// Whether it is the header of a hunk.
     pub(super) fn is_hunk(&self) -> bool {
         is_hunk(self.line)
     }
@@ -52,7 +52,7 @@ impl<'a> Changes<'a> {
         File::new(start, count(self.heads.len()), count(self.all.len()))
     }
 
-    /// A line of the head of `file`, the last one.
+    /// A line of the header of `file`, the last one.
     pub(super) fn head(&mut self, file: &mut File<'a>, line: &'a str) {
         if file.head_line(line) {
             self.heads.push(line);
@@ -60,7 +60,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// A head of a hunk, or a changed line, of `file`, the last one.
+    /// A header of a hunk, or a changed line, of `file`, the last one.
     pub(super) fn change(&mut self, file: &mut File<'a>, line: &'a str) {
         let is_hunk = is_hunk(line);
         if !is_hunk && line.len() > CHECKSUM_BYTES && is_checksum(line) {
@@ -68,7 +68,7 @@ impl<'a> Changes<'a> {
         }
         let is_named = file.heads.1 > file.heads.0;
         if is_hunk && is_named && (line.starts_with("@@ -0,0 ") || line.ends_with(" +0,0 @@")) {
-            // That it is new, or gone, was said.
+            // Its name shows already that the file is new or was removed.
             return;
         }
         if self.all.len() >= LINES {
@@ -175,8 +175,8 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Shows again the one change of `file` that others tell, when nothing else of it is shown and it is no
-    /// longer than the words that it was left out.
+    /// Restores the only change of `file` if it was left out as a repeat, nothing else of the file is shown, and it is
+    /// not longer than the note about it.
     fn tell_only_change(&mut self, file: &mut File<'a>) {
         let (start, end) = file.changes;
         let changes = self.all.get_mut(start as usize..end as usize);
@@ -196,7 +196,7 @@ fn is_same_hunk(_: &Change<'_>, next: &Change<'_>) -> bool {
     !next.is_hunk()
 }
 
-/// Whether a line is the head of a hunk, not a changed line.
+/// Whether a line is the header of a hunk, not a changed line.
 fn is_hunk(line: &str) -> bool {
     line.as_bytes().first() == Some(&b'@')
 }

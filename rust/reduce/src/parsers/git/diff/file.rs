@@ -6,7 +6,7 @@ use crate::line::beginnings::Beginnings;
 use crate::line::source::is_head;
 use crate::output::Output;
 
-/// Rows of the head that say what became of the file.
+/// Rows of the header that show what happened to the file.
 static HEAD_ROWS: Beginnings<10> = Beginnings::new([
     "old mode ",
     "new mode ",
@@ -86,7 +86,7 @@ impl<'a> File<'a> {
         self.bytes = self.bytes.saturating_add(shown_bytes(line));
     }
 
-    /// Takes account of a change of it that others tell.
+    /// Records a change that is left out because other files show it.
     pub(super) fn leave_out(&mut self, line: &str) {
         self.bytes = self.bytes.saturating_sub(shown_bytes(line));
         self.alike += 1;
@@ -98,7 +98,7 @@ impl<'a> File<'a> {
         self.alike -= 1;
     }
 
-    /// Takes account of the head of a hunk that is not shown.
+    /// Takes account of the header of a hunk that is not shown.
     pub(super) fn leave_out_place(&mut self, line: &str) {
         self.bytes = self.bytes.saturating_sub(shown_bytes(line));
     }
@@ -156,7 +156,7 @@ impl<'a> File<'a> {
         places.map(|place| place.line.len() + 1).sum()
     }
 
-    /// Writes the head, and of the changes what has room.
+    /// Writes the header, and of the changes what has room.
     pub(super) fn write(&self, changes: &Changes<'a>, room: &Room, output: &mut Output) {
         let Room {
             bytes: share,
@@ -188,7 +188,7 @@ impl<'a> File<'a> {
                 (room > 0 && is_wanted(&change)).then(|| line::shorten(change.line, line_chars));
             let fits = fits.filter(|text| {
                 if text.len() >= room {
-                    // What comes after it would stand in a wrong place.
+                    // What comes after it would are in a wrong place.
                     room = 0;
                 }
                 text.len() < room
@@ -210,7 +210,7 @@ fn shown_bytes(line: &str) -> u32 {
     u32::try_from(line.len().min(super::LINE_CHARS) + 1).unwrap_or(0)
 }
 
-/// The path in `--- a/path` and `+++ path:after`, without what states which side it is.
+/// The path in `--- a/path` and `+++ path:after`, without what shows which side it is.
 fn bare(name: &str) -> &str {
     let path = name.get(4..).unwrap_or_default();
     let path = path.strip_suffix(":before").unwrap_or(path);

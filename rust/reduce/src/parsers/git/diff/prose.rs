@@ -1,4 +1,4 @@
-//! What is around the files of a diff: commits, messages, lists of files, what formatters say.
+//! The text around the files of a diff: commits, messages, lists of files, reports of formatters.
 
 use hashbrown::HashSet;
 
@@ -10,9 +10,9 @@ use crate::line;
 use crate::output::Output;
 use crate::parsers::git::git_log::without_bar;
 
-/// This many digits tell one commit of a history from another.
+/// How many digits of a commit id are shown.
 const NAME_CHARS: usize = 8;
-/// How lines begin that a history does without.
+/// Prefixes of lines that a history does without.
 const OF_COMMITS: [&str; 3] = ["Author:", "Date:", "Merge:"];
 
 /// The lines outside of files, in their order.
@@ -90,7 +90,7 @@ impl<'a, 'b> Prose<'a, 'b> {
         output.fact(&line::shorten(&text, LINE_CHARS));
     }
 
-    /// Whether `line` states of a file in the diff only what others said of another one.
+    /// Whether `line` only repeats for a file what was shown for another one.
     fn is_told(&mut self, line: &'a str) -> bool {
         if self.paths.is_empty() {
             return false;

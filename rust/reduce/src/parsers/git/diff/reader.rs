@@ -9,7 +9,7 @@ use crate::line::is_bad;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::Lines;
 
-/// How the part of a file begins.
+/// The beginning of the part of a file.
 static STARTS: Beginnings<5> = Beginnings::new([
     "diff --git ",
     "diff --cc ",
@@ -18,7 +18,7 @@ static STARTS: Beginnings<5> = Beginnings::new([
     "Index: ",
 ]);
 
-/// Files that are shown at most.
+/// How many files are shown at most.
 const FILES: usize = 16_384;
 
 /// What is over the bytes of a file that is not text.
@@ -28,7 +28,7 @@ const BINARY: &str = "GIT binary patch";
 #[derive(Debug)]
 pub(super) struct Prose<'a> {
     pub(super) line: &'a str,
-    /// How many files stand before it.
+    /// How many files precede it.
     pub(super) files: u32,
     /// How many lines were left out directly before it.
     pub(super) left_out: u32,
@@ -76,11 +76,11 @@ enum State {
     Binary,
     /// In a hunk with this many old and new lines to come.
     Hunk(usize, usize),
-    /// In a hunk of a merge, or of `diff` without `-u`, which does not say how long it is.
+    /// In a hunk of a merge, or of `diff` without `-u`, whose header does not give its length.
     OpenHunk,
 }
 
-/// Whether changes stand inside of lines, which then do not begin with a sign.
+/// Whether changes stand inside of lines, which then do not begin with a symbol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ChangedWords {
     #[default]
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
                 return state;
             }
             State::OpenHunk if line.starts_with("  ") || line == "---" => return state,
-            // The head of the hunk gave a smaller number.
+            // The header of the hunk gave a smaller number.
             State::Hunk(..) if line.starts_with(' ') => return state,
             State::Binary if is_binary(line) => return state,
             _ => {}
@@ -188,7 +188,7 @@ impl<'a> Reader<'a> {
             self.changed(line);
             return State::OpenHunk;
         }
-        // Where the head of a hunk was cut off, its lines follow the head of the file.
+        // Where the header of a hunk was cut off, its lines follow the header of the file.
         let side = line.starts_with("--- ") || line.starts_with("+++ ");
         let is_change = line.starts_with(['+', '-']) && !side;
         if state == State::Head && !is_change {
@@ -298,8 +298,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the head of the first hunk was cut off: all lines before the next head are those of a hunk. The
-/// very first may have lost its beginning.
+/// Whether the header of the first hunk was cut off: all lines before the next head are those of a hunk. The very first
+/// may have lost its beginning.
 fn begins_in_hunk(input: &Input<'_>) -> bool {
     let mut changes = 0;
     let mut lines = input.lines();
@@ -316,15 +316,15 @@ fn begins_in_hunk(input: &Input<'_>) -> bool {
     false
 }
 
-/// Whether `line` is the first one of a commit, in a hunk whose head gave a larger number.
+/// Whether `line` is the first one of a commit, in a hunk whose header gave a larger number.
 fn is_commit(line: &str) -> bool {
     line.strip_prefix("commit ").is_some_and(|name| {
         name.len() >= 40 && name.bytes().take(40).all(|byte| byte.is_ascii_hexdigit())
     })
 }
 
-/// Whether `line` is one of the bytes of a file that is not text: `literal 12`, `delta 7`, or a letter for their
-/// number and five signs for each four of them.
+/// Whether `line` is one of the bytes of a file that is not text: `literal 12`, `delta 7`, or a letter for their number
+/// and five symbols for each four of them.
 fn is_binary(line: &str) -> bool {
     let sized = line.starts_with("literal ") || line.starts_with("delta ");
     let of_bytes = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'.' | b'/' | b',' | b':');
@@ -347,7 +347,7 @@ fn is_open_change(line: &str) -> bool {
         || line.starts_with("> ")
 }
 
-/// How many lines of the old and of the new text the hunk has whose head `line` is, where it states it.
+/// How many lines of the old and of the new text the hunk has whose header `line` is, where it states it.
 pub(crate) fn hunk_lines(line: &str) -> Option<(usize, usize)> {
     match hunk(line)? {
         State::Hunk(old, new) => Some((old, new)),
@@ -355,7 +355,7 @@ pub(crate) fn hunk_lines(line: &str) -> Option<(usize, usize)> {
     }
 }
 
-/// How many lines the hunk has whose head `line` is.
+/// How many lines the hunk has whose header `line` is.
 fn hunk(line: &str) -> Option<State> {
     if line.starts_with("@@@ ") {
         return Some(State::OpenHunk);

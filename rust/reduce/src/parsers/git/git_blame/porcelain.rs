@@ -4,7 +4,7 @@ use super::parse::Line;
 use super::{Blame, COMMITS};
 use crate::input::Input;
 
-/// This many digits tell one commit from another.
+/// How many digits of a commit id are shown.
 const NAME_CHARS: usize = 8;
 
 /// Whether the text begins with what was written for a program.
@@ -47,7 +47,7 @@ pub(super) fn read<'a>(input: &Input<'a>, blame: &mut Blame<'a>) {
             };
             blame.push(&line, line_start + source.len());
             let commit = blame.commits.get_mut(usize::from(blame.range.commit));
-            // Of the lines of a commit only the first may say it.
+            // Only the first line of a commit shows its author.
             if let Some(commit) = commit.filter(|commit| commit.author.is_empty()) {
                 commit.author = author;
                 commit.date = date;

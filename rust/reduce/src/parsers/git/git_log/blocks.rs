@@ -6,7 +6,7 @@ use crate::input::Input;
 use crate::line::shorten;
 use crate::output::Output;
 
-/// Lines of each commit that are shown in any case.
+/// How many lines of each commit are shown in any case.
 const FIRST_LINES: usize = 2;
 /// This many lines in which no name is found may be of one commit.
 const ROWS_OF_COMMIT: usize = 4;
@@ -30,8 +30,8 @@ fn begins(row: &str, digits: usize) -> Option<(&str, &str)> {
     line(row).filter(|(name, _)| name.len() == digits)
 }
 
-/// The first lines of each commit, and further ones as long as there is room. What a commit has in common
-/// with the one above it is not said again.
+/// The first lines of each commit, and further ones while there is space. What a commit shares with the one above it is
+/// not repeated.
 pub(super) fn write(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
     let Some(digits) = digits(input) else { return };
     let most = asked.unwrap_or(COMMITS).max(1);

@@ -19,7 +19,7 @@ const TRAILERS_OF_PEOPLE: [&str; 8] = [
     "Change-Id",
     "Cc",
 ];
-/// How lines of a message begin that say what the change does to others.
+/// Prefixes of lines of a commit message that describe effects on others.
 static IMPORTANCE: Beginnings<6> = Beginnings::new([
     "BREAKING",
     "This reverts commit ",
@@ -37,9 +37,9 @@ static OTHER_HEADS: Beginnings<6> = Beginnings::new([
     "Reflog message:",
     "gpg:",
 ]);
-/// The signs of lines in a bar.
+/// The symbols of lines in a bar.
 const SIGNS: [char; 2] = ['+', '-'];
-/// This many digits tell one commit from another.
+/// How many digits of a commit id are shown.
 const NAME_CHARS: usize = 8;
 
 /// `line` without the branches drawn before it.
@@ -50,7 +50,7 @@ pub(super) fn without_graph(line: &str) -> &str {
     let mut last = '|';
     let end = line.find(|sign| {
         let is_drawn = match std::mem::replace(&mut last, sign) {
-            // The name of a file may begin with one of the other signs, `.github`, `_static`.
+            // The name of a file may begin with one of the other symbols, `.github`, `_static`.
             ' ' => matches!(sign, '*' | '|' | '/' | '\\' | ' '),
             _ => matches!(sign, '*' | '|' | '/' | '\\' | ' ' | '_' | '-' | '.'),
         };
@@ -95,7 +95,7 @@ fn is_name(word: &str) -> bool {
     (7..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// One commit; what is not its head is in the lines of all commits.
+/// One commit; what is not its header is in the lines of all commits.
 #[derive(Debug, Default)]
 pub(super) struct Commit<'a> {
     head: &'a str,
@@ -135,7 +135,7 @@ pub(super) struct Commits<'a> {
     /// The dates of the first and the last of them.
     pub(super) newest: &'a str,
     pub(super) oldest: &'a str,
-    /// Commits of a line each behind them, as another log shows them, and why one could not be shown.
+    /// Commits of a line each after them, as another log shows them, and why one could not be shown.
     pub(super) rows: Vec<&'a str>,
     lines: Vec<&'a str>,
 }
@@ -343,7 +343,7 @@ pub(crate) fn without_bar(row: &str) -> Cow<'_, str> {
     [path, " ", number, " ", sign].concat().into()
 }
 
-/// Whether a line of a message states what the change does to others.
+/// Whether a line of a message shows what the change does to others.
 pub(super) fn is_telling(text: &str) -> bool {
     if IMPORTANCE.begin(text) {
         return true;
@@ -359,7 +359,7 @@ pub(super) fn is_telling(text: &str) -> bool {
         && !TRAILERS_OF_PEOPLE.contains(&key)
 }
 
-/// The line that is shown, with the commit's name as short as elsewhere.
+/// The line as it is shown, with the commit id as short as elsewhere.
 pub(super) fn told(text: &str) -> &str {
     for beginning in ["This reverts commit ", "(cherry picked from commit "] {
         if text.starts_with(beginning) {

@@ -17,13 +17,13 @@ use crate::input::Input;
 use crate::line::{is_bad, shorten};
 use crate::output::Output;
 
-/// Rows of one table that are shown all, of a longer one the first, the last and odd ones.
+/// Up to this many rows of a table are all shown; of a longer one the first, the last and the unusual ones.
 const ROWS: usize = 400;
 const FIRST_ROWS: usize = 60;
 const LAST_ROWS: usize = 10;
 /// This many rows that are not drawn are known as rows.
 const BARE_ROWS: usize = 8;
-/// Lines that stand in no table, and those of them that tell of something bad beyond these.
+/// Lines that are in no table, and those of them that report something bad beyond these.
 const OTHER_LINES: usize = 60;
 const BAD_LINES: usize = 60;
 
@@ -86,7 +86,7 @@ struct Reader<'a> {
     last: VecDeque<&'a str>,
     all: usize,
     states: States<'a>,
-    /// Whether its columns stand beside each other without bars.
+    /// Whether its columns are beside each other without bars.
     in_columns: bool,
     /// What is between cells that are not drawn.
     separator: Option<char>,
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
 
     fn row(&mut self, line: &'a str) {
         if self.all > 0 && !self.in_columns {
-            // Behind the heading.
+            // After the heading.
             match self.separator {
                 Some(separator) => self.states.add(line, self.all, line.split(separator)),
                 None => {

@@ -10,7 +10,7 @@ use crate::input::Input;
 use crate::line::{is_bad, shorten};
 use crate::output::Output;
 
-/// Records that are shown.
+/// How many records are shown.
 const RECORDS: usize = 400;
 /// A record with more fields, or with longer ones, is not a row.
 const FIELDS: usize = 16;

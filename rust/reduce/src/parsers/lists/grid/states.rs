@@ -2,13 +2,13 @@
 
 use crate::line::fingerprint::without_numbers;
 
-/// Columns that are looked at.
+/// How many columns are looked at.
 const COLUMNS: usize = 40;
 /// A column of more different words is not one of states.
 const WORDS: usize = 12;
-/// A word that is rarer than one row of this many is odd.
+/// A word that is rarer than one row in this many is unusual.
 const ODD_SHARE: usize = 50;
-/// Rows that are shown at most.
+/// How many rows are shown at most.
 const ROWS: usize = 20;
 
 /// A word in a column: how often it came, and the first row that has it, by its number.
@@ -59,7 +59,7 @@ impl<'a> States<'a> {
         }
     }
 
-    /// The first rows of the odd words of a table of this many rows, by their numbers.
+    /// The first rows with unusual words in a table of `all` rows, with their numbers.
     pub(super) fn odd(&self, all: usize) -> Vec<(usize, &'a str)> {
         let words = self.columns.iter().flatten().flatten();
         let odd = words.filter(|word| word.count * ODD_SHARE <= all);

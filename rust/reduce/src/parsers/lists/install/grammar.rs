@@ -27,7 +27,7 @@ pub(super) enum Line {
     Simulated,
     /// The header of a list of packages with indented lines; what was done repeats them.
     List,
-    /// The head of such a list of packages that nothing was done with.
+    /// The header of such a list of packages that nothing was done with.
     Hints,
     /// A command line that is quoted for many lines, up to the line with its folder.
     Quoted,
@@ -179,8 +179,8 @@ pub(super) fn is_told_of_package(line: &str) -> bool {
         .any(|field| line.starts_with(field))
 }
 
-/// Whether `line` states which installed packages do not fit each other: `oak 1.0 has requirement leaf>=2, but
-/// you have leaf 1.0.`
+/// Whether `line` shows which installed packages do not fit each other: `oak 1.0 has requirement leaf>=2, but you have
+/// leaf 1.0.`
 pub(super) fn is_conflict(line: &str) -> bool {
     line.ends_with('.')
         && (line.has_text(" has requirement ") && line.has_text(", but you have ")
@@ -284,7 +284,7 @@ pub(super) fn without_marks(line: &str) -> &str {
     text.trim_start_matches([' ', '│', '|'])
 }
 
-/// What a run of npm that changes nothing states that it would do.
+/// What a run of npm that changes nothing reports that it would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Add,

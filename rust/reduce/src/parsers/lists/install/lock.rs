@@ -3,7 +3,7 @@
 use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
-/// How cargo states what becomes of a package of the lock file.
+/// How cargo shows what becomes of a package of the lock file.
 const VERBS: [&str; 5] = [
     "Adding ",
     "Updating ",
@@ -21,7 +21,7 @@ pub(super) enum Told<'a> {
     Locked(&'static str, &'a str),
 }
 
-/// What `line` shows; verbs stand right-aligned before what was done.
+/// The action that `line` reports; verbs are right-aligned before the object.
 pub(super) fn told(line: &str) -> Option<Told<'_>> {
     if !line.starts_with(' ') {
         return None;

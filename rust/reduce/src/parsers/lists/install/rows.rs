@@ -8,13 +8,13 @@ use crate::rows::fold;
 const RESULT_CHARS: usize = 4_000;
 /// A line of a failure often ends with a list of all versions there are.
 const BAD_CHARS: usize = 150;
-/// Lines of no known kind that are shown, folded; of more, only those near bad ones.
+/// How many lines of no known kind are shown, folded; of more, only those near bad ones.
 const OTHER_LINES: usize = 24;
 /// How far from a bad line another one is near.
 const NEAR_LINES: usize = 2;
-/// Lines of lists that are remembered until it is known whether something was done.
+/// How many lines of lists are remembered until it is known whether something was done.
 const LISTED_LINES: usize = 4_096;
-/// No installation has more rows to tell.
+/// No installation has more rows.
 const MAX_ROWS: usize = 16_384;
 
 /// What a row is.
@@ -48,12 +48,12 @@ pub(super) struct Rows<'a> {
     /// Lines of lists: of use only when nothing was done in the end.
     listed: Vec<Row<'a>>,
     others: usize,
-    /// How many rows behind the last bad one are still near it.
+    /// How many rows after the last bad one are still near it.
     near: usize,
 }
 
 impl<'a> Rows<'a> {
-    /// One more row; a bad one only once in a row.
+    /// One more row; a bad one only once in succession.
     pub(super) fn add(&mut self, what: What, number: usize, line: &'a str) {
         if what == What::Bad && self.is_last(line) {
             return;

@@ -4,7 +4,7 @@ use crate::generic::kind::is_path;
 use ethos_registry_core::find_text::FindText as _;
 
 const NOTICE: &str = "npm notice ";
-/// What is shown of the archive but for its sums.
+/// What is shown of the archive except for its sums.
 const FIELDS: [&str; 7] = [
     "name:",
     "version:",
@@ -24,7 +24,7 @@ pub(super) enum Told<'a> {
     File(&'a str),
 }
 
-/// What `line` describes an archive.
+/// What `line` reports about an archive.
 pub(super) fn told(line: &str) -> Option<Told<'_>> {
     let text = line.strip_prefix(NOTICE)?.trim();
     if FIELDS.iter().any(|field| text.starts_with(field)) || text.starts_with('📦') {

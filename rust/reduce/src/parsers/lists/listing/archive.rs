@@ -14,7 +14,7 @@ use crate::line::beginnings::Beginnings;
 use crate::output::Output;
 use crate::rows::unknown::Unknown;
 
-/// What is said of each file that is taken out or put in.
+/// Prefixes of lines about each file that is removed or added.
 static DONE: Beginnings<6> = Beginnings::new([
     "inflating: ",
     "extracting: ",

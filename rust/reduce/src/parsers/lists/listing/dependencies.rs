@@ -29,7 +29,7 @@ const LINE_CHARS: usize = 240;
 /// Words of a package that is shown elsewhere, or need not be there.
 const REPEATED: [&str; 4] = [" deduped", OPTIONAL, " (*)", "(deduplicated)"];
 const OPTIONAL: &str = "UNMET OPTIONAL DEPENDENCY ";
-/// Optional packages that are shown as they are in the source, and those shown by their name.
+/// How many optional packages are shown as they are in the source, and those shown by their name.
 const OPTIONAL_ROWS: usize = 6;
 const OPTIONAL_NAMES: usize = 12;
 /// Words of packages that are there for one platform; most are never installed.
@@ -85,10 +85,10 @@ fn is_package(name: &str) -> bool {
     versioned("@") || versioned(" v")
 }
 
-/// What a package is and the first thing that is wrong with it, without the place in a store to which it is linked:
-/// `oak@1.2.3 invalid: "^2" from node_modules/elm, "^3" from node_modules/ash`; and how many more there are.
+/// A package and the first problem with it, without the path in a store to which it is linked: `oak@1.2.3 invalid: "^2"
+/// from node_modules/elm, "^3" from node_modules/ash`; and how many more problems there are.
 fn said(name: &str) -> (&str, usize) {
-    // Only names that say more than a version have a blank.
+    // Only names with more than a version contain a blank.
     if memchr::memchr(b' ', name.as_bytes()).is_none() {
         return (name, 0);
     }
@@ -180,7 +180,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     optional.write(output);
 }
 
-/// Whether `line` is the head of some packages of one that is drawn above: `│   [build-dependencies]`.
+/// Whether `line` is the header of some packages of one that is drawn above: `│   [build-dependencies]`.
 fn is_inner_head(line: &str) -> bool {
     let head = without_branches(line);
     head.len() < line.len() && head.starts_with('[') && head.ends_with("dependencies]")
@@ -258,7 +258,7 @@ fn levels<'a>(input: &Input<'a>, package: impl Fn(&'a str) -> Option<Package<'a>
     fits.count().max(1)
 }
 
-/// Whether the command states how deep the tree is to be: `npm ls --all`, `pnpm list --depth 3`.
+/// Whether the command reports how deep the tree is to be: `npm ls --all`, `pnpm list --depth 3`.
 fn asks_for_levels(input: &Input<'_>) -> bool {
     LEVEL_OPTIONS.iter().any(|option| input.has(option))
 }

@@ -289,7 +289,7 @@ fn add<'a>(row: &Row<'a>, recursive: bool, folders: &mut Folders<'a, '_>) {
 }
 
 pub(super) fn is_large(size: &str) -> bool {
-    // A size has a unit, or digits alone; `1,2` has the unit behind it.
+    // A size has a unit, or digits alone; `1,2` has the unit after it.
     match size.as_bytes().last() {
         Some(last) if last.is_ascii_digit() => size.len() >= LARGE_DIGITS,
         _ => bytes(size).is_some_and(|size| size >= LARGE_BYTES),

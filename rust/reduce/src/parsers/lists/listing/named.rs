@@ -33,7 +33,7 @@ impl<'a> Named<'a> {
         }
     }
 
-    /// The rows that follow stand below a folder of their own.
+    /// The rows that follow are below a folder of their own.
     pub(super) fn headed(&mut self) {
         self.is_list = false;
         self.path = "";

@@ -5,7 +5,7 @@ use crate::input::Input;
 use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Digits that tell one object of git from others.
+/// How many digits of a git object id are shown.
 const OBJECT_CHARS: usize = 8;
 /// Words of `find` and `fd` that ask for names of a pattern.
 const PATTERNS: [&str; 8] = [
@@ -38,7 +38,8 @@ fn with_object(line: &str) -> (&str, &str) {
     }
 }
 
-/// Whether git lists one file so: as a path, which is quoted if it has odd signs, or behind its object.
+/// Whether `line` is an entry of a git listing: a path, quoted if it has special characters, or an object id with a
+/// path.
 pub(super) fn is_entry(line: &str) -> bool {
     let is_path = !line.contains(' ') || line.starts_with('"');
     !line.is_empty() && (is_path || !with_object(line).1.is_empty())

@@ -88,7 +88,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
             }
         }
     }
-    // Sums of folders near the top tell most, then whatever is large.
+    // Sums of folders near the top are the most informative, then the largest entries.
     let mut taken = hashbrown::HashSet::new();
     for row in sums.rows().into_iter().chain(largest.rows()) {
         let left = room.checked_sub(row.line.len() + 1);

@@ -10,7 +10,7 @@ const SIZE: &str = "  Size: ";
 /// Other times are seldom asked for: `touch` and backups change them.
 const LEFT_OUT: [&str; 4] = ["Device: ", "Change: ", " Birth: ", "Context: "];
 
-/// Whether the first lines tell of a file.
+/// Whether the first lines describe a file.
 pub(super) fn is_stat(input: &Input<'_>) -> bool {
     let mut lines = input.beginning();
     lines.next().is_some_and(|line| line.starts_with(FILE))
@@ -47,12 +47,12 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     write(&mut row, &mut lines, output);
 }
 
-/// Adds the words of `line`, but for those of blocks.
+/// Adds the words of `line`, except for those of blocks.
 fn push(row: &mut String, line: &str) {
     let mut words = line.split_ascii_whitespace();
     let is_size = line.starts_with(SIZE);
     while let Some(word) = words.next() {
-        // `Blocks: 672        IO Block: 4096` tell of the file system.
+        // `Blocks: 672        IO Block: 4096` report the file system.
         match word {
             "Blocks:" if is_size => {
                 words.next();

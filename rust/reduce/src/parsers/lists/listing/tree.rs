@@ -23,7 +23,7 @@ pub(super) fn drawn(line: &str) -> Option<(usize, &str)> {
     let mut columns = 0;
     let mut at = 0;
     loop {
-        // Bytes: of each line most signs are blanks and bars.
+        // Bytes: of each line most symbols are blanks and bars.
         let rest = line.as_bytes().get(at..)?;
         let branch = match rest {
             // The bar and the blank that does not break.

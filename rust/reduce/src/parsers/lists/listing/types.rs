@@ -9,11 +9,11 @@ use crate::output::Output;
 use ethos_registry_core::find_text::FindText as _;
 
 const KIND_CHARS: usize = 160;
-/// Kinds that are distinguished; a file of any other is shown as it is.
+/// How many kinds are distinguished; a file of any other is shown as it is.
 const MOST_KINDS: usize = 256;
 /// What a link points to is its own.
 const LINK: &str = "symbolic link to ";
-/// Behind these words is what is of one file alone.
+/// After these words is what is of one file alone.
 const OWN: [&str; 2] = [", BuildID[", ", interpreter "];
 
 /// A file and its kind: `/usr/bin/oak:   ASCII text`.
@@ -26,7 +26,7 @@ fn typed(line: &str) -> Option<(&str, &str)> {
     (apart && !text.is_empty() && is_path).then_some((path, text))
 }
 
-/// Whether most of the first lines tell of a file.
+/// Whether most of the first lines describe a file.
 pub(super) fn is_types(input: &Input<'_>) -> bool {
     let (mut known, mut all) = (0, 0);
     for line in input.beginning() {
@@ -36,7 +36,7 @@ pub(super) fn is_types(input: &Input<'_>) -> bool {
     known >= 4 && known * 10 >= all * 9
 }
 
-/// `kind` up to what is of this file alone, and what it ends with behind that: `, not stripped`.
+/// `kind` up to what is of this file alone, and what it ends with after that: `, not stripped`.
 fn of_many(kind: &str) -> (&str, &str) {
     let end = OWN.iter().filter_map(|word| kind.find_text(word)).min();
     let Some((head, own)) = end.and_then(|end| kind.split_at_checked(end)) else {

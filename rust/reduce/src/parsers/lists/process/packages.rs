@@ -1,4 +1,4 @@
-//! Lists of packages: their names, and versions where names alone say little.
+//! Lists of packages: their names, with versions if names alone are not informative.
 
 use crate::input::Input;
 use crate::line;
@@ -76,7 +76,7 @@ pub(super) fn reduce(input: &Input<'_>, form: Form, output: &mut Output) {
     if form != Form::Apt {
         return reduce_own(input, form, output);
     }
-    // What other commands tell of packages is above the list.
+    // What other commands report about packages is above the list.
     let [before, own, behind] = nested::around(input, |line| apt(line).is_some());
     nested::other(before, &super::FAMILY, output);
     if let Some(own) = own {
@@ -94,7 +94,7 @@ fn reduce_own(input: &Input<'_>, form: Form, output: &mut Output) {
     let mut named = String::new();
     let (mut named_packages, mut more_named) = (0, 0_usize);
     for source in input.lines() {
-        // What it states of a name that it does not find can be behind the part of a row.
+        // The message about a name that is not found can follow a part of a row.
         let said = (form == Form::Dpkg).then(|| source.find_text(SAID_BY_DPKG));
         if let Some(said) = said.flatten().and_then(|at| source.get(at..)) {
             output.fact(&line::shorten(said, ROW_BYTES));

@@ -133,8 +133,8 @@ fn has_other_table(text: &str) -> bool {
     })
 }
 
-/// Whether the first processes stand in another order than that of their numbers, and the table shows more
-/// of them than these.
+/// Whether the first processes are in another order than that of their numbers, and the table shows more of them than
+/// these.
 fn is_sorted_by_use(input: &Input<'_>, columns: Columns) -> bool {
     let numbers = || {
         let rows = input.lines().skip_while(|line| !is_heading(line)).skip(1);

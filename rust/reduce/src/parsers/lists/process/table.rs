@@ -8,12 +8,12 @@ use crate::output::Output;
 use crate::rows::names::{Alike, Fold, side_by_side};
 use ethos_registry_core::lines::Lines;
 
-/// Headings of columns that say in what state a row is.
+/// Column headings that show the state of a row.
 const STATES: [&str; 11] = [
     "STATUS", "STATE", "READY", "LOAD", "ACTIVE", "SUB", "TYPE", "State", "Type", "REASON",
     "MESSAGE",
 ];
-/// Alone it states what a row is, not how it is.
+/// Alone it shows what a row is, not how it is.
 const KINDS: [&str; 2] = ["TYPE", "Type"];
 /// The heading of a column of numbers in which zero means success.
 const RESTARTS: &str = "RESTARTS";
@@ -34,7 +34,7 @@ pub(super) struct Table<'a> {
     before: usize,
     /// Where its columns begin, in characters.
     columns: Vec<usize>,
-    /// Which of them say a state, and which names the row, if its heading states it.
+    /// The columns with a state, and the column with the name, if there is a heading for it.
     states: Vec<usize>,
     name: Option<usize>,
     restarts: Option<usize>,
@@ -137,8 +137,7 @@ impl Table<'_> {
         }
     }
 
-    /// What is in the columns that say a state, without numbers that only grow; nothing where a cell goes
-    /// over into the next column.
+    /// The values of the state columns, without numbers that only grow. Empty if a cell overflows into the next column.
     fn state(&self, row: &str) -> String {
         if !self.is_aligned(row) {
             return String::new();

@@ -11,7 +11,7 @@ const FILES_OPTIONS: [&str; 3] = [
     "--files-without-match",
     "--name-only",
 ];
-/// Letters behind which a pattern, a file or a number is, maybe in the same word.
+/// Letters after which a pattern, a file or a number is, maybe in the same word.
 const WITH_VALUE: [char; 11] = ['A', 'B', 'C', 'd', 'D', 'e', 'f', 'g', 'j', 'm', 't'];
 
 /// The letters of a short word options, `rn` of `-rnA3`; empty for another word.

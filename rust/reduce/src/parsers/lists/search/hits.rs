@@ -91,7 +91,7 @@ impl<'a> Hits<'a> {
             .unwrap_or_default()
     }
 
-    /// Takes a line that is not a hit: an error of the program, or one of no known form.
+    /// Reads a line that is not a hit: an error of the program, or one of no known form.
     pub(super) fn push_other(&mut self, line: &'a str) {
         if is_complaint(line) {
             self.complaints.push(line);
@@ -109,7 +109,7 @@ impl<'a> Hits<'a> {
         self.rows.len() >= HELD
     }
 
-    /// Forgets what was shown, but for the last path.
+    /// Forgets what was shown, except for the last path.
     pub(super) fn clear(&mut self) {
         self.rows.clear();
         self.paths.clear();
@@ -263,7 +263,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether numbers stand at the beginning of lines and paths on lines of their own.
+/// Whether numbers are at the beginning of lines and paths on lines of their own.
 fn has_headings(input: &Input<'_>) -> bool {
     let lines = input
         .beginning()

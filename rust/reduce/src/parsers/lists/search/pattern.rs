@@ -4,7 +4,7 @@ use aho_corasick::AhoCorasick;
 
 use ethos_registry_core::command::{program, searches};
 
-/// Letters of short options behind which a value is, in the same word or the next one.
+/// Letters of short options after which a value is, in the same word or the next one.
 const WITH_VALUE: [char; 8] = ['A', 'B', 'C', 'D', 'd', 'e', 'f', 'm'];
 const WITH_VALUE_IN_RG: [char; 14] = [
     'A', 'B', 'C', 'E', 'M', 'T', 'd', 'e', 'f', 'g', 'j', 'm', 'r', 't',
@@ -50,7 +50,7 @@ impl Pattern {
     /// What the command of `words` searches for; nothing when it does not search.
     pub(crate) fn of(words: &[String]) -> Self {
         let mut texts = words.iter().map(String::as_str);
-        // `git grep` and `xargs grep` name the search behind the program.
+        // `git grep` and `xargs grep` name the search after the program.
         let name = match program(words) {
             Some(name) if searches(name) => {
                 texts.next();
@@ -145,7 +145,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// The pieces of a pattern between the signs that mean something in it.
+/// The pieces of a pattern between the symbols that mean something in it.
 fn pieces(pattern: &str) -> impl Iterator<Item = &str> {
     let is_plain =
         |sign: char| sign.is_alphanumeric() || matches!(sign, '_' | ' ' | '-' | '=' | '/' | ':');

@@ -10,7 +10,7 @@ use ethos_registry_core::find_text::FindText as _;
 const LEAST_ROWS: usize = 3;
 /// This many rules, the most frequent ones, are shown with their names; of the others their codes.
 const NAMED: usize = 40;
-/// This many characters of codes stand in a row.
+/// This many characters of codes are in succession.
 const CODES_CHARS: usize = 160;
 
 /// A rule, and how often it was broken.

@@ -35,7 +35,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     section(text.get(start..).unwrap_or_default(), output);
 }
 
-/// What is shown of one host, below its head; or what is above the first.
+/// What is shown of one host, below its header; or what is above the first.
 fn section(text: &str, output: &mut Output) {
     // What is below the bracket that closes a result is of no host.
     let end = text.find("\n}\n").map(|at| at + "\n}\n".len());

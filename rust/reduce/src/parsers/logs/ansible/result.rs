@@ -9,7 +9,7 @@ const VALUE_CHARS: usize = 500;
 
 /// How a line begins that describes a host.
 const STATUSES: [&str; 5] = ["ok", "changed", "skipping", "failed", "fatal"];
-/// Members of a result that say why, or what a command printed.
+/// Members of a result that contain a reason, or the output of a command.
 const TOLD: [&str; 14] = [
     "msg",
     "rc",
@@ -27,7 +27,7 @@ const TOLD: [&str; 14] = [
     "skip_reason",
 ];
 
-/// Members that say how a task was run, or once more what others say.
+/// Members that describe how a task was run, or repeat others.
 const BESIDE: [&str; 14] = [
     "changed",
     "failed",
@@ -45,14 +45,14 @@ const BESIDE: [&str; 14] = [
     "diff",
 ];
 
-/// A line that states what a task did on a host.
+/// A line that shows what a task did on a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome<'a> {
     pub(super) status: &'a str,
     pub(super) host: &'a str,
     /// What is between the host and the result: `: FAILED!`, ` => (item=leaf)`.
     pub(super) head: &'a str,
-    /// The result, if one is shown: JSON, or the bracket that opens it.
+    /// The result, if it is shown: JSON, or its opening bracket.
     pub(super) told: &'a str,
 }
 
@@ -90,10 +90,10 @@ pub(super) fn outcome(line: &str) -> Option<Outcome<'_>> {
     })
 }
 
-/// The members of the result `body` that say something, as they are there: of one that `failed`, and of a value
-/// that a task was written to show, also those that only its module knows.
+/// The informative members of the result `body`, unchanged: of a result that `failed`, and of a value that a task was
+/// written to show, including members that only its module defines.
 pub(super) fn told(body: &str, failed: bool) -> String {
-    // Only what shows a value does not say whether it changed something.
+    // Only results that just show a value do not report whether something changed.
     let all = failed || members(body).all(|(key, _)| key != "changed");
     let says = |member: &str| {
         let value = member.split_once(": ").map_or("", |(_, value)| value);

@@ -5,13 +5,13 @@ use crate::line::shorten;
 use crate::output::Output;
 
 const ROW_CHARS: usize = 1_600;
-/// Hosts and items of one status that are shown.
+/// How many hosts and items of one status are shown.
 const NAMES_BYTES: usize = 600;
 /// What represents the others.
 const MORE: &str = " …";
 /// Results and differences with which others are compared.
 const COMPARED: usize = 64;
-/// Lines of a difference that are shown.
+/// How many lines of a difference are shown.
 const CHANGED_LINES: usize = 40;
 
 /// The statuses that many hosts share, in the order in which they are shown.
@@ -20,7 +20,7 @@ const QUIET: [&str; 3] = ["ok", "changed", "skipping"];
 /// What is shown of a task while it is read.
 #[derive(Default)]
 pub(super) struct Task<'a> {
-    /// Hosts and items by status, with how many lines tell of them.
+    /// Hosts and items by status, with how many lines report them.
     names: [(String, usize); QUIET.len()],
     last_host: [&'a str; QUIET.len()],
     /// Results that were shown, and the first host of each.
@@ -32,7 +32,7 @@ pub(super) struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    /// Takes `line` if it is of a difference between before and after.
+    /// Reads `line` if it is of a difference between before and after.
     pub(super) fn is_change(&mut self, line: &'a str) -> bool {
         if line.starts_with("--- before") {
             self.in_change = true;

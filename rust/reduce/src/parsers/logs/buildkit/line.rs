@@ -5,7 +5,7 @@
 pub(super) enum Line<'a> {
     /// What the step does: `[build 2/5] RUN make`.
     Title(&'a str),
-    /// It went well, or was not needed.
+    /// It succeeded, or was not needed.
     Done,
     Failed,
     /// What its command printed, without the time.

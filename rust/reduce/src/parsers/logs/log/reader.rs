@@ -25,11 +25,11 @@ const VERY_LAST_LINES: usize = 3;
 const RARE_TEMPLATES: usize = 30;
 const COMMON_TEMPLATES: usize = 12;
 const START_TEMPLATES: usize = 4;
-/// Beyond this many templates only the first words of a message tell one from another.
+/// Beyond this number of templates, messages are distinguished only by their first words.
 const MAX_TEMPLATES: usize = 400;
 const HOT_CHARS: usize = 600;
 const LINE_CHARS: usize = 240;
-/// Bad records and lines of tracebacks that are remembered one by one.
+/// How many bad records and lines of tracebacks are remembered one by one.
 const MAX_HOT_RECORDS: usize = 2_000;
 const MAX_BLOCK_LINES: usize = 120;
 
@@ -80,9 +80,9 @@ impl<'a> Row<'a> {
 #[derive(Clone, Copy)]
 struct Shape {
     mask: u64,
-    /// Where their digits tell how a request was answered.
+    /// The offset of the digits of an HTTP status.
     status: Option<usize>,
-    /// Whether their digits say how something ended.
+    /// Whether their digits are an exit status.
     exits: bool,
     /// Whether a number ends them, which is zero or not.
     numbered: bool,
@@ -112,7 +112,7 @@ impl Place {
         }
     }
 
-    /// Whether `told`, which goes on with a bad record, shows more than what was called where.
+    /// Whether `told`, the continuation of a bad record, shows more than a call and its location.
     fn shows(&mut self, told: &str) -> bool {
         if self.repeats || told.trim().bytes().all(|sign| matches!(sign, b'^' | b'~')) {
             // It points into a line of source.
@@ -257,7 +257,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The template of a line when `told` is what its source said.
+    /// The template of a line whose text after the source is `told`.
     fn template(&mut self, here: Numbered<'a>, told: &str) -> usize {
         let Numbered { number, line } = here;
         if is_place(told) {
@@ -388,7 +388,7 @@ impl<'a> Reader<'a> {
 fn rank(line: &str, refused: bool) -> u8 {
     match level(line) {
         Level::Hot => HOT,
-        // What `main` of a program returned, or no one caught, below its log.
+        // An error that `main` of a program returned, or an uncaught exception, below its log.
         Level::Calm if line.starts_with("Error: ") || is_exception(line) => HOT,
         Level::Warning => WARNING,
         Level::Calm if is_script_warning(line) => WARNING,

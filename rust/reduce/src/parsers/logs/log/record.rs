@@ -19,7 +19,7 @@ pub(super) enum Level {
     Hot,
     /// Warnings.
     Warning,
-    /// The rest, and records that do not say.
+    /// All others, and records without a level.
     Calm,
 }
 
@@ -82,7 +82,7 @@ static LEVEL: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         .ok()
 });
 
-/// Words of records that tell that something began.
+/// Words of records that report that something began.
 static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     any_of([
         "Running on",
@@ -177,7 +177,7 @@ fn letter_level(line: &[u8]) -> Option<Level> {
     is_form.then_some(level)
 }
 
-/// Whether `line` states that something began.
+/// Whether `line` reports that something began.
 pub(super) fn is_start(line: &str) -> bool {
     STARTS.as_ref().is_some_and(|starts| starts.is_match(line))
 }
@@ -203,7 +203,7 @@ pub(super) fn message(line: &str) -> &str {
         .unwrap_or(line)
 }
 
-/// Whether `msg=` is in `line`: the sign is rarer than the letters.
+/// Whether `msg=` is in `line`: the symbol is rarer than the letters.
 fn has_message(line: &str) -> bool {
     let bytes = line.as_bytes();
     memchr::memchr_iter(b'=', bytes)
@@ -264,8 +264,8 @@ fn uptime_end(bytes: &[u8]) -> Option<usize> {
     (closed && point).then_some(1 + blanks + length + 1)
 }
 
-/// Whether `told` states where the record above it was written, `    at src/oak.rs:7`: another line of a file is
-/// another place.
+/// Whether `told` shows where the record above it was written, `    at src/oak.rs:7`: another line of a file is another
+/// place.
 pub(super) fn is_place(told: &str) -> bool {
     told.starts_with(' ')
         && told
@@ -274,7 +274,7 @@ pub(super) fn is_place(told: &str) -> bool {
             .is_some_and(|place| line::place(place).is_some())
 }
 
-/// Whether `told` heads a Rust backtrace: of a panic, or of an error that `main` returned.
+/// Whether `told` is the header of a Rust backtrace: of a panic, or of an error that `main` returned.
 pub(super) fn heads_backtrace(told: &str) -> bool {
     matches!(told, "Stack backtrace:" | "stack backtrace:")
 }
@@ -291,19 +291,19 @@ pub(super) fn is_script_warning(line: &str) -> bool {
     })
 }
 
-/// Words behind which a record explains the bad one above it, as those of databases do.
+/// Words after which a record explains the bad one above it, as those of databases do.
 const EXPLANATIONS: [&str; 5] = ["STATEMENT", "DETAIL", "HINT", "CONTEXT", "QUERY"];
 /// This many explanations are shown.
 const MOST_EXPLANATIONS: usize = 40;
 
-/// What `told` states of the bad record above it: `oak@leaf STATEMENT:  SELECT 1`.
+/// What `told` reports about the bad record above it: `oak@leaf STATEMENT:  SELECT 1`.
 pub(super) fn explanation(told: &str) -> Option<&str> {
     let (head, said) = told.split_text(":  ")?;
     let explains = EXPLANATIONS.iter().any(|word| head.ends_with(word));
     explains.then_some(said)
 }
 
-/// Whether `said` is identified by none of the `lines` that were shown, and is not one of many.
+/// Whether `said` is not contained in the `lines` that were shown, and is not one of many.
 pub(super) fn is_news<'a>(said: &str, lines: impl Iterator<Item = &'a str>) -> bool {
     let told = lines.filter_map(explanation);
     let mut others = 0;

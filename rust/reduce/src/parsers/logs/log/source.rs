@@ -13,7 +13,7 @@ const NAME_BYTES: usize = 100;
 const FIRST_LINES: usize = 200;
 /// Fewer lines with a source prove nothing.
 const LEAST_LINES: usize = 8;
-/// Sources that are distinguished; more of them are taken for one.
+/// How many sources are distinguished; more of them are taken for one.
 const MAX_SOURCES: usize = 64;
 /// Between the name of a source and its exit code.
 const EXITED: &str = " exited with code ";
@@ -46,7 +46,7 @@ impl Form {
             .unwrap_or(Self::None)
     }
 
-    /// The source of `line`, empty when none is named, and what it said.
+    /// The source of `line`, empty if there is none, and the message.
     #[inline]
     pub(super) fn split(self, line: &str) -> (&str, &str) {
         let found = match self {
@@ -81,8 +81,8 @@ fn in_brackets(line: &str) -> Option<(&str, &str)> {
     Some((rest.get(..end)?, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// Whether `line`, of no source, states that one ended as it should not: `web-1 exited with code 1`, and what
-/// follows from that in parentheses.
+/// Whether `line`, of no source, reports that one ended as it should not: `web-1 exited with code 1`, and what follows
+/// from that in parentheses.
 pub(super) fn exited_badly(line: &str) -> bool {
     let may_be = matches!(line.as_bytes().last(), Some(b'0'..=b'9' | b')'));
     let code = may_be.then(|| line.split_text(EXITED)).flatten();

@@ -10,7 +10,7 @@ pub(super) enum Head<'a> {
     Title(&'a str),
     /// What follows is the output of this command.
     Command(&'a str),
-    /// `title......Failed`: a check and how it ended; what follows is what it said.
+    /// `title......Failed`: a check and its result; what follows is its output.
     Check(Check<'a>),
     /// More about the check above.
     Detail(&'a str),

@@ -23,7 +23,7 @@ pub(super) enum Line<'a> {
     Command { title: &'a str, command: &'a str },
     /// The task ended.
     Ended { title: &'a str, exit: Exit },
-    /// The runner states that the task of that package failed.
+    /// The runner reports that the task of that package failed.
     Blamed { package: &'a str, name: &'a str },
     /// A line of the runner.
     Own,
@@ -110,7 +110,7 @@ impl Runner {
     }
 }
 
-/// `@shop/api:test: text`, split behind the second colon.
+/// `@shop/api:test: text`, split after the second colon.
 fn turbo(line: &str) -> Option<(&str, &str)> {
     let colon = line.find_text(":")?;
     let (package, task) = (line.get(..colon)?, line.get(colon + 1..)?);
@@ -185,7 +185,7 @@ fn bracketed(line: &str) -> Option<(&str, &str)> {
     let length = line.strip_prefix('[')?.find_text("]")?;
     let (title, text) = line.split_at_checked(length + 2)?;
     let text = text.strip_prefix(' ').or(text.is_empty().then_some(text))?;
-    // A time, or a further field in brackets behind it, are of a record of a log.
+    // A time, or a further field in brackets after it, are of a record of a log.
     let is_record = title.contains(':') && title.contains(|sign: char| sign.is_ascii_digit())
         || text.starts_with('[') && text.has_text("] [");
     let is_name = length > 0 && !title.contains(['%', '"']) && !is_record;

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A run of tests by node in which `failed` fails, each line behind `title`.
+/// A run of tests by node in which `failed` fails, each line after `title`.
 fn lines(title: &str, failed: Option<usize>) -> String {
     let mut text = format!("{title}TAP version 13\n");
     for number in 1..=40 {

@@ -1,4 +1,4 @@
-//! Reads tracebacks line by line and states which of their lines to keep.
+//! Reads tracebacks line by line and shows which of their lines to keep.
 
 use hashbrown::HashSet;
 
@@ -11,7 +11,7 @@ use crate::line::frame::{
 use crate::line::library::{is_library, is_library_name};
 use ethos_registry_core::find_text::FindText as _;
 
-/// Frames that are remembered, so that each is shown once.
+/// How many frames are remembered, so that each is shown once.
 const REMEMBERED: usize = 4_096;
 
 /// What ends the first line of a Python traceback.
@@ -25,7 +25,7 @@ pub(super) enum State {
     Python { indent: usize },
     /// In a box that Rich draws.
     Boxed,
-    /// Behind a Python exception, where groups and chains go on.
+    /// After a Python exception, where groups and chains go on.
     PythonEnd,
     /// In the source of a frame as notebooks show it, which is of installed code or not.
     Notebook { foreign: bool },
@@ -33,7 +33,7 @@ pub(super) enum State {
     Stack,
     /// Among the properties of a thrown JavaScript object, this many kept.
     Properties { kept: usize },
-    /// Behind a place that heads an excerpt of source.
+    /// After a place that heads an excerpt of source.
     Excerpt,
     /// Among functions and places of a goroutine.
     Goroutine,
@@ -74,7 +74,7 @@ pub(crate) struct Folder<'a> {
     opened: bool,
     pub(super) frames: usize,
     pub(super) goroutines: usize,
-    /// The head of a goroutine that is kept with the first frame below it that is.
+    /// The header of a goroutine that is kept with the first frame below it that is.
     pub(super) goroutine: Option<&'a str>,
 }
 
@@ -108,7 +108,7 @@ impl<'a> Folder<'a> {
         self.state == State::PythonEnd
     }
 
-    /// A line behind which nothing is open.
+    /// A line after which nothing is open.
     fn outside(
         &mut self,
         line: &'a str,
@@ -287,7 +287,7 @@ impl<'a> Folder<'a> {
             self.debugged.clear();
         }
         if debugged.is_some_and(|frame| !self.debugged.insert(frame)) {
-            // The function called itself: the numbers of the frames tell how often.
+            // A recursive call: the frame numbers show how often.
             return true;
         }
         // The address in front of the function shows nothing; a debugger is asked for frames by number.

@@ -7,11 +7,11 @@ use crate::line::is_ruler;
 use crate::line::library::{is_library, is_library_name, is_standard};
 use ethos_registry_core::find_text::FindText as _;
 
-/// Lines of a panic message that are kept.
+/// How many lines of a panic message are kept.
 const MESSAGE_LINES: usize = 10;
-/// Goroutines whose head is kept even if none of their frames are.
+/// Goroutines whose header is kept even if none of their frames are.
 const GOROUTINES: usize = 8;
-/// What valgrind and sanitizers say of themselves.
+/// Messages of valgrind and sanitizers about themselves.
 static PROCESS_NOISE: Beginnings<8> = Beginnings::new([
     "Memcheck, a memory error detector",
     "Copyright (C)",
@@ -114,7 +114,7 @@ impl<'a> Folder<'a> {
             let function = self.held.take();
             let name = function.and_then(|function| function.split_text(": "));
             let name = name.map_or("", |(_, name)| name);
-            // The harness wraps each test in a closure that is at its head.
+            // The harness wraps each test in a closure that is at its header.
             let wrapper = name
                 .strip_suffix("::{{closure}}")
                 .is_some_and(|inner| inner == self.function);

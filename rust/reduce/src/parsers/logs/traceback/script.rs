@@ -3,7 +3,7 @@
 use super::folder::{Folder, State};
 use crate::line::frame::{is_at_frame, is_exception};
 
-/// Properties of a thrown object that are kept.
+/// How many properties of a thrown object are kept.
 const PROPERTIES: usize = 8;
 
 impl<'a> Folder<'a> {
@@ -28,7 +28,7 @@ impl<'a> Folder<'a> {
         if line.len() == body.len() && !body.is_empty() {
             return None;
         }
-        // The message of an error of the system states these too.
+        // The message of a system error contains these as well.
         let said = ["errno: ", "syscall: ", "path: ", "dest: ", "[errors]: "];
         if body.starts_with("[cause]") || is_exception(body) {
             keep(body.trim_end());

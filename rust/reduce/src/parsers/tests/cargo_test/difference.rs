@@ -1,24 +1,24 @@
-//! Differences of two values that a failed assertion draws line by line.
+//! Line-by-line diffs of two values in a failed assertion.
 
 use super::LINE_CHARS;
 use crate::line::shorten;
 use crate::output::Output;
 
-/// Changed lines of one difference that are shown.
+/// How many changed lines of one difference are shown.
 const CHANGED_LINES: usize = 16;
 
-/// What is read of the differences of a failure: both sides of a value, or the rows of a snapshot.
+/// The state of the diffs of a failure: two sides of a value, or rows of a snapshot.
 #[derive(Debug, Default)]
 pub(super) struct Difference {
     /// Whether lines of two sides follow.
     is_open: bool,
-    /// Whether rows of a snapshot follow: tests print tables whose rows look like them.
+    /// Whether rows of a snapshot follow: tables that tests print look the same.
     in_snapshot: bool,
     shown: usize,
 }
 
 impl Difference {
-    /// Whether `line` belongs to a difference; equal parts show nothing.
+    /// Reads `line` if it belongs to a diff; equal parts are left out.
     pub(super) fn takes(&mut self, line: &str, body: &str, output: &mut Output) -> bool {
         if body.starts_with("Diff < left / right >") {
             self.is_open = true;
@@ -41,12 +41,12 @@ impl Difference {
         if !self.in_snapshot {
             return false;
         }
-        // `    6       │-  minutes: 20,`: with its numbers before and after.
+        // `    6       │-  minutes: 20,`: with its line numbers before and after.
         let row = body.split_once('\u{2502}').filter(|(numbers, _)| {
             let mut numbers = numbers.bytes();
             numbers.all(|byte| byte.is_ascii_digit() || byte == b' ')
         });
-        // The ruler above the rows is like others.
+        // The ruler above the rows looks like any other.
         self.in_snapshot = row.is_some() || !body.contains('\u{2534}');
         if let Some((_, row)) = row.filter(|(_, row)| row.starts_with(['-', '+'])) {
             self.show(row, output);

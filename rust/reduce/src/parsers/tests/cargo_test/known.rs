@@ -1,15 +1,15 @@
-//! By what the output of tests is known.
+//! Recognises the output of tests.
 
 use super::line::{Next, is_announcement, nextest, outcome};
 use super::list;
 use crate::family::Match;
 use crate::input::Input;
 
-/// How the line begins that counts the tests of a target, and that of cargo below those with failures.
+/// The prefix of the line with the test counts of a target, and the line of cargo below failed tests.
 pub(super) const RESULT: &str = "test result: ";
 const FAILED: &str = "error: test failed, ";
 
-/// Tests that ran by which the output is known where its head was cut away.
+/// How many test results are enough to recognise output whose header was cut off.
 const ENOUGH_TESTS: usize = 3;
 
 pub(super) fn runs(input: &Input<'_>) -> bool {
@@ -17,7 +17,7 @@ pub(super) fn runs(input: &Input<'_>) -> bool {
         || input.program() == "cargo-nextest"
 }
 
-/// Certain when tests are announced and one of them or their result is there.
+/// Certain if tests are announced and one of them or their result follows.
 pub(super) fn recognises(input: &Input<'_>) -> Match {
     if list::is_list(input) {
         return Match::Certain;
@@ -33,7 +33,7 @@ pub(super) fn recognises(input: &Input<'_>) -> Match {
         if (announced && told) || matches!(next, Some(Next::Failed(..) | Next::Summary)) {
             return Match::Certain;
         }
-        // A result alone is left where the end was asked for.
+        // Only the result is left if the end was requested.
         let result = line.starts_with(RESULT);
         likely |= announced || next.is_some() || result || tests >= ENOUGH_TESTS;
     }
@@ -49,7 +49,7 @@ fn is_end(line: &str) -> bool {
     line.starts_with(RESULT) || line.starts_with(FAILED)
 }
 
-/// Whether a target states how many tests it runs.
+/// Whether a target reports how many tests it runs.
 fn announces(text: &str) -> bool {
     let mut found = memchr::memmem::find_iter(text.as_bytes(), b"\nrunning ");
     found.any(|at| {

@@ -2,7 +2,7 @@
 
 use ethos_registry_core::find_text::FindText as _;
 
-/// What a line states of one test.
+/// The result of a test in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// It failed.
@@ -34,12 +34,12 @@ pub(super) fn outcome(line: &str) -> Option<Outcome> {
     }
 }
 
-/// `test tests::a ... ok`: what most lines are.
+/// `test tests::a ... ok`, the most frequent line.
 pub(super) fn is_passed(line: &str) -> bool {
     line.starts_with("test ") && line.ends_with(" ... ok")
 }
 
-/// The test that an outcome is of.
+/// The test in a line with a result.
 pub(super) fn name(line: &str) -> &str {
     let line = line.strip_prefix("test ").unwrap_or(line);
     let end = line.find_text(" ... ").or_else(|| line.find_text(" --- "));
@@ -58,7 +58,7 @@ pub(super) fn is_listed(line: &str) -> bool {
         || name.has_text(".rs - ") && name.ends_with(')') && !name.starts_with(' ')
 }
 
-/// `Running unittests src/lib.rs` without the program that is run.
+/// `Running unittests src/lib.rs` without the path of the binary.
 pub(super) fn without_binary(target: &str) -> &str {
     match target.rsplit_once(" (") {
         Some((name, binary)) if binary.ends_with(')') && binary.contains('/') => name,
@@ -101,7 +101,7 @@ pub(super) fn failure_header(line: &str) -> Option<&str> {
         .or_else(|| inner.strip_suffix(" stderr"))
 }
 
-/// A ruler of nextest, or the head of what a test printed: `stdout ───`.
+/// A ruler of nextest, or the header of what a test printed: `stdout ───`.
 pub(super) fn is_ruled(body: &str) -> bool {
     ["", "stdout ", "stderr "].iter().any(|head| {
         body.strip_prefix(head)
@@ -109,7 +109,7 @@ pub(super) fn is_ruled(body: &str) -> bool {
     })
 }
 
-/// What nextest states.
+/// What a line of nextest reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next<'a> {
     /// A test failed: how, and its name with the crate.
@@ -163,7 +163,7 @@ fn is_time(time: &str) -> bool {
     })
 }
 
-/// Whether a result is of a target that has no tests.
+/// Whether a result is that of a target without tests.
 pub(super) fn is_empty(result: &str) -> bool {
     const NOTHING: &str =
         "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out";

@@ -1,16 +1,16 @@
-//! The tests that `--list` names: all of them, those of one target side by side.
+//! The tests that `--list` prints: all of them, those of one target in a row.
 
 use super::line::without_binary;
 use crate::input::Input;
 use crate::output::Output;
 use crate::parsers::findings::rustc::Reader;
 
-/// A row of names is about so long.
+/// The approximate length of a row of names.
 const ROW_BYTES: usize = 160;
-/// This many names prove a list.
+/// How many names prove that it is a list.
 const ENOUGH_NAMES: usize = 3;
 
-/// Whether the output holds names that were asked for, and no test ran.
+/// Whether the output contains requested names, and no test ran.
 pub(super) fn is_list(input: &Input<'_>) -> bool {
     let asked = input.program() == "cargo" && input.has("--list");
     let lines = input.beginning().chain(input.ending());
@@ -57,7 +57,7 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// Writes the target and its names; a name with blanks has a row of its own.
+/// Writes the target and its names; a name with blanks gets its own row.
 fn write(names: &mut Vec<&str>, target: &mut Option<&str>, output: &mut Output) {
     if let Some(target) = target.take() {
         output.fact(target);

@@ -1,4 +1,4 @@
-//! Lines of the panic of a test.
+//! Lines of a panic in a test.
 
 use super::LINE_CHARS;
 use crate::line::frame::is_rust_function;
@@ -6,7 +6,7 @@ use crate::line::shorten;
 use crate::output::{Output, Weight};
 use ethos_registry_core::find_text::FindText as _;
 
-/// Writes `line` of a panic, below the row that may name its `test`.
+/// Writes `line` of a panic, below a row that may show its `test`.
 pub(super) fn show(test: &str, line: &str, output: &mut Output) {
     let told = without_thread(test, line);
     let row = shorten(told, LINE_CHARS);
@@ -23,7 +23,7 @@ pub(super) fn show(test: &str, line: &str, output: &mut Output) {
     }
 }
 
-/// `line` without the thread that is called like the `test` which the row above it names.
+/// `line` without the thread, if it has the name of the `test` in the row above.
 fn without_thread<'a>(test: &str, line: &'a str) -> &'a str {
     let of_thread = line.strip_prefix("thread '");
     let named = of_thread.and_then(|rest| rest.split_text("' "));

@@ -5,10 +5,10 @@ use hashbrown::HashMap;
 use super::line::is_empty;
 use crate::output::Output;
 
-/// Kinds of results that are distinguished.
+/// How many kinds of results are distinguished.
 const KINDS: usize = 400;
 
-/// Results that say the same but for the time, how many did, and where each kind is.
+/// Results that are equal except for the time: how many there are, and where each kind is.
 #[derive(Default)]
 pub(super) struct Results<'a> {
     list: Vec<(&'a str, usize)>,
@@ -27,8 +27,8 @@ impl<'a> Results<'a> {
         }
     }
 
-    /// Writes them before what failed behind them, and forgets them. A target without tests states nothing
-    /// beside one whose tests failed.
+    /// Writes and removes them before a failure that follows. If another target failed, results of targets without
+    /// tests are left out.
     pub(super) fn write(&mut self, some_failed: bool, output: &mut Output) {
         self.kinds.clear();
         for (line, times) in self.list.drain(..) {

@@ -1,19 +1,19 @@
-//! The parts of what the harness of tests states.
+//! The sections of the output of a test harness.
 
-/// Where in the output the next line is.
+/// The section of the next line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     /// Before the first test.
     Build,
     Tests,
-    /// In what a failed test printed, this many lines kept.
+    /// In the output of a failed test; counts the lines kept.
     Failure {
         printed: usize,
     },
-    /// In what tests printed that passed.
+    /// In the output of passed tests.
     Successes,
     /// Among their names.
     Passed,
-    /// Among the names of failed tests.
+    /// In the list of failed tests.
     Names,
 }

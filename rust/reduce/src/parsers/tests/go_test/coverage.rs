@@ -1,6 +1,6 @@
 //! Rows of `go tool cover -func`: how much of each function is covered.
 
-/// Whether `line` is such a row: `app/oak.go:12:\tGrow\t\t66.7%`, or the one of all of them.
+/// Whether `line` is such a row: `app/oak.go:12:\tGrow\t\t66.7%`, or the total.
 pub(super) fn is_row(line: &str) -> bool {
     line.ends_with('%')
         && line.split_once('\t').is_some_and(|(place, _)| {

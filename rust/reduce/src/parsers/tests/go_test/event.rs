@@ -1,4 +1,4 @@
-//! The lines that events of `go test -json` have printed.
+//! Lines assembled from the events of `go test -json`.
 
 use super::Report;
 use super::json::Event;
@@ -24,7 +24,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// Handles the line that events have printed, if one is open.
+    /// Handles the line that was assembled, if one is open.
     pub(super) fn close(&mut self, line: &mut String) {
         if self.open.take().is_some() {
             let known = self.owner;

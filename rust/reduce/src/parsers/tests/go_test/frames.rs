@@ -1,4 +1,4 @@
-//! Panics, fatal errors and data races: what was said, and the places in the user's code.
+//! Panics, fatal errors and data races: messages, and locations in the user's code.
 
 use crate::line::beginnings::Beginnings;
 use crate::line::shorten;
@@ -6,14 +6,14 @@ use crate::output::Output;
 use crate::rows::report::{MESSAGE_CHARS, is_rule};
 use ethos_registry_core::find_text::FindText as _;
 
-/// How the trouble begins.
+/// Prefixes of the first lines.
 static STARTS: Beginnings<4> = Beginnings::new([
     "panic: ",
     "fatal error: ",
     "WARNING: DATA RACE",
     "runtime: goroutine stack exceeds",
 ]);
-/// How a run states that it was stopped because of its time.
+/// The message of a run that exceeded its time limit.
 pub(super) const LATE: &str = "panic: test timed out after ";
 /// Lines of a message before the first goroutine.
 const MESSAGE_LINES: usize = 8;
@@ -29,24 +29,24 @@ enum State {
     Frames,
 }
 
-/// The stack that is read at present.
+/// The stack that is being read.
 pub(super) struct Stack<'a> {
-    /// Where the sources of Go itself lie, if a frame shows it.
+    /// The root of Go's own sources, if a frame shows it.
     root: Option<&'a str>,
     state: State,
     last: String,
-    /// Whether functions are shown: no verdict shows whose the stack is.
+    /// Whether functions are shown, because no verdict shows the test.
     with_functions: bool,
     function: String,
-    /// Whether it only started the goroutine.
+    /// Whether it only shows where the goroutine was created.
     starts: bool,
-    /// The head of a goroutine that waits, until its first place is found.
+    /// The header of a blocked goroutine, until its first location is found.
     head: String,
-    /// The places of the goroutine that is read.
+    /// The locations of the current goroutine.
     row: Vec<String>,
-    /// Those in Go's own packages and in modules: the user's own where these are tested.
+    /// Locations in Go's own packages and in modules; they count as the user's if these are tested.
     foreign: Vec<String>,
-    /// Those of the goroutines before it: each is shown once.
+    /// The locations of earlier goroutines: each is shown once.
     shown: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Ends the stack and writes its places.
+    /// Ends the stack and writes its locations.
     pub(super) fn flush(&mut self, output: &mut Output) {
         if self.state != State::Outside {
             self.write(output);
@@ -76,11 +76,11 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Writes the places of the goroutine that was read.
+    /// Writes the locations of the current goroutine.
     fn write(&mut self, output: &mut Output) {
         let foreign = std::mem::take(&mut self.foreign);
         if self.row.is_empty() && self.head.is_empty() {
-            // A goroutine that waits in foreign code alone shows nothing.
+            // A goroutine that is blocked in foreign code alone is not shown.
             self.row = foreign;
         }
         if !self.row.is_empty() {
@@ -95,18 +95,18 @@ impl<'a> Stack<'a> {
         self.shown.append(&mut self.row);
     }
 
-    /// Reads `line` if it belongs to a stack; whether it does. `named` states that a verdict shows
-    /// which test failed.
+    /// Reads `line` if it belongs to a stack; returns whether it does. `named` is whether a verdict shows the failed
+    /// test.
     pub(super) fn takes(&mut self, line: &str, named: bool, output: &mut Output) -> bool {
         let trimmed = line.trim();
-        // The words of a panic may begin in the next line.
+        // The message of a panic may begin on the next line.
         if STARTS.begin(line.trim_start()) {
             self.begins(trimmed, named, output);
             return true;
         }
         match self.state {
             State::Outside => {
-                // A frame whose beginning was cut away, or that another line came before.
+                // A frame whose beginning was cut off, or that another line precedes.
                 let cut = line.starts_with('\t') && trimmed.starts_with('/') && is_frame(trimmed);
                 if cut {
                     self.state = State::Frames;
@@ -125,13 +125,13 @@ impl<'a> Stack<'a> {
 
     fn begins(&mut self, trimmed: &str, named: bool, output: &mut Output) {
         output.failed();
-        // A panic that a test recovered is raised again: the same words.
+        // A panic that a test recovered is raised again with the same message.
         let words = trimmed.split(" [recovered").next().unwrap_or(trimmed);
         if self.state != State::Outside && self.last == words {
             return;
         }
         self.write(output);
-        // The test that ran too long need not be the one that failed before.
+        // The test that timed out may be different from the one that failed before.
         self.with_functions = !named || words.starts_with(LATE);
         words.clone_into(&mut self.last);
         self.state = State::Message(MESSAGE_LINES);
@@ -151,7 +151,7 @@ impl<'a> Stack<'a> {
     fn goroutine(&mut self, head: &str, output: &mut Output) {
         self.write(output);
         if head.starts_with("Previous ") {
-            // What met here can be in the same line.
+            // The other access of the race can be on the same line.
             self.shown.clear();
         }
         if !head.contains("[running]") && !head.starts_with("Goroutine ") {
@@ -220,7 +220,7 @@ impl<'a> Stack<'a> {
     }
 }
 
-/// Whether a place is in the code that runs programs and tests, of whatever kind.
+/// Whether a location is in code that runs programs and tests.
 fn is_of_runtime(place: &str) -> bool {
     let is_in = |folder: &str| {
         place.starts_with(folder)
@@ -231,7 +231,7 @@ fn is_of_runtime(place: &str) -> bool {
     is_in("testing/") || is_in("runtime/") || place.contains("_testmain.go")
 }
 
-/// Whether a line heads the frames of a goroutine.
+/// Whether a line is the header of the frames of a goroutine.
 fn is_goroutine(trimmed: &str) -> bool {
     if !trimmed.ends_with(':') {
         return false;
@@ -268,7 +268,7 @@ fn is_frame(trimmed: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" +0x"))
 }
 
-/// The folder of Go's own sources, with a slash at its end.
+/// The root of Go's own sources, with a slash at its end.
 fn root(text: &str) -> Option<&str> {
     let bytes = text.as_bytes();
     let at = ["/src/testing/testing.go:", "/src/runtime/"]

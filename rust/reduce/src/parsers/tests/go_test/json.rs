@@ -10,14 +10,14 @@ static PACKAGE: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"Pack
 static TEST: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"Test\":\""));
 static OUTPUT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"Output\":\""));
 
-/// What matters of an event.
+/// The relevant fields of an event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event<'a> {
-    /// The package, as it is in the line.
+    /// The package, still escaped.
     pub(super) package: Option<&'a str>,
-    /// The test, as it is in the line.
+    /// The test, still escaped.
     pub(super) test: Option<&'a str>,
-    /// What was printed, as it is in the line.
+    /// The output, still escaped.
     output: Option<&'a str>,
 }
 
@@ -59,8 +59,7 @@ impl<'a> Event<'a> {
         })
     }
 
-    /// Adds what was printed to `line`, without the end of its line, and states whether it had one; `None`
-    /// when nothing was printed.
+    /// Appends the output to `line` without its line end, and returns whether it had one; `None` if there is no output.
     pub(super) fn add_to(&self, line: &mut String) -> Option<bool> {
         let output = self.output?;
         let ended = output.strip_suffix("\\n");
@@ -89,7 +88,7 @@ fn value<'a>(line: &'a str, key: &Finder<'_>) -> Option<&'a str> {
     }
 }
 
-/// A string of JSON as text.
+/// The unescaped content of a JSON string.
 pub(super) fn unescaped(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);

@@ -1,9 +1,9 @@
-//! Single lines of what Go states.
+//! Recognises single lines of Go.
 
 use crate::line::beginnings::Beginnings;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Lines at the left edge that an agent does not need.
+/// Unindented lines that are not needed.
 pub(super) static NOISE: Beginnings<10> = Beginnings::new([
     "PASS",
     "=== PAUSE ",
@@ -16,7 +16,7 @@ pub(super) static NOISE: Beginnings<10> = Beginnings::new([
     "exit status 1",
     "testing: warning: no tests to run",
 ]);
-/// What `go` itself does without failing.
+/// Messages of `go` about work that did not fail.
 pub(super) static GO_NOTES: Beginnings<6> = Beginnings::new([
     "added ",
     "upgraded ",

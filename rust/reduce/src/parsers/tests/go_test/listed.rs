@@ -1,13 +1,13 @@
-//! What `go test -list` lists: a name a line.
+//! The output of `go test -list`: one name per line.
 
 use crate::output::Output;
 
 const ROW_CHARS: usize = 160;
-/// Rows of names that are shown.
+/// How many rows of names are shown.
 const ROWS: usize = 200;
 const KINDS: [&str; 4] = ["Test", "Benchmark", "Example", "Fuzz"];
 
-/// The names that share the open row.
+/// The names in the open row.
 #[derive(Default)]
 pub(super) struct Listed {
     row: String,
@@ -16,7 +16,7 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Takes `line` if it is a name; writes the row where names end.
+    /// Reads `line` if it is a name; writes the row where names end.
     pub(super) fn take(&mut self, line: &str, output: &mut Output) -> bool {
         if !is_name(line) {
             self.write(output);

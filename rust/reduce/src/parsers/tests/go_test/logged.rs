@@ -1,21 +1,21 @@
-//! What a failed test logged, and how much of it is shown.
+//! Selects the lines that a failed test logged.
 
 use crate::line::beginnings::Beginnings;
 use crate::line::fingerprint::{fingerprint, mixed, without_numbers};
 use crate::line::place;
 
-/// Lines at one place, in a long text and in a short one, and such places.
+/// How many lines with one location are shown in a long and in a short text, and how many locations.
 const LINES: usize = 12;
 const LINES_OF_SHORT: usize = 40;
 const PLACES: usize = 12;
-/// In a long text lines from one place differ in numbers only: how many of them are shown.
+/// How many lines with one location that differ only in numbers are shown in a long text.
 const TOLD: usize = 3;
-/// The same where what was found is in the lines below.
+/// The same if the lines below contain the values.
 const TOLD_BELOW: usize = 5;
-/// Among this many lines that are shown others are looked for.
+/// How many shown lines are searched for similar ones.
 const MOST: usize = 64;
 
-/// The frame that comparing libraries draw around values.
+/// The lines that assertion libraries print around values.
 pub(super) static LOG_NOISE: Beginnings<6> = Beginnings::new([
     "Diff:",
     "--- Expected",
@@ -25,17 +25,17 @@ pub(super) static LOG_NOISE: Beginnings<6> = Beginnings::new([
     "Messages: \t",
 ]);
 
-/// What one failed test logged so far.
+/// The lines of one failed test so far.
 #[derive(Debug, Default)]
 pub(super) struct Logged {
     places: usize,
-    /// The last place, where nothing follows it.
+    /// The last location, if nothing follows it.
     place: u64,
-    /// Lines since the last place.
+    /// The number of lines since the last location.
     lines: usize,
-    /// What the lines say that were shown, numbers aside.
+    /// Hashes of the shown lines without their numbers.
     said: Vec<u64>,
-    /// Whether the last line with a place was not shown: what is below it goes with it.
+    /// Whether the last line with a location was left out: the lines below it are left out too.
     hides: bool,
 }
 
@@ -47,7 +47,7 @@ impl Logged {
         self.hides = false;
     }
 
-    /// Whether `line` states again at which place of a test its last line is: `Error Trace: /w/oak_test.go:7`.
+    /// Whether `line` repeats the location of the last line: `Error Trace: /w/oak_test.go:7`.
     pub(super) fn repeats_place(&self, line: &str) -> bool {
         let trace = line.strip_prefix("Error Trace:");
         trace.is_some_and(|path| {
@@ -56,7 +56,7 @@ impl Logged {
         })
     }
 
-    /// Counts the next line of an input of `is_long`; whether it is shown.
+    /// Counts the next line; `is_long` is whether the output is long. Returns whether the line is shown.
     pub(super) fn tells(&mut self, line: &str, is_long: bool) -> bool {
         if is_placed(line) {
             self.hides = self.has_enough_alike(line, is_long);
@@ -78,10 +78,10 @@ impl Logged {
         }
     }
 
-    /// Whether enough lines like `line` were shown: in a long text those from its place that differ in
-    /// numbers only, in a short one those that say the same.
+    /// Whether enough lines like `line` were shown: in a long text those with its location that differ only in numbers,
+    /// in a short one those with the same message.
     fn has_enough_alike(&mut self, line: &str, is_long: bool) -> bool {
-        // What comparing libraries say of a place is below it.
+        // Assertion libraries print their message below a location.
         let bare = line.trim_end().strip_suffix(':');
         let Some((place, said)) = line.split_once(": ").or(bare.map(|place| (place, ""))) else {
             return false;
@@ -109,9 +109,9 @@ impl Logged {
     }
 }
 
-/// Whether a line begins with its place in a source file.
+/// Whether a line begins with its location in a source file.
 pub(super) fn is_placed(line: &str) -> bool {
-    // A library that compares shows its own places behind words.
+    // Assertion libraries print their own locations after words.
     place(line).is_some_and(|place| is_source(place.path) && !place.path.contains([' ', '\t']))
 }
 

@@ -1,22 +1,22 @@
-//! What tests log where nothing states which of them runs: lines of verbose runs without `=== RUN`, and
-//! those at the beginning of an output whose head was cut away.
+//! Log lines of tests without a line that shows the test: verbose runs without `=== RUN`, and the start of an output
+//! whose header was cut off.
 
 use memchr::memmem;
 
-/// Lines of one test that are held.
+/// How many lines of one test are held.
 const HELD: usize = 200;
-/// What only verbose runs say, at the left edge.
+/// Only verbose runs print this without indentation.
 const PASSED: &str = "--- PASS: ";
 const RUNNING: &str = "=== RUN ";
 
-/// Lines that wait for the verdict of their test, which is below them.
+/// Lines that wait for the verdict of their test, which follows.
 #[derive(Debug, Default)]
 pub(super) struct Loose<'a> {
     held: Vec<&'a str>,
-    /// Whether no line states which test runs, in a verbose run.
+    /// Whether the run is verbose and no line shows which test runs.
     is_bare: bool,
     is_verbose: bool,
-    /// Whether no line was about a test so far.
+    /// Whether no line has been about a test so far.
     at_top: bool,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Loose<'a> {
         }
     }
 
-    /// Holds `line`, if it may be logged; whether it was held.
+    /// Holds `line` if a test may have logged it; returns whether it was held.
     pub(super) fn holds(&mut self, line: &'a str) -> bool {
         let holds = (self.is_bare || self.at_top) && line.starts_with("    ");
         if holds && self.held.len() < HELD {
@@ -43,7 +43,7 @@ impl<'a> Loose<'a> {
         holds
     }
 
-    /// The lines of a test above the first one that is named: without `-v` only what failed logs.
+    /// The lines of a test above the first test name: without `-v` only failed tests log.
     pub(super) fn take_headless(&mut self) -> Vec<&'a str> {
         let is_first = std::mem::take(&mut self.at_top);
         if is_first && !self.is_verbose {
@@ -53,7 +53,7 @@ impl<'a> Loose<'a> {
         }
     }
 
-    /// The lines that are held, which are forgotten.
+    /// Removes and returns the held lines.
     pub(super) fn take(&mut self) -> Vec<&'a str> {
         std::mem::take(&mut self.held)
     }

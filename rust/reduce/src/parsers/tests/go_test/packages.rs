@@ -1,4 +1,4 @@
-//! The parts of an input in which the names of tests mean the same: what each package said.
+//! The output of each package: test names are unique within it.
 
 use hashbrown::HashSet;
 use memchr::{memchr, memchr_iter, memmem, memrchr};
@@ -9,15 +9,15 @@ use crate::rows::report::{MAX_NAMES, Names};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
-/// How the line begins, up to its first tab, that ends what a package said.
+/// The prefix, up to its first tab, of the line that ends the output of a package.
 const ENDS: [&[u8]; 2] = [b"\nFAIL", b"\nok  "];
-/// What an event states when the run dies.
+/// The output of an event in which the run crashes.
 const PANIC: &[u8] = b"\"Output\":\"panic: ";
 
 /// The parts of `text`, each up to the end of the line that closes a package.
 pub(super) fn packages(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
-    // Most inputs have few tabs, so that one search for them is the quickest.
+    // Most inputs have few tabs, so searching for them is fastest.
     let mut closing = memchr_iter(b'\t', bytes).filter(move |at| {
         let before = bytes.get(..*at).unwrap_or_default();
         ENDS.iter().any(|end| before.ends_with(end))
@@ -38,16 +38,16 @@ pub(super) fn packages(text: &str) -> impl Iterator<Item = &str> {
 pub(super) struct Failed<'a> {
     /// Their names, as they are in the text.
     names: Names<'a>,
-    /// Those of events, which may come from several packages at once, with their packages.
+    /// Failed tests of events, with their packages, which may be interleaved.
     in_packages: HashSet<(&'a str, &'a str)>,
-    /// Those of them that have no verdict.
+    /// Those without a verdict.
     died: HashSet<&'a str>,
-    /// The package and the test of the last event, and whether it failed: several tell of each.
+    /// The package and the test of the last event, and whether it failed; there are several events for each.
     last: Option<((&'a str, &'a str), bool)>,
 }
 
 impl<'a> Failed<'a> {
-    /// Those whose verdict `text` contains.
+    /// The failed tests whose verdicts are in `text`.
     pub(super) fn of(text: &'a str) -> Self {
         let mut failed = Self::default();
         let mut rest = text;
@@ -65,7 +65,7 @@ impl<'a> Failed<'a> {
         failed
     }
 
-    /// Adds the tests of events in which a run died: no verdict follows.
+    /// Adds the tests of events in which a run crashed: no verdict follows.
     fn add_panics(&mut self, text: &'a str) {
         for at in memmem::find_iter(text.as_bytes(), PANIC).take(MAX_NAMES) {
             let start = memrchr(b'\n', text.as_bytes().get(..at).unwrap_or_default());
@@ -78,7 +78,7 @@ impl<'a> Failed<'a> {
         }
     }
 
-    /// How the row of the test `name` begins: no verdict states that one failed in which the run died.
+    /// The prefix of the row of the test `name`: there is no verdict for a test in which the run crashed.
     pub(super) fn word(&self, name: &str) -> &'static str {
         if self.died.contains(name) {
             "=== RUN   "
@@ -112,7 +112,7 @@ impl<'a> Failed<'a> {
         failed.then_some(test)
     }
 
-    /// Whether no verdict of a plain text was found.
+    /// Whether no verdict was found in plain output.
     pub(super) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Tests that began and did not end, because the run was stopped or its text cut.
+//! Tests that started and did not finish, because the run was stopped or its output cut.
 
 use hashbrown::HashMap;
 
@@ -10,13 +10,13 @@ use crate::rows::report::{MAX_NAMES, MESSAGE_CHARS};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
-/// This many of them are named.
+/// How many of them are listed.
 const NAMED: usize = 10;
-/// This many more of them are named for what they said.
+/// How many more of them are listed because they logged something.
 const SAYING: usize = 40;
-/// Lines of each that are shown.
+/// How many lines of each are shown.
 const LINES: usize = 10;
-/// How the last line of a package that came to its end begins.
+/// The prefix of the last line of a package that finished.
 const ENDS: [&str; 7] = [
     "FAIL",
     "PASS",
@@ -27,7 +27,7 @@ const ENDS: [&str; 7] = [
     "DONE ",
 ];
 
-/// Writes those of `package`, which was stopped because of its time, unless it states itself which they are.
+/// Writes those of `package`, which timed out, unless the output lists them itself.
 pub(super) fn write_late(package: &str, output: &mut Output) {
     let before = package
         .split_text(LATE)
@@ -51,11 +51,11 @@ pub(super) fn write(text: &str, output: &mut Output) {
     write_of(text, output);
 }
 
-/// Writes the tests that began in `text` and did not end there.
+/// Writes the tests that started in `text` and did not finish.
 fn write_of(text: &str, output: &mut Output) {
     let mut begun: Vec<&str> = Vec::new();
     let mut open: HashMap<&str, isize> = HashMap::new();
-    // What each of those states that did not end yet.
+    // The log lines of unfinished tests.
     let mut said: HashMap<&str, Vec<&str>> = HashMap::new();
     let mut running = "";
     for line in lines(text) {
@@ -75,7 +75,7 @@ fn write_of(text: &str, output: &mut Output) {
                 *times -= 1;
             }
         } else if line.starts_with("panic: ") {
-            // The run states itself which tests were running.
+            // The run itself lists the running tests.
             return;
         } else if !line.trim().is_empty() && (said.len() < SAYING || said.contains_key(running)) {
             let said = said.entry(running).or_default();

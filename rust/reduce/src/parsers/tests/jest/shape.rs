@@ -1,11 +1,11 @@
-//! What one line of `jest` can be.
+//! Recognises single lines of `jest`.
 
 use crate::line::beginnings::Beginnings;
 use crate::rows::report::{Names, add_title, is_excerpt, javascript_place, without_time};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
-/// How lines begin that compare: they are facts of a failure.
+/// Prefixes of lines with expected and received values: they are facts of a failure.
 pub(super) static COMPARISONS: Beginnings<7> = Beginnings::new([
     "Expected",
     "Received",
@@ -15,7 +15,7 @@ pub(super) static COMPARISONS: Beginnings<7> = Beginnings::new([
     "Number of calls: ",
     "Number of returns: ",
 ]);
-/// Messages that say what to do about a failure in general.
+/// Messages with general advice about a failure.
 pub(super) static HINTS: Beginnings<10> = Beginnings::new([
     "({\"Object.<anonymous>\"",
     "Details:",
@@ -28,7 +28,7 @@ pub(super) static HINTS: Beginnings<10> = Beginnings::new([
     "For information about custom transformations",
     "Jest failed to parse a file",
 ]);
-/// The verdict and the file of a line that heads a suite: `FAIL src/a.test.js (5.1 s)`.
+/// The verdict and the file in the header of a suite: `FAIL src/a.test.js (5.1 s)`.
 pub(super) fn suite(line: &str) -> Option<(bool, &str)> {
     let line = line.strip_prefix(' ').unwrap_or(line);
     let (failed, file) = match line.strip_prefix("FAIL ") {
@@ -40,7 +40,7 @@ pub(super) fn suite(line: &str) -> Option<(bool, &str)> {
     (path.contains(['.', '/'])).then_some((failed, file))
 }
 
-/// The titles of the blocks, each also without its first parts: the outline names tests by the last.
+/// The titles of the blocks, also without their first parts: the outline shows only the last one.
 pub(super) fn blocks(text: &str) -> Names<'_> {
     let mut names = Names::default();
     for at in memchr::memmem::find_iter(text.as_bytes(), "\n  ● ") {
@@ -52,7 +52,7 @@ pub(super) fn blocks(text: &str) -> Names<'_> {
     names
 }
 
-/// Whether a line is one of a failure whose title was cut away.
+/// Whether a line is one of a failure whose title was cut off.
 pub(super) fn is_detail(line: &str, trimmed: &str) -> bool {
     line.starts_with("    ")
         && (COMPARISONS.begin(trimmed)

@@ -1,17 +1,17 @@
-//! What a failing test itself printed, as pytest shows it below its failure.
+//! The output of a failed test, as pytest shows it below the failure.
 
 use super::sugar::is_drawn_row;
 use crate::line::is_bad;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Bad lines of captured output that are kept.
+/// How many bad lines of captured output are kept.
 const BAD: usize = 3;
-/// A test that printed no more than this many lines printed them to be read.
+/// If a test printed at most this many lines, they are all kept.
 const SHORT: usize = 3;
-/// A longer line is the dump of a value, which the failure shows as far as it matters.
+/// A longer line is the dump of a value; the failure shows the relevant part of it.
 const SHORT_CHARS: usize = 120;
 
-/// How a traceback begins.
+/// The beginning of a traceback.
 const PYTHON_HEAD: &str = "Traceback (most recent call last):";
 
 /// Reads the sections of captured output below one failure.
@@ -19,11 +19,11 @@ const PYTHON_HEAD: &str = "Traceback (most recent call last):";
 pub(super) struct Captured<'a> {
     kept: Vec<&'a str>,
     bad: usize,
-    /// Lines of the open section, unless there are more than are short, or it is a log.
+    /// The lines of the open section, unless there are too many or it is a log.
     short: Option<Vec<&'a str>>,
     /// Whether short sections are shown.
     tells_short: bool,
-    /// Whether the next line is below the head of a traceback.
+    /// Whether the next line is below the header of a traceback.
     in_frames: bool,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Captured<'a> {
         }
     }
 
-    /// A ruler: `------- Captured stderr call -------`; what fixtures print is the same for every test.
+    /// A ruler: `------- Captured stderr call -------`. The output of fixtures is the same for every test.
     pub(super) fn section(&mut self, ruler: &str) {
         self.end_section();
         let printed = ruler.contains(" Captured std") && ruler.contains(" call ");
@@ -48,7 +48,7 @@ impl<'a> Captured<'a> {
     pub(super) fn line(&mut self, line: &'a str) {
         let is_frame = line.ends_with(PYTHON_HEAD)
             || self.in_frames && (line.is_empty() || line.starts_with(' '));
-        // Behind its frames is what was raised.
+        // The exception follows the frames.
         let raised = self.in_frames && !is_frame;
         self.in_frames = is_frame;
         if is_frame {
@@ -63,7 +63,7 @@ impl<'a> Captured<'a> {
         } else if let Some(short) = &mut self.short {
             let is_dump = line.len() > SHORT_CHARS && line.char_count() > SHORT_CHARS;
             if line.trim().is_empty() || is_drawn_row(line) || is_dump {
-                // Nor is what a plugin draws between all that is printed.
+                // Rulers that a plugin prints between all sections are not output.
             } else if short.len() == SHORT {
                 self.short = None;
             } else {
@@ -72,7 +72,7 @@ impl<'a> Captured<'a> {
         }
     }
 
-    /// What is kept of all sections.
+    /// The lines that are kept from all sections.
     pub(super) fn finish(mut self) -> Vec<&'a str> {
         self.end_section();
         self.kept

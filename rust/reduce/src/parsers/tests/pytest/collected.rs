@@ -1,18 +1,18 @@
-//! What `pytest --collect-only` lists: a tree of modules, classes and functions, node ids, or counts.
+//! The output of `pytest --collect-only`: a tree of modules, classes and functions, node ids, or counts.
 
 use super::line::is_bare_node;
 use crate::line::beginnings::Beginnings;
 use crate::output::Output;
 use crate::rows::unknown::Unknown;
 
-/// Rows that are shown of a list, the first ones.
+/// How many rows are shown of a list, the first ones.
 const ROWS: usize = 200;
-/// Rows that are remembered.
+/// How many rows are remembered.
 const MOST_ROWS: usize = 4_096;
-/// How long a row of names may become.
+/// The longest row of names.
 const ROW_CHARS: usize = 160;
 
-/// How the folders of a tree begin that hold what can run.
+/// Prefixes of tree nodes that contain tests.
 static FOLDERS: Beginnings<8> = Beginnings::new([
     "<Dir ",
     "<Package ",
@@ -23,7 +23,7 @@ static FOLDERS: Beginnings<8> = Beginnings::new([
     "<DoctestModule ",
     "<DoctestTextfile ",
 ]);
-/// How what can run begins.
+/// Prefixes of tree nodes that are tests.
 static NAMES: Beginnings<4> = Beginnings::new([
     "<Function ",
     "<Coroutine ",
@@ -34,11 +34,11 @@ static NAMES: Beginnings<4> = Beginnings::new([
 #[derive(Debug)]
 struct Row<'a> {
     text: &'a str,
-    /// Whether it shows something else when tests ran.
+    /// Whether the row means something else if tests ran.
     unknown: bool,
 }
 
-/// What was collected, in its order.
+/// The collected tests in order.
 #[derive(Debug, Default)]
 pub(super) struct Collected<'a> {
     rows: Vec<Row<'a>>,
@@ -46,7 +46,7 @@ pub(super) struct Collected<'a> {
 }
 
 impl<'a> Collected<'a> {
-    /// Takes `line` if it may be a row of such a list; one that is `unknown` is not shown elsewhere.
+    /// Reads `line` if it may be a row of such a list; if it is `unknown`, it is not shown elsewhere.
     pub(super) fn take(&mut self, line: &'a str, unknown: bool) -> bool {
         if !is_row(line) {
             return false;
@@ -62,14 +62,14 @@ impl<'a> Collected<'a> {
         true
     }
 
-    /// Gives the rows back where they are not list: the counts say that tests ran.
+    /// Returns the rows if they are not a list, because the counts show that tests ran.
     pub(super) fn give_back(&mut self, unknown: &mut Unknown<'a>) {
         for row in self.rows.drain(..).filter(|row| row.unknown) {
             unknown.push(row.text);
         }
     }
 
-    /// Writes folders a row each, and the names below each of them beside each other.
+    /// Writes one row per folder, and its names in a row below.
     pub(super) fn write(&self, output: &mut Output) {
         let mut told = Told {
             names: String::new(),
@@ -77,7 +77,7 @@ impl<'a> Collected<'a> {
             rows: 0,
             hidden: self.more,
         };
-        // More ids than are shown one by one stand below their files.
+        // If there are more ids than are shown individually, they are listed below their files.
         let by_file = self.rows.len() > ROWS;
         let mut file = "";
         for row in &self.rows {
@@ -100,9 +100,9 @@ impl<'a> Collected<'a> {
     }
 }
 
-/// How much of a list is shown so far.
+/// What was shown of a list so far.
 struct Told {
-    /// The names of the row that is open, and how many they are.
+    /// The names in the open row, and their number.
     names: String,
     joined: usize,
     rows: usize,
@@ -162,7 +162,7 @@ fn is_row(line: &str) -> bool {
     }
 }
 
-/// A node id, and nothing behind it; values of a parameter may have blanks.
+/// A node id and nothing else; parameter values may contain blanks.
 fn is_node(text: &str) -> bool {
     let (name, parameters) = text.split_once('[').unwrap_or((text, "]"));
     is_bare_node(text) && !name.contains(' ') && parameters.ends_with(']')

@@ -1,15 +1,15 @@
-//! A report whose first lines were cut away: `pytest | tail -n 80`.
+//! A report whose first lines were cut off: `pytest | tail -n 80`.
 
 use super::failure::script_place;
 use super::ruler::{header, title, verdict};
 
-/// So far down the first ruler is looked for.
+/// How many lines are searched for the first ruler.
 const MOST_LINES: usize = 400;
 
-/// Whether `text` begins within a failure: an error is above the first ruler, which is that of a further
-/// failure or of what follows all of them.
+/// Whether `text` begins inside a failure: an error is above the first ruler, which belongs to another failure or to
+/// what follows the failures.
 pub(super) fn begins_in_failure(text: &str) -> bool {
-    // The first line alone shows most inputs: a report begins with a ruler or with marks.
+    // The first line decides for most inputs: a report begins with a ruler or with test marks.
     if text.starts_with(['=', '.']) {
         return false;
     }

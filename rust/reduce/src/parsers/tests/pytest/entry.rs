@@ -1,4 +1,4 @@
-//! Lines of the short summary: how a test ended, its node id, why.
+//! Lines of the short summary: result, node id, reason.
 
 use ethos_registry_core::find_text::FindText as _;
 
@@ -14,7 +14,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// The line without its message where `messages` say the same, which pytest may have shortened, or say
+    /// The line without its message, if one of `messages` contains it, perhaps shortened by pytest, or gives the reason
     /// why a file could not be imported.
     pub(super) fn unless_said(&self, messages: &[&str]) -> &'a str {
         let message = self.line.get(self.head.len()..).unwrap_or_default();
@@ -31,7 +31,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The entry that `line` is; its head is the whole line where it gives no message.
+/// The entry in `line`; its header is the whole line if there is no message.
 pub(super) fn entry(line: &str) -> Option<Entry<'_>> {
     let line = line.trim_end();
     let start = node_start(line)?;
@@ -40,7 +40,7 @@ pub(super) fn entry(line: &str) -> Option<Entry<'_>> {
     let mut from = 0;
     while let Some(found) = rest.get(from..).and_then(|text| text.find_text(" - ")) {
         let node = rest.get(..from + found).unwrap_or_default();
-        // A parameter may hold the sign between node id and message.
+        // A parameter may contain the separator between node id and message.
         if !node.contains('[') || node.ends_with(']') {
             end = from + found;
             break;
@@ -54,10 +54,10 @@ pub(super) fn entry(line: &str) -> Option<Entry<'_>> {
     })
 }
 
-/// Where the node id begins behind `FAILED`, `ERROR`, `SUBFAILED(i=1)`, `[message] SUBFAIL`.
+/// Where the node id begins after `FAILED`, `ERROR`, `SUBFAILED(i=1)`, `[message] SUBFAIL`.
 fn node_start(line: &str) -> Option<usize> {
     const WORDS: [&str; 3] = ["FAILED", "ERROR", "SUBFAIL"];
-    // What is said of a subtest precedes the word, and may hold any.
+    // The description of a subtest precedes the word, and may contain anything.
     const BEHIND: &str = " SUBFAIL";
     let word = if line.starts_with(['[', '(']) {
         line.find_text(BEHIND)? + BEHIND.len()
@@ -82,7 +82,7 @@ fn node_start(line: &str) -> Option<usize> {
     let blank = if double == rest.len() {
         before_node.find(' ')?
     } else {
-        // The path before `::` may not hold a blank, what is said of a subtest may.
+        // The path before `::` cannot contain a blank, but the description of a subtest can.
         let parameter = before_node.find('[').unwrap_or(before_node.len());
         let path = before_node
             .get(..parameter)

@@ -1,4 +1,4 @@
-//! One failure of a pytest report: its messages and places.
+//! One failure of a pytest report: its messages and locations.
 
 use hashbrown::HashSet;
 
@@ -11,65 +11,65 @@ use crate::line::{Place, place};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
-/// A first message below this length brings some of the lines that explain it.
+/// A shorter first message is shown with some of the lines that explain it.
 const SHORT_MESSAGE: usize = 60;
-/// Lines that explain a message among which those that are kept are looked for.
+/// How many lines that explain a message are searched for those to keep.
 const EXPLAINING: usize = 64;
-/// Exceptions of one failure that are kept: causes, parts of groups.
+/// How many exceptions of one failure are kept: causes, parts of groups.
 const MESSAGES: usize = 8;
-/// Changed lines of a comparison that are kept where all of it was asked for.
+/// How many changed lines of a comparison are kept where all of it was asked for.
 const COMPARED: usize = 24;
-/// Tests that only one of two processes collected: this many show why.
+/// Tests that only one of two processes collected: how many are shown.
 const DIFFERING: usize = 6;
-/// How Hypothesis begins the example that it found.
+/// Prefixes of the example that Hypothesis found.
 static EXAMPLES: Beginnings<2> = Beginnings::new(["Falsifying example: ", "Failing test case: "]);
 const EXAMPLE_MESSAGES: usize = 24;
-/// Lines below an announcement that are shown with it: what only one of two sets holds.
+/// How many lines below an announcement are shown with it: what only one of two sets holds.
 const ANNOUNCED: usize = 3;
-/// How much deeper than the message its comparison is.
+/// How much deeper than the message its comparison is indented.
 const COMPARED_BLANKS: usize = 2;
-/// Places of own code that are kept: the test's and the innermost ones.
+/// How many locations in own code are kept: the test's and the innermost ones.
 const PLACES: usize = 8;
-/// Places that are remembered until all are seen.
+/// How many places are remembered until all are seen.
 const SEEN_PLACES: usize = 4_096;
-/// Further lines of the words that a test gave its assertion.
+/// How many further lines of a message that the test passed to its assertion are kept.
 const OWN_WORDS: usize = 3;
-/// Lines of a failure without messages that are kept.
+/// How many lines of a failure without messages are kept.
 const UNEXPLAINED: usize = 8;
 
-/// What is kept of one failure.
+/// The part of a failure that is kept.
 #[derive(Debug, Default)]
 pub(super) struct Failure<'a> {
-    /// What went wrong, without the sign `E`, the first message first.
+    /// What went wrong, without the symbol `E`, the first message first.
     pub(super) messages: Vec<&'a str>,
-    /// Whether these lines bear no sign of a message: what went wrong was cut away, or is shown in other words.
+    /// Whether these lines are not marked as a message: the error was cut off, or has another format.
     pub(super) is_bare: bool,
     /// Where: `path:line`, the test's place first.
     pub(super) places: Vec<&'a str>,
-    /// What is shown of the captured output.
+    /// The part of the captured output that is shown.
     pub(super) captured: Vec<&'a str>,
 }
 
-/// What is kept of the lines that explain a message.
+/// Which of the lines that explain a message are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// All of them: it could not be collected.
+    /// All of them: the file could not be collected.
     All,
-    /// The changed lines of comparisons, which were asked for.
+    /// The changed lines of comparisons, which were requested.
     Comparisons,
-    /// This many.
+    /// At most this number.
     Some(usize),
 }
 
-/// Where in a failure the next line is.
+/// The position of the next line within a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Source,
     Messages,
     Captured,
-    /// Behind a ruler under which Hypothesis gives the falsifying example.
+    /// After a ruler under which Hypothesis gives the falsifying example.
     Example,
-    /// Behind `Expected:` or `Got:` of a doctest.
+    /// After `Expected:` or `Got:` of a doctest.
     Doctest,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
     for line in lines(body) {
         let plain = without_signs(line);
         if example || EXAMPLES.begin(plain) {
-            // Hypothesis gives the arguments one a line.
+            // Hypothesis prints one argument per line.
             example = plain != ")" && failure.messages.len() < EXAMPLE_MESSAGES;
             if example {
                 failure.messages.push(plain.trim_end());
@@ -115,7 +115,7 @@ pub(super) fn read(body: &str, wanted: Wanted) -> Failure<'_> {
                     first_blanks = blanks;
                     failure.message(message);
                 } else if wanted == Wanted::Comparisons && blanks > first_blanks + COMPARED_BLANKS {
-                    // Between the changed lines of a comparison stand those that are the same.
+                    // Equal lines are between the changed lines of a comparison.
                 } else if explaining.len() < most_explaining(message) && is_telling(message) {
                     explaining.push(message);
                 }
@@ -165,11 +165,11 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// Keeps those of `lines`, what is below the last message, that explain it.
+    /// Keeps those of `lines`, the text below the last message, that explain it.
     fn explained(&mut self, lines: &mut Vec<&'a str>, wanted: Wanted) {
         self.own_words(lines);
         if wanted != Wanted::All {
-            // What is the same in both is in a full comparison as well.
+            // A full comparison also contains equal parts.
             let mut compared = false;
             lines.retain(|line| {
                 compared |= *line == "Full diff:";
@@ -187,7 +187,7 @@ impl<'a> Failure<'a> {
                 let is_short = first.len() < SHORT_MESSAGE || first.contains("...");
                 let asserted = first.contains("assert ");
                 if lines.iter().any(|line| is_table_head(line)) {
-                    // The rows of the table say more than the greatest differences before it.
+                    // The rows of the table are more informative than the greatest differences before it.
                     lines.retain(|line| !line.starts_with("Max "));
                 }
                 if lines.iter().any(|line| is_change(line)) {
@@ -199,7 +199,7 @@ impl<'a> Failure<'a> {
                 most
             }
         };
-        // What is announced is shown with its announcement.
+        // What is announced is shown with the announcement.
         let mut left = most;
         let mut announced = 0_usize;
         lines.retain(|line| {
@@ -217,7 +217,7 @@ impl<'a> Failure<'a> {
         self.messages.extend(lines.drain(..).take(COMPARED));
     }
 
-    /// Moves the further lines of the words that stand before `assert …` in `lines` to the messages.
+    /// Moves the further lines of the test's own message, which precede `assert …` in `lines`, to the messages.
     fn own_words(&mut self, lines: &mut Vec<&'a str>) {
         let first = self.messages.last().copied().unwrap_or_default();
         let asserted = lines.iter().position(|line| line.starts_with("assert "));
@@ -232,7 +232,7 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// A failure without message lines: a traceback in Python's own style, or a few words.
+    /// Reads a failure without message lines: a traceback in Python's format, or a few words.
     fn without_messages(&mut self, body: &'a str) {
         let differing = lines(body).filter(|line| is_differing(line));
         let end = body.find_text("\n---").unwrap_or(body.len());
@@ -252,14 +252,14 @@ impl<'a> Failure<'a> {
         self.messages.extend(differing.take(DIFFERING));
     }
 
-    /// Leaves out places of installed code when there are others, and the middle of many.
+    /// Leaves out locations in installed code if there are others, and the middle of many.
     fn own_places(&mut self) {
         let own = |place: &&str| !is_library(place);
         if self.places.iter().any(own) {
             self.places.retain(own);
         } else if let Some(last) = self.places.pop() {
             self.places.clear();
-            // Where a file cannot be parsed, the message itself states where.
+            // If a file cannot be parsed, the message itself contains the location.
             if !self
                 .messages
                 .iter()
@@ -270,7 +270,7 @@ impl<'a> Failure<'a> {
         }
         let too_many = self.places.len().saturating_sub(PLACES);
         if too_many > 0 {
-            // Of a chain of exceptions the test can be in the middle.
+            // In a chain of exceptions the test can be in the middle.
             let hidden: Vec<_> = self.places.drain(2..2 + too_many).collect();
             let test = hidden.into_iter().find(|place| is_in_tests(place));
             if let (Some(test), false) = (test, self.places.iter().any(|place| is_in_tests(place)))
@@ -281,14 +281,14 @@ impl<'a> Failure<'a> {
     }
 }
 
-/// Whether a place is in a file of tests, shown by its name or its folder.
+/// Whether a location is in a file of tests, judged by its name or its folder.
 pub(super) fn is_in_tests(place: &str) -> bool {
     let path = place.split(':').next().unwrap_or(place);
     let name = path.rsplit('/').next().unwrap_or(path);
     name.starts_with("test_") || name.ends_with("_test.py") || path.contains("tests/")
 }
 
-/// `line` without the signs of a message and of a group of exceptions before it.
+/// `line` without the symbols of a message and of an exception group before it.
 fn without_signs(line: &str) -> &str {
     let sign = |byte: &u8| matches!(byte, b'E' | b'|' | b' ');
     let start = line.bytes().take_while(sign).count();
@@ -313,7 +313,7 @@ fn is_change(line: &str) -> bool {
     line.starts_with(['-', '+'])
 }
 
-/// Among how many lines that explain a message `line` is kept: what differs can be far below.
+/// How many explaining lines are kept after `line`: differences can be far below.
 fn most_explaining(line: &str) -> usize {
     if is_change(line) {
         2 * EXPLAINING
@@ -322,14 +322,14 @@ fn most_explaining(line: &str) -> usize {
     }
 }
 
-/// Whether a message states more than how a comparison was drawn.
+/// Whether a message is more than the format of a comparison.
 fn is_telling(message: &str) -> bool {
     !message
         .trim_matches(['^', '~', '?', '+', '-', ' ', '|', '_'])
         .is_empty()
 }
 
-/// Whether a further line of a message states how the comparison is shown, or what the first one said.
+/// Whether a further line of a message describes how the comparison is shown, or repeats the first one.
 fn is_form(line: &str) -> bool {
     static FORM: Beginnings<6> = Beginnings::new([
         "Full diff:",
@@ -344,19 +344,19 @@ fn is_form(line: &str) -> bool {
         || FORM.begin(line.trim_start_matches(['+', ' ']))
 }
 
-/// Whether the lines below say what only one side of a comparison holds, or how numbers differ.
+/// Whether the lines below list what only one side of a comparison contains, or how numbers differ.
 fn is_head(line: &str) -> bool {
     static HEADS: Beginnings<3> =
         Beginnings::new(["Left contains ", "Right contains ", "Extra items in "]);
     line.ends_with(':') && HEADS.begin(line) || is_table_head(line)
 }
 
-/// Whether a line heads the columns of numbers that should be nearly the same.
+/// Whether a line is the header of the columns of numbers that should be nearly the same.
 fn is_table_head(line: &str) -> bool {
     line.starts_with("Index") && line.contains("| Obtained")
 }
 
-/// The place in a line that states where: `tests/a.py:3: KeyError`, `src/b.py:4: in f`, `/c.py:5`.
+/// The location in a line that shows one: `tests/a.py:3: KeyError`, `src/b.py:4: in f`, `/c.py:5`.
 fn location(line: &str) -> Option<&str> {
     let found = script_place(line)?;
     let known = match found.rest.strip_prefix("in ") {
@@ -366,7 +366,7 @@ fn location(line: &str) -> Option<&str> {
     known.then_some(found.text)
 }
 
-/// The place of a script with which `line` begins, without a column.
+/// The location of a script that `line` begins with, without a column.
 pub(super) fn script_place(line: &str) -> Option<Place<'_>> {
     let found = place(line)?;
     let path = found.path;

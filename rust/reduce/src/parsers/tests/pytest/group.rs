@@ -1,4 +1,4 @@
-//! Failures that say the same, written once with the tests that say it.
+//! Failures with the same message, written once with their tests.
 
 use hashbrown::HashMap;
 
@@ -10,15 +10,15 @@ use crate::output::{Output, Weight};
 
 const MESSAGE_CHARS: usize = 250;
 const FURTHER_CHARS: usize = 160;
-/// Different messages that are distinguished.
+/// How many different messages are distinguished.
 const KINDS: usize = 4_096;
-/// Entries of the summary among which that of a failure is looked for.
+/// How many entries of the summary are searched for the one of a failure.
 const WINDOW: usize = 64;
 
 /// Failures with the same messages.
 struct Group<'a> {
     messages: Vec<&'a str>,
-    /// Whether the messages bear no sign.
+    /// Whether the messages are not marked as such.
     is_bare: bool,
     members: Vec<Member<'a>>,
 }
@@ -26,13 +26,13 @@ struct Group<'a> {
 /// One failure of a group.
 struct Member<'a> {
     block: Block<'a>,
-    /// Which entry of the summary is its.
+    /// The index of its entry in the summary.
     entry: Option<usize>,
     places: Vec<&'a str>,
     captured: Vec<&'a str>,
 }
 
-/// Failures in groups, in the order of the first of each.
+/// Failures in groups, ordered by the first failure of each.
 #[derive(Default)]
 pub(super) struct Groups<'a> {
     list: Vec<Group<'a>>,
@@ -68,7 +68,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Failures and entries stand in the same order, so that the next entry is the likeliest.
+    /// Failures and entries have the same order, so the next entry is the likeliest.
     fn entry_of(&mut self, block: Block<'a>, entries: &[Entry<'a>]) -> Option<usize> {
         let fits = |at: usize| {
             entries.get(at).is_some_and(|entry| {
@@ -83,7 +83,7 @@ impl<'a> Groups<'a> {
         Some(found)
     }
 
-    /// Writes every group; states which of `entries` were written.
+    /// Writes every group; returns which of `entries` were written.
     pub(super) fn write(&self, entries: &[Entry<'a>], output: &mut Output) -> Vec<bool> {
         let mut written = vec![false; entries.len()];
         let mut places: &[&str] = &[];
@@ -91,7 +91,7 @@ impl<'a> Groups<'a> {
         let mut test = "";
         for group in &self.list {
             let mut first = true;
-            // Python's own traceback has its frames before what was said.
+            // Python's own traceback has its frames before the message.
             let is_said = |message: &&str| !message.starts_with("File \"");
             let said = group.messages.iter().position(is_said).unwrap_or(0);
             for (number, message) in group.messages.iter().enumerate() {
@@ -119,7 +119,7 @@ impl<'a> Groups<'a> {
                 if let Some(written) = member.entry.and_then(|at| written.get_mut(at)) {
                     *written = true;
                 }
-                // Further failures of one test, and of one group, are at the same place.
+                // Further failures of one test in one group have the same location.
                 let name = row.split('[').next().unwrap_or_default();
                 let same = places == member.places.as_slice() && (!first || name == test);
                 test = member.test(entries);
@@ -157,7 +157,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// How many of the last places of two failures of a group are the same, unless it is one.
+/// How many of the last locations of two failures of a group are the same, unless it is one.
 fn same_end(known: &[&str], places: &[&str]) -> usize {
     let pairs = known.iter().rev().zip(places.iter().rev());
     let same = pairs.take_while(|(known, place)| known == place).count();
@@ -165,13 +165,13 @@ fn same_end(known: &[&str], places: &[&str]) -> usize {
 }
 
 impl<'a> Member<'a> {
-    /// The test without its parameters, as its row begins.
+    /// The test without its parameters: the beginning of its row.
     fn test(&self, entries: &[Entry<'a>]) -> &'a str {
         let entry = self.entry.and_then(|at| entries.get(at));
         entry.map_or("", |entry| entry.head.split('[').next().unwrap_or_default())
     }
 
-    /// The header of a failure whose node id no entry shows.
+    /// The header of a failure whose node id is in no entry.
     fn header(&self) -> String {
         if self.block.errors {
             self.block.name.to_owned()

@@ -1,16 +1,16 @@
-//! Lines of a report of pytest that stand in no section.
+//! Lines of a pytest report outside of sections.
 
 use super::ruler::is_marks;
 use crate::line::beginnings::Beginnings;
 use crate::line::place;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Whether `line` is marks with a share, which nothing else prints: `..F. [ 35%]`.
+/// Whether `line` is test marks with a percentage, which nothing else prints: `..F. [ 35%]`.
 pub(super) fn is_share_of_marks(line: &str) -> bool {
     line.ends_with("%]") && is_marks(line)
 }
 
-/// A frame of a dump of the interpreter: `  File "a.py", line 7 in f`, without a comma before `in`.
+/// A frame of an interpreter crash: `  File "a.py", line 7 in f`, without a comma before `in`.
 pub(super) fn is_crash_frame(line: &str) -> bool {
     line.starts_with("  File \"")
         && line
@@ -18,7 +18,7 @@ pub(super) fn is_crash_frame(line: &str) -> bool {
             .is_some_and(|(_, rest)| rest.contains(" in ") && !rest.contains(", in "))
 }
 
-/// Whether a line begins a warning that the interpreter prints: `src/a.py:4: UserWarning: The bark is wet.`
+/// Whether `line` is a warning of the interpreter: `src/a.py:4: UserWarning: The bark is wet.`
 pub(super) fn is_warning(line: &str) -> bool {
     place(line).is_some_and(|place| {
         let kind = place.rest.split(": ").next().unwrap_or_default();
@@ -26,7 +26,7 @@ pub(super) fn is_warning(line: &str) -> bool {
     })
 }
 
-/// A node id alone: what it prints or logs follows.
+/// A node id alone: the output or log of the test follows.
 pub(super) fn is_bare_node(line: &str) -> bool {
     line.split_text("::").is_some_and(|(path, _)| {
         path.rsplit_once('.')
@@ -35,7 +35,7 @@ pub(super) fn is_bare_node(line: &str) -> bool {
     })
 }
 
-/// What pytest states of itself before tests run.
+/// Information about pytest itself before tests run.
 pub(super) fn is_preamble(line: &str) -> bool {
     static HEADS: Beginnings<20> = Beginnings::new([
         "platform ",
@@ -64,7 +64,7 @@ pub(super) fn is_preamble(line: &str) -> bool {
     !errors && (workers || HEADS.begin(line))
 }
 
-/// Whether `found` is the title of a table of measured tests: `benchmark: 13 tests`.
+/// Whether `found` is the title of a benchmark table: `benchmark: 13 tests`.
 pub(super) fn is_benchmark(found: &str) -> bool {
     found.starts_with("benchmark") && (found.ends_with(" tests") || found.ends_with(" test"))
 }

@@ -1,20 +1,20 @@
-//! A failure in the style of Python itself: what was raised, and the frames that lead an agent there.
+//! A failure in the format of Python itself: the exception, and the most informative frames.
 
 use super::failure::is_in_tests;
 use crate::line::frame::is_python_frame;
 use crate::parsers::logs::traceback::kept_lines;
 
-/// A traceback of this many lines is kept as it is.
+/// A traceback of at most this many lines is not shortened.
 const FEW: usize = 8;
-/// Exceptions and what is between them that are kept.
+/// How many exceptions, with the lines between them, are kept.
 const RAISED: usize = 8;
-/// Innermost frames of the last exception that are kept, and of one that led to it.
+/// How many innermost frames of the last exception are kept, and of each earlier one.
 const FRAMES: usize = 4;
 const EARLIER_FRAMES: usize = 2;
-/// Before the first frame of a traceback that was cut is its source at most.
+/// At most this much source is before the first frame of a traceback whose start was cut off.
 const CUT_BYTES: usize = 400;
 
-/// The lines of `body` to keep: no frame is this many that an exception goes.
+/// The lines of `body` to keep. Frames are removed before exceptions.
 pub(super) fn kept(body: &str) -> Vec<&str> {
     let lines = kept_lines(body);
     if lines.len() <= FEW {
@@ -27,7 +27,7 @@ pub(super) fn kept(body: &str) -> Vec<&str> {
         if part.first().is_some_and(|line| !is_frame(line)) {
             for line in part {
                 told += 1;
-                // Of very many the first and the last ones tell most.
+                // Of very many, the first and the last ones are the most informative.
                 if told <= RAISED / 2 || told + RAISED / 2 > raised {
                     kept.push(*line);
                 }
@@ -51,8 +51,8 @@ fn is_frame(line: &str) -> bool {
     is_python_frame(line.trim_ascii_start())
 }
 
-/// Whether `line`, which begins at `start` of `text`, is the first frame of a traceback whose head was cut
-/// away: before it is source alone.
+/// Whether `line`, which begins at `start` of `text`, is the first frame of a traceback whose header was cut off: only
+/// source precedes it.
 pub(super) fn is_within(text: &str, start: usize, line: &str) -> bool {
     let before = text.get(..start).unwrap_or_default();
     is_frame(line)

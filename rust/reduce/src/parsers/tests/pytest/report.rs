@@ -1,4 +1,4 @@
-//! What is kept of one session, and how it is written.
+//! The kept parts of one session, and how they are written.
 
 use super::captured::Captured;
 use super::collected::Collected;
@@ -18,14 +18,14 @@ use ethos_registry_core::lines::lines;
 
 const LINE_CHARS: usize = 300;
 pub(super) const WARNING_CHARS: usize = 160;
-/// What follows the message of an error of pytest itself.
+/// The longest text that is shown after the message of an internal error of pytest.
 const INTERNAL_CHARS: usize = 150;
-/// Failing lines that are remembered.
+/// How many failing lines are remembered.
 const KINDS: usize = 4_096;
 /// Rows of coverage and durations that stay, and rows of skipped tests.
 const ROWS: usize = 200;
 const SKIPS: usize = 60;
-/// From this many failures on less of what explains a message is shown.
+/// From this many failures on, fewer lines that explain a message are shown.
 const FEW_FAILURES: usize = 13;
 const SOME_FAILURES: usize = 41;
 const EXPLAINING_OF_FEW: usize = 4;
@@ -35,15 +35,15 @@ const CAPTURED: usize = 10;
 /// One failure as it is in the source.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block<'a> {
-    /// Its header; empty for lines under no header.
+    /// Its header; empty for lines without a header.
     pub(super) name: &'a str,
     /// The lines under the header.
     pub(super) body: &'a str,
-    /// Whether it is among errors, not failures.
+    /// Whether it is an error, not a failure.
     pub(super) errors: bool,
 }
 
-/// What one session said.
+/// The kept parts of a session.
 #[derive(Debug, Default)]
 pub(super) struct Report<'a> {
     comparisons: bool,
@@ -58,11 +58,11 @@ pub(super) struct Report<'a> {
     pub(super) durations: Vec<&'a str>,
     /// Rows of measured tests.
     pub(super) measured: Vec<&'a str>,
-    /// What plugins say at the end: required coverage that was not reached.
+    /// Messages of plugins at the end, such as required coverage that was not reached.
     pub(super) closing: Vec<&'a str>,
     coverage: Vec<&'a str>,
     pub(super) warned: Warned<'a>,
-    /// The counts that a plugin draws below each other, with the tests that failed.
+    /// The counts that a plugin prints one per line, with the failed tests.
     pub(super) results: Vec<&'a str>,
     pub(super) verdict: Option<&'a str>,
     pub(super) collected: Collected<'a>,
@@ -76,7 +76,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// A line that states that a test failed, while tests run.
+    /// A line that reports that a test failed, while tests run.
     pub(super) fn failing_progress(&mut self, line: &'a str) {
         if self.failing_progress.len() < KINDS {
             self.failing_progress.push(line);
@@ -89,7 +89,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// A line of the short summary; lines under an entry repeat what its failure states.
+    /// Reads a line of the short summary; lines below an entry repeat its failure.
     pub(super) fn summary_line(&mut self, line: &'a str) {
         self.has_summary = true;
         let skip = ["SKIPPED ", "XFAIL ", "XPASS "];
@@ -104,7 +104,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Writes the session, and forgets it.
+    /// Writes the session, and clears it.
     pub(super) fn write(&mut self, unknown: &mut Unknown<'a>, output: &mut Output) {
         let mut report = std::mem::replace(self, Self::new(self.comparisons));
         let only_collected = report.verdict.is_some_and(is_collection);
@@ -143,7 +143,7 @@ impl<'a> Report<'a> {
             if is_failure(&format!(" {line}")) {
                 output.failed();
             }
-            // The summary has said it.
+            // The summary contains it.
             if !named || report.entries.is_empty() {
                 output.fact(&shorten(line, LINE_CHARS));
             }
@@ -168,7 +168,7 @@ impl<'a> Report<'a> {
             output.fact(&shorten(line, LINE_CHARS));
         };
         for line in &self.internal {
-            // A worker's own error is shown as the message of one.
+            // The error of a worker is shown like a message.
             folder.line(line.strip_prefix(" E   ").unwrap_or(line), &mut keep);
         }
         folder.finish(&mut keep);
@@ -217,7 +217,7 @@ impl<'a> Report<'a> {
         }
         let no_names = entries.is_empty() && groups.is_empty();
         for line in self.failing_progress.iter().filter(|_| no_names) {
-            // Of failures that are shown, marks without a file say nothing.
+            // If the failures are shown, test marks without a file name are not needed.
             if self.blocks.is_empty() || line.contains(".py") {
                 output.fact(line.trim_end());
             }
@@ -268,9 +268,9 @@ fn in_progress(line: &str) -> Option<Entry<'_>> {
     })
 }
 
-/// Failures under no header: `--tb=line`, or what is left where the middle was cut out.
+/// Writes failures without a header: `--tb=line`, or the rest of a failure whose middle was cut out.
 ///
-/// A place with its message stays whole; a message that such a line repeats does not.
+/// A location with its message is kept; a message that such a line repeats is not.
 fn write_lines(body: &str, output: &mut Output) {
     let mut messages: Vec<&str> = Vec::new();
     let mut captured: Option<Captured<'_>> = None;
@@ -286,7 +286,7 @@ fn write_lines(body: &str, output: &mut Output) {
     };
     for line in lines(body) {
         if line.starts_with("-----") {
-            // What a test printed is above its own place, below that of the test before.
+            // The output of a test is above its own location, and below that of the previous test.
             write_times(last.take(), output);
             let captured = captured.get_or_insert_with(|| Captured::new(true));
             captured.section(line);
@@ -322,7 +322,7 @@ fn write_lines(body: &str, output: &mut Output) {
     }
 }
 
-/// Writes a line and how often it was there.
+/// Writes a line, and how often it occurred.
 fn write_times(line: Option<(&str, usize)>, output: &mut Output) {
     let Some((line, times)) = line else {
         return;

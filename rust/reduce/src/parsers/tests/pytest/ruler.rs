@@ -1,8 +1,8 @@
-//! Lines of pytest that divide and close its report.
+//! Lines of pytest that separate and close its report.
 
 use ethos_registry_core::find_text::FindText as _;
 
-/// What is in a ruler of `sign`: `==== FAILURES ====` holds `FAILURES`.
+/// The title in a ruler of `sign`: `FAILURES` in `==== FAILURES ====`.
 pub(super) fn title(line: &str, sign: char) -> Option<&str> {
     let inner = line.trim_end().strip_prefix(sign)?.strip_suffix(sign)?;
     let inner = inner.trim_matches(sign);
@@ -10,7 +10,7 @@ pub(super) fn title(line: &str, sign: char) -> Option<&str> {
     (!title.trim_matches([' ', sign]).is_empty()).then_some(title)
 }
 
-/// The name of the failure that begins with `line`: `____ test_total ____`.
+/// The name in the header of a failure: `____ test_total ____`.
 pub(super) fn header(line: &str) -> Option<&str> {
     match line.as_bytes().first()? {
         b'_' => title(line, '_'),
@@ -73,8 +73,8 @@ fn is_count(count: &str) -> bool {
     })
 }
 
-/// Whether `line` is nothing but the marks of tests that ran, with the file before and the share
-/// behind: `tests/test_a.py ..F.s   [ 35%]`.
+/// Whether `line` consists of test marks, with the file before and the percentage after: `tests/test_a.py ..F.s   [
+/// 35%]`.
 pub(super) fn is_marks(line: &str) -> bool {
     let marks = without_share(line).trim_end();
     let marks = marks.rsplit_once(' ').map_or(marks, |(path, marks)| {
@@ -109,11 +109,11 @@ pub(super) fn is_marks(line: &str) -> bool {
         })
 }
 
-/// Whether `line` states that one test ran: `tests/test_a.py::test_b PASSED   [ 35%]`.
+/// Whether `line` reports that one test ran: `tests/test_a.py::test_b PASSED   [ 35%]`.
 pub(super) fn outcome(line: &str) -> Option<Outcome> {
     let text = without_share(line).trim_end();
     let text = match text.strip_prefix("[gw") {
-        // With xdist the share and the outcome come first: `[gw0] [ 12%] FAILED tests/…`.
+        // With xdist the percentage and the result come first: `[gw0] [ 12%] FAILED tests/…`.
         Some(rest) => {
             let rest = rest.split_text("] ").map_or(rest, |(_, rest)| rest);
             rest.split_text("] ")
@@ -136,7 +136,7 @@ pub(super) fn outcome(line: &str) -> Option<Outcome> {
     }
 }
 
-/// Whether `line` states that one test passed, shown by its end: most lines of long runs are such.
+/// Whether `line` reports that one test passed, judged by its end; most lines of long runs do.
 pub(super) fn is_passed(line: &str) -> bool {
     let bytes = line.trim_end().as_bytes();
     let text = match bytes {
@@ -155,12 +155,12 @@ pub(super) enum Outcome {
     Other,
 }
 
-/// Whether `line` is a share alone: the row before was full of marks.
+/// Whether `line` is only a percentage: the row before was full of marks.
 pub(super) fn is_share(line: &str) -> bool {
     line.ends_with(']') && without_share(line).trim().is_empty()
 }
 
-/// `line` without the share of tests done at its end: `[ 35%]`, `[ 3/42]`.
+/// `line` without the progress at its end: `[ 35%]`, `[ 3/42]`.
 fn without_share(line: &str) -> &str {
     let line = line.trim_end();
     let share = line

@@ -14,14 +14,14 @@ use super::sugar::{DRAWN_SESSION, is_drawn_row, is_results};
 use crate::line::is_bad;
 use crate::output::Output;
 
-/// Where in a report the next line is.
+/// The section of the next line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
-    /// Before, between and behind sessions.
+    /// Before, between and after sessions.
     Outside,
     /// Tests run.
     Progress,
-    /// Tests run, and what one of them logs is shown.
+    /// Tests run, and the log of one of them is shown.
     LiveLog,
     Failures {
         errors: bool,
@@ -32,7 +32,7 @@ enum Section {
     Summary,
     Coverage,
     Durations,
-    /// The table of a plugin that measures tests.
+    /// The table of a benchmark plugin.
     Benchmark,
     /// The counts of a plugin that draws bars.
     Results,
@@ -42,11 +42,11 @@ enum Section {
 pub(super) struct Session<'a> {
     text: &'a str,
     section: Section,
-    /// The failure that is open: its name, and where its lines begin.
+    /// The open failure: its name, and the start of its lines.
     open: Option<(&'a str, usize)>,
-    /// Whether the open failure shows captured output.
+    /// Whether the open failure has captured output.
     captured: bool,
-    /// Whether that output holds the report of another session, which a test ran.
+    /// Whether that output contains the report of another session, which a test ran.
     nested: bool,
     reads_nested: bool,
     report: Report<'a>,
@@ -69,7 +69,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Reads all of the text; `false` when a session within captured output did not end.
+    /// Reads all of the text; returns `false` if a session within captured output did not end.
     pub(super) fn read(mut self, output: &mut Output) -> bool {
         let bytes = self.text.as_bytes();
         let mut start = 0;
@@ -147,7 +147,7 @@ impl<'a> Session<'a> {
                 return;
             }
             b'F' | b'E' | b'S' if self.is_stray_entry(line) => {
-                // The ruler of the summary was cut away.
+                // The ruler of the summary was cut off.
                 self.close(start);
                 self.section = Section::Summary;
             }
@@ -204,7 +204,7 @@ impl<'a> Session<'a> {
                     self.section = Section::Progress;
                     self.progress(line, first, start);
                 } else if first == b' ' && self.sessions == 0 && is_within(self.text, start, line) {
-                    // All before this traceback was cut away.
+                    // Everything before this traceback was cut off.
                     self.section = Section::Failures { errors: false };
                     self.open = Some(("", start.saturating_sub(1)));
                 } else if !self.report.collected.take(line, true) {
@@ -271,7 +271,7 @@ impl<'a> Session<'a> {
             return;
         }
         let body = self.text.get(start..end).unwrap_or_default();
-        // In the first line is the ruler, unless it was cut away.
+        // The first line is the ruler, unless it was cut off.
         let body = if start > 0 || body.starts_with(['=', '_']) {
             body.split_once('\n').map_or("", |(_, body)| body)
         } else {
@@ -343,7 +343,7 @@ impl<'a> Session<'a> {
         match outcome(line) {
             Some(Outcome::Failed) => {
                 self.section = Section::Progress;
-                // What a test logs is between its node id and how it ended.
+                // The log of a test is between its node id and its result.
                 let alone = self
                     .report
                     .last_progress
@@ -367,7 +367,7 @@ impl<'a> Session<'a> {
             self.report.last_progress = Some(line);
             self.report.collected.take(line, false);
         } else if self.report.collected.take(line, true) {
-            // Shown when nothing ran.
+            // Shown if nothing ran.
         } else if !is_preamble(line) {
             self.stray.push(line);
         }

@@ -1,4 +1,4 @@
-//! Lines of a report that pytest does not print: of the interpreter, of tests, of other programs.
+//! Lines in a report that pytest does not print: from the interpreter, tests and other programs.
 
 use super::failure::script_place;
 use super::line::{is_crash_frame, is_warning};
@@ -7,39 +7,39 @@ use crate::line::shorten;
 use crate::output::Output;
 use crate::rows::unknown::Unknown;
 
-/// What the interpreter states when it dies.
+/// The message of a crash of the interpreter.
 const CRASH: &str = "Fatal Python error: ";
 
-/// Lines of failures that are shown after others were filtered out.
+/// How many lines of failures are shown after others were filtered out.
 const PICKED_LINES: usize = 400;
 /// The same message at the same place is shown once where nothing else is between.
 const PICKED_TOGETHER: usize = 4;
 const PICKED_CHARS: usize = 240;
 
-/// What is below a warning that the interpreter prints.
+/// The state below a warning that the interpreter prints.
 #[derive(Clone, Copy, Debug, Default)]
 enum Warned<'a> {
     #[default]
     No,
-    /// The next line is its source, or goes on with its message.
+    /// The next line is the source, or continues the message.
     Head,
-    /// This line goes on with the message if the next one is the source.
+    /// This line continues the message if the next one is the source.
     Message(&'a str),
 }
 
-/// The lines that are shown of those.
+/// The lines that are shown.
 #[derive(Debug, Default)]
 pub(super) struct Stray<'a> {
     pub(super) lines: Unknown<'a>,
-    /// Errors and places that were picked out of failures: `pytest | grep Error`.
+    /// Errors and locations that were filtered from failures: `pytest | grep Error`.
     picked: Vec<&'a str>,
     warned: Warned<'a>,
-    /// How often the interpreter of a worker, or of all, died.
+    /// How often an interpreter crashed.
     crashes: usize,
 }
 
 impl<'a> Stray<'a> {
-    /// Takes a line that is in no section.
+    /// Reads a line that is in no section.
     pub(super) fn outside(&mut self, line: &'a str) {
         if !is_of_failure(line) {
             self.push(line);
@@ -51,7 +51,7 @@ impl<'a> Stray<'a> {
         }
     }
 
-    /// States what was picked out of failures.
+    /// Writes what was filtered from failures.
     pub(super) fn write_picked(&mut self, output: &mut Output) {
         for line in self.picked.drain(..) {
             output.failed();
@@ -59,7 +59,7 @@ impl<'a> Stray<'a> {
         }
     }
 
-    /// Takes a line. Of the frames that a dying interpreter prints, those of libraries say nothing.
+    /// Reads a line. Of the frames of a crash, those of libraries are left out.
     pub(super) fn push(&mut self, line: &'a str) {
         if tells_of_crash(line) {
             self.crashes += 1;
@@ -85,7 +85,7 @@ impl<'a> Stray<'a> {
         self.lines.push(line);
     }
 
-    /// Shows the line below a warning where the lines that may belong to it end.
+    /// Shows the line below a warning when no further line can belong to it.
     pub(super) fn end_warning(&mut self) {
         if let Warned::Message(message) = std::mem::take(&mut self.warned) {
             self.lines.push(message);
@@ -100,8 +100,7 @@ impl<'a> Stray<'a> {
     }
 }
 
-/// Whether `line` is an error or a place as they are in a failure: `E   KeyError: 'oak'`,
-/// `tests/test_a.py:7: KeyError`.
+/// Whether `line` is an error or a location from a failure: `E   KeyError: 'oak'`, `tests/test_a.py:7: KeyError`.
 fn is_of_failure(line: &str) -> bool {
     if let Some(error) = line.strip_prefix("E  ") {
         return !error.trim().is_empty();
@@ -116,7 +115,7 @@ fn is_of_failure(line: &str) -> bool {
     named && script_place(line).is_some_and(|place| place.path.ends_with("py"))
 }
 
-/// Whether the interpreter states in `line` that it dies.
+/// Whether `line` reports a crash of the interpreter.
 pub(super) fn tells_of_crash(line: &str) -> bool {
     line.contains(CRASH)
 }

@@ -1,6 +1,6 @@
-//! What a plugin draws in place of marks: rows with bars, and counts below each other.
+//! Output of the plugin pytest-sugar: rows with bars, and one count per line.
 
-/// How its sessions begin.
+/// The prefix of its sessions.
 pub(super) const DRAWN_SESSION: &str = "Test session starts (platform: ";
 
 /// Whether the counts follow: `Results (1.20s):`.
@@ -12,7 +12,8 @@ pub(super) fn is_results(line: &str) -> bool {
     time.is_some_and(|time| time.starts_with(|first: char| first.is_ascii_digit()))
 }
 
-/// Whether `line` is a row of marks, or none, with the share that is done and its bar: ` tests/test_a.py ✓✓⨯   35% ███▌`.
+/// Whether `line` is a row of zero or more test marks, with the percentage and its bar: ` tests/test_a.py ✓✓⨯   35%
+/// ███▌`.
 pub(super) fn is_drawn_row(line: &str) -> bool {
     let row = line.trim_end();
     let bar = row.trim_end_matches(|sign| matches!(sign, '\u{2588}'..='\u{258f}'));

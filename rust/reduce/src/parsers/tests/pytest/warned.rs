@@ -1,4 +1,4 @@
-//! Warnings of a session: each kind once, with its places and what was raised where no test saw it.
+//! Warnings of a session: each kind once, with its locations and uncaught exceptions.
 
 use hashbrown::HashMap;
 
@@ -7,18 +7,18 @@ use crate::line::library::is_library;
 use crate::line::{place, shorten};
 use crate::output::Output;
 
-/// Different warnings that are remembered.
+/// How many different warnings are remembered.
 const KINDS: usize = 4_096;
-/// Further places of one warning.
+/// How many further locations of one warning are shown.
 const PLACES: usize = 20;
-/// Lines about what was raised behind one warning.
+/// How many lines about an uncaught exception of a warning are shown.
 const RAISED: usize = 12;
-/// How much deeper than the section a warning is.
+/// The indentation of a warning in the section.
 const BLANKS: &str = "  ";
-/// How a traceback begins, of a thread or of what the interpreter collected.
+/// The first line of a traceback, from a thread or from an object that the interpreter collected.
 const HEAD: &str = "  Traceback (most recent call last):";
 
-/// A warning: its first line, where else it came from, and what was raised.
+/// A warning: its first line, its other locations, and the uncaught exception.
 #[derive(Debug)]
 struct Warning<'a> {
     line: &'a str,
@@ -27,13 +27,13 @@ struct Warning<'a> {
     lines: usize,
 }
 
-/// Where among the frames of a traceback the next line is.
+/// The position of the next line among the frames of a traceback.
 #[derive(Clone, Copy, Debug, Default)]
 enum Frames<'a> {
     #[default]
     Outside,
     Inside {
-        /// The innermost one so far that is not of a library.
+        /// The innermost frame so far that is not in a library.
         own: Option<&'a str>,
     },
 }
@@ -43,15 +43,15 @@ enum Frames<'a> {
 pub(super) struct Warned<'a> {
     list: Vec<Warning<'a>>,
     kinds: HashMap<&'a str, usize>,
-    /// Which warning the next lines belong to.
+    /// The warning that the next lines belong to.
     last: usize,
-    /// The test in which it was given.
+    /// The test in which it was issued.
     test: &'a str,
     frames: Frames<'a>,
 }
 
 impl<'a> Warned<'a> {
-    /// A line of the section of warnings: two blanks begin a warning, more blanks its source.
+    /// Reads a line of the section of warnings: two blanks begin a warning, more blanks its source.
     pub(super) fn line(&mut self, line: &'a str) {
         if !line.starts_with(' ') {
             self.test = line;
@@ -87,7 +87,7 @@ impl<'a> Warned<'a> {
         }
     }
 
-    /// Takes `line` if it is of a traceback; whether it was.
+    /// Reads `line` if it belongs to a traceback; returns whether it did.
     fn is_of_traceback(&mut self, line: &'a str) -> bool {
         if line == HEAD {
             self.frames = Frames::Inside { own: None };

@@ -1,4 +1,4 @@
-//! What one line of the protocol, or of `prove`, can be.
+//! Recognises single lines of the protocol, or of `prove`.
 
 use crate::rows::report::{MAX_NAMES, Names, changed_line};
 use ethos_registry_core::find_text::FindText as _;
@@ -55,7 +55,7 @@ pub(super) fn commented(text: &str) -> Names<'_> {
     names
 }
 
-/// What `prove` states again in its summary, or of a run without failures.
+/// What `prove` repeats in its summary, or prints for a run without failures.
 const END_NOTES: [&str; 3] = ["ok", "All tests successful.", "No subtests run"];
 
 /// A file that `prove` reports as passed: `t/a.t .. ok`.
@@ -75,18 +75,18 @@ pub(super) fn key_value(trimmed: &str) -> Option<(&str, &str)> {
     is_key(key).then_some((key, value))
 }
 
-/// What a line of a difference states: a changed line, or the message of an error that was not expected.
+/// The changed line, or the message of an unexpected error, in a line of a diff.
 pub(super) fn difference(trimmed: &str) -> Option<String> {
     let thrown = || trimmed.starts_with("message: ").then(|| trimmed.to_owned());
     changed_line(trimmed).or_else(thrown)
 }
 
-/// Whether the lines that follow are the value.
+/// Whether the value is on the lines that follow.
 pub(super) fn opens_value(value: &str) -> bool {
     value.starts_with(['|', '>']) || matches!(value, "{" | "[")
 }
 
-/// Whether a value is only the beginning of one that has several lines: `"Object {`.
+/// Whether a value is only the first line of several: `"Object {`.
 pub(super) fn opens(value: &str) -> bool {
     value.starts_with('"') && value.ends_with(['{', '['])
 }
@@ -98,7 +98,7 @@ fn is_key(key: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Whether a command names the protocol as its report: `--tap`, `--test-reporter=tap`, `-R tap`.
+/// Whether a command requests the protocol: `--tap`, `--test-reporter=tap`, `-R tap`.
 pub(super) fn asks_for_protocol(words: &[String]) -> bool {
     let is_form = |form: &str| matches!(form, "tap" | "tap-flat");
     let named = |word: &str| {

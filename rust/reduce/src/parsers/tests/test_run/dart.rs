@@ -9,7 +9,7 @@
 
 use crate::line::is_number;
 
-/// What follows the counts of a trimmed line, and whether they have a failure.
+/// The text after the counts of a trimmed line, and whether they include a failure.
 fn counted(trimmed: &str) -> Option<(&str, bool)> {
     let time = trimmed.get(..6)?;
     let is_time = time.bytes().enumerate().all(|(at, byte)| match at {
@@ -30,7 +30,7 @@ fn counted(trimmed: &str) -> Option<(&str, bool)> {
     (passed && rest).then_some((name, failed))
 }
 
-/// Whether a trimmed line states which test is next.
+/// Whether a trimmed line shows which test is next.
 pub(super) fn is_passed(trimmed: &str) -> bool {
     counted(trimmed).is_some() && !is_failure(trimmed) && !is_verdict(trimmed)
 }
@@ -40,7 +40,7 @@ pub(super) fn is_failure(trimmed: &str) -> bool {
     trimmed.ends_with(" [E]") && counted(trimmed).is_some()
 }
 
-/// Whether a trimmed line states how all tests ended.
+/// Whether a trimmed line reports how all tests ended.
 pub(super) fn is_verdict(trimmed: &str) -> bool {
     const VERDICTS: [&str; 4] = [
         "All tests passed!",

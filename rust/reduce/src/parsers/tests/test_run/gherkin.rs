@@ -1,4 +1,4 @@
-//! Scenarios and steps, as behave and cucumber print them: of a scenario that went well nothing stays.
+//! Scenarios and steps, as behave and cucumber print them; nothing is kept of passed scenarios.
 
 /// Words with which a step begins.
 const STEPS: [&str; 6] = ["Given ", "When ", "Then ", "And ", "But ", "* "];
@@ -10,25 +10,25 @@ const SCENARIOS: [&str; 5] = [
     "Background:",
 ];
 
-/// Lines that belong to what follows them, and go when nothing follows.
+/// Lines that belong to the lines that follow, and are left out if none do.
 #[derive(Debug, Default)]
 pub(super) struct Gherkin<'a> {
     scenario: Option<&'a str>,
     step: Option<&'a str>,
     /// The scenario has failed: its other steps were not run.
     failed: bool,
-    /// Code that is proposed for steps which no one has written.
+    /// Code that is suggested for undefined steps.
     in_snippets: bool,
 }
 
-/// What becomes of a line.
+/// What happens to a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
-    /// It goes, or waits.
+    /// It is left out, or waits.
     Held,
-    /// It is written after what waits.
+    /// It is written after the lines that wait.
     Shown,
-    /// It is nothing of this kind.
+    /// It does not belong to a scenario.
     Other,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Gherkin<'a> {
         }
     }
 
-    /// What waits: the scenario and the step to which the line that is written belongs.
+    /// Returns the waiting scenario and step that the next line belongs to.
     pub(super) fn take(&mut self) -> impl Iterator<Item = &'a str> + use<'a> {
         let waits = self.scenario.is_some() || self.step.is_some();
         self.failed |= waits;

@@ -1,8 +1,8 @@
-//! What googletest and catch2 say around the failures of a test.
+//! Lines of googletest and catch2 around the failures of a test.
 
 use crate::line::beginnings::Beginnings;
 
-/// How lines begin that say nothing of a test.
+/// Prefixes of lines without information about a test.
 static NOISE: Beginnings<7> = Beginnings::new([
     "with expansion:",
     "..........",
@@ -12,32 +12,32 @@ static NOISE: Beginnings<7> = Beginnings::new([
     "Note: Google Test filter = ",
     "YOU HAVE ",
 ]);
-/// How lines below a failure begin that say what others say.
+/// Prefixes of lines below a failure that repeat others.
 static BELOW: Beginnings<3> = Beginnings::new([
     "Expected equality of these values:",
     "Expected: true",
     "Expected: false",
 ]);
 
-/// Whether a trimmed line states that a test begins or that it passed.
+/// Whether a trimmed line reports that a test begins or that it passed.
 pub(super) fn is_passed(trimmed: &str) -> bool {
     trimmed.starts_with("[ RUN      ]") || trimmed.starts_with("[       OK ]")
 }
 
-/// Whether a trimmed line states that the tests of a program begin.
+/// Whether a trimmed line reports that the tests of a program begin.
 pub(super) fn is_start(trimmed: &str) -> bool {
     trimmed.starts_with("[==========] Running ")
 }
 
-/// Whether a trimmed line may go: `1.0 evaluates to 1,` after a failure of this format,
-/// `[  FAILED  ] 2 tests, listed below:`.
+/// Whether a trimmed line can be left out: `1.0 evaluates to 1,` after a failure in this format, `[  FAILED  ] 2 tests,
+/// listed below:`.
 pub(crate) fn is_noise(trimmed: &str, after_failure: bool) -> bool {
     NOISE.begin(trimmed)
         || (trimmed.starts_with('[') && trimmed.ends_with(", listed below:"))
         || after_failure && (BELOW.begin(trimmed) || evaluates(trimmed))
 }
 
-/// Below a comparison: its expressions, whose values the first line shows.
+/// Below a comparison: its expressions, whose values are in the first line.
 fn evaluates(trimmed: &str) -> bool {
     let text = trimmed.trim_end_matches([',', '.']);
     let text = text.strip_suffix(", and").unwrap_or(text);
@@ -48,7 +48,7 @@ fn evaluates(trimmed: &str) -> bool {
         })
 }
 
-/// The place in `src/tide.cpp:8: Failure`.
+/// The location in `src/tide.cpp:8: Failure`.
 pub(super) fn place(trimmed: &str) -> Option<&str> {
     trimmed.strip_suffix(": Failure").filter(|place| {
         let line = place.rsplit_once(':').map_or("", |(_, line)| line);

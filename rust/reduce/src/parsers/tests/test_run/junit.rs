@@ -1,4 +1,4 @@
-//! Reports in the XML of `JUnit`, a tag a line, as reporters of many runners print them.
+//! Reports in the XML format of `JUnit` with one tag per line, as reporters of many runners print them.
 
 use super::FAMILY;
 use crate::input::Input;
@@ -11,17 +11,17 @@ use crate::rows::report::{
 use crate::rows::unknown::in_place::UnknownInPlace;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Lines among which the first tag is looked for.
+/// How many lines are searched for the first tag.
 const FIRST_LINES: usize = 20;
-/// Further lines of one failure, and changed lines of it.
+/// How many further lines, and changed lines, of one failure are shown.
 const MORE_LINES: usize = 2;
 const CHANGED_LINES: usize = 4;
-/// Lines that a failed test printed.
+/// How many lines that a failed test printed are shown.
 const PRINTED_LINES: usize = 6;
-/// Suites that are shown with their counts.
+/// How many suites are shown with their counts.
 const SUITES: usize = 40;
 
-/// Whether the text is such a report; one whose tags stand in one line is not.
+/// Whether the text is such a report; its tags must be on separate lines.
 pub(crate) fn is_report(input: &Input<'_>) -> bool {
     let mut lines = input.beginning().take(FIRST_LINES);
     lines.any(|line| {
@@ -31,7 +31,8 @@ pub(crate) fn is_report(input: &Input<'_>) -> bool {
     })
 }
 
-/// Failed tests with their messages and places, and the counts; much around the report is an output of its own.
+/// Writes failed tests with their messages and locations, and the counts; long text around the report is reduced
+/// separately.
 pub(crate) fn reduce(input: &Input<'_>, output: &mut Output) {
     let [before, own, behind] =
         nested::around(input, |line| line.trim_ascii_start().starts_with('<'));
@@ -64,11 +65,11 @@ fn report(input: &Input<'_>, output: &mut Output) {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Outside,
-    /// In a message of several lines, which the failure states again.
+    /// In a multi-line message, which the failure repeats.
     Message,
-    /// In what a failure states.
+    /// In a failure.
     Failure,
-    /// In what a test printed, or in properties.
+    /// In the output of a test, or in properties.
     Printed,
 }
 
@@ -76,7 +77,7 @@ struct Report<'a, 'o> {
     state: State,
     /// The test, until a failure of it is written.
     test: Option<&'a str>,
-    /// How many more lines are shown of what the failed test printed.
+    /// How many more lines of the output of the failed test are shown.
     printed: usize,
     suites: usize,
     message: &'a str,
@@ -175,7 +176,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// A line that a test printed: of one that failed the first ones are shown.
+    /// Reads a line of the output of a test: if it failed, the first ones are shown.
     fn printed(&mut self, text: &str) {
         let text = text.split("</system-").next().unwrap_or(text).trim();
         if self.printed > 0 && !text.is_empty() && !text.starts_with("<![CDATA[") {
@@ -205,7 +206,7 @@ impl<'a> Report<'a, '_> {
         }
     }
 
-    /// A line of what a failure states: most of it repeats the message.
+    /// Reads a line of a failure: most of it repeats the message.
     fn detail(&mut self, trimmed: &'a str) {
         let frame = trimmed
             .strip_prefix("❯ ")
@@ -233,7 +234,7 @@ impl<'a> Report<'a, '_> {
     }
 }
 
-/// The value of an attribute, to the end of the line where it has several.
+/// The value of an attribute; if it has several lines, up to the end of the first.
 fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     let start = tag.find_text(name)? + name.len();
     let value = tag.get(start..)?;

@@ -1,4 +1,4 @@
-//! What one line of a report can be, whichever runner wrote it.
+//! Recognises single lines of a report, whichever runner wrote it.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use crate::line::is_bad;
 use crate::rows::report::{javascript_place, without_time};
 use ethos_registry_core::find_text::{FindText as _, any_of};
 
-/// How lines begin that tell of a test that passed, or of one that begins.
+/// Prefixes of lines that report a passed test or the start of one.
 static PASSED: Beginnings<17> = Beginnings::new([
     "(pass) ",
     "✓ ",
@@ -30,7 +30,7 @@ static PASSED: Beginnings<17> = Beginnings::new([
     "» ",
     "- [skip] ",
 ]);
-/// How they end.
+/// Suffixes of such lines.
 const PASSED_ENDS: [&str; 8] = [
     " PASSED",
     "| PASS |",
@@ -41,7 +41,7 @@ const PASSED_ENDS: [&str; 8] = [
     " ... PASS",
     "... OK",
 ];
-/// Lines that only head what follows; what follows one of them in its line is shown.
+/// Lines that are only headings; text after one of them on the same line is shown.
 const HEADINGS: [&str; 8] = [
     "Failures:",
     "Stack:",
@@ -52,7 +52,7 @@ const HEADINGS: [&str; 8] = [
     "stdout:",
     "stderr:",
 ];
-/// Lines around the report that say nothing of a test.
+/// Lines around the report that have no information about a test.
 static NOISE: Beginnings<36> = Beginnings::new([
     "the missing elements were:",
     "the extra elements were:",
@@ -91,7 +91,7 @@ static NOISE: Beginnings<36> = Beginnings::new([
     "Microsoft (R) ",
     "Copyright (c) Microsoft ",
 ]);
-/// How lines begin that tell of a failure.
+/// Prefixes of lines that report a failure.
 static FAILURES: Beginnings<17> = Beginnings::new([
     "(fail) ",
     "✗ ",
@@ -112,7 +112,7 @@ static FAILURES: Beginnings<17> = Beginnings::new([
     "Failing scenarios:",
 ]);
 const FAILED_ENDS: [&str; 3] = [" FAILED", "| FAIL |", " FAIL"];
-/// Parts of paths that are not the user's.
+/// Parts of paths of foreign code.
 const FOREIGN: [&str; 18] = [
     "/gems/",
     "/vendor/",
@@ -136,7 +136,7 @@ const FOREIGN: [&str; 18] = [
 
 static FOREIGN_PART: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(FOREIGN));
 
-/// Whether a line describes a test that passed or begins.
+/// Whether a line reports a passed test or the start of one.
 pub(super) fn is_passed(trimmed: &str) -> bool {
     if PASSED.begin(trimmed) || xctest::is_passed(trimmed) || dart::is_passed(trimmed) {
         return true;
@@ -150,7 +150,7 @@ pub(super) fn is_passed(trimmed: &str) -> bool {
         || is_counted(trimmed, &["OK"])
 }
 
-/// Whether a line is a counted verdict, one of `verdicts`: `1/7 tension OK              0.01s`.
+/// Whether a line is a numbered result, one of `verdicts`: `1/7 tension OK              0.01s`.
 fn is_counted(trimmed: &str, verdicts: &[&str]) -> bool {
     if !trimmed.starts_with(|sign: char| sign.is_ascii_digit()) {
         return false;
@@ -165,7 +165,7 @@ fn is_counted(trimmed: &str, verdicts: &[&str]) -> bool {
     counted && words.any(|word| verdicts.contains(&word))
 }
 
-/// Whether a line is a row of signs, one a test: `..F.E*`, perhaps with a count after it.
+/// Whether a line is a row of symbols, one per test: `..F.E*`, perhaps with a count after it.
 pub(super) fn is_drawn(trimmed: &str) -> bool {
     if !trimmed.is_ascii() {
         return trimmed.chars().all(|sign| "―─━═ ✀•●○".contains(sign));
@@ -180,7 +180,7 @@ pub(super) fn is_drawn(trimmed: &str) -> bool {
     signs && (trimmed.len() > 2 || trimmed == "." || trimmed == "*")
 }
 
-/// Counts that say nothing when they are zero.
+/// Counts that are left out when they are zero.
 static NOUGHTS: Beginnings<5> = Beginnings::new([
     "Ok:",
     "Expected Fail:",
@@ -216,7 +216,7 @@ pub(super) fn is_noise(trimmed: &str) -> bool {
         || trimmed.starts_with("at async Promise.all ")
 }
 
-/// The number of a line of source around a failure, as ava shows it: `3: test("x")`.
+/// A numbered source line around a failure, as ava shows it: `3: test("x")`.
 pub(super) fn numbered_source(trimmed: &str) -> Option<&str> {
     let (number, source) = trimmed.split_once(':')?;
     let apart = source.is_empty() || source.starts_with(' ');
@@ -224,7 +224,7 @@ pub(super) fn numbered_source(trimmed: &str) -> Option<&str> {
     (apart && !number.is_empty() && number.len() < 6 && digits).then_some(number)
 }
 
-/// The title of a failure that has a number: `3) cart adds`.
+/// The title in a numbered failure: `3) cart adds`.
 pub(super) fn numbered_title(trimmed: &str) -> Option<&str> {
     let (number, title) = trimmed.split_text(") ")?;
     let digits = number.bytes().all(|byte| byte.is_ascii_digit());
@@ -249,7 +249,7 @@ pub(super) fn is_failure(trimmed: &str) -> bool {
 /// A frame of a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Frame<'a> {
-    /// The place in the user's code.
+    /// The location in the user's code.
     User(&'a str),
     /// Code of a library or of the runtime.
     Foreign,
@@ -277,7 +277,7 @@ pub(super) fn frame(trimmed: &str) -> Option<Frame<'_>> {
     let place = leading_place(frame)?;
     let rest = frame.get(place.len()..).unwrap_or_default();
     let alone = rest.is_empty() || rest.starts_with(":in ") || rest.starts_with(": (");
-    // What no one caught in Ruby is shown behind its first frame.
+    // The message of an uncaught Ruby exception follows its first frame.
     let is_head = rest.ends_with(')') && rest.has_text("': ");
     if !alone || is_head {
         return None;
@@ -301,7 +301,7 @@ fn leading_place(text: &str) -> Option<&str> {
     named.then(|| text.get(..colon + 1 + digits)).flatten()
 }
 
-/// Whether a verdict counts failures: a number other than zero beside a word for them.
+/// Whether a verdict counts failures: a number other than zero next to a word for them.
 pub(super) fn names_failures(verdict: &str) -> bool {
     let words = || {
         verdict

@@ -1,4 +1,4 @@
-//! Verdicts with which runners of tests end.
+//! Verdicts of test runners.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use ethos_registry_core::find_text::{FindText as _, any_of};
 
 /// A longer line is not a verdict.
 const BYTES: usize = 240;
-/// Parts of verdicts, all of one line, which begins with a count.
+/// Parts of verdicts that begin with a count; all parts of one verdict must be in the line.
 const COUNTED: [&[&str]; 12] = [
     &[" example", ", ", " failure"],
     &[" runs, ", " assertions, ", " failures, "],
@@ -25,7 +25,7 @@ const COUNTED: [&[&str]; 12] = [
     &[" tests, ", " passed, ", " failed"],
     &[" tests completed, ", " failed"],
 ];
-/// What each of these has.
+/// Each of these contains one of these words.
 const COUNTED_WORDS: [&str; 6] = [
     " example",
     " runs, ",
@@ -34,7 +34,7 @@ const COUNTED_WORDS: [&str; 6] = [
     " success",
     " scenarios ",
 ];
-/// Parts of verdicts, all of one line, which begins with the first of them.
+/// Parts of verdicts that begin with the first part; all parts of one verdict must be in the line.
 const WORDED: [&[&str]; 15] = [
     &["Tests: ", "Assertions: "],
     &["OK (", " test", " assertion"],
@@ -52,7 +52,7 @@ const WORDED: [&[&str]; 15] = [
     &["Ran ", " tests across ", " file"],
     &["Full log written to ", "meson-logs/testlog"],
 ];
-/// How they begin.
+/// The prefixes of these.
 static WORDS: Beginnings<15> = Beginnings::new([
     "Tests: ",
     "OK (",
@@ -73,7 +73,7 @@ static WORDS: Beginnings<15> = Beginnings::new([
 
 static COUNTED_WORD: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(COUNTED_WORDS));
 
-/// Whether a trimmed line is a verdict; one that begins with a number can be behind a level of a log.
+/// Whether a trimmed line is a verdict; one that begins with a number can follow a log level.
 pub(super) fn is_verdict(trimmed: &str) -> bool {
     if trimmed.len() > BYTES {
         return false;

@@ -9,7 +9,7 @@
 
 use ethos_registry_core::find_text::FindText as _;
 
-/// What a trimmed line states of a test or a suite, behind its name.
+/// The text after the name of a test or a suite in a trimmed line.
 fn said(trimmed: &str) -> Option<&str> {
     let name = trimmed.strip_prefix("Test ")?;
     let name = name
@@ -18,26 +18,26 @@ fn said(trimmed: &str) -> Option<&str> {
     name.rsplit_text("' ").map(|(_, said)| said)
 }
 
-/// Whether a trimmed line states that a test or a suite begins or passed.
+/// Whether a trimmed line reports that a test or a suite begins or passed.
 pub(super) fn is_passed(trimmed: &str) -> bool {
     let beginnings = ["started", "passed"];
     said(trimmed).is_some_and(|said| beginnings.iter().any(|word| said.starts_with(word)))
         || trimmed.starts_with('\u{25c7}')
 }
 
-/// Whether a trimmed line states that a test failed.
+/// Whether a trimmed line reports that a test failed.
 pub(super) fn is_failure(trimmed: &str) -> bool {
     trimmed.starts_with("Test Case '")
         && said(trimmed).is_some_and(|said| said.starts_with("failed ("))
 }
 
-/// Whether a trimmed line states that a suite failed, which its tests say as well.
+/// Whether a trimmed line reports that a suite failed, which its tests show as well.
 pub(super) fn is_noise(trimmed: &str) -> bool {
     trimmed.starts_with("Test Suite '")
         && said(trimmed).is_some_and(|said| said.starts_with("failed at "))
 }
 
-/// Whether a trimmed line counts the tests that were run and those that failed.
+/// Whether a trimmed line counts the tests that ran and those that failed.
 pub(super) fn is_verdict(trimmed: &str) -> bool {
     match trimmed.as_bytes().first() {
         Some(b'E') => {

@@ -1,10 +1,10 @@
-//! Warnings of Python between the marks of tests: `..oak.py:3: ResourceWarning: unclosed file`.
+//! Python warnings between test marks: `..oak.py:3: ResourceWarning: unclosed file`.
 
 use ethos_registry_core::find_text::FindText as _;
 
-/// Warnings of one category that are shown; those of most runs are alike.
+/// How many warnings of one category are shown; they are usually similar.
 const SHOWN: usize = 3;
-/// Categories that are distinguished.
+/// How many categories are distinguished.
 const CATEGORIES: usize = 16;
 const ADVICE: &str = "ResourceWarning: Enable tracemalloc to get the object allocation traceback";
 
@@ -13,12 +13,12 @@ const ADVICE: &str = "ResourceWarning: Enable tracemalloc to get the object allo
 pub(super) struct Warned<'a> {
     /// How many of each category were shown.
     shown: Vec<(&'a str, usize)>,
-    /// Whether the line before was a warning: its source is below.
+    /// Whether the previous line was a warning, so that its source follows.
     in_warning: bool,
 }
 
 impl<'a> Warned<'a> {
-    /// Whether `line` is of a warning and shows nothing more: its source, an advice, or one of many.
+    /// Whether `line` belongs to a warning and adds nothing: its source, advice, or one of many.
     pub(super) fn is_told(&mut self, line: &'a str) -> bool {
         let is_source = self.in_warning && line.starts_with("  ");
         self.in_warning = false;
@@ -41,7 +41,7 @@ impl<'a> Warned<'a> {
     }
 }
 
-/// The category of a warning that has a place: `oak.py:3: DeprecationWarning: elm is old`.
+/// The category of a warning with a location: `oak.py:3: DeprecationWarning: elm is old`.
 fn category(line: &str) -> Option<&str> {
     let (place, rest) = line.split_text(": ")?;
     let (category, _) = rest.split_text(": ")?;

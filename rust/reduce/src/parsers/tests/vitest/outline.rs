@@ -1,4 +1,4 @@
-//! Rows of files, suites and tests with their signs, and what tests printed between them.
+//! Rows of files, suites and tests with their symbols, and the output of tests between them.
 
 use super::shape::{is_failed_row, is_noise, without_project};
 use super::{Printed, Report, State};
@@ -7,12 +7,12 @@ use crate::rows::report::{
     MESSAGE_CHARS, is_coverage_row, is_script_line, javascript_place, without_time,
 };
 
-/// Lines that a failed test printed.
+/// How many lines that a failed test printed are kept.
 const PRINTED_LINES: usize = 6;
-/// First lines of what tests that passed wrote to the stream of errors.
+/// How many first lines of what passed tests wrote to standard error are kept.
 const LOUD_LINES: usize = 6;
 const LOUD_CHARS: usize = 160;
-/// This many of the tests that printed are remembered.
+/// How many of the tests with output are remembered.
 const MAX_HEADS: usize = 64;
 
 impl<'a> Report<'a, '_> {
@@ -33,7 +33,7 @@ impl<'a> Report<'a, '_> {
             '❯' if is_failed_row(line, title) => self.outline_failure(trimmed, title),
             '❯' => {
                 if let Some(place) = javascript_place(title) {
-                    // The title of this failure was cut away.
+                    // The title of this failure was cut off.
                     self.places.add(place);
                     self.state = State::Details;
                     return;
@@ -46,7 +46,7 @@ impl<'a> Report<'a, '_> {
                     self.output.failed();
                 }
             }
-            // A test that was not run, once enough had failed.
+            // A test that was not run after too many failures.
             '·' if line.starts_with("   · ") => {
                 self.state = State::Outline;
             }
@@ -60,7 +60,7 @@ impl<'a> Report<'a, '_> {
     }
 
     fn outline_failure(&mut self, trimmed: &str, title: &str) {
-        // How often it was tried again follows the time, or before it.
+        // The number of retries follows the time, or precedes it.
         let title = title.split(" (retry x").next().unwrap_or(title);
         let title = without_project(without_time(title));
         self.outline_shown = !self.blocks.contains(title);

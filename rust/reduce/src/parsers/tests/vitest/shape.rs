@@ -1,17 +1,17 @@
-//! What one line of `vitest` can be.
+//! Recognises single lines of `vitest`.
 
 use crate::line::beginnings::Beginnings;
 use crate::rows::report::{Names, add_title, javascript_place};
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::lines;
 
-/// Messages at the end of a block about errors that no test caught.
+/// The last messages of a block about uncaught errors.
 pub(super) const ORIGINS: [&str; 3] = [
     "This error originated in ",
     "The latest test that might've caused the error is ",
     "This error was caught after test environment was torn down",
 ];
-/// Messages that say what to do about a failure in general.
+/// Messages with general advice about a failure.
 pub(super) static HINTS: Beginnings<5> = Beginnings::new([
     "- The error was thrown, while Vitest was running this test",
     "- If the error occurred after the test had been completed",
@@ -27,7 +27,7 @@ pub(super) fn begins_run(line: &str) -> bool {
     version.is_some_and(|version| version.starts_with(|sign: char| sign.is_ascii_digit()))
 }
 
-/// How totals begin; two blanks follow.
+/// Prefixes of totals; two blanks follow.
 const TOTALS: [&str; 6] = [
     "Test Files",
     "Tests",
@@ -49,7 +49,7 @@ pub(super) fn total(line: &str) -> Option<(&'static str, &str)> {
     counts.then_some((*label, value))
 }
 
-/// What blocks of failures are about: the titles, each also without its first parts, and the files.
+/// The subjects of failure blocks: their titles, also without their first parts, and the files.
 pub(super) fn blocks(text: &str) -> Names<'_> {
     let mut names = Names::default();
     for at in memchr::memmem::find_iter(text.as_bytes(), b" FAIL  ") {
@@ -81,7 +81,7 @@ pub(super) fn without_project(title: &str) -> &str {
     inside.map_or(title, |(_, title)| title.trim_start())
 }
 
-/// Whether a line names an error: `TypeError: …`, `Caused by: …`, `Serialized Error: …`.
+/// Whether a line is an error: `TypeError: …`, `Caused by: …`, `Serialized Error: …`.
 pub(super) fn is_error(trimmed: &str) -> bool {
     let Some((name, _)) = trimmed.split_text(": ") else {
         return false;
@@ -89,12 +89,12 @@ pub(super) fn is_error(trimmed: &str) -> bool {
     name == "Caused by" || (name.ends_with("Error") && name.len() < 60)
 }
 
-/// Whether an older version names a failed test, below its file: `   ❯ a.test.ts > suite > test`.
+/// Whether an older version shows a failed test below its file: `   ❯ a.test.ts > suite > test`.
 pub(super) fn is_failed_row(line: &str, title: &str) -> bool {
     line.starts_with("   ") && title.has_text(" > ") && javascript_place(title).is_none()
 }
 
-/// Whether counts stand in a line that is drawn while tests run: one blank is behind their label.
+/// Whether `trimmed` shows counts while tests run: one blank follows their label.
 fn is_interim(trimmed: &str) -> bool {
     const LABELS: [&str; 4] = ["Test Files ", "Tests ", "Start at ", "Duration "];
     let mut values = LABELS
@@ -103,8 +103,7 @@ fn is_interim(trimmed: &str) -> bool {
     values.any(|value| value.starts_with(|first: char| first.is_ascii_digit()))
 }
 
-/// Lines that say how the run was set up or when it began; of one that was `counted` also the counts before
-/// its end.
+/// Lines about the setup or the start of the run; if it was `counted`, also the counts before its end.
 pub(super) fn is_noise(line: &str, trimmed: &str, counted: bool) -> bool {
     line.starts_with(" RUN  v")
         || line.starts_with(" DEV  v")
@@ -114,7 +113,7 @@ pub(super) fn is_noise(line: &str, trimmed: &str, counted: bool) -> bool {
         || counted && line.starts_with(' ') && is_interim(trimmed)
 }
 
-/// Whether a line of a message has nothing but brackets.
+/// Whether a line of a message consists of brackets.
 pub(super) fn is_bracket(trimmed: &str) -> bool {
     trimmed.bytes().all(|sign| b"[]{}(),;\"'`".contains(&sign))
 }

@@ -118,7 +118,7 @@ impl<'h> Reader<'h> {
         if let Some(comment) = rest.strip_prefix("<!--") {
             let text = comment.find_text("-->").and_then(|end| comment.get(..end));
             self.at = text.map_or(self.html.len(), |text| self.at + text.len() + 7);
-            // A server that shows what went wrong may say it for programs here.
+            // A server that reports an error may describe it for programs here.
             let told = text.filter(|text| text.contains('\n') && text.has_text("Traceback (most"));
             if let Some(text) = told {
                 self.end_line(each);
@@ -152,7 +152,7 @@ impl<'h> Reader<'h> {
         }
     }
 
-    /// How long the tag is that `rest` begins with. Once a quote is not closed, quotes tell nothing.
+    /// The length of the tag that `rest` begins with. After an unclosed quote, quotes are ignored.
     fn tag_end(&mut self, rest: &str) -> Option<usize> {
         if self.has_quotes
             && let Some(end) = tag_end(rest)
@@ -255,7 +255,7 @@ impl<'h> Reader<'h> {
         }
     }
 
-    /// Goes behind the end of the element `name`, or of the page.
+    /// Goes after the end of the element `name`, or of the page.
     fn skip_to_end(&mut self, name: &str) {
         let rest = self.rest().unwrap_or_default();
         let end = memmem::find_iter(rest.as_bytes(), b"</").find(|at| {

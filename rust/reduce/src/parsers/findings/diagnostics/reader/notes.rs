@@ -1,4 +1,4 @@
-//! What is said of a finding below its place: why, and what was expected there.
+//! The lines below a finding that belong to it: the reason, and what was expected.
 
 use super::super::block::is_asked_for;
 use super::super::block::{Block, is_hint};
@@ -11,7 +11,7 @@ use ethos_registry_core::find_text::FindText as _;
 const MAX_NOTES: usize = 20;
 
 impl<'a> Reader<'a> {
-    /// Whether `text` belongs to what a linter for scripts advises, or states where to read more.
+    /// Whether `text` belongs to what a linter for scripts advises, or shows where to read more.
     pub(super) fn advises(&mut self, text: &str) -> bool {
         match text {
             "Did you mean:" => self.block = Block::Advice,
@@ -19,7 +19,7 @@ impl<'a> Reader<'a> {
                 self.end_finding();
                 self.block = Block::Addresses;
             }
-            // What ran the program may have its say without an empty line between.
+            // The runner may print a line without an empty line between.
             _ if self.block == Block::Addresses && indent(text) == 0 => {
                 self.block = Block::None;
                 self.shell_place = None;
@@ -29,7 +29,7 @@ impl<'a> Reader<'a> {
         matches!(self.block, Block::Advice | Block::Addresses)
     }
 
-    /// Reads `info: ` below a finding, the first of which belongs to its message; whether it was one.
+    /// Reads `info: ` below a finding; the first one belongs to its message. Returns whether it was such a line.
     pub(super) fn noted(&mut self, text: &'a str) -> bool {
         let is_below = self.told.is_some() || self.block == Block::Notes;
         let Some(note) = text.strip_prefix("info: ").filter(|_| is_below) else {

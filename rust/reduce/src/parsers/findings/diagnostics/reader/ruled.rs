@@ -5,7 +5,7 @@ use super::Reader;
 use crate::line::indent;
 
 impl<'a> Reader<'a> {
-    /// `text`, a head that ends in a ruler, begins a block: its message is below it.
+    /// `text`, a header that ends in a ruler, begins a block: its message is below it.
     pub(super) fn rule_off(&mut self, text: &str, found: bool) {
         let closed = text.ends_with('━') && indent(text) == 0;
         // Below other heads stand lists and counts.
@@ -17,7 +17,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a line belongs to the head that a ruler closes; the first message there is the head's.
+    /// Whether a line belongs to the header that a ruler closes; the first message there is the header's.
     pub(super) fn is_below_rule(&mut self, text: &'a str) -> bool {
         if indent(text) == 0 {
             self.ruled_off = None;

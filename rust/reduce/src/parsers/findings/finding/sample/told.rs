@@ -13,10 +13,10 @@ use crate::rows::report::squeezed;
 const COUNT_CHARS: usize = 5;
 /// Represents the place that was shown last.
 const THERE: &str = " (there)";
-/// About how many characters tell how many findings say the same.
+/// The approximate length of a count of equal findings.
 const COUNTS_CHARS: usize = 12;
 
-/// The ways to tell the findings, the fullest first.
+/// The ways to show findings, the most detailed first.
 const PLANS: [Plan; 7] = [
     Plan::new(PLACES, RULE_GROUPS, true),
     Plan::new(PLACES, 4, true),
@@ -179,7 +179,7 @@ impl<'a> Sample<'a> {
                 }
                 said = message;
             }
-            // What is said of one place with several names is shown with the place once.
+            // Several names at one location are shown with the location once.
             if (*file, *place) == here && !place.is_empty() {
                 row.push_str(THERE);
                 continue;
@@ -210,7 +210,7 @@ impl<'a> Group<'a> {
         self.always || self.rank < plan.of_rule
     }
 
-    /// The places beside the first one that are shown.
+    /// The locations that are shown in addition to the first one.
     fn told(&self, plan: Plan) -> impl Iterator<Item = &Other<'a>> {
         let all = self.severe;
         let early = plan.places.max(self.early);
