@@ -100,18 +100,18 @@ const ERROR_CHARS: usize = 300;
 const MAX_REQUIRED: usize = 2;
 /// How many errors and verdicts are kept, the first and the last.
 const MAX_FACTS: usize = 4_096;
-/// How many lines of no known kind are kept, the first and the last.
+/// How many unrecognised lines are kept, the first and the last.
 const MAX_OTHERS: usize = 30;
-/// How many finished targets are kept, the last.
+/// How many of the last finished targets are kept.
 const MAX_TARGETS: usize = 2;
-/// How `configure` shows which files it wrote.
+/// The prefix with which `configure` reports a file that it wrote.
 const CREATED: &str = "config.status: creating ";
 
 fn runs(input: &Input<'_>) -> bool {
     PROGRAMS.contains(&input.program())
 }
 
-/// Whether it was asked what would be run: the commands are the answer.
+/// Whether a dry run was requested, so that the commands are the result.
 fn is_dry_run(input: &Input<'_>) -> bool {
     const OPTIONS: [&str; 4] = ["-n", "--dry-run", "--just-print", "--recon"];
     matches!(input.program(), "make" | "gmake" | "ninja")
@@ -124,11 +124,11 @@ fn recognises(input: &Input<'_>) -> Match {
     }
     let mut judged = 0;
     let mut steps = 0;
-    // All lines together are searched sooner than each alone, and most hold nothing of it.
+    // Searching all lines at once is faster than searching each, and most inputs contain nothing of it.
     let may_link = is_linked(input.first_part());
     for text in input.beginning() {
         if text == "--" {
-            // Comments of a database dump begin like what `cmake` states.
+            // Comments of a database dump begin like messages of `cmake`.
             return Match::No;
         }
         let is_step = is_step(text)
@@ -142,7 +142,7 @@ fn recognises(input: &Input<'_>) -> Match {
             return Match::Certain;
         }
     }
-    // A failed link may be all that an output holds, and it comes last.
+    // A link error may be all that an output contains, and it comes last.
     let linked = || {
         let mut ending = input.ending();
         ending.any(|line| line.starts_with("collect2: error:"))
@@ -162,7 +162,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     build.write(input.target_chars(), output);
 }
 
-/// The lines below a message of a compiler that draws no rule beside its source.
+/// The lines below a message of a compiler that does not draw a line next to the source.
 #[derive(Clone, Copy)]
 enum Below<'a> {
     Nothing,
@@ -170,7 +170,7 @@ enum Below<'a> {
     Message,
     /// This line is the source if the next one points into it.
     Source(&'a str),
-    /// The next line may be what a change would put there.
+    /// The next line may be a suggested replacement.
     Pointer,
 }
 
@@ -180,16 +180,16 @@ pub(crate) fn compiles(line: &str) -> bool {
 }
 
 struct Build<'a> {
-    /// Errors and verdicts in their order.
+    /// Errors and verdicts in order.
     facts: Ends<'a>,
     warnings: Findings<'a>,
     targets: Ends<'a>,
     others: Ends<'a>,
-    /// Where the template of the next error was asked for.
+    /// Where the template of the next error was instantiated.
     required: Vec<&'a str>,
-    /// The file of the last error, and the last note that states who asked for the template that it is in.
+    /// The file of the last error, and the last note about where its template was instantiated.
     asked: (&'a str, Option<&'a str>),
-    /// Whether one of the facts is that something failed.
+    /// Whether one of the facts is a failure.
     failed: bool,
     folders: Folders<'a>,
     group: Group,
@@ -197,7 +197,7 @@ struct Build<'a> {
     cmake: Cmake,
     /// What the lines below a message may show.
     below: Below<'a>,
-    /// Files that `configure` wrote at its end.
+    /// Files that `configure` wrote at the end.
     created: String,
     /// The last step that succeeded: a successful run may print nothing else.
     step: Option<&'a str>,
@@ -290,7 +290,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// `make` repeats a failure for each folder that it leaves.
+    /// Adds a fact. `make` repeats a failure for each folder that it leaves.
     fn fact(&mut self, text: &'a str) {
         self.end_error();
         if self.facts.last_ones(1).next() != Some(text) && !self.references.take(text) {
@@ -346,7 +346,7 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// States who asked for the template of the last error, outside of the header that it is in.
+    /// Adds where the template of the last error was instantiated, if that is not in its header.
     fn end_error(&mut self) {
         if let (_, Some(asked)) = std::mem::take(&mut self.asked) {
             self.facts.push(asked);
@@ -385,7 +385,7 @@ impl<'a> Build<'a> {
             output.fact(&shorten(&created, ERROR_CHARS));
         }
         self.targets.write(Weight::Fact, ERROR_CHARS, output);
-        // It reports that the build came to its end.
+        // It shows that the build was completed.
         if let Some(last) = self.step.filter(|step| is_last_step(step)) {
             output.fact(&shorten(last, ERROR_CHARS));
         }

@@ -1,4 +1,4 @@
-//! Lists of findings, each with a place: `path:line:column: message` in its many spellings.
+//! Lists of findings with locations: `path:line:column: message` in its many variants.
 
 mod block;
 mod forms;
@@ -72,10 +72,10 @@ const PROGRAMS: [&str; 35] = [
     "yamllint",
 ];
 const OTHER_CHARS: usize = 240;
-/// More rules are not counted one by one.
+/// How many rules are counted separately.
 const MAX_COUNTED: usize = 1_000;
 
-/// When most of this many lines are findings it is sure enough what the rest is.
+/// If most of this many lines are findings, the rest need not be examined.
 const ENOUGH_LINES: usize = 24;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -169,13 +169,13 @@ fn is_counted(line: &str) -> bool {
     })
 }
 
-/// Whether a line explains a finding before it; what was asked of a type checker is by itself.
+/// Whether a line explains the finding before it; a requested answer of a type checker does not.
 fn is_aside(line: &str) -> bool {
     line.strip_prefix("note: ")
         .is_some_and(|note| !note.starts_with("Revealed "))
 }
 
-/// Findings of eslint and similar linters are shown by place, as in their own format.
+/// Whether findings are shown by location, as linters similar to eslint print them.
 fn is_exact(program: &str) -> bool {
     matches!(program, "eslint" | "standard" | "xo")
 }

@@ -1,4 +1,4 @@
-//! The "stylish" list of `eslint` and its kin: a file, then its findings.
+//! The "stylish" format of `eslint` and similar tools: a file, then its findings.
 
 mod php;
 mod ruled;
@@ -41,9 +41,9 @@ const MAX_OTHERS: usize = 30;
 const FORMER_FINDINGS: usize = 300;
 const OTHER_CHARS: usize = 240;
 const MAX_ENDS: usize = 4;
-/// Of so few findings each has its row.
+/// Up to this many findings are shown in rows of their own.
 const FEW_FINDINGS: usize = 40;
-/// Of more that have a code and no severity a sample is shown.
+/// Of more findings that have a code and no severity, a sample is shown.
 const MANY_REMARKS: usize = 150;
 /// With so few findings, repeated messages do not matter.
 const VERY_FEW_FINDINGS: usize = 12;
@@ -97,7 +97,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut skipped = 0;
     let mut file = "";
     for text in input.lines() {
-        // A message of several lines is the same for each of its findings.
+        // A multi-line message is equal for all of its findings.
         if !text.starts_with(' ') && others.iter().any(|(_, known)| *known == text) {
             skipped += usize::from(!text.is_empty());
             continue;
@@ -109,7 +109,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         } else if is_header(text) {
             file = text.trim_end().trim_end_matches(':');
         } else if !text.trimmed().is_empty() && !is_advice(text) {
-            // Another form of the list, before or after it, is as good.
+            // The list in another format, before or after it, is equivalent.
             let is_listed = || others.len() < FORMER_FINDINGS && finding(text).is_some();
             if others.len() < MAX_OTHERS || is_listed() {
                 others.push((listed.first.len(), text));
@@ -172,7 +172,7 @@ fn divided<'a>(input: &Input<'a>) -> (Input<'a>, Option<Input<'a>>) {
     }
 }
 
-/// The last lines that are not findings, when `others` is full without them: the totals are there.
+/// The last lines that are not findings, which contain the totals, if `others` is full without them.
 fn totals<'a>(input: &Input<'a>, others: &[(usize, &str)]) -> Vec<&'a str> {
     if others.len() < MAX_OTHERS {
         return Vec::new();
@@ -189,7 +189,7 @@ fn totals<'a>(input: &Input<'a>, others: &[(usize, &str)]) -> Vec<&'a str> {
 /// Findings below their files.
 #[derive(Debug, Default)]
 struct Listed<'a> {
-    /// As many as can be shown each.
+    /// The findings that can be shown individually.
     first: Vec<(&'a str, Finding<'a>)>,
     all: Findings<'a>,
     /// Whether one of them reports how severe it is.
@@ -229,7 +229,7 @@ impl<'a> Listed<'a> {
                 && self.files() * 2 >= findings
     }
 
-    /// How many times another file than before is named.
+    /// How often the file changes.
     fn files(&self) -> usize {
         self.first
             .chunk_by(|(one, _), (other, _)| one == other)
@@ -245,7 +245,7 @@ impl<'a> Listed<'a> {
         }
     }
 
-    /// One row per finding; the other lines stay where they were.
+    /// Writes one row per finding; the other lines stay in place.
     fn write_below_files(&self, others: &[(usize, &str)], output: &mut Output) {
         let mut others = others.iter().peekable();
         let mut told = None;
@@ -312,7 +312,7 @@ fn worded_row(text: &str) -> Option<Finding<'_>> {
     })
 }
 
-/// Whether a line shows what could be done, as eslint and the program that runs it do.
+/// Whether a line is advice of eslint or of the program that runs it.
 fn is_advice(text: &str) -> bool {
     text.has_text("potentially fixable") || text.starts_with("(Use `node --trace-")
 }
@@ -321,7 +321,7 @@ fn is_advice(text: &str) -> bool {
 fn is_header(text: &str) -> bool {
     let text = text.trim_end();
     let text = text.strip_suffix(':').unwrap_or(text);
-    // A message may go on at the left edge, and end with the name of its rule: `- Use it.  @types/ban`.
+    // A message may continue without indentation, and end with the name of its rule: `- Use it.  @types/ban`.
     let one_word = !text.contains(' ');
     let rooted = || text.starts_with(['/', '.']) || text.get(1..3) == Some(":\\");
     indent(text) == 0
@@ -331,7 +331,7 @@ fn is_header(text: &str) -> bool {
         && !text.ends_with('.')
 }
 
-/// `text` with its columns one blank apart.
+/// `text` with one blank between its columns.
 fn squeezed(text: &str) -> String {
     let mut squeezed = String::with_capacity(text.len());
     for part in text.trim().split("  ").filter(|part| !part.is_empty()) {

@@ -30,32 +30,32 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Changed lines are all shown up to this many bytes, and never more than these.
+/// Up to this many bytes all changed lines can be shown.
 const MOST_BYTES: usize = 24_000;
-/// Up to this many bytes of changes every changed line of a diff is shown.
+/// Up to this many bytes of changes, every changed line is shown.
 const SMALL_BYTES: usize = 8_000;
-/// Up to this many bytes of changes those of all commits of a history are shown.
+/// The same for the changes of all commits in a history.
 const SMALL_HISTORY_BYTES: usize = 2_000;
 const LINE_CHARS: usize = 400;
 const SHARED_LINE_CHARS: usize = 200;
-/// Up to this many bytes of changes lines are left out for others like them only where these are this part.
+/// Up to this many bytes, lines are represented by similar ones only if these are at least this share of the changes.
 const FOLDED_BYTES: usize = 12_000;
 const FOLDED_SHARE: usize = 5;
-/// What a formatter would change is all shown up to this many bytes; of more the places and some lines.
+/// Up to this many bytes, all changes of a formatter are shown; of more, the locations and some lines.
 const FORMATTED_BYTES: usize = 1_500;
-/// What the sides of a merge disagree about is all shown up to this many bytes.
+/// Up to this many bytes, all conflicting lines of a merge are shown.
 const CONFLICT_BYTES: usize = 3_000;
-/// Of a long diff so much is shown beside a share of it.
+/// The base size of a long reduced diff, to which a share of the diff is added.
 const LONG_BYTES: usize = 3_000;
-/// However many files there are, one has this many bytes.
+/// The least space for each file, however many there are.
 const LEAST_SHARE_BYTES: usize = 100;
-/// Lines outside of hunks (a message, what a formatter states) that are shown.
+/// How many lines outside of hunks are shown: commit messages, messages of a formatter.
 const PROSE_LINES: usize = 80;
-/// Lines that report something bad are shown beyond them.
+/// How many further lines that report a problem are shown.
 const BAD_LINES: usize = 40;
-/// This many changes in the form of `diff` without `-u` prove one.
+/// How many changes in the format of `diff` without `-u` prove that it is a diff.
 const NORMAL_CHANGES: usize = 2;
-/// With more commits than this their authors and dates go.
+/// With more commits, their authors and dates are left out.
 const COMMITS_WITH_AUTHOR: usize = 3;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -78,7 +78,7 @@ fn runs(input: &Input<'_>) -> bool {
         || (input.program() == "shellcheck" && input.words.iter().any(|word| asks_for_diff(word)))
 }
 
-/// Whether a command word is the form `diff`, or an option with it: `-fdiff`, `--format=diff`.
+/// Whether a command word is the format `diff`, or an option with it: `-fdiff`, `--format=diff`.
 fn asks_for_diff(word: &str) -> bool {
     let form = word.strip_prefix("-f").or(word.strip_prefix("--format="));
     form.unwrap_or(word) == "diff"
@@ -133,7 +133,7 @@ fn is_normal_change(line: &str) -> bool {
 
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let mut diff = Reader::read(input);
-    // A history with its diffs is looked over, a diff is read.
+    // In a history with diffs, less detail is needed than in a single diff.
     let is_history = diff.commits > COMMITS_WITH_AUTHOR;
     let (is_formatter, has_conflicts) = (is_formatter(input), has_conflicts(input));
     if has_conflicts {
@@ -190,15 +190,15 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// Whether the two sides of a merge disagree in one of the hunks.
+/// Whether one of the hunks is a merge conflict.
 fn has_conflicts(input: &Input<'_>) -> bool {
     let lines = input.text.as_bytes();
     memchr::memmem::find(lines, b"\n@@@ ").is_some()
         && memchr::memmem::find(lines, format!("\n{CONFLICT} ").as_bytes()).is_some()
 }
 
-/// Whether each changed line counts: those of a few changes that somebody made, not of words in long lines,
-/// of both sides of a merge, or of what a formatter would do.
+/// Whether each changed line matters: in a small change by a person, but not in long lines with changed words, on both
+/// sides of a merge, or in the changes of a formatter.
 fn is_read_line_by_line(input: &Input<'_>, diff: &Reader<'_>) -> bool {
     changed_bytes(&diff.files) <= SMALL_BYTES
         && (input.git_is(&["diff", "show"]) || compares(input))
@@ -206,12 +206,12 @@ fn is_read_line_by_line(input: &Input<'_>, diff: &Reader<'_>) -> bool {
         && memchr::memmem::find(input.text.as_bytes(), b"\n@@@ ").is_none()
 }
 
-/// Whether the program does nothing but compare what it is given.
+/// Whether the program only compares files.
 fn compares(input: &Input<'_>) -> bool {
     matches!(input.program(), "diff" | "colordiff" | "interdiff")
 }
 
-/// Whether the changes are what a formatter would do by itself.
+/// Whether the changes are those that a formatter would make.
 fn is_formatter(input: &Input<'_>) -> bool {
     runs(input) && !compares(input) && !matches!(input.program(), "git" | "patch")
 }

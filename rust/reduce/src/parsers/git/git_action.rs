@@ -1,4 +1,4 @@
-//! What git states of what it did: merges, rebases, conflicts, pushes, clones.
+//! Output of git commands that change something: merges, rebases, conflicts, pushes, clones.
 
 mod bisect;
 mod patch;
@@ -25,9 +25,9 @@ pub(crate) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 240;
-/// Rows of one kind (files of a merge, modes, branches) that are shown from the first.
+/// How many rows of one kind (files of a merge, modes, branches) are shown.
 const ROWS: usize = 100;
-/// Names of the further files of a commit have this many bytes by the first of this many folds that is enough.
+/// The space for names of further files of a commit; the first fold that is sufficient is used.
 const FILES_BYTES: usize = 4_000;
 const FILE_FOLDS: usize = 8;
 /// Prefixes of lines that report a failure.
@@ -70,7 +70,7 @@ static NOISE: Beginnings<22> = Beginnings::new([
     "Removing ",
     "Rebasing (",
 ]);
-/// What a hint reports that ends an operation or takes in what others did.
+/// Hints about how to end an operation or to integrate remote changes.
 const WAYS_OUT: [&str; 4] = ["--continue", "--abort", "--skip", "git pull"];
 /// Prefixes of lines that only proof that git speaks.
 static SIGNS: Beginnings<12> = Beginnings::new([
@@ -128,7 +128,7 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// Rows that can have many equals.
+/// Rows that can have many similar ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Many {
     Stat,
@@ -221,7 +221,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// The files of a commit beyond those that are shown one by one, below what became of them and their folder.
+/// Writes the files of a commit that are not shown individually, grouped by what happened to them and by folder.
 fn more_files(files: &[&str], output: &mut Output) {
     let folds = FOLDS.get(1..FILE_FOLDS).unwrap_or_default();
     let bytes = files.iter().map(|file| file.len() + 1).sum();

@@ -25,16 +25,16 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// More commits than this are left to the generic rule.
+/// Outputs with more commits are left to the generic rules.
 const COMMITS: usize = 2_048;
 /// How many ranges of one commit are named.
 const RANGES: usize = 24;
 /// How many lines of another form are shown.
 const UNKNOWN_LINES: usize = 30;
-/// Ranges of this many lines are shown whole if there is room.
+/// Ranges of up to this many lines are shown completely if there is space.
 const SHORT_RANGE: usize = 3;
 const SAMPLE_CHARS: usize = 120;
-/// Of a long file so much is shown beside a share of it.
+/// The base size of a long reduced file, to which a share of the file is added.
 const LONG_BYTES: usize = 1_000;
 const LONG_SHARE: usize = 20;
 /// Prefixes of lines that are alike in every file.
@@ -74,7 +74,7 @@ fn is_comment(code: &str) -> bool {
     })
 }
 
-/// Why a line of code is shown, the best reason first.
+/// The reason why a line of code is shown, the best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Reason {
     Head,
@@ -84,11 +84,10 @@ enum Reason {
     Short,
 }
 
-/// A line of code that shows something of a range of this many lines. There may be as many as the file has
-/// lines.
+/// A line of code that represents a range of lines. There may be as many as the file has lines, so it is small.
 #[derive(Clone, Copy)]
 struct Sample {
-    /// Where it is in the text.
+    /// The offset in the text.
     start: u32,
     bytes: u32,
     range_lines: u32,
@@ -103,7 +102,7 @@ impl Sample {
             .unwrap_or_default()
     }
 
-    /// Where it is below its commit.
+    /// The position below its commit.
     fn place(&self) -> (u16, u32) {
         (self.commit, self.start)
     }
@@ -119,25 +118,25 @@ struct Commit<'a> {
     lines: usize,
 }
 
-/// A piece of the text: where it begins and how long it is.
+/// A part of the text: its offset and its length.
 type Piece = (u32, u32);
 
-/// Lines one after the other that one commit wrote.
+/// Consecutive lines of one commit.
 #[derive(Default)]
 struct Range<'a> {
     commit: u16,
     first_number: &'a str,
     last_number: &'a str,
     lines: u32,
-    /// Its first sample.
+    /// The index of its first sample.
     samples_from: usize,
-    /// Showing lines: the first one, the longest one, all while it is short.
+    /// Informative lines: the first one, the longest one, and all of them while the range is short.
     first_code: Option<Piece>,
     longest: Piece,
     short: [Option<Piece>; SHORT_RANGE],
 }
 
-/// Commits with the lines that they wrote.
+/// Commits with their lines.
 #[derive(Default)]
 struct Blame<'a> {
     text: &'a str,
@@ -190,7 +189,7 @@ impl<'a> Blame<'a> {
         }
     }
 
-    /// The number of the commit of a line.
+    /// The index of the commit of a line.
     fn commit(&mut self, line: &Line<'a>) -> u16 {
         let next = u16::try_from(self.commits.len()).unwrap_or(u16::MAX);
         let at = *self.index.entry(line.name).or_insert(next);
@@ -206,7 +205,7 @@ impl<'a> Blame<'a> {
         at
     }
 
-    /// Keeps a line, unless one like it is kept.
+    /// Keeps a line, unless a similar one is kept.
     fn sample(&mut self, (start, bytes): Piece, reason: Reason) {
         let sample = Sample {
             start,
@@ -305,7 +304,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     write(input, &blame.commits, blame.samples, output);
 }
 
-/// The commits, and of their code as much as there is room for.
+/// Writes the commits, and as much of their code as fits.
 fn write(input: &Input<'_>, commits: &[Commit<'_>], mut samples: Vec<Sample>, output: &mut Output) {
     let heads: Vec<String> = commits.iter().map(head).collect();
     let heads_bytes: usize = heads.iter().map(|head| head.len() + 1).sum();

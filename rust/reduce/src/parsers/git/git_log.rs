@@ -1,4 +1,4 @@
-//! What `git log` states in its formats: every commit that was asked for, with its subject.
+//! Output of `git log` in its formats: every requested commit with its subject.
 
 mod blocks;
 mod commit;
@@ -24,34 +24,34 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// This many commits are shown when no number was asked for.
+/// How many commits are shown if no number was requested.
 const COMMITS: usize = 200;
-/// A list of lines from this size on shows its older commits only where branches meet or have names.
+/// From this size on, a list with one line per commit shows older commits only at merges or if they have names.
 const MANY_BYTES: usize = 5_000;
-/// The newest commits of such a list that keep their subject, and those that keep their name.
+/// How many of the newest commits of such a list keep their subject, and how many keep their id.
 const NEWEST: usize = 20;
 const NAMED: usize = 30;
-/// The newest commits of a log in blocks that keep their whole subject.
+/// How many of the newest commits of a log in blocks keep their complete subject.
 const NEWEST_BLOCKS: usize = 50;
 /// How many subjects of one author are shown.
 const SUBJECTS_OF_AUTHOR: usize = 200;
-/// A subject cut to fewer characters states nothing.
+/// A subject is not cut to fewer characters, because it would not be informative.
 const LEAST_SUBJECT_CHARS: usize = 16;
-/// What every commit has of its subject when a number of commits was asked for.
+/// The length of each subject if a number of commits was requested.
 const ASKED_SUBJECT_CHARS: usize = 60;
-/// With more commits than this files are shown as long as there is room.
+/// With more commits, files are shown only while there is space.
 const COMMITS_WITH_FILES: usize = 40;
-/// Rows of files that one of several commits has at most.
+/// How many rows of files are shown for each of several commits.
 const FILES: usize = 40;
-/// With no more commits than this messages stay whole.
+/// With at most this many commits, messages are complete.
 const WHOLE_MESSAGES: usize = 5;
 const SUBJECT_CHARS: usize = 120;
-/// A row of another log may hold two whole names beside a subject.
+/// A row of another log may contain two complete ids and a subject.
 const ROW_CHARS: usize = 200;
 const AUTHORS: usize = 30;
 /// How many lines of another form are shown.
 const UNKNOWN_LINES: usize = 30;
-/// Options with which a log holds diffs; those are another family's.
+/// Options that add diffs to a log, which belong to another family.
 const PATCH_OPTIONS: [&str; 5] = ["-p", "-u", "--patch", "-L", "--cc"];
 
 fn runs(input: &Input<'_>) -> bool {
@@ -77,7 +77,7 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// `git shortlog`: authors with their counts, and below them the subjects.
+/// Writes the output of `git shortlog`: authors with their counts, and their subjects.
 fn by_author(input: &Input<'_>, output: &mut Output) {
     let mut subjects = 0;
     for text in input.lines().filter(|text| !text.trim().is_empty()) {
@@ -95,7 +95,7 @@ fn by_author(input: &Input<'_>, output: &mut Output) {
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let cut = Some(output.asked_lines()).filter(|lines| *lines > 0);
     let asked = input.number(&["-n", "--max-count", "-"]).or(cut);
-    // What is more than was asked for is of another command.
+    // Commits beyond the requested number are from another command.
     let asked = asked.map(|asked| asked.max(COMMITS));
     if input.ending().any(|line| line.has_text("fatal: ")) {
         output.failed();
@@ -113,7 +113,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.stays_unless_shorter(input.text);
 }
 
-/// A commit a line: `2463db40 (tag: v1) Subject`.
+/// Writes one line per commit: `2463db40 (tag: v1) Subject`.
 fn lines(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
     let by_range = input.words.iter().any(|word| word.contains(".."));
     let few = asked.is_some() || by_range || input.text.len() < MANY_BYTES;
@@ -173,7 +173,7 @@ fn flush(row: &mut String, names: &mut usize, output: &mut Output) {
     }
 }
 
-/// A commit a block, with author, date, message and perhaps its files.
+/// Writes one block per commit, with author, date, message and perhaps files.
 fn full(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
     let shown = asked.unwrap_or(COMMITS).max(1);
     let commits = Commits::read(input, shown);
@@ -214,11 +214,11 @@ fn full(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
     people(input, &commits, output);
 }
 
-/// What the commits after the newest may have of the reduced text.
+/// The space in the reduced text for commits after the newest.
 struct Room {
     subject_chars: usize,
     files_bytes: usize,
-    /// Totals that was there before.
+    /// Totals that were shown before.
     totals: HashSet<String>,
 }
 
@@ -234,7 +234,7 @@ impl Room {
             .take(NEWEST_BLOCKS)
             .map(|commit| commit.row().len() + 1);
         let newest: usize = newest.sum();
-        // The people and the account have some, too.
+        // The authors and the account need some space, too.
         let left = (input.text.len() * 19 / 100).saturating_sub(totals + newest + 200);
         let older = shown.saturating_sub(NEWEST_BLOCKS);
         let files_bytes = if commits.all.len() > COMMITS_WITH_FILES {
@@ -255,7 +255,7 @@ impl Room {
     }
 }
 
-/// The first `chars` characters of `row`, with a symbol that there are more.
+/// The first `chars` characters of `row`, with a symbol if it was cut.
 fn head(row: &str, chars: usize) -> String {
     match row.char_indices().nth(chars) {
         Some((end, _)) => format!("{}…", row.get(..end).unwrap_or(row).trim_end()),
@@ -263,7 +263,7 @@ fn head(row: &str, chars: usize) -> String {
     }
 }
 
-/// The files of a commit as far as there is room, and their total.
+/// Writes the files of a commit while there is space, and their total.
 fn files(commits: &Commits<'_>, commit: &Commit<'_>, room: &mut Room, output: &mut Output) {
     let mut left_out = 0;
     let most = if commits.all.len() > 1 {
@@ -276,7 +276,7 @@ fn files(commits: &Commits<'_>, commit: &Commit<'_>, room: &mut Room, output: &m
         let row = without_bar(source);
         let fits = index < most && row.len() < room.files_bytes;
         if is_total(source) && one_file && !room.totals.insert(row.clone().into_owned()) {
-            // The row of the one file states the same.
+            // The row of a single file contains the same numbers.
             continue;
         }
         if !fits && !is_total(source) {
@@ -296,7 +296,7 @@ fn files(commits: &Commits<'_>, commit: &Commit<'_>, room: &mut Room, output: &m
     }
 }
 
-/// Who wrote the commits, and the dates of the newest and the oldest.
+/// Writes the authors, and the dates of the newest and the oldest commit.
 fn people(input: &Input<'_>, commits: &Commits<'_>, output: &mut Output) {
     let mut authors = commits.authors.clone();
     authors.sort_by_key(|(_, commits)| std::cmp::Reverse(*commits));
@@ -305,7 +305,7 @@ fn people(input: &Input<'_>, commits: &Commits<'_>, output: &mut Output) {
         .all
         .iter()
         .any(|commit| !commits.files(commit).is_empty());
-    // Who wrote the most is shown in any case, the others beside files as long as there is room.
+    // The most frequent author is always shown, the others while there is space next to the files.
     let others = authors.len().saturating_sub(1);
     for (index, (author, _)) in authors.into_iter().enumerate() {
         let is_full = has_files && output.len() > room;

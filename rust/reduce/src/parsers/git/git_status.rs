@@ -1,9 +1,9 @@
-//! What `git status` states: every path with its state, and the branch lines, byte for byte.
+//! Output of `git status`: every path with its state, and the branch lines, unchanged.
 //!
-//! The long format loses what an agent does not need: hints how to stage, padding, labels repeated
-//! on each line. Everything that is not known to be one of these stays, so a line of a newer git,
-//! of another language or of another program is kept, not misread. The short formats hold nothing
-//! else than facts and stay as they are.
+//! The long format loses what is not needed: hints about staging, padding, labels repeated
+//! on each line. All other lines are kept, so a line of a newer git, in another language
+//! or from another program is not lost or misread. The short formats contain only facts
+//! and are not changed.
 
 mod run;
 
@@ -34,7 +34,7 @@ static FIRST_LINES: Beginnings<6> = Beginnings::new([
     "interactive rebase in progress; onto ",
     "rebase in progress; onto ",
 ]);
-/// Sections whose entries carry a label, and the width to which git pads it.
+/// Sections whose entries have a label, and the width to which git pads it.
 const LABELLED_SECTIONS: [(&str, usize); 3] = [
     ("Changes to be committed:", 12),
     ("Changes not staged for commit:", 12),
@@ -66,7 +66,7 @@ static HINTS: Beginnings<7> = Beginnings::new([
     "  (use \"git push\" ",
     "  (use \"git pull\" ",
 ]);
-/// Closing lines that end with a hint, and what of them stays.
+/// Closing lines that end with a hint, and the part that is kept.
 const CLOSING_LINES: [(&str, &str); 2] = [
     (
         "no changes added to commit (use \"git add\" and/or \"git commit -a\")",
@@ -77,7 +77,7 @@ const CLOSING_LINES: [(&str, &str); 2] = [
         "nothing added to commit but untracked files present",
     ),
 ];
-/// From here on `git status -v` prints a diff.
+/// The first line of the diff that `git status -v` prints.
 static DIFF_LINES: Beginnings<2> = Beginnings::new([
     "diff --",
     "--------------------------------------------------",
@@ -90,7 +90,7 @@ fn runs(input: &Input<'_>) -> bool {
     input.git_is(&["status"])
 }
 
-/// Never certain: for other commands the text need not be read.
+/// Never certain, so that the text is not read for other commands.
 fn recognises(input: &Input<'_>) -> Match {
     let last = || lines(input.text).next_back();
     let known = runs(input)
@@ -102,7 +102,7 @@ fn recognises(input: &Input<'_>) -> Match {
     if known { Match::Likely } else { Match::No }
 }
 
-/// The status; what other commands printed before it only by its first and last lines.
+/// Writes the status; what other commands printed before it only by its first and last lines.
 fn reduce(input: &Input<'_>, output: &mut Output) {
     let text = input.text;
     if text.contains('\0') || is_porcelain_v2(text) {
@@ -137,7 +137,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     output.is_all(ended);
 }
 
-/// Whether a merge states `Auto-merging a.c`, and then that it could not: `CONFLICT (content): … in a.c`.
+/// Whether `line` is `Auto-merging a.c` and `next` is a conflict in the same file: `CONFLICT (content): … in a.c`.
 fn names_same(line: &str, next: &str) -> bool {
     let path = line.strip_prefix("Auto-merging ");
     path.is_some_and(|path| {
@@ -148,7 +148,7 @@ fn names_same(line: &str, next: &str) -> bool {
     })
 }
 
-/// Where the long format begins.
+/// The start of the long format.
 fn long_start(text: &str) -> Option<usize> {
     let mut lines = lines(text);
     loop {
@@ -159,7 +159,7 @@ fn long_start(text: &str) -> Option<usize> {
     }
 }
 
-/// Where the lines of the short format begin that end the text.
+/// The start of the short format at the end of the text.
 fn short_start(text: &str) -> Option<usize> {
     let mut lines = lines(text);
     let mut at = text.len();
@@ -178,7 +178,7 @@ fn is_short(line: &str) -> bool {
     is_state(line) || line.starts_with("## ")
 }
 
-/// Whether `line` shows the state of a file in the short format: there a blank is a state too.
+/// Whether `line` shows the state of a file in the short format, in which a blank is a state too.
 pub(crate) fn is_state(line: &str) -> bool {
     is_entry(line, 2)
 }

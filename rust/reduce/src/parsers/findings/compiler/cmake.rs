@@ -1,4 +1,4 @@
-//! What `cmake` states below its errors and warnings, and its lists of features.
+//! Text of `cmake` below its errors and warnings, and its lists of features.
 
 use crate::line::beginnings::Beginnings;
 use ethos_registry_core::find_text::FindText as _;
@@ -9,23 +9,23 @@ static ADVICE: Beginnings<3> = Beginnings::new([
     "Add the installation prefix of ",
     "Tried extensions ",
 ]);
-/// What is above the names of features, one a line.
+/// The line above the names of features, one per line.
 const LIST: &str = "-- The following ";
-/// The beginning of a name.
+/// The prefix of a name.
 const NAME: &str = " * ";
-/// What is above the frames of a message.
+/// The line above the frames of a message.
 const STACK: &str = "Call Stack (most recent call first):";
 /// The folder of the modules of `cmake` itself.
 const MODULES: &str = "/share/cmake";
 
-/// Where the next line of `cmake` is.
+/// The state before the next line of `cmake`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     #[default]
     Outside,
     /// In the indented text below a message.
     Message,
-    /// In a paragraph of that text that is the same below each such message.
+    /// In a paragraph of that text that is equal below all such messages.
     Advice,
     /// Among the frames of a message.
     Stack,
@@ -33,26 +33,26 @@ enum State {
     List,
 }
 
-/// What a line of `cmake` is to an agent.
+/// What a line of `cmake` contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Told<'a> {
-    /// Not the words of `cmake`.
+    /// It is not from `cmake`.
     Other,
-    /// The header of a message, or what it states.
+    /// The header of a message, or a line of it.
     Fact(&'a str),
     /// The header of a list, or a name in it.
     Feature(&'a str),
     Nothing,
 }
 
-/// Reads lines with what precedes them in mind.
+/// Reads lines depending on those before.
 #[derive(Debug, Default)]
 pub(super) struct Cmake {
     state: State,
 }
 
 impl Cmake {
-    /// Reads a line that is indented by `depth`; of an empty one it takes that a paragraph ends.
+    /// Reads a line that is indented by `depth`; an empty line ends a paragraph.
     pub(super) fn line<'a>(&mut self, text: &'a str, depth: usize) -> Told<'a> {
         if self.state == State::Outside {
             return self.head(text);
@@ -80,7 +80,7 @@ impl Cmake {
                 };
             }
             State::List if text.starts_with(NAME) => {
-                // What a name means goes, unless a value is shown with it.
+                // The description of a feature is left out, unless it contains a value.
                 let name = text
                     .split_text(", ")
                     .filter(|(_, meaning)| !meaning.contains(": "));

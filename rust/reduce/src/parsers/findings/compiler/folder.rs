@@ -1,8 +1,8 @@
-//! Which folder `make` works in, where its output describes one alone.
+//! The folder that `make` works in, if its output shows a single one.
 
 use ethos_registry_core::find_text::FindText as _;
 
-/// The folders that were entered and not left, the innermost last: `make[1]` and the line that states it.
+/// The folders that were entered and not left, the innermost last: `make[1]` and the line about it.
 #[derive(Debug, Default)]
 pub(super) struct Folders<'a> {
     open: Vec<(&'a str, &'a str)>,
@@ -26,7 +26,7 @@ impl<'a> Folders<'a> {
         }
     }
 
-    /// The line that states in which folder a path is, if it was not shown.
+    /// The line that shows the folder of `path`, if it was not shown.
     pub(super) fn untold(&mut self, path: &str) -> Option<&'a str> {
         let (_, line) = self.open.last().filter(|_| !self.is_mixed)?;
         if path.starts_with('/') || self.told == *line {

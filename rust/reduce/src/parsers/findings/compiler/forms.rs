@@ -1,4 +1,4 @@
-//! What one line of a build is.
+//! Recognises single lines of a build.
 
 use std::sync::LazyLock;
 
@@ -9,11 +9,11 @@ use crate::line::{self, indent};
 use crate::parsers::findings::finding::Finding;
 use ethos_registry_core::find_text::{FindText as _, any_of};
 
-/// A warning of a writer of documents at a place that is not a line of a file:
-/// `/srv/oak.py:docstring of oak.leaf:1: WARNING: unknown target`.
+/// A warning of a documentation tool at a location that is not a line of a file: `/srv/oak.py:docstring of oak.leaf:1:
+/// WARNING: unknown target`.
 pub(super) fn documented(text: &str) -> Option<Finding<'_>> {
     let (place, _) = text.split_text(": WARNING: ")?;
-    // A step can be before it in the same line.
+    // A step can precede it on the same line.
     let start = place.rfind("... ").map_or(0, |at| at + "... ".len());
     let whole = text.get(start..)?;
     let place = place.get(start..)?;
@@ -41,7 +41,7 @@ const COMMANDS: [&str; 29] = [
     "gcc", "gfortran", "install", "ld", "libtool", "ln", "make", "mkdir", "mv", "nm", "nvcc",
     "objcopy", "ranlib", "rm", "sh", "strip", "touch",
 ];
-/// What `make` describes its steps.
+/// Prefixes of steps of `make`.
 const STEPS: [&str; 3] = [
     ": Entering directory ",
     ": Leaving directory ",
@@ -96,7 +96,7 @@ pub(super) fn is_step(text: &str) -> bool {
         || text.ends_with(" is up to date.")
 }
 
-/// Whether one of `words`, which begin with a colon, is in a line.
+/// Whether `text` contains one of `words`, which begin with a colon.
 pub(super) fn says_after_colon(text: &str, words: &[&str]) -> bool {
     memchr::memchr_iter(b':', text.as_bytes()).any(|at| {
         let rest = text.get(at..).unwrap_or_default();
@@ -104,10 +104,10 @@ pub(super) fn says_after_colon(text: &str, words: &[&str]) -> bool {
     })
 }
 
-/// What follows the `[ 12%]` or `[3/10]` with which a line begins.
+/// The text after the `[ 12%]` or `[3/10]` that a line begins with.
 pub(super) fn after_count(text: &str) -> Option<&str> {
     let rest = text.strip_prefix('[')?;
-    // A number alone is that of anything: `[1] 0.25 0.5`.
+    // A single number can mean anything: `[1] 0.25 0.5`.
     let mut of_all = false;
     for (at, byte) in rest.bytes().enumerate() {
         match byte {
@@ -139,7 +139,7 @@ pub(super) fn is_ended(text: &str) -> bool {
         || text.starts_with("-- Build files have been written")
 }
 
-/// What a linker states of symbols and libraries.
+/// Whether `text` is the message of a linker about symbols or libraries.
 pub(super) fn is_linked(text: &str) -> bool {
     LINKED.as_ref().is_some_and(|words| words.is_match(text))
 }
@@ -160,7 +160,7 @@ static LINKED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     ])
 });
 
-/// What `cmake`, `configure` and `meson` found out about the machine.
+/// Whether `text` is a result of `cmake`, `configure` or `meson` about the machine.
 pub(super) fn is_configuration(text: &str) -> bool {
     static HEADS: Beginnings<12> = Beginnings::new([
         "-- ",
@@ -182,13 +182,13 @@ pub(super) fn is_configuration(text: &str) -> bool {
     HEADS.begin(text) || of_machine
 }
 
-/// A command that a build shows before it runs it.
+/// Whether `text` is a command that a build shows before running it.
 pub(super) fn is_command(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
     let program = first.rsplit('/').next().unwrap_or_default();
     COMMANDS.contains(&program)
         || COMMANDS.iter().any(|command| {
-            // Cross compilers carry their target: `arm-none-eabi-gcc`, and their version: `gcc-12`.
+            // Cross compilers have a target: `arm-none-eabi-gcc`, or a version: `gcc-12`.
             program
                 .strip_suffix(command)
                 .is_some_and(|rest| rest.ends_with('-'))

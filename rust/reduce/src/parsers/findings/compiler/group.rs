@@ -1,14 +1,14 @@
-//! Exceptions that a script of a build raised together: Python frames each line of them.
+//! Exception groups raised by a script of a build: Python draws a frame around each line of them.
 
-/// What a line of such a traceback states.
+/// What a line of such a traceback contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Grouped {
-    /// It is of something else.
+    /// It is not part of the traceback.
     Other,
-    /// An exception, or the place of a frame.
+    /// An exception, or the location of a frame.
     Exception,
     Place,
-    /// Source, or the frame itself.
+    /// Source, or the drawn frame itself.
     Nothing,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Reads `line`, which begins with the frame: `  | ValueError: no fog`.
+    /// Reads `line`, which begins with the drawn frame: `  | ValueError: no fog`.
     pub(super) fn line(&mut self, line: &str) -> Grouped {
         let framed = line.trim_start();
         self.is_open |= framed.starts_with("+ Exception Group Traceback ");
@@ -38,7 +38,7 @@ impl Group {
         }
     }
 
-    /// What is not framed ends it.
+    /// Ends the traceback at a line without a drawn frame.
     pub(super) fn end(&mut self) {
         self.is_open = false;
     }

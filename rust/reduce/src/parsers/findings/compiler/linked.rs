@@ -1,12 +1,11 @@
-//! References that a linker found undefined in one function, shown in one row.
+//! Undefined references in one function, merged into one row.
 
 use ethos_registry_core::find_text::FindText as _;
 
-/// This many lines about one function are shown as they are.
+/// How many lines about one function are shown unchanged.
 const WHOLE: usize = 8;
 
-/// The last line about a function of an object that is shown as it is, how many are, and the further symbols
-/// to which it refers.
+/// The last unchanged line about a function of an object, how many there are, and the further symbols it refers to.
 #[derive(Debug)]
 struct Reference<'a> {
     line: &'a str,
@@ -14,17 +13,17 @@ struct Reference<'a> {
     symbols: Vec<&'a str>,
 }
 
-/// Undefined references in their order.
+/// Undefined references in order.
 #[derive(Debug, Default)]
 pub(super) struct References<'a> {
     all: Vec<Reference<'a>>,
-    /// Whether this line is one, and whether the line before it is.
+    /// Whether this line is one, and whether the previous line is.
     is_open: bool,
     was_open: bool,
 }
 
 impl<'a> References<'a> {
-    /// The next line is read: only in succession they are of one function.
+    /// Moves to the next line: only consecutive lines belong to one function.
     pub(super) fn next_line(&mut self) {
         self.was_open = std::mem::take(&mut self.is_open);
     }
@@ -55,7 +54,7 @@ impl<'a> References<'a> {
         false
     }
 
-    /// The row after `line`, one that was shown, and how many lines it represents.
+    /// The row to write after `line`, if that was shown, and how many lines it represents.
     pub(super) fn row(&self, line: &str) -> Option<(String, usize)> {
         let is_it = |reference: &&Reference<'_>| std::ptr::eq(reference.line, line);
         let symbols = &self.all.iter().find(is_it)?.symbols;
@@ -63,12 +62,12 @@ impl<'a> References<'a> {
     }
 }
 
-/// What precedes and follows the words of a linker: `a.c:(.text+0x5): undefined reference to 'f'`.
+/// The text before and after the message of a linker: `a.c:(.text+0x5): undefined reference to 'f'`.
 fn parts(text: &str) -> Option<(&str, &str)> {
     text.trim_end().split_text("undefined reference to ")
 }
 
-/// Whether two places differ in no more than the offset: a line of the source counts.
+/// Whether two locations differ at most in the offset, not in the source line.
 fn is_same(one: &str, other: &str) -> bool {
     let bare = |place: &str| {
         let (head, offset) = place.split_text("+0x").unwrap_or((place, ""));

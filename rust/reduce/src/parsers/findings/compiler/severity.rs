@@ -1,6 +1,6 @@
-//! The words with which compilers begin their messages.
+//! The words that begin messages of compilers.
 
-/// How bad a message of a compiler is.
+/// The severity of a compiler message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Severity {
     Error,

@@ -1,4 +1,4 @@
-//! What is below findings, and between them.
+//! Text below findings, and between them.
 
 use crate::line::beginnings::Beginnings;
 use crate::line::indent;
@@ -21,7 +21,7 @@ pub(super) enum Block {
     Duplicate,
     /// Lines that a formatter would change.
     Diff,
-    /// What a rule is for, indented below a message.
+    /// The explanation of a rule, indented below a message.
     Explained,
     /// The lines of source that a finding is in, as `--show-source` prints them, up to a caret.
     Excerpt,
@@ -49,7 +49,7 @@ pub(super) fn is_fix(text: &str) -> bool {
     gutter && numbered.trim_start().starts_with(['+', '-'])
 }
 
-/// Whether a line is drawn beside a line of source: `   :    ^^|^`, `   :   `-- declared here`, `   `----`.
+/// Whether a line is drawn next to a source line: `   :    ^^|^`, `   :   `-- declared here`, `   `----`.
 pub(super) fn is_drawn(text: &str) -> bool {
     let beside = text.trim_start();
     let bar = beside
@@ -59,7 +59,7 @@ pub(super) fn is_drawn(text: &str) -> bool {
     indent(text) > 1 && (bar || beside.starts_with("`--") || beside.starts_with("╰──"))
 }
 
-/// Whether `note`, below a finding, is a list or what it begins with, which rule it was, or where to read more.
+/// Whether `note`, below a finding, is a list or its introduction, the name of the rule, or a link.
 pub(super) fn is_hint(note: &str) -> bool {
     note.starts_with([' ', '└', '├', '│'])
         || note.ends_with([':', '?'])
@@ -68,12 +68,12 @@ pub(super) fn is_hint(note: &str) -> bool {
         || note.has_text("https://")
 }
 
-/// Whether a note states from where a template was asked for; the last of such notes is nearest to the user.
+/// Whether a note shows where a template was instantiated; the last of these notes is the user's code.
 pub(crate) fn is_asked_for(message: &str) -> bool {
     message.starts_with("note: in instantiation of ") && message.ends_with("here")
 }
 
-/// Whether a note shows a step on the way that an analyser followed, or what else could have been called.
+/// Whether a note is a step on the path that an analyser followed, or another candidate for a call.
 pub(super) fn is_path_step(note: &str) -> bool {
     static STEPS: Beginnings<11> = Beginnings::new([
         "  ",

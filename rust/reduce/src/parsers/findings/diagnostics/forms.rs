@@ -1,4 +1,4 @@
-//! What one line of a list of findings is.
+//! Recognises single lines of a list of findings.
 
 use crate::line::annotation::Annotation;
 use crate::line::{self, indent};
@@ -7,12 +7,12 @@ use crate::parsers::findings::finding::{annotated, is_code, logged_issue, trimme
 use ethos_registry_core::chunk::each;
 use ethos_registry_core::find_text::FindText as _;
 
-/// The finding of a line that holds a whole one.
+/// The finding in a line that contains a complete one.
 pub(crate) fn finding(text: &str) -> Option<Finding<'_>> {
     let text = text.get(indent(text)..)?;
     let text = match text.as_bytes().first()? {
         b':' => match Annotation::read(text) {
-            // The message may be a line as the tool prints it without workflows.
+            // The message may be the line that the tool prints outside of workflows.
             Some(annotation) if place_in_file(annotation.message).is_none() => {
                 return annotated(&annotation);
             }
@@ -33,7 +33,7 @@ pub(crate) fn finding(text: &str) -> Option<Finding<'_>> {
         return None;
     }
     let message = place.rest.strip_prefix("- ").unwrap_or(place.rest);
-    // That a program can mend a matter of taste states nothing about it.
+    // A marker that a style problem can be fixed is left out.
     let bare = match message.as_bytes().first() {
         Some(b'C') => message.strip_prefix("C: [Correctable] "),
         _ => None,
@@ -50,8 +50,8 @@ pub(crate) fn finding(text: &str) -> Option<Finding<'_>> {
     })
 }
 
-/// The place with which a line begins, if its path is that of a file: read once, and no further than a
-/// path may reach.
+/// The location that a line begins with, if its path is that of a file. It is searched once, and no further than a path
+/// can be long.
 pub(super) fn place_in_file(text: &str) -> Option<line::Place<'_>> {
     let bytes = text.as_bytes();
     let mut kinds = 0;
@@ -84,8 +84,8 @@ pub(super) fn place_in_file(text: &str) -> Option<line::Place<'_>> {
     }
 }
 
-/// Where what most paths are made of ends: before another byte, or among the last seven; adds the kinds of
-/// what precedes it. Eight bytes are read at a time.
+/// The end of the most frequent bytes of paths: before another byte, or among the last seven. Adds the kinds of the
+/// bytes before it. Eight bytes are read at a time.
 fn plain_end(bytes: &[u8], from: usize, kinds: &mut u8) -> usize {
     let mut at = from;
     while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
@@ -109,13 +109,13 @@ fn plain_end(bytes: &[u8], from: usize, kinds: &mut u8) -> usize {
 const LOWER: u64 = each(0x7F);
 const HIGHEST: u64 = each(0x80);
 
-/// The highest bit of each byte that is one of `first` to `last`; no byte is beyond ASCII.
+/// The highest bit of each byte from `first` to `last`; all bytes must be ASCII.
 fn between(bytes: u64, first: u8, last: u8) -> u64 {
     (bytes + each(0x80 - first)) & !(bytes + each(0x7F - last)) & HIGHEST
 }
 
 const LETTER: u8 = 1;
-/// What makes a word the name of a file.
+/// Whether the byte shows that a word is a file name.
 const NAMING: u8 = 2;
 const ODD: u8 = 4;
 const END: u8 = 8;
@@ -128,7 +128,7 @@ const fn kinds() -> [u8; 256] {
     let mut kinds = [0; 256];
     let mut byte = 0_u8;
     loop {
-        // A constant function has no other way to a place of an array; a byte is never beyond it.
+        // A constant function cannot use `get_mut`; a byte is always a valid index.
         #[expect(clippy::indexing_slicing, reason = "256 places, one for each byte")]
         {
             kinds[byte as usize] = match byte {
@@ -170,7 +170,7 @@ pub(super) fn unformatted(text: &str) -> Option<Finding<'_>> {
     })
 }
 
-/// Whether what precedes a line number is a path, not a time, an address or a sentence.
+/// Whether the text before a line number is a path, not a time, an address or a sentence.
 fn is_path(path: &str) -> bool {
     let mut blanks = 0;
     let mut letter = false;
@@ -218,7 +218,7 @@ pub(super) fn is_judged(message: &str) -> bool {
     SEVERITIES.iter().any(|known| is_it(known)) || is_code(word) || message.ends_with([']', ')'])
 }
 
-/// Whether what a message states is closed by the code of a rule: `Double quote this. [SC2086]`.
+/// Whether a message ends with the code of a rule: `Double quote this. [SC2086]`.
 pub(super) fn is_coded(message: &str) -> bool {
     let opening = message
         .strip_suffix(']')
@@ -228,7 +228,7 @@ pub(super) fn is_coded(message: &str) -> bool {
         .is_some_and(is_code)
 }
 
-/// The place of a line `  --> path:1:2`, `   Location: path:1:2` or `   ,-[path:1:2]`.
+/// The location in a line `  --> path:1:2`, `   Location: path:1:2` or `   ,-[path:1:2]`.
 pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
     let text = trimmed_start(text);
     if !matches!(text.as_bytes().first(), Some(b'-' | b',' | b'L' | 0xE2)) {
@@ -246,7 +246,7 @@ pub(super) fn arrow(text: &str) -> Option<line::Place<'_>> {
     line::place(place.trim())
 }
 
-/// The place that a line is, alone: `path:1`.
+/// The location, if the line is nothing else: `path:1`.
 pub(crate) fn bare_place(text: &str) -> Option<line::Place<'_>> {
     if text.as_bytes().last()?.is_ascii_alphabetic() {
         return None;
@@ -256,11 +256,11 @@ pub(crate) fn bare_place(text: &str) -> Option<line::Place<'_>> {
     ends.filter(|last| last.is_ascii_digit() || **last == b')')?;
     line::place(text)
         .filter(|place| place.rest.is_empty() && place.text == text && is_path(place.path))
-        // A module of Node is not a file, and heads what Node throws.
+        // A module of Node is not a file, and is above errors that Node throws.
         .filter(|place| !place.path.starts_with("node:"))
 }
 
-/// What `^-- CODE (severity): message` states.
+/// The message in `^-- CODE (severity): message`.
 pub(super) fn pointed(text: &str) -> Option<&str> {
     let body = text.get(indent(text)..)?;
     let (marks, message) = body.strip_prefix('^')?.split_once(' ')?;
@@ -268,7 +268,7 @@ pub(super) fn pointed(text: &str) -> Option<&str> {
     (points && message.split(' ').next().is_some_and(is_code)).then_some(message)
 }
 
-/// The place and the path of `In a.sh line 3:`.
+/// The location and the path in `In a.sh line 3:`.
 pub(super) fn in_line(text: &str) -> Option<(&str, &str)> {
     let place = text.strip_prefix("In ")?.strip_suffix(':')?;
     let (path, number) = place.split_text(" line ")?;
@@ -278,7 +278,7 @@ pub(super) fn in_line(text: &str) -> Option<(&str, &str)> {
         .then_some((place, path))
 }
 
-/// `text` without the blanks before it, which are mostly of ASCII.
+/// `text` without leading blanks, which are mostly ASCII.
 fn trimmed_start(text: &str) -> &str {
     let short = text.trim_ascii_start();
     match short.as_bytes().first() {
@@ -287,7 +287,7 @@ fn trimmed_start(text: &str) -> &str {
     }
 }
 
-/// Whether a rule and its name are after a count: `\tD102  \t[ ] undocumented-public-method`.
+/// Whether a count is followed by a rule and its name: `\tD102  \t[ ] undocumented-public-method`.
 fn is_tallied(after_number: &str) -> bool {
     let mut columns = after_number.splitn(3, '\t').skip(1);
     let code = columns.next().unwrap_or_default().trim_ascii_end();
@@ -308,7 +308,7 @@ pub(crate) fn is_excerpt(text: &str) -> bool {
     if digits > 0 && (after_number.starts_with('\t') || text.ends_with('\t')) {
         return !is_tallied(after_number);
     }
-    // What GCC would insert has no number yet.
+    // A line that GCC suggests to insert has no number.
     let gutter = trimmed_start(after_number).trim_start_matches("+++ ");
     if gutter.starts_with('|') && (digits > 0 || indent(text) > 0) {
         return true;
@@ -323,7 +323,7 @@ pub(crate) fn is_excerpt(text: &str) -> bool {
     marks * 2 > line.len()
 }
 
-/// Whether a line names a rule and what it states, without a place: `name[missing]: All steps should be named.`
+/// Whether a line has a rule and a message without a location: `name[missing]: All steps should be named.`
 pub(super) fn is_rule(text: &str) -> bool {
     let Some((head, message)) = text.split_once(": ") else {
         return false;
@@ -338,7 +338,7 @@ pub(super) fn is_rule(text: &str) -> bool {
     is_name && (bracketed || plain) && !message.is_empty()
 }
 
-/// Whether a line states in which function or class the findings below it are.
+/// Whether a line shows the function or class of the findings below it.
 pub(super) fn is_scope(text: &str) -> bool {
     if !text.ends_with(':') {
         return false;
@@ -352,20 +352,20 @@ pub(super) fn is_scope(text: &str) -> bool {
         .any(|words| scope.starts_with(words))
 }
 
-/// Whether a line begins with the word for what follows, which may be a place.
+/// Whether a line begins with a label for what follows, which may be a location.
 pub(super) fn is_headed(text: &str) -> bool {
     let text = text.trim_start_matches([' ', '\t']);
     text.starts_with("help: ") || text.starts_with("Location: ")
 }
 
-/// Whether a line begins with how bad what it states is: `Error: message`, `Warn: message`.
+/// Whether a line begins with a severity: `Error: message`, `Warn: message`.
 pub(super) fn is_severe(text: &str) -> bool {
     ["Error: ", "Warn: ", "Warning: "]
         .iter()
         .any(|severity| text.starts_with(severity))
 }
 
-/// Whether a line does nothing but point: `    ^~~~`.
+/// Whether a line only points into the line above: `    ^~~~`.
 pub(crate) fn is_caret(text: &str) -> bool {
     let text = text.trim();
     text.starts_with(['^', '~'])
@@ -374,8 +374,8 @@ pub(crate) fn is_caret(text: &str) -> bool {
             .all(|byte| matches!(byte, b'^' | b'~' | b'-' | b' '))
 }
 
-/// Whether a line reports how far a run is, or how it was set up: `Checking a.c ...`, `1/5 files checked 13% done`,
-/// `[main]\tINFO\tcli include tests: None`.
+/// Whether a line reports progress or the setup: `Checking a.c ...`, `1/5 files checked 13% done`, `[main]\tINFO\tcli
+/// include tests: None`.
 pub(super) fn is_step(text: &str) -> bool {
     text.starts_with("Checking ") && text.trim_end().ends_with("...")
         || text.ends_with("% done") && text.contains(" files checked ")

@@ -14,44 +14,44 @@ use crate::parsers::findings::finding::{Finding, Findings};
 
 /// How many lines of other kinds are shown, the first and the last.
 const OTHERS: usize = 20;
-/// This many lines back one that states the same is not shown again.
+/// A line is not repeated if an equal one is at most this many lines above.
 const REPEATED_OTHERS: usize = 6;
 
 /// Reads a list of findings line by line.
 pub(super) struct Reader<'a> {
     pub(super) findings: Findings<'a>,
-    /// Verdicts and whatever else is between findings.
+    /// Verdicts and other lines between findings.
     pub(super) others: Ends<'a>,
     notes: Vec<&'a str>,
-    /// Whether the last of `others` opens the fields of a value, which are written below it.
+    /// Whether the last of `others` introduces the fields of a value, which follow.
     opened: bool,
-    /// A head `CODE message` whose place comes on the next line (`--> path:1:2`).
+    /// A header `CODE message` whose location is on the next line (`--> path:1:2`).
     head: Option<&'a str>,
-    /// A head `>> Issue: message` whose place comes some lines below.
+    /// A header `>> Issue: message` whose location follows some lines below.
     issue: Option<&'a str>,
     /// The indented line after a finding that may continue its message.
     held: Option<&'a str>,
     after_finding: bool,
     /// The header of the finding whose source is shown.
     told: Option<&'a str>,
-    /// A place alone in the line above.
+    /// The location on the line above, if that contained nothing else.
     announced: Option<line::Place<'a>>,
-    /// The file of the last finding, and who asked for the template that it is in.
+    /// The file of the last finding, and where its template was instantiated.
     path: &'a str,
     asked: Option<&'a str>,
-    /// The message of the last finding lacks the code in brackets that closes such messages.
+    /// Whether the message of the last finding lacks the code in brackets that ends such messages.
     open_message: bool,
     block: Block,
-    /// The block that each finding has below it.
+    /// The kind of block below each finding.
     below_finding: Block,
-    /// A head that a ruler closes still lacks its message; whether it is a finding.
+    /// Set while a header that ends in a ruler lacks its message; the value is whether it is a finding.
     ruled_off: Option<bool>,
-    /// Where the messages that point into a line of source belong.
+    /// The location of messages that point into a source line.
     shell_place: Option<(&'a str, &'a str)>,
 }
 
 impl<'a> Reader<'a> {
-    /// Of findings that are `exact` each counts, as those of a compiler.
+    /// With `exact`, each finding counts, as for a compiler.
     pub(super) fn new(exact: bool, excerpts: bool) -> Self {
         Self {
             findings: if exact {
@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
             self.empty();
             return;
         };
-        // What begins like most findings and like prose is not a drawing.
+        // A line that begins like most findings, or like prose, is not a drawing.
         let spelled = first.is_ascii_alphabetic()
             || matches!(
                 first,
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
             self.held = None;
             self.labelled(text);
             if is_caret(text) {
-                // What is above it is the source that it points into.
+                // The line above is the source that it points into.
                 self.head = None;
             }
         }
@@ -199,14 +199,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A line that is not a finding, no place, no source and no advice.
+    /// Reads a line that is not a finding, a location, source or advice.
     fn told_line(&mut self, text: &'a str) {
         if self.after_finding && indent(text) > 0 && self.findings.takes_message(text.trim()) {
             self.block = Block::Explained;
             return;
         }
         if self.after_finding && indent(text) > 0 {
-            // A wrapped message goes on here; a line of source is identified by the caret below it.
+            // A wrapped message continues here; a source line is recognised by the caret below it.
             if let Some(held) = self.held.replace(text) {
                 self.findings.continue_last(held);
             }
@@ -259,15 +259,15 @@ impl<'a> Reader<'a> {
         inside
     }
 
-    /// Whether a line goes on with a message that was broken at the width of a terminal: such a
-    /// message is not closed by its code in brackets.
+    /// Whether a line continues a message that was wrapped at the width of a terminal: such a message lacks the code in
+    /// brackets.
     fn goes_on(&self, text: &str) -> bool {
         self.open_message && self.after_finding && indent(text) == 0 && !text.starts_with("Found ")
     }
 
     fn found(&mut self, found: Finding<'a>) {
         self.end_asked(&found);
-        // Messages that are more than themselves begin with one of these letters.
+        // Messages that need more context begin with one of these letters.
         let first = found.message.as_bytes().first();
         if !matches!(first, Some(b'n' | b'[' | b'R' | b'D')) {
             self.findings.push(found);
@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
         self.open_message = false;
     }
 
-    /// `Error: message` below a place that is alone; what follows shows the source.
+    /// Reads `Error: message` below a separate location; the source follows.
     fn severe(&mut self, place: line::Place<'a>, message: &'a str) {
         self.end_finding();
         self.findings.push(Finding::at(place, message));
@@ -301,7 +301,7 @@ impl<'a> Reader<'a> {
         self.block = Block::Source;
     }
 
-    /// `rule[name]: message` has its place on the next line, with what it is about.
+    /// Reads `rule[name]: message`, whose location is on the next line.
     fn ruled(&mut self, message: &'a str, found: Finding<'a>) {
         self.end_finding();
         self.findings.push(Finding {
@@ -315,7 +315,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `--> path:1:2` gives the header before it its place.
+    /// Reads `--> path:1:2`, the location of the header before it.
     fn placed(&mut self, place: line::Place<'a>) {
         self.held = None;
         let head = self.issue.take().or_else(|| self.head.take());
@@ -335,7 +335,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `^-- SC2086 (info): message` below `In a.sh line 3:` and a line of source.
+    /// Reads `^-- SC2086 (info): message` below `In a.sh line 3:` and a source line.
     fn pointed(&mut self, message: &'a str) {
         self.held = None;
         if let Some((place, path)) = self.shell_place {
@@ -384,9 +384,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the message of an error may go on in the next line: it lacks the code that closes such messages.
+/// Whether the message of an error may continue on the next line: it lacks the code that ends such messages.
 fn is_open(found: &Finding<'_>) -> bool {
-    // Of those who write `path:1:2 - error: message` none breaks a message at the width.
+    // Tools that print `path:1:2 - error: message` do not wrap messages.
     let dashed = || {
         let rest = found.whole.get(found.place.len()..);
         rest.is_some_and(|rest| rest.starts_with(" - "))

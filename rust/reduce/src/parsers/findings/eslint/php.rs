@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::line::{indent, is_number};
 use ethos_registry_core::clean::is_progress;
 
-/// Whether a line of `input` begins such a table.
+/// Whether `input` contains such a table.
 pub(super) fn holds(input: &Input<'_>) -> bool {
     let mut last = "";
     input.beginning().any(|line| {
@@ -81,7 +81,7 @@ fn is_rule(text: &str) -> bool {
     text.starts_with("---") && text.bytes().all(|byte| matches!(byte, b'-' | b' '))
 }
 
-/// Whether a line goes on with the message above it, in its column.
+/// Whether a line continues the message above it, in its column.
 fn goes_on(text: &str) -> bool {
     indent(text) > 3
 }

@@ -14,7 +14,7 @@ pub(super) fn is_row(line: &str) -> bool {
     row(line).is_some()
 }
 
-/// The place in `line`, and where the code begins.
+/// The location in `line`, and where the code begins.
 fn row(line: &str) -> Option<(&str, usize)> {
     if !line.starts_with("L:") {
         return None;
@@ -42,7 +42,7 @@ pub(super) fn read<'a>(input: &Input<'a>) -> Table<'a> {
     Table::of(input, |line, _| match (row(line), head(line)) {
         (Some((place, column)), _) => Line::Row(place, column),
         (None, Some(file)) if line.ends_with("FAIL") => Line::File(file),
-        // A message that is broken at the width goes on in its column.
+        // A wrapped message continues in its column.
         _ if line.trim_start().starts_with("| ") => Line::More,
         _ => Line::Other,
     })

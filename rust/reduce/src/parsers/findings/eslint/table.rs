@@ -1,4 +1,4 @@
-//! Findings in a table below the name of their file, with messages that are broken at its width.
+//! Findings in a table below their file name, with wrapped messages.
 
 use super::{Listed, MAX_OTHERS, OTHER_CHARS};
 use crate::input::Input;
@@ -6,14 +6,14 @@ use crate::line::shorten;
 use crate::output::Output;
 use crate::parsers::findings::finding::Finding;
 
-/// What one line of such a table is.
+/// What a line of such a table contains.
 #[derive(Clone, Copy)]
 pub(super) enum Line<'a> {
     /// The file that the next findings are in.
     File(&'a str),
-    /// A finding: its place in the file, and where in the line its message begins.
+    /// A finding: its location in the file, and where its message begins in the line.
     Row(&'a str, usize),
-    /// More of the message above.
+    /// A continuation of the message above.
     More,
     Form,
     Other,
@@ -28,8 +28,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The table in `input`; `read` determines what each line is, without the blanks at its end, once it
-    /// knows the file.
+    /// The table in `input`. `read` classifies each line, without trailing blanks, given the current file.
     pub(super) fn of(input: &Input<'a>, read: fn(&'a str, &str) -> Line<'a>) -> Self {
         let mut table = Self::default();
         let mut file = "";

@@ -16,8 +16,8 @@ pub(crate) fn annotated<'a>(annotation: &Annotation<'a>) -> Option<Finding<'a>> 
     })
 }
 
-/// What a logged issue of another hosted workflow states:
-/// `##vso[task.logissue type=error;sourcepath=a.py;linenumber=1;columnnumber=2;code=E1;]no`.
+/// The finding in a logged issue of another hosted workflow: `##vso[task.logissue
+/// type=error;sourcepath=a.py;linenumber=1;columnnumber=2;code=E1;]no`.
 pub(crate) fn logged_issue(text: &str) -> Option<Finding<'_>> {
     let (_, place) = text
         .strip_prefix("##vso[task.logissue ")?

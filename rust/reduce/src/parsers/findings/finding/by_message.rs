@@ -1,4 +1,4 @@
-//! Findings below the names of their files, shown by message: each message once, with its files and places.
+//! Findings grouped by message: each message once, with its files and locations.
 
 use hashbrown::HashMap;
 
@@ -12,7 +12,7 @@ use crate::rows::report::squeezed;
 
 const MESSAGE_CHARS: usize = 240;
 
-/// Whether not all places of this many findings can be shown.
+/// Whether there are too many findings to show all locations.
 pub(crate) fn are_too_many(findings: usize) -> bool {
     findings > ALL_ERRORS
 }
@@ -21,16 +21,16 @@ pub(crate) fn are_too_many(findings: usize) -> bool {
 struct Group<'a> {
     message: &'a str,
     places: Vec<(&'a str, &'a str)>,
-    /// The groups with messages that differ in names only.
+    /// The groups whose messages differ only in names.
     others: Vec<usize>,
-    /// Whether it is one of them.
+    /// Whether it is one of those.
     is_other: bool,
 }
 
-/// One row a message: `error message: src/a.js 1:2 3:4 b.js 5:6`.
+/// One row per message: `error message: src/a.js 1:2 3:4 b.js 5:6`.
 ///
-/// A file is named in full where it is named first, then by as much of the end of its path as no other
-/// file has. Messages that differ in the names which they quote may be shown in one row, each name before
+/// A file is shown in full at first, then by the shortest end of its path that no other file has.
+/// Messages that differ only in quoted names may share a row, with each name before
 /// its files: `error No "x": a.py 1:2; "y" b.py 3:4`.
 pub(crate) fn write(found: &[(&str, Finding<'_>)], by_names: bool, output: &mut Output) {
     let mut groups: Vec<Group<'_>> = Vec::new();
@@ -73,18 +73,18 @@ pub(crate) fn write(found: &[(&str, Finding<'_>)], by_names: bool, output: &mut 
     }
 }
 
-/// What is the same for messages that differ only in the blanks with which a file has aligned them.
+/// A hash that is equal for messages that differ only in alignment blanks.
 pub(crate) fn without_padding(message: &str) -> u64 {
     let words = message.split_ascii_whitespace();
     words.fold(1, |hash, word| mixed(hash, fingerprint(word)))
 }
 
-/// Adds the places of a message, each file before its own.
+/// Appends the locations of a message, each file before its own.
 fn push_places<'a>(row: &mut String, group: &Group<'a>, names: &mut Names<'a>) {
     let mut last = "";
     for (file, place) in &group.places {
         if place.starts_with(file) {
-            // The place names its file itself.
+            // The location contains its file.
             row.push(' ');
             row.push_str(place);
             continue;
@@ -99,9 +99,9 @@ fn push_places<'a>(row: &mut String, group: &Group<'a>, names: &mut Names<'a>) {
     }
 }
 
-/// Short names of files.
+/// Short file names.
 struct Names<'a> {
-    /// Each file with its short name, until it was named, then the short name alone.
+    /// Each file with its short name; before its first use also with its full name.
     short: HashMap<&'a str, (&'a str, bool)>,
 }
 
@@ -140,7 +140,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The ends of `path`, from the name of the file to the whole of it.
+/// The suffixes of `path`, from the file name to the whole path.
 fn tails(path: &str) -> impl Iterator<Item = &str> {
     path.rmatch_indices('/')
         .filter_map(move |(at, _)| path.get(at + 1..))

@@ -1,4 +1,4 @@
-//! Changed lines that differ by their numbers only, distinguished by a number each kind has.
+//! Groups changed lines that differ only in numbers.
 
 use hashbrown::HashMap;
 
@@ -8,10 +8,10 @@ use crate::line::fingerprint::without_numbers;
 const KINDS: usize = 14_336;
 /// The kind of a line that is not counted.
 pub(super) const NO_KIND: u32 = u32::MAX;
-/// This many changed lines that differ by numbers only are identified by the first and the last.
+/// If at least this many changed lines differ only in numbers, the first and the last are shown.
 const MANY: u32 = 6;
 
-/// How often lines of each kind came.
+/// How many lines of each kind there are.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     index: HashMap<u64, u32>,
@@ -20,7 +20,7 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// Counts a line; gives its kind, or [`NO_KIND`] when there are too many.
+    /// Counts a line. Returns its kind, or [`NO_KIND`] when there are too many.
     pub(super) fn count(&mut self, line: &str) -> u32 {
         let key = without_numbers(line);
         if let Some(kind) = self.index.get(&key).copied() {

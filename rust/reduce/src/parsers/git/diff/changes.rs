@@ -1,4 +1,4 @@
-//! The changed lines of all files of a diff, side by side.
+//! The changed lines of all files of a diff, compared with each other.
 
 use super::alike::{Kinds, NO_KIND};
 use super::file::File;
@@ -11,11 +11,11 @@ const LINES: usize = 16_384;
 const TOLD_BY_OTHERS: u32 = NO_KIND - 1;
 /// The beginning of the first line of a conflict.
 pub(super) const CONFLICT: &str = "++<<<<<<<";
-/// How its last line begins.
+/// The beginning of the last line of a conflict.
 const CONFLICT_END: &str = "++>>>>>>>";
-/// The only change of a file that is shown in any case has this many bytes at most.
+/// The longest only change of a file that is always shown.
 const ONLY_CHANGE_BYTES: usize = 60;
-/// A line with a checksum is longer.
+/// A line with a checksum is at least this long.
 const CHECKSUM_BYTES: usize = 40;
 
 /// The header of a hunk, or a changed line.
@@ -26,7 +26,7 @@ pub(super) struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Whether it is to be shown, and not by others like it.
+    /// Whether it is shown itself, not represented by similar lines.
     pub(super) fn is_told(&self) -> bool {
         self.kind != TOLD_BY_OTHERS
     }
@@ -37,7 +37,7 @@ impl Change<'_> {
     }
 }
 
-/// What all files have.
+/// The state that all files share.
 #[derive(Debug, Default)]
 pub(super) struct Changes<'a> {
     all: Vec<Change<'a>>,
@@ -46,13 +46,13 @@ pub(super) struct Changes<'a> {
 }
 
 impl<'a> Changes<'a> {
-    /// A file that begins here with the line `start`.
+    /// A file whose first line is `start`.
     pub(super) fn file(&self, start: &'a str) -> File<'a> {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         File::new(start, count(self.heads.len()), count(self.all.len()))
     }
 
-    /// A line of the header of `file`, the last one.
+    /// Adds a line of the header of `file`, which must be the last file.
     pub(super) fn head(&mut self, file: &mut File<'a>, line: &'a str) {
         if file.head_line(line) {
             self.heads.push(line);
@@ -60,7 +60,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// A header of a hunk, or a changed line, of `file`, the last one.
+    /// Adds a hunk header or a changed line of `file`, which must be the last file.
     pub(super) fn change(&mut self, file: &mut File<'a>, line: &'a str) {
         let is_hunk = is_hunk(line);
         if !is_hunk && line.len() > CHECKSUM_BYTES && is_checksum(line) {
@@ -99,8 +99,7 @@ impl<'a> Changes<'a> {
         changes.unwrap_or_default()
     }
 
-    /// Leaves out what both sides of a merge have, once what they disagree about is marked: all that does
-    /// not be between marks.
+    /// Leaves out the lines that both sides of a merge share, if conflicts are marked: everything outside of the marks.
     pub(super) fn keep_conflicts(&mut self, files: &mut [File<'a>]) {
         for file in files {
             let (start, end) = file.changes;
@@ -118,7 +117,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Leaves out the headers of hunks without a shown line; of a file of such hunks the first stays.
+    /// Leaves out headers of hunks without a shown line; if a file has only such hunks, the first header is kept.
     pub(super) fn leave_out_places(&mut self, files: &mut [File<'a>]) {
         for file in files {
             let (start, end) = file.changes;
@@ -138,8 +137,8 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Leaves out changed lines that have many equals in all files: the first and the last stay;
-    /// and the text of deleted files.
+    /// Leaves out changed lines that have many equals in all files, except the first and the last, and the content of
+    /// deleted files.
     pub(super) fn fold(&mut self, files: &mut [File<'a>]) {
         for file in files {
             let gone = file.is_all_gone();
@@ -162,7 +161,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Shows again what was left out, but lines without text and those of deleted files.
+    /// Restores what was left out, except blank lines and lines of deleted files.
     pub(super) fn unfold(&mut self, files: &mut [File<'a>]) {
         for file in files.iter_mut().filter(|file| !file.is_all_gone()) {
             let (start, end) = file.changes;
@@ -201,7 +200,7 @@ fn is_hunk(line: &str) -> bool {
     line.as_bytes().first() == Some(&b'@')
 }
 
-/// Whether a changed line is a checksum in a lock file: each belongs to a version that is beside it.
+/// Whether a changed line is a checksum in a lock file, which belongs to a version next to it.
 fn is_checksum(line: &str) -> bool {
     let text = line.get(1..).unwrap_or_default().trim_ascii_start();
     match text.as_bytes().first() {
@@ -211,7 +210,7 @@ fn is_checksum(line: &str) -> bool {
         Some(b'c') => text.starts_with("checksum = \""),
         Some(b'h') => text.starts_with("hash = \"sha"),
         Some(b'{' | b's') => text.find_text("hash = \"sha").is_some(),
-        // A sum of a module of Go ends like this.
+        // Checksums of Go modules end like this.
         _ => text.ends_with('=') && text.find_text(" h1:").is_some(),
     }
 }

@@ -19,31 +19,31 @@ static HEAD_ROWS: Beginnings<10> = Beginnings::new([
     "Binary files ",
     "GIT binary patch",
 ]);
-/// The text of a deleted file with more lines is identified by its definitions, unless the diff is small.
+/// Longer content of a deleted file is represented by its definitions, unless the diff is small.
 const SHORT_FILE: u32 = 12;
 
-/// What of the changes of one file is written.
+/// How much of the changes of one file is written.
 pub(super) struct Room {
     pub(super) bytes: usize,
     pub(super) line_chars: usize,
-    /// Whether the headers of all hunks are written, beside those bytes.
+    /// Whether the headers of all hunks are written in addition.
     pub(super) is_every_place: bool,
 }
 
 /// The changes of one file; its rows and lines are among those of all files.
 #[derive(Debug, Default)]
 pub(super) struct File<'a> {
-    /// The line with which it begins, until its new name is known.
+    /// The first line, until the new name is known.
     start: &'a str,
     old: &'a str,
     has_new: bool,
-    /// Where its rows about modes and names, and its changes, begin and end.
+    /// The ranges of its rows about modes and names, and of its changes.
     pub(super) heads: (u32, u32),
     pub(super) changes: (u32, u32),
-    /// Changed lines that are not shown: because others are like them, or for there were too many.
+    /// How many changed lines are not shown, because they are similar to others or because there are too many.
     pub(super) alike: u32,
     pub(super) unread: u32,
-    /// Whether some of them are not shown because both sides of a merge have them.
+    /// Whether some of them are not shown because both sides of a merge share them.
     pub(super) is_merged: bool,
     bytes: u32,
 }
@@ -59,7 +59,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// A line before the first hunk; whether it is a row to be kept.
+    /// Reads a line before the first hunk; returns whether it is a row to keep.
     pub(super) fn head_line(&mut self, line: &'a str) -> bool {
         if let Some(path) = line.strip_prefix("--- ") {
             self.old = line.get(..path_end(path) + 4).unwrap_or(line);
@@ -76,12 +76,12 @@ impl<'a> File<'a> {
         !self.has_new
     }
 
-    /// The line that shows its new name; empty where there is none.
+    /// The line with the new name; empty if there is none.
     fn new_name(&self) -> &'a str {
         if self.has_new { self.start } else { "" }
     }
 
-    /// Takes account of a change of it.
+    /// Counts a change.
     pub(super) fn count(&mut self, line: &str) {
         self.bytes = self.bytes.saturating_add(shown_bytes(line));
     }
@@ -92,23 +92,23 @@ impl<'a> File<'a> {
         self.alike += 1;
     }
 
-    /// Takes account of a change that was left out and is shown after all.
+    /// Records that a change that was left out is shown after all.
     pub(super) fn tell_again(&mut self, line: &str) {
         self.count(line);
         self.alike -= 1;
     }
 
-    /// Takes account of the header of a hunk that is not shown.
+    /// Records the header of a hunk that is not shown.
     pub(super) fn leave_out_place(&mut self, line: &str) {
         self.bytes = self.bytes.saturating_sub(shown_bytes(line));
     }
 
-    /// Whether it is deleted and was not short.
+    /// Whether it was deleted and was not short.
     pub(super) fn is_all_gone(&self) -> bool {
         self.is_deleted() && self.changes.1 - self.changes.0 > SHORT_FILE
     }
 
-    /// The path with which it is named.
+    /// The path that is shown.
     pub(super) fn path(&self) -> &'a str {
         bare(if self.is_deleted() {
             self.old
@@ -130,7 +130,7 @@ impl<'a> File<'a> {
         self.new_name() == "+++ /dev/null"
     }
 
-    /// What names the file, and what became of it.
+    /// The rows with the name of the file and what happened to it.
     fn names<'b>(&self, changes: &'b Changes<'a>) -> impl Iterator<Item = &'a str> + use<'a, 'b> {
         let heads = changes.heads(self);
         let named = heads
@@ -156,7 +156,7 @@ impl<'a> File<'a> {
         places.map(|place| place.line.len() + 1).sum()
     }
 
-    /// Writes the header, and of the changes what has room.
+    /// Writes the header, and as many changes as fit.
     pub(super) fn write(&self, changes: &Changes<'a>, room: &Room, output: &mut Output) {
         let Room {
             bytes: share,
@@ -188,7 +188,7 @@ impl<'a> File<'a> {
                 (room > 0 && is_wanted(&change)).then(|| line::shorten(change.line, line_chars));
             let fits = fits.filter(|text| {
                 if text.len() >= room {
-                    // What comes after it would are in a wrong place.
+                    // Later changes would appear to follow directly.
                     room = 0;
                 }
                 text.len() < room
@@ -210,7 +210,7 @@ fn shown_bytes(line: &str) -> u32 {
     u32::try_from(line.len().min(super::LINE_CHARS) + 1).unwrap_or(0)
 }
 
-/// The path in `--- a/path` and `+++ path:after`, without what shows which side it is.
+/// The path in `--- a/path` and `+++ path:after`, without the prefix or suffix for the side.
 fn bare(name: &str) -> &str {
     let path = name.get(4..).unwrap_or_default();
     let path = path.strip_suffix(":before").unwrap_or(path);

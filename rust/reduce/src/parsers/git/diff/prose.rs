@@ -15,10 +15,10 @@ const NAME_CHARS: usize = 8;
 /// Prefixes of lines that a history does without.
 const OF_COMMITS: [&str; 3] = ["Author:", "Date:", "Merge:"];
 
-/// The lines outside of files, in their order.
+/// The lines outside of files, in order.
 pub(super) struct Prose<'a, 'b> {
     rows: std::slice::Iter<'b, reader::Prose<'a>>,
-    /// The paths of all files, where a program states of each the same.
+    /// The paths of all files, if a program prints the same message for each.
     paths: HashSet<&'a str>,
     told: HashSet<(&'a str, &'a str)>,
     is_history: bool,
@@ -43,7 +43,7 @@ impl<'a, 'b> Prose<'a, 'b> {
         }
     }
 
-    /// About how many bytes they are shown with.
+    /// The approximate length when they are shown.
     pub(super) fn bytes(&self) -> usize {
         let wanted = self.rows.clone().filter(|row| self.is_wanted(row.line));
         let lines = wanted.map(|row| shown(row, self.is_history).len().min(LINE_CHARS) + 1);
@@ -54,7 +54,7 @@ impl<'a, 'b> Prose<'a, 'b> {
         !(self.is_history && OF_COMMITS.iter().any(|head| line.starts_with(head)))
     }
 
-    /// Writes those before the file of that number.
+    /// Writes those before the file with that number.
     pub(super) fn write_before(&mut self, file: usize, output: &mut Output) {
         while let Some(row) = self.rows.as_slice().first() {
             if row.files as usize > file {
@@ -109,7 +109,7 @@ impl<'a, 'b> Prose<'a, 'b> {
     }
 }
 
-/// What is shown of a line: of the name of a commit in a history its first digits.
+/// The shown form of a line: in a history, commit ids are abbreviated.
 fn shown<'a>(row: &reader::Prose<'a>, is_history: bool) -> &'a str {
     if !is_history || !row.is_commit() {
         return row.line;

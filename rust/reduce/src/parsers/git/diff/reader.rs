@@ -1,4 +1,4 @@
-//! Reads a diff into files, keeping the order of what is around them.
+//! Reads a diff into files, keeping the order of the text around them.
 
 use super::changes::Changes;
 use super::file::File;
@@ -9,7 +9,7 @@ use crate::line::is_bad;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::lines::Lines;
 
-/// The beginning of the part of a file.
+/// The first line about a file.
 static STARTS: Beginnings<5> = Beginnings::new([
     "diff --git ",
     "diff --cc ",
@@ -21,7 +21,7 @@ static STARTS: Beginnings<5> = Beginnings::new([
 /// How many files are shown at most.
 const FILES: usize = 16_384;
 
-/// What is over the bytes of a file that is not text.
+/// The line above the content of a binary file.
 const BINARY: &str = "GIT binary patch";
 
 /// A line outside of files.
@@ -37,7 +37,7 @@ pub(super) struct Prose<'a> {
 }
 
 impl Prose<'_> {
-    /// Whether it is the line with which a commit begins.
+    /// Whether it is the first line of a commit.
     pub(super) fn is_commit(&self) -> bool {
         self.line.starts_with("commit ")
     }
@@ -48,13 +48,13 @@ pub(super) fn is_start(line: &str) -> bool {
     STARTS.begin(line)
 }
 
-/// Files and what is around them.
+/// Files and the text around them.
 #[derive(Default)]
 pub(super) struct Reader<'a> {
     pub(super) files: Vec<File<'a>>,
     pub(super) changes: Changes<'a>,
     pub(super) prose: Vec<Prose<'a>>,
-    /// Lines left out after the last prose.
+    /// How many lines were left out after the last line of text.
     pub(super) left_out: u32,
     pub(super) commits: usize,
     pub(super) has_file_rows: bool,
@@ -63,31 +63,31 @@ pub(super) struct Reader<'a> {
     /// Whether there were too many files: of the others only the number of lines is shown.
     is_full: bool,
     changed_words: ChangedWords,
-    /// Whether changes can be inside of lines although the command is not known to ask for it.
+    /// Whether changes can be inside of lines although the command has no known option for it.
     may_mark_words: bool,
 }
 
-/// Where in a file the reader is.
+/// The state of the reader within a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Outside,
     Head,
-    /// In the bytes of a file that is not text.
+    /// In the content of a binary file.
     Binary,
-    /// In a hunk with this many old and new lines to come.
+    /// In a hunk with this many old and new lines left.
     Hunk(usize, usize),
     /// In a hunk of a merge, or of `diff` without `-u`, whose header does not give its length.
     OpenHunk,
 }
 
-/// Whether changes stand inside of lines, which then do not begin with a symbol.
+/// Whether changes are inside of lines, which then have no symbol at the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum ChangedWords {
     #[default]
     None,
     /// `[-old-]{+new+}`.
     Marked,
-    /// In colours or in lines of their own.
+    /// Marked by colour, or on separate lines.
     Unmarked,
 }
 
@@ -95,7 +95,7 @@ impl ChangedWords {
     pub(super) fn of(input: &Input<'_>) -> Self {
         let plain = |word: &String| matches!(word.as_str(), "--word-diff" | "--word-diff=plain");
         if input.has("--color-words") || input.has("--word-diff=color") {
-            // Where colours were read as marks, no hunk is without them.
+            // If colours were converted to marks, every hunk has marks.
             let hunks = input.lines().filter(|line| line.starts_with("@@ "));
             let marked = input.lines().filter(|line| marks_words(line));
             if marked.count() >= hunks.count().max(1) {
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
 
     fn hunk_line(&mut self, line: &'a str, after: &Lines<'a>, old: usize, new: usize) -> State {
         if self.changed_words != ChangedWords::None && !is_start(line) && hunk(line).is_none() {
-            // In colours alone nothing distinguishes a changed line from another.
+            // If words are only marked by colour, changed lines cannot be distinguished.
             let is_changed = self.changed_words == ChangedWords::Unmarked
                 || line.contains("{+")
                 || line.contains("[-");
@@ -231,12 +231,12 @@ impl<'a> Reader<'a> {
                 self.changed(line);
                 State::Hunk(old.saturating_sub(1), new.saturating_sub(1))
             }
-            // Editors and terminals take the blank of an empty line away.
+            // Editors and terminals remove the blank of an empty line.
             Some(b' ') | None => State::Hunk(old.saturating_sub(1), new.saturating_sub(1)),
             Some(_) if is_start(line) || hunk(line).is_some() || is_commit(line) => {
                 self.line(line, after, State::Outside)
             }
-            // Another program wrote in between, or the text was cut inside of the hunk.
+            // Another program printed between, or the text was cut inside the hunk.
             Some(_) => {
                 self.prose(line);
                 State::Hunk(old, new)
@@ -278,7 +278,7 @@ impl<'a> Reader<'a> {
         self.has_file_rows |= row;
         let commit = line.starts_with("commit ");
         self.commits += usize::from(commit);
-        // Some of them are identified by others: twice as many as are shown are enough.
+        // Some of them are represented by others: twice as many as are shown are enough.
         let mut kept = commit || row || self.plain < 2 * PROSE_LINES;
         self.plain += usize::from(!commit && !row);
         if !kept && self.bad < 2 * BAD_LINES && is_bad(line) {
@@ -298,8 +298,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the header of the first hunk was cut off: all lines before the next head are those of a hunk. The very first
-/// may have lost its beginning.
+/// Whether the header of the first hunk was cut off: all lines before the next header belong to a hunk. The first line
+/// may be incomplete.
 fn begins_in_hunk(input: &Input<'_>) -> bool {
     let mut changes = 0;
     let mut lines = input.lines();
@@ -323,8 +323,8 @@ fn is_commit(line: &str) -> bool {
     })
 }
 
-/// Whether `line` is one of the bytes of a file that is not text: `literal 12`, `delta 7`, or a letter for their number
-/// and five symbols for each four of them.
+/// Whether `line` is encoded content of a binary file: `literal 12`, `delta 7`, or a letter for the length and five
+/// characters for every four bytes.
 fn is_binary(line: &str) -> bool {
     let sized = line.starts_with("literal ") || line.starts_with("delta ");
     let of_bytes = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'.' | b'/' | b',' | b':');
@@ -332,7 +332,7 @@ fn is_binary(line: &str) -> bool {
     line.is_empty() || sized || packed()
 }
 
-/// The line after the one that is read.
+/// The next line.
 fn next<'a>(after: &Lines<'a>) -> &'a str {
     after.clone().next().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What stays of diffs.
+//! Tests of reduced diffs.
 
 use std::fmt::Write as _;
 

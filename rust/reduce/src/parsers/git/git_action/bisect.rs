@@ -1,4 +1,4 @@
-//! `git bisect`: what was tried.
+//! Output of `git bisect`: the commits that were tested.
 
 use hashbrown::HashMap;
 
@@ -24,7 +24,7 @@ pub(super) fn bisected(line: &str) -> Option<(&str, &str)> {
     is_name.then_some((name.get(..8)?, verdict))
 }
 
-/// `git bisect`: the commits that were tried with their verdicts, and the first bad one.
+/// Writes the tested commits with their verdicts, and the first bad one.
 pub(super) fn bisect(input: &Input<'_>, output: &mut Output) {
     let mut tried: Vec<(&str, &str)> = Vec::new();
     let mut names: HashMap<&str, usize> = HashMap::new();
@@ -64,7 +64,7 @@ pub(super) fn bisect(input: &Input<'_>, output: &mut Output) {
         .collect();
     output.summary(&row.join(", "), row.len());
     if let Some(left) = left.filter(|_| !first_bad) {
-        // How far it is.
+        // How many steps are left.
         output.fact(left);
     }
     for line in others {

@@ -1,21 +1,21 @@
-//! What `git apply` states of patches that do not fit.
+//! Messages of `git apply` about patches that do not apply.
 
 use crate::output::Output;
 
-/// This many lines are shown of what `git apply` looked for without effect: of one patch all, of many the places.
+/// How many lines that `git apply` did not find are shown: all of a single patch, the locations of many.
 const SEARCHED_LINES: usize = 20;
 
-/// What `git apply --check -v` states of one patch after the other.
+/// The output of `git apply --check -v` for one patch after the other.
 #[derive(Default)]
 pub(super) struct Patch<'a> {
-    /// The line that names a patch without further information.
+    /// The line that announces a patch.
     checked: Option<&'a str>,
     is_searched: bool,
     searched_lines: usize,
 }
 
 impl<'a> Patch<'a> {
-    /// Whether `line` is one of those that need not be shown, or are shown later.
+    /// Whether `line` need not be shown, or is shown later.
     pub(super) fn passes(&mut self, line: &'a str, output: &mut Output) -> bool {
         let is_search = line == "error: while searching for:";
         let is_error = line.starts_with("error: ");

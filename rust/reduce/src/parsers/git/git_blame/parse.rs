@@ -1,6 +1,6 @@
-//! One line as `git blame` writes it for people.
+//! A line of `git blame` in its default format.
 
-/// One line of the file, and who wrote it when.
+/// A line of the file with its author and date.
 pub(super) struct Line<'a> {
     pub(super) name: &'a str,
     pub(super) who: &'a str,

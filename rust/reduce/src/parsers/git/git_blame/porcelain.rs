@@ -1,4 +1,4 @@
-//! Blame as programs read it: `--porcelain`, `--line-porcelain`.
+//! Blame in its formats for programs: `--porcelain`, `--line-porcelain`.
 
 use super::parse::Line;
 use super::{Blame, COMMITS};
@@ -7,7 +7,7 @@ use crate::input::Input;
 /// How many digits of a commit id are shown.
 const NAME_CHARS: usize = 8;
 
-/// Whether the text begins with what was written for a program.
+/// Whether the text begins in one of these formats.
 pub(super) fn is_it(input: &Input<'_>) -> bool {
     input
         .beginning()
@@ -15,7 +15,7 @@ pub(super) fn is_it(input: &Input<'_>) -> bool {
         .is_some_and(|line| head(line).is_some())
 }
 
-/// The name of the commit and the number of the line in `3cd2…40 digits 7 9 3`.
+/// The commit id and the line number in `3cd2…40 digits 7 9 3`.
 fn head(line: &str) -> Option<(&str, &str)> {
     let mut words = line.split(' ');
     let name = words.next()?;
@@ -29,7 +29,7 @@ fn head(line: &str) -> Option<(&str, &str)> {
         .then(|| (name.get(..NAME_CHARS).unwrap_or(name), number))
 }
 
-/// Reads lines of code, each with what is above it of its commit.
+/// Reads lines of code, each with the lines about its commit above it.
 pub(super) fn read<'a>(input: &Input<'a>, blame: &mut Blame<'a>) {
     let (mut name, mut number) = ("", "");
     let (mut author, mut date, mut summary) = ("", "", "");

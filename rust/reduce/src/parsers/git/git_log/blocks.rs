@@ -1,4 +1,4 @@
-//! Logs in a format of their own with several lines a commit: `--format='%h%n%an%n%B'`, `--numstat --format=%h`.
+//! Logs in a custom format with several lines per commit: `--format='%h%n%an%n%B'`, `--numstat --format=%h`.
 
 use super::commit::{is_name_of_object, line, short_name, without_bar, without_graph};
 use super::{COMMITS, ROW_CHARS, SUBJECT_CHARS};
@@ -8,9 +8,9 @@ use crate::output::Output;
 
 /// How many lines of each commit are shown in any case.
 const FIRST_LINES: usize = 2;
-/// This many lines in which no name is found may be of one commit.
+/// Up to this many lines without a commit id can belong to one commit.
 const ROWS_OF_COMMIT: usize = 4;
-/// What all further lines may have: a share of the log, within bounds.
+/// The space for all further lines: a share of the log, within limits.
 const MORE_SHARE: usize = 5;
 const MIN_MORE_BYTES: usize = 3_000;
 const MAX_MORE_BYTES: usize = 12_000;
@@ -25,7 +25,7 @@ pub(super) fn digits(input: &Input<'_>) -> Option<usize> {
         .then_some(name.len())
 }
 
-/// The name and the rest of a line with which a block begins.
+/// The commit id and the rest of the line that begins a block.
 fn begins(row: &str, digits: usize) -> Option<(&str, &str)> {
     line(row).filter(|(name, _)| name.len() == digits)
 }
@@ -86,7 +86,7 @@ pub(super) fn write(input: &Input<'_>, asked: Option<usize>, output: &mut Output
     output.gap(left_out);
 }
 
-/// All lines that were asked for, or the first ones and the last one.
+/// Writes all requested lines, or the first ones and the last one.
 pub(super) fn rows(input: &Input<'_>, asked: Option<usize>, output: &mut Output) {
     let most = asked.map_or(COMMITS, |asked| asked.saturating_mul(ROWS_OF_COMMIT));
     let mut lines = input.lines().filter(|line| !line.trim().is_empty());

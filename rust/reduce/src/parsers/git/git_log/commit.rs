@@ -1,4 +1,4 @@
-//! Commits as `git log` writes them.
+//! Commits in the formats of `git log`.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ static IMPORTANCE: Beginnings<6> = Beginnings::new([
     "Resolves #",
     "(cherry picked from commit ",
 ]);
-/// Lines between the name of a commit and its message that are not shown.
+/// Lines between a commit id and its message that are not shown.
 static OTHER_HEADS: Beginnings<6> = Beginnings::new([
     "Merge:",
     "Commit:",
@@ -37,12 +37,12 @@ static OTHER_HEADS: Beginnings<6> = Beginnings::new([
     "Reflog message:",
     "gpg:",
 ]);
-/// The symbols of lines in a bar.
+/// The symbols of a bar of changes.
 const SIGNS: [char; 2] = ['+', '-'];
 /// How many digits of a commit id are shown.
 const NAME_CHARS: usize = 8;
 
-/// `line` without the branches drawn before it.
+/// `line` without the drawn graph before it.
 pub(super) fn without_graph(line: &str) -> &str {
     if !line.starts_with(['*', '|', '/', '\\', '_']) {
         return line;
@@ -59,14 +59,14 @@ pub(super) fn without_graph(line: &str) -> &str {
     line.get(end.unwrap_or(line.len())..).unwrap_or_default()
 }
 
-/// The name in `commit 2463db40…`.
+/// The commit id in `commit 2463db40…`.
 pub(super) fn full_head(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("commit ")?;
     let name = rest.split(' ').next()?;
     is_name(name).then_some(name)
 }
 
-/// The name and what follows it in `2463db40 Subject`.
+/// The commit id and the text after it in `2463db40 Subject`.
 pub(super) fn line(row: &str) -> Option<(&str, &str)> {
     let row = row.strip_prefix('"').unwrap_or(row);
     let end = row.bytes().take_while(u8::is_ascii_hexdigit).count();
@@ -75,17 +75,17 @@ pub(super) fn line(row: &str) -> Option<(&str, &str)> {
     (is_name(name) && ended).then_some((name, rest))
 }
 
-/// Enough digits of a whole name.
+/// An abbreviated commit id.
 pub(super) fn short_name(name: &str) -> &str {
     name.get(..NAME_CHARS).unwrap_or(name)
 }
 
-/// Whether `name` is a whole one.
+/// Whether `name` is a complete id.
 pub(super) fn is_name_of_object(name: &str) -> bool {
     matches!(name.len(), 40 | 64)
 }
 
-/// Whether `source` is a commit of a line, `2463db40 Subject`, or an error of git.
+/// Whether `source` is a commit on one line, `2463db40 Subject`, or an error of git.
 fn is_row(source: &str) -> bool {
     source.starts_with("fatal: ")
         || line(source).is_some_and(|(_, rest)| rest.starts_with([' ', '\t']))
@@ -95,26 +95,26 @@ fn is_name(word: &str) -> bool {
     (7..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// One commit; what is not its header is in the lines of all commits.
+/// A commit; its message and files are in the lines of all commits.
 #[derive(Debug, Default)]
 pub(super) struct Commit<'a> {
     head: &'a str,
     subject: &'a str,
-    /// Where its message begins, where its files begin, and where they end.
+    /// The start of its message, the start of its files, and the end of these.
     message: u32,
     files: u32,
     end: u32,
 }
 
 impl Commit<'_> {
-    /// Its name, the names of branches and tags at it, and its subject.
+    /// Its id, its branches and tags, and its subject.
     pub(super) fn row(&self) -> String {
         let names = self.names();
         let blank = if names.is_empty() { "" } else { " " };
         format!("{}{blank}{names} {}", self.name(), self.subject)
     }
 
-    /// The names of branches and tags at it, in parentheses.
+    /// Its branches and tags, in parentheses.
     pub(super) fn names(&self) -> &str {
         self.head.split_once(' ').map_or("", |(_, names)| names)
     }
@@ -128,20 +128,20 @@ impl Commit<'_> {
 #[derive(Debug, Default)]
 pub(super) struct Commits<'a> {
     pub(super) all: Vec<Commit<'a>>,
-    /// The first lines before the first of them.
+    /// The first lines before the first commit.
     pub(super) before: Vec<&'a str>,
-    /// Who wrote them, and how many each.
+    /// The authors, with the number of commits of each.
     pub(super) authors: Vec<(&'a str, usize)>,
-    /// The dates of the first and the last of them.
+    /// The dates of the first and the last commit.
     pub(super) newest: &'a str,
     pub(super) oldest: &'a str,
-    /// Commits of a line each after them, as another log shows them, and why one could not be shown.
+    /// Commits in one-line format after them, from another log, and errors about commits that could not be shown.
     pub(super) rows: Vec<&'a str>,
     lines: Vec<&'a str>,
 }
 
 impl<'a> Commits<'a> {
-    /// Reads the first `shown` commits and the last one, and who wrote all of them.
+    /// Reads the first `shown` commits and the last one, and the authors of all.
     pub(super) fn read(input: &Input<'a>, shown: usize) -> Self {
         let mut commits = Self::default();
         let mut in_files = false;
@@ -166,7 +166,7 @@ impl<'a> Commits<'a> {
                 continue;
             };
             let drawn = row.len() != source.len();
-            // A format of its own may have no subject between the name and the files.
+            // A custom format may have no subject between the id and the files.
             if commit.subject.is_empty() && !is_counted_file(row) {
                 let indented = drawn || source.starts_with("    ");
                 match commit.head_line(text, indented) {
@@ -182,7 +182,7 @@ impl<'a> Commits<'a> {
                 }
                 continue;
             }
-            // Rows of files have one blank before them, messages have four.
+            // Rows of files are indented by one blank, messages by four.
             let is_message = !in_files && !drawn && source.starts_with("    ");
             if !in_files && !is_message && is_file(row, drawn) {
                 in_files = true;
@@ -196,7 +196,7 @@ impl<'a> Commits<'a> {
         commits
     }
 
-    /// Begins a commit; of those that are not shown only the last is held.
+    /// Begins a commit; of those that are not shown only the last is kept.
     fn next(&mut self, row: &'a str, shown: usize) {
         if self.all.len() > shown
             && let Some(last) = self.all.pop()
@@ -252,8 +252,7 @@ impl<'a> Commits<'a> {
 }
 
 impl<'a> Commit<'a> {
-    /// A line before the message, or the first one of it, which is `indented`; gives who wrote
-    /// it, or when.
+    /// Reads a line before the message, or its first line, which is `indented`. Returns the author or date in it.
     fn head_line(&mut self, text: &'a str, indented: bool) -> Option<Told<'a>> {
         match text.as_bytes().first() {
             Some(b'A') if text.starts_with("Author:") => {
@@ -282,7 +281,7 @@ enum Told<'a> {
     Date(&'a str),
 }
 
-/// A position among lines; there are no more than this.
+/// A position among lines, limited to the range of the type.
 fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
@@ -293,7 +292,7 @@ fn is_file(row: &str, drawn: bool) -> bool {
     is_stat(row) || is_total(row) || (!drawn && !row.starts_with(' '))
 }
 
-/// The path and the count on both sides of the last bar.
+/// The path before the last bar, and the count after it.
 fn stat(row: &str) -> Option<(&str, &str)> {
     let bar = memchr::memrchr(b'|', row.as_bytes())?;
     let path = row.get(..bar)?.strip_suffix(' ')?;
@@ -320,7 +319,7 @@ pub(crate) fn is_total(row: &str) -> bool {
         && (row.contains(" file changed") || row.contains(" files changed"))
 }
 
-/// A row of `--stat` with only the first sign of each kind of its bar.
+/// A row of `--stat` with only the first symbol of each kind in its bar.
 pub(crate) fn without_bar(row: &str) -> Cow<'_, str> {
     let row = row.trim();
     if !is_stat(row) {
@@ -334,7 +333,7 @@ pub(crate) fn without_bar(row: &str) -> Cow<'_, str> {
     let Some((number, bar)) = count.split_once(' ').filter(|_| !count.starts_with("Bin")) else {
         return format!("{path} {count}").into();
     };
-    // Lines that were added come first.
+    // Added lines come first.
     let sign = if bar.starts_with('+') && bar.ends_with('-') {
         "+-"
     } else {
@@ -343,7 +342,7 @@ pub(crate) fn without_bar(row: &str) -> Cow<'_, str> {
     [path, " ", number, " ", sign].concat().into()
 }
 
-/// Whether a line of a message shows what the change does to others.
+/// Whether a line of a message describes effects on others.
 pub(super) fn is_telling(text: &str) -> bool {
     if IMPORTANCE.begin(text) {
         return true;

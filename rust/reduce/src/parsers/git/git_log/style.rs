@@ -1,23 +1,23 @@
-//! How a log is written.
+//! The format of a log.
 
 use super::blocks;
 use super::commit::{full_head, is_stat, is_total, line, without_graph};
 use crate::input::Input;
 
-/// Which lines are of one commit.
+/// Which lines belong to one commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
-    /// A block a commit.
+    /// One block per commit.
     Full,
-    /// A line a commit.
+    /// One line per commit.
     Lines,
-    /// Several lines per commit; the first begins with its name.
+    /// Several lines per commit; the first begins with its id.
     Blocks,
-    /// Lines of a format that was asked for, in which no name is found.
+    /// Lines of a custom format without commit ids.
     Rows,
 }
 
-/// The style of the log; `None` when its commits are not found.
+/// The format of the log; `None` if it has no recognised commits.
 pub(super) fn style(input: &Input<'_>) -> Option<Style> {
     let mut lines = 0;
     let mut commits = 0;
@@ -41,8 +41,7 @@ pub(super) fn style(input: &Input<'_>) -> Option<Style> {
     (input.has("--format") || input.has("--pretty")).then_some(Style::Rows)
 }
 
-/// Whether `row` can only be about a file, whatever is above it: of `--stat`, `--numstat`,
-/// `--name-status` or `--raw`.
+/// Whether `row` can only be about a file, whatever precedes it: of `--stat`, `--numstat`, `--name-status` or `--raw`.
 pub(super) fn is_counted_file(row: &str) -> bool {
     match row.as_bytes() {
         [b' ', ..] => is_stat(row) || is_total(row),

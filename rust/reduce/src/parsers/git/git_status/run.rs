@@ -1,14 +1,14 @@
-//! Paths that count up, shown by the first and the last.
+//! Sequences of paths whose number counts up.
 
 use crate::output::Output;
 
-/// This many paths that count up are identified by the first and the last.
+/// From this many such paths on, only the first and the last are shown.
 const RUN: usize = 4;
 
-/// Paths that differ by a number only that goes up by one, until one does not.
+/// Consecutive paths that differ only in a number that increases by one.
 #[derive(Default)]
 pub(super) struct Run<'a> {
-    /// The first ones; this many are written as they are.
+    /// The first ones; they are written unchanged if there are no more.
     first: [&'a str; RUN - 1],
     last: &'a str,
     last_number: Option<Numbered<'a>>,
@@ -35,7 +35,7 @@ impl<'a> Run<'a> {
         self.count += 1;
     }
 
-    /// Writes the paths, all of them or the first and the last.
+    /// Writes all paths, or the first and the last.
     pub(super) fn end(&mut self, output: &mut Output) {
         let [first, ..] = self.first;
         if self.count >= RUN {
@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// A path with a number in it: the last one.
+/// A path and the last number in it.
 struct Numbered<'a> {
     before: &'a str,
     after: &'a str,

@@ -11,7 +11,7 @@ use ethos_registry_core::find_text::FindText as _;
 const MAX_NOTES: usize = 20;
 
 impl<'a> Reader<'a> {
-    /// Whether `text` belongs to what a linter for scripts advises, or shows where to read more.
+    /// Whether `text` is advice of a linter for scripts, or a link.
     pub(super) fn advises(&mut self, text: &str) -> bool {
         match text {
             "Did you mean:" => self.block = Block::Advice,
@@ -48,9 +48,9 @@ impl<'a> Reader<'a> {
         true
     }
 
-    /// Reads a note that states from where the template of the last finding was asked for; whether it was one.
+    /// Reads a note about where the template of the last finding was instantiated; returns whether it was one.
     ///
-    /// The last of such notes is nearest to the user.
+    /// The last of these notes is the user's code.
     pub(super) fn asked_for(&mut self, found: &Finding<'a>) -> bool {
         let asks = is_asked_for(found.message);
         if asks {
@@ -61,7 +61,7 @@ impl<'a> Reader<'a> {
         asks
     }
 
-    /// States who asked for the template of the last finding, before `found` is read.
+    /// Adds where the template of the last finding was instantiated, before `found` is read.
     pub(super) fn end_asked(&mut self, found: &Finding<'a>) {
         if !found.message.starts_with("note: ") {
             self.path = found.path;
@@ -69,14 +69,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// States who asked for the template of the last finding.
+    /// Adds where the template of the last finding was instantiated.
     pub(in super::super) fn tell_asked(&mut self) {
         if let Some(asked) = self.asked.take() {
             self.findings.continue_last(asked);
         }
     }
 
-    /// Reads a line below source that points into it: what was expected there belongs to the message.
+    /// Reads a line that points into the source above: the expected value belongs to the message.
     pub(super) fn labelled(&mut self, text: &'a str) {
         if self.told.is_none() {
             return;
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A note that is in `line`, unless it was shown.
+    /// Adds the note in `line`, unless it was shown.
     pub(super) fn note(&mut self, note: &'a str, line: &'a str) {
         if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
             self.notes.push(note);

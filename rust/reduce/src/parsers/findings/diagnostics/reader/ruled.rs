@@ -1,14 +1,14 @@
-//! Heads that a ruler closes, with the message below them: `a.js:1:2 lint/no-fog ━━━━`, `  ! Fog is denied.`
+//! Headers that end in a ruler, with the message below them: `a.js:1:2 lint/no-fog ━━━━`, `  ! Fog is denied.`
 
 use super::super::block::Block;
 use super::Reader;
 use crate::line::indent;
 
 impl<'a> Reader<'a> {
-    /// `text`, a header that ends in a ruler, begins a block: its message is below it.
+    /// Begins a block at `text`, a header that ends in a ruler: its message is below it.
     pub(super) fn rule_off(&mut self, text: &str, found: bool) {
         let closed = text.ends_with('━') && indent(text) == 0;
-        // Below other heads stand lists and counts.
+        // Lists and counts follow other headers.
         let formats = || text.trim_end_matches(['━', ' ']).ends_with(" format");
         if closed && (found || formats()) {
             self.end_finding();
@@ -17,7 +17,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a line belongs to the header that a ruler closes; the first message there is the header's.
+    /// Whether a line belongs to the block below a ruler; its first message belongs to the header.
     pub(super) fn is_below_rule(&mut self, text: &'a str) -> bool {
         if indent(text) == 0 {
             self.ruled_off = None;
