@@ -1,4 +1,4 @@
-//! Runs of playbooks: what each task did on which hosts, why it failed, and how it ended.
+//! Output of playbooks: the results of each task by host, reasons for failures, and the recap.
 
 mod adhoc;
 mod result;
@@ -76,7 +76,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
         let mut body = String::from(if opened { "{" } else { outcome.told });
         let mut more = 0;
         if opened {
-            // Where it was cut, what follows is not a member.
+            // If the result was cut, what follows is not a member.
             while let Some(line) = lines.next_if(|line| line.starts_with([' ', '}'])) {
                 more += 1;
                 if body.len() < result::MOST_BYTES {
@@ -97,7 +97,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 struct Reader<'a, 'o> {
     task: Task<'a>,
     in_recap: bool,
-    /// Lines of a result that may follow, as some ways to show results write them.
+    /// Lines of a multi-line result may follow, in some output formats.
     lines_below: usize,
     /// Lines that are not results.
     unknown: Unknown<'a>,
@@ -122,7 +122,7 @@ impl<'a> Reader<'a, '_> {
             self.lines_below -= 1;
             self.output.fact(&shorten(line, LINE_CHARS));
         } else if line == "...ignoring" {
-            // What went wrong on the host above does not count.
+            // The failure of the host above was ignored.
             self.output.fact(line);
         } else if self.task.is_change(line) {
         } else if is_bad(line) || line.starts_with('[') {
@@ -140,7 +140,7 @@ impl<'a> Reader<'a, '_> {
         self.task.outcome(outcome, body, more, self.output);
     }
 
-    /// Writes what the task did that was not shown yet.
+    /// Writes the results of the task that were not shown yet.
     fn closes(&mut self) {
         self.unknown.write(self.output);
         std::mem::take(&mut self.task).write(self.output);

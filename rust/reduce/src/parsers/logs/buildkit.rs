@@ -1,7 +1,7 @@
 //! Builds of container images by `BuildKit` with plain progress: `docker build`, `docker buildx`.
 //!
-//! What a step that failed printed goes the way of an output of its command. Of the other steps bad lines and
-//! the last one stay, and the names of images; what is loaded, sent, cached and exported goes.
+//! The output of a failed step is reduced like a separate output of its command. Of the other steps, problems,
+//! the last line and the names of images are kept; lines about loading, sending, caching and exporting are removed.
 
 mod line;
 
@@ -30,11 +30,11 @@ pub(crate) const FAMILY: Family = Family {
 };
 
 const LINE_CHARS: usize = 320;
-/// So much of the end of what a failed step printed is read.
+/// How much of the end of the output of a failed step is read.
 const STEP_BYTES: usize = 262_144;
 /// How many steps are distinguished.
 const STEPS: usize = 512;
-/// Bad lines of one step that succeeded.
+/// How many bad lines of a successful step are shown.
 const BAD_LINES: usize = 12;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -45,7 +45,7 @@ fn runs(input: &Input<'_>) -> bool {
     ) && input.words.iter().any(builds)
 }
 
-/// Certain when a step was opened and one ended.
+/// Certain when a step begins and a step ends.
 fn recognises(input: &Input<'_>) -> Match {
     let (mut opened, mut ended) = (false, false);
     for line in input.beginning().chain(input.ending()) {
@@ -83,26 +83,26 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     reader.unknown.write(reader.output);
 }
 
-/// One step while it is read.
+/// The step that is being read.
 #[derive(Default)]
 struct Step<'a> {
     title: &'a str,
-    /// Whether it will fail.
+    /// Whether it fails later.
     failed: bool,
-    /// The end of what it printed, if it will fail.
+    /// The end of its output, if it fails.
     printed: String,
-    /// The lines of it that report something bad, and the last one, if it will not.
+    /// Its lines that report a problem and its last line, if it succeeds.
     bad: Vec<&'a str>,
     last: &'a str,
 }
 
-/// Where a line without the number of a step is.
+/// The section of a line without a step number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Section {
     Steps,
-    /// In the last lines of a failed step, which are printed again.
+    /// In the last lines of a failed step, which are repeated.
     Again,
-    /// In the lines of the file around the failed step.
+    /// In the lines of the build file around the failed step.
     Excerpt,
 }
 
@@ -249,7 +249,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// `make all` of `--mount=type=cache,target=/root make all`.
+/// The command in `--mount=type=cache,target=/root make all`: `make all`.
 fn options_cut(run: &str) -> &str {
     let mut rest = run.trim_start();
     while rest.starts_with("--") {

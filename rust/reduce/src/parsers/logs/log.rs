@@ -37,9 +37,9 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// What is shown at most: a share of the log, within bounds.
+/// The longest reduced log: a share of the log, within limits.
 const SHOWN_SHARE: usize = 8;
-/// Of a long log only so much beside a smaller share.
+/// The base size of a long reduced log, to which a smaller share is added.
 const LONG_SHARE: usize = 40;
 const LONG_BYTES: usize = 2_500;
 const MIN_SHOWN_BYTES: usize = 1_500;
@@ -47,12 +47,12 @@ const MAX_SHOWN_BYTES: usize = 16_000;
 /// Bad records, warnings and unusual answers may use this much space of a short log, too.
 const MIN_ODD_BYTES: usize = 4_000;
 
-/// What stays of the beginning of a JSON record that is too long.
+/// How much of the beginning of a JSON record that is too long is kept.
 const HEAD_CHARS: usize = 60;
 
-/// Fewer records are not log.
+/// Fewer records are not a log.
 const LEAST_RECORDS: usize = 8;
-/// What of compose shows what its services print.
+/// Subcommands of compose that show the output of services.
 const OF_SERVICES: [&str; 2] = ["logs", "up"];
 
 fn runs(input: &Input<'_>) -> bool {
@@ -71,8 +71,8 @@ fn runs(input: &Input<'_>) -> bool {
     }
 }
 
-/// Likely and certain alike when most of the first lines are records, or when several services speak of
-/// whom logs were asked for.
+/// Likely, as well as certain, when most of the first lines are records, or when logs of several services were
+/// requested.
 fn recognises(input: &Input<'_>) -> Match {
     let form = Form::of(input);
     if is_of_records(input, form) || form != Form::None && runs(input) {

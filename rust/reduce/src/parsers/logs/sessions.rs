@@ -1,7 +1,7 @@
 //! Runs of several commands: tox, nox, pre-commit, scripts of packages that call each other.
 //!
-//! The runner shows which command gave which part of the output: each part goes the way of an output of
-//! that command, and of the lines of the runner those stay that say what failed.
+//! The runner shows which command printed which part of the output. Each part is reduced like a separate output of
+//! that command, and lines of the runner that report a failure are kept.
 
 mod head;
 
@@ -32,7 +32,7 @@ pub(crate) const FAMILY: Family = Family {
 
 const PROGRAMS: [&str; 4] = ["tox", "nox", "pre-commit", "prek"];
 const HEAD_CHARS: usize = 160;
-/// Checks that succeeded and are shown one by one.
+/// How many successful checks are shown individually.
 const PASSED_CHECKS: usize = 40;
 
 fn runs(input: &Input<'_>) -> bool {
@@ -47,7 +47,7 @@ fn recognises(input: &Input<'_>) -> Match {
     }
 }
 
-/// Who wrote the lines around the outputs of commands.
+/// The runner.
 fn runner(input: &Input<'_>) -> Option<Runner> {
     let mut found: Option<(Runner, usize)> = None;
     for line in input.beginning() {
@@ -87,7 +87,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     for line in input.text.split_inclusive('\n') {
         let end = start + line.len();
         match runner.head(line.trim_end()) {
-            // What a check states may look like more about it.
+            // The output of a check may look like a continuation of its line.
             Some(head) if !(reader.seen && matches!(head, Head::Detail(_))) => {
                 let text = input.text.get(reader.part.start..start).unwrap_or_default();
                 reader.head(head, text);
@@ -99,7 +99,7 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     }
     let text = input.text.get(reader.part.start..).unwrap_or_default();
     if runner == Runner::Scripts && reader.seen {
-        // The last script decides how the run ended, and is shown as one that ended so.
+        // The last script decides how the run ended, and gets the exit status of the run.
         reader.output.failed();
     }
     let exit = if reader.failed {
@@ -114,20 +114,20 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
 #[derive(Default)]
 struct Part<'a> {
     start: usize,
-    /// The command that gave it.
+    /// The command that printed it.
     command: &'a str,
-    /// How that ended, when the runner states it before it.
+    /// Its exit status, if the runner prints that before the output.
     ended: Option<Exit>,
 }
 
 struct Reader<'a, 'o> {
     runner: Runner,
-    /// Whether a summary at the end shows again how each command ended.
+    /// Whether a summary at the end repeats the results of all commands.
     summed_up: bool,
     part: Part<'a>,
-    /// The title of the command, until something of it is written.
+    /// The title of the command, until a part of its output is written.
     title: Option<&'a str>,
-    /// Whether a part was about a failure.
+    /// Whether a part reported a failure.
     failed: bool,
     /// Checks that succeeded.
     passed: usize,
@@ -146,7 +146,7 @@ impl<'a> Reader<'a, '_> {
             Head::Ended(exit, _) => exit,
             Head::Verdict(line) | Head::Note(line) if tells_failure(line) => Exit::Failure,
             _ if self.runner == Runner::PreCommit => Exit::Unknown,
-            // Who goes on to the next command is content with this one.
+            // A runner that continues with the next command accepts the result of this one.
             _ => Exit::Success,
         };
         self.part(text, ended);
@@ -166,7 +166,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// A line of the runner; one of a failure is what the exit code states.
+    /// Writes a line of the runner; a failure explains the exit code.
     fn fact(&mut self, line: &str) {
         if tells_failure(line) {
             self.output.failed();
@@ -174,7 +174,7 @@ impl<'a> Reader<'a, '_> {
         self.output.fact(&shorten(line, HEAD_CHARS));
     }
 
-    /// The number of points between a title and its verdict is not news.
+    /// The number of dots between a title and its verdict has no meaning.
     fn check(&mut self, check: Check<'a>) {
         if check.ended == Exit::Failure {
             self.output.failed();
@@ -194,7 +194,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Writes what a command gave.
+    /// Writes the output of a command.
     fn part(&mut self, text: &str, ended: Exit) {
         let part = std::mem::take(&mut self.part);
         if !std::mem::take(&mut self.seen) {

@@ -29,7 +29,7 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// This many lines with a time prove the form, when no more than one in this many has none.
+/// This many lines with a time prove the format, if at most one line in the second number has none.
 const PROOFS: usize = 8;
 const SHARE_WITHOUT: usize = 10;
 const LINE_CHARS: usize = 240;
@@ -69,17 +69,17 @@ fn reduce(input: &Input<'_>, output: &mut Output) {
     reader.end(Exit::Unknown);
 }
 
-/// What a step printed so far.
+/// The output of a step so far.
 #[derive(Default)]
 struct Step<'a> {
-    /// The first line of what it ran.
+    /// The first line of the command.
     title: &'a str,
     text: String,
 }
 
 struct Reader<'a, 'o> {
     step: Step<'a>,
-    /// The job and the step, where each line names them.
+    /// The job and the step, if each line contains them.
     place: &'a str,
     /// Whether the lines describe how the step is run, not its output.
     in_group: bool,
@@ -119,7 +119,7 @@ impl<'a> Reader<'a, '_> {
         self.step.text.push('\n');
     }
 
-    /// Writes what the step printed; it went so, as far as the runner states.
+    /// Writes the output of the step; `exit` is its exit status as far as the runner reports it.
     fn end(&mut self, exit: Exit) {
         let text = std::mem::take(&mut self.step.text);
         if text.trim_ascii().is_empty() {

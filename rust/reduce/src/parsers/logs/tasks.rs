@@ -39,7 +39,7 @@ pub(crate) const FAMILY: Family = Family {
     reduce,
 };
 
-/// Lines of more tasks are lines of the runner.
+/// Lines of further tasks count as lines of the runner.
 const MAX_TASKS: usize = 256;
 const LINE_CHARS: usize = 240;
 
@@ -110,7 +110,7 @@ struct Tasks<'a> {
 }
 
 impl<'a> Tasks<'a> {
-    /// The task whose lines begin with `title`; none when there are too many.
+    /// The index of the task whose lines begin with `title`; `None` when there are too many.
     fn named(&mut self, title: &'a str) -> Option<&mut Task<'a>> {
         let next = self.all.len();
         let at = match self.by_title.get(title) {
@@ -128,7 +128,7 @@ impl<'a> Tasks<'a> {
         self.all.get_mut(at)
     }
 
-    /// The task whose lines begin with `package:name:`.
+    /// The index of the task whose lines begin with `package:name:`.
     fn of_package(&mut self, package: &str, name: &str) -> Option<&mut Task<'a>> {
         self.all.iter_mut().find(|task| {
             let title = task.title.strip_prefix(package);
@@ -141,15 +141,15 @@ impl<'a> Tasks<'a> {
 #[derive(Default)]
 struct Task<'a> {
     title: &'a str,
-    /// The command that it runs, where the runner states it.
+    /// Its command, if the runner shows it.
     command: &'a str,
     text: String,
-    /// How it ended, and the line that states it.
+    /// Its exit status, and the line that reports it.
     ended: Option<(Exit, &'a str)>,
 }
 
 impl<'a> Task<'a> {
-    /// The line that reports that it failed.
+    /// The line that reports its failure.
     fn failure(&self) -> Option<&'a str> {
         self.ended
             .filter(|(exit, _)| *exit == Exit::Failure)

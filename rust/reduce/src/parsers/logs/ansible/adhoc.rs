@@ -1,4 +1,4 @@
-//! What `ansible HOSTS -m MODULE` describes each host: `oak | SUCCESS => {…}`, `oak | CHANGED | rc=0 >>`.
+//! Output of `ansible HOSTS -m MODULE`: `oak | SUCCESS => {…}`, `oak | CHANGED | rc=0 >>`.
 
 use super::FAMILY;
 use crate::input::{Exit, Input};
@@ -10,7 +10,7 @@ use crate::output::Output;
 const ROW_BYTES: usize = 700;
 const STATUSES: [&str; 5] = ["SUCCESS", "CHANGED", "FAILED!", "FAILED", "UNREACHABLE!"];
 
-/// The host of a line that heads what is shown of it, and how it went.
+/// The host and the status in the header of its output.
 fn head(line: &str) -> Option<(&str, &str)> {
     let (host, rest) = line.split_once(" | ")?;
     let status = rest.split(' ').next()?;
@@ -35,9 +35,9 @@ pub(super) fn reduce(input: &Input<'_>, output: &mut Output) {
     section(text.get(start..).unwrap_or_default(), output);
 }
 
-/// What is shown of one host, below its header; or what is above the first.
+/// The output of one host, below its header; or the text above the first.
 fn section(text: &str, output: &mut Output) {
-    // What is below the bracket that closes a result is of no host.
+    // Text below the closing bracket of a result belongs to no host.
     let end = text.find("\n}\n").map(|at| at + "\n}\n".len());
     let end = end.filter(|_| {
         text.lines()
@@ -72,7 +72,7 @@ fn of_host(text: &str, output: &mut Output) {
     other(text.get(body..).unwrap_or_default(), output);
 }
 
-/// What a module gave, or a command printed on a host.
+/// The result of a module, or the output of a command on a host.
 fn other(text: &str, output: &mut Output) {
     if text.trim().is_empty() {
         return;

@@ -1,13 +1,13 @@
-//! What a task did on a host: `fatal: [oak]: FAILED! => {"msg": "no leaf", "rc": 1}`.
+//! The result of a task on a host: `fatal: [oak]: FAILED! => {"msg": "no leaf", "rc": 1}`.
 
 use ethos_registry_core::find_text::FindText as _;
 
-/// More of a result in lines of its own is not read.
+/// At most this much of a multi-line result is read.
 pub(super) const MOST_BYTES: usize = 20_000;
 /// Longer values are cut in the middle.
 const VALUE_CHARS: usize = 500;
 
-/// How a line begins that describes a host.
+/// Prefixes of lines with the result of a host.
 const STATUSES: [&str; 5] = ["ok", "changed", "skipping", "failed", "fatal"];
 /// Members of a result that contain a reason, or the output of a command.
 const TOLD: [&str; 14] = [
@@ -45,12 +45,12 @@ const BESIDE: [&str; 14] = [
     "diff",
 ];
 
-/// A line that shows what a task did on a host.
+/// A line with the result of a task on a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outcome<'a> {
     pub(super) status: &'a str,
     pub(super) host: &'a str,
-    /// What is between the host and the result: `: FAILED!`, ` => (item=leaf)`.
+    /// The text between the host and the result: `: FAILED!`, ` => (item=leaf)`.
     pub(super) head: &'a str,
     /// The result, if it is shown: JSON, or its opening bracket.
     pub(super) told: &'a str,
@@ -61,13 +61,13 @@ impl Outcome<'_> {
         matches!(self.status, "failed" | "fatal")
     }
 
-    /// Whether the lines below show a value, as YAML: `ok: [oak] =>`.
+    /// Whether the value follows as YAML: `ok: [oak] =>`.
     pub(super) fn shows_below(&self) -> bool {
         self.told.is_empty() && self.head.ends_with("=>")
     }
 }
 
-/// What `line` describes a host.
+/// The result in `line`, if it has one.
 pub(super) fn outcome(line: &str) -> Option<Outcome<'_>> {
     let (status, rest) = line.split_once(": [")?;
     if !STATUSES.contains(&status) {
@@ -124,7 +124,7 @@ fn members(body: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// Where the first member of `text` ends: before the next comma or bracket outside of strings and brackets.
+/// The end of the first member of `text`: before the next comma or bracket outside of strings and brackets.
 fn member_end(text: &str) -> usize {
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     for (at, byte) in text.bytes().enumerate() {

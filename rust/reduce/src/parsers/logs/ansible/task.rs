@@ -1,4 +1,4 @@
-//! What one task did on its hosts.
+//! The results of one task on its hosts.
 
 use super::result::{Outcome, told};
 use crate::line::shorten;
@@ -7,32 +7,32 @@ use crate::output::Output;
 const ROW_CHARS: usize = 1_600;
 /// How many hosts and items of one status are shown.
 const NAMES_BYTES: usize = 600;
-/// What represents the others.
+/// The label for all other hosts.
 const MORE: &str = " …";
-/// Results and differences with which others are compared.
+/// How many results and diffs are remembered to detect equal ones.
 const COMPARED: usize = 64;
 /// How many lines of a difference are shown.
 const CHANGED_LINES: usize = 40;
 
-/// The statuses that many hosts share, in the order in which they are shown.
+/// The statuses that many hosts share, in the order of the output.
 const QUIET: [&str; 3] = ["ok", "changed", "skipping"];
 
-/// What is shown of a task while it is read.
+/// The state of the task that is being read.
 #[derive(Default)]
 pub(super) struct Task<'a> {
     /// Hosts and items by status, with how many lines report them.
     names: [(String, usize); QUIET.len()],
     last_host: [&'a str; QUIET.len()],
-    /// Results that were shown, and the first host of each.
+    /// Results that were shown, with the first host of each.
     results: Vec<(String, &'a str)>,
-    /// The difference that is read at present, and those that were shown.
+    /// The current diff, and those that were shown.
     change: Vec<&'a str>,
     changes: Vec<Vec<&'a str>>,
     in_change: bool,
 }
 
 impl<'a> Task<'a> {
-    /// Reads `line` if it is of a difference between before and after.
+    /// Reads `line` if it belongs to a diff of before and after.
     pub(super) fn is_change(&mut self, line: &'a str) -> bool {
         if line.starts_with("--- before") {
             self.in_change = true;
@@ -83,7 +83,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// One more host that needs no row of its own.
+    /// Counts a host that needs no row of its own.
     fn quiet(&mut self, status: &str, host: &'a str, head: &str, lines: usize) {
         let Some(at) = QUIET.iter().position(|quiet| *quiet == status) else {
             return;
@@ -105,7 +105,7 @@ impl<'a> Task<'a> {
             names.push(']');
             *last = host;
         }
-        // An item without changes is like the others.
+        // Items without changes are counted together.
         if has_item {
             names.push(' ');
             names.push_str(item);
@@ -115,7 +115,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Shows the difference that was read, once.
+    /// Shows the current diff, unless an equal one was shown.
     fn tell_change(&mut self, host: &str, output: &mut Output) {
         if !std::mem::take(&mut self.in_change) || self.change.is_empty() {
             return;
@@ -132,7 +132,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Writes the hosts that need no rows of their own.
+    /// Writes the hosts without rows of their own.
     pub(super) fn write(mut self, output: &mut Output) {
         self.tell_change("", output);
         for (status, (names, lines)) in QUIET.iter().zip(&self.names) {

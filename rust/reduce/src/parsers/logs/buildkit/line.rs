@@ -1,18 +1,18 @@
-//! What a line of `BuildKit`'s plain progress is.
+//! Recognises the lines of `BuildKit`'s plain progress.
 
 /// A line of one step, without its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
-    /// What the step does: `[build 2/5] RUN make`.
+    /// The title of the step: `[build 2/5] RUN make`.
     Title(&'a str),
     /// It succeeded, or was not needed.
     Done,
     Failed,
-    /// What its command printed, without the time.
+    /// Output of its command, without the time.
     Said(&'a str),
     /// The name or the digest of the image.
     Named,
-    /// How far it is.
+    /// Progress.
     Progress,
 }
 
@@ -30,7 +30,7 @@ const PROGRESS: [&str; 11] = [
     "...",
 ];
 
-/// The number of the step that `line` belongs to, and what it is.
+/// The number of the step that `line` belongs to, and its content.
 pub(super) fn step_line(line: &str) -> Option<(u32, Line<'_>)> {
     let (number, rest) = line.strip_prefix('#')?.split_once(' ')?;
     if !digits(number) {
@@ -56,7 +56,7 @@ pub(super) fn step_line(line: &str) -> Option<(u32, Line<'_>)> {
     Some((number, kind))
 }
 
-/// What follows the seconds: `12.345 text`.
+/// The text after the seconds: `12.345 text`.
 pub(super) fn timed(line: &str) -> Option<&str> {
     let (seconds, rest) = line.split_once(' ').unwrap_or((line, ""));
     let (whole, parts) = seconds.split_once('.')?;

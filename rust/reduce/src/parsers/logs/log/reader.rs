@@ -1,4 +1,4 @@
-//! What a log states, gathered line by line.
+//! Reads a log line by line.
 
 use super::MIN_ODD_BYTES;
 use super::record::{
@@ -17,10 +17,10 @@ use crate::line::{exit_code, indent, is_refusal, status};
 use crate::rows::fold::{Numbered, Template, Templates};
 use ethos_registry_core::find_text::FindText as _;
 
-/// The share of that for bad records that differ only in numbers.
+/// The part of this share for bad records that differ only in numbers.
 const HOT_SHARE: usize = 2;
 const LAST_LINES: usize = 8;
-/// This many of them matter more than warnings.
+/// How many of these are more important than warnings.
 const VERY_LAST_LINES: usize = 3;
 const RARE_TEMPLATES: usize = 30;
 const COMMON_TEMPLATES: usize = 12;
@@ -33,7 +33,7 @@ const LINE_CHARS: usize = 240;
 const MAX_HOT_RECORDS: usize = 2_000;
 const MAX_BLOCK_LINES: usize = 120;
 
-/// A row that may be shown; the less its rank, the more it matters.
+/// A row that may be shown; lower ranks matter more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Row<'a> {
     pub(super) rank: u8,
@@ -42,7 +42,7 @@ pub(super) struct Row<'a> {
     pub(super) times: usize,
 }
 
-/// Bad records and what follows them.
+/// Bad records and their continuation lines.
 const HOT: u8 = 0;
 /// The first line and the very last ones.
 pub(super) const ENDS: u8 = 1;
@@ -76,7 +76,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// What records have in common that differ in digits alone.
+/// Properties that records share if they differ only in digits.
 #[derive(Clone, Copy)]
 struct Shape {
     mask: u64,
@@ -84,22 +84,22 @@ struct Shape {
     status: Option<usize>,
     /// Whether their digits are an exit status.
     exits: bool,
-    /// Whether a number ends them, which is zero or not.
+    /// Whether they end with a number, which may be zero.
     numbered: bool,
-    /// The template to which they belong if they are not, and that of those with a zero.
+    /// Otherwise, the template of those records, and the template of those with a zero.
     templates: [Option<u32>; 2],
 }
 
-/// Where a source is in what it shows.
+/// The state of one source.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
-    /// Whether it goes on with a bad record.
+    /// Whether the next line may continue a bad record.
     in_block: bool,
-    /// The indent of a frame of a library: what is deeper below it goes with it.
+    /// The indentation of a library frame: more indented lines below it belong to it.
     frame: Option<usize>,
-    /// Among functions and places of a Rust backtrace, whether the last function is foreign code.
+    /// In a Rust backtrace: whether the last function is foreign code.
     backtrace: Option<bool>,
-    /// Whether what explains the bad record was shown of another one.
+    /// Whether the explanation of the bad record was already shown for another one.
     repeats: bool,
 }
 
@@ -115,7 +115,7 @@ impl Place {
     /// Whether `told`, the continuation of a bad record, shows more than a call and its location.
     fn shows(&mut self, told: &str) -> bool {
         if self.repeats || told.trim().bytes().all(|sign| matches!(sign, b'^' | b'~')) {
-            // It points into a line of source.
+            // It points into a source line.
             return false;
         }
         if let Some(shown) = self.backtrace_line(told.trim()) {
@@ -132,7 +132,7 @@ impl Place {
         true
     }
 
-    /// Whether `told` is shown as a line of a Rust backtrace; `None` when it is not one.
+    /// Whether `told` is shown as a line of a Rust backtrace; `None` when it is not part of one.
     fn backtrace_line(&mut self, told: &str) -> Option<bool> {
         if heads_backtrace(told) {
             self.backtrace = Some(true);
@@ -149,22 +149,22 @@ impl Place {
             self.backtrace = None;
             return None;
         };
-        // A name without a crate is of C.
+        // A name without a crate is a C function.
         *foreign = is_library_name(name) || name.starts_with('<') || !name.has_text("::");
         Some(!*foreign)
     }
 }
 
-/// What was read so far.
+/// The state of the reader.
 pub(super) struct Reader<'a> {
     shapes: Latest<Shape>,
     masks: Masks,
     templates: Templates<'a>,
-    /// Of each template, how much it matters and whether it is a record.
+    /// For each template its importance, and whether it is a record.
     ranks: Vec<(u8, bool)>,
     hot: Vec<Numbered<'a>>,
     block: Vec<Numbered<'a>>,
-    /// What explains bad records in records of its own.
+    /// Explanations of bad records that are separate records.
     explanations: Vec<Numbered<'a>>,
     form: Form,
     places: BySource<'a, Place>,
@@ -173,7 +173,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Nothing yet of a log.
+    /// The state before the first line of a log.
     pub(super) fn of(input: &Input<'a>) -> Self {
         Self {
             shapes: Latest::of(input.text.len()),
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         let (source, told) = self.form.split(line);
         let place = self.places.of(source);
         let goes_on = told.starts_with([' ', '\t']) && !is_record(told);
-        // A log whose beginning was cut off may begin below a bad record.
+        // If the beginning of a log was cut off, it may start below a bad record.
         place.in_block |= number == 0 && goes_on;
         if place.in_block && goes_on {
             let shown = place.shows(told);
@@ -300,7 +300,7 @@ impl<'a> Reader<'a> {
         template
     }
 
-    /// What may be shown; what does not fit in `budget` bytes is left out later.
+    /// The rows that may be shown; what does not fit into `budget` bytes is left out later.
     pub(super) fn rows(&mut self, budget: usize) -> Vec<Row<'a>> {
         let mut rows = Vec::new();
         let odd = self.templates.odd();
@@ -355,12 +355,12 @@ impl<'a> Reader<'a> {
             .map(|(template, _)| template)
     }
 
-    /// The commonest and the rarest templates of records that are not bad.
+    /// The most frequent and the rarest templates of records that are not bad.
     fn calm_rows(&self) -> impl Iterator<Item = Row<'a>> + use<'a> {
         let by_words = |templates: &Templates<'a>, words| {
             templates.merged(|template| coarse_mask(message(template.first.line), words))
         };
-        // What begins with the same five words begins with the same two.
+        // Messages with the same first five words have the same first two.
         let mut merged = None;
         for words in [5, 2] {
             let templates = merged.as_ref().unwrap_or(&self.templates);
@@ -384,7 +384,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How much the records of a template matter, shown by one of them.
+/// The importance of the records of a template, decided by one of them.
 fn rank(line: &str, refused: bool) -> u8 {
     match level(line) {
         Level::Hot => HOT,

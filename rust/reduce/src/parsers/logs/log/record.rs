@@ -1,4 +1,4 @@
-//! One record of a log: when, how bad, what.
+//! A record of a log: time, level, message.
 
 use crate::line;
 use crate::line::beginnings::Beginnings;
@@ -7,12 +7,12 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-/// Where a level can be.
+/// How many bytes are searched for a level.
 const LEVEL_BYTES: usize = 200;
-/// Where a time can be.
+/// How many bytes are searched for a time.
 const TIME_BYTES: usize = 90;
 
-/// How bad a record states it is.
+/// The severity of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     /// Errors and worse.
@@ -33,7 +33,7 @@ const LEVELS: [(&str, Level); 44] = [
     ("ALERT", Level::Hot),
     ("EMERG", Level::Hot),
     ("CRIT", Level::Hot),
-    // Cut to one width: `ERRO[0012] no water`.
+    // Truncated to a fixed width: `ERRO[0012] no water`.
     ("ERRO[", Level::Hot),
     ("FATA[", Level::Hot),
     ("PANI[", Level::Hot),
@@ -41,7 +41,7 @@ const LEVELS: [(&str, Level); 44] = [
     ("[crit]", Level::Hot),
     ("[alert]", Level::Hot),
     ("[emerg]", Level::Hot),
-    // Levels of small letters in brackets are padded to one width.
+    // Lower-case levels in brackets, padded to a fixed width.
     ("[error  ", Level::Hot),
     ("[critical ", Level::Hot),
     ("[critical]", Level::Hot),
@@ -55,14 +55,14 @@ const LEVELS: [(&str, Level); 44] = [
     ("\"error\"", Level::Hot),
     ("\"fatal\"", Level::Hot),
     ("\"critical\"", Level::Hot),
-    // Of loggers that count levels by tens.
+    // Loggers whose levels are multiples of ten.
     ("\"level\":50", Level::Hot),
     ("\"level\":60", Level::Hot),
     ("Traceback", Level::Hot),
     ("segfault", Level::Hot),
     ("Out of memory", Level::Hot),
     ("WARN", Level::Warning),
-    // A database states it below an error.
+    // Part of an error message of a database.
     ("DETAIL:", Level::Warning),
     ("WARNING", Level::Warning),
     ("level=warning", Level::Warning),
@@ -97,7 +97,7 @@ static STARTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         "Listening",
     ])
 });
-/// Fields of JSON records that no other JSON lines have together.
+/// Fields that occur together only in JSON log records.
 const FIELDS: [&str; 18] = [
     "\"level\"",
     "\"severity\"",
@@ -111,17 +111,17 @@ const FIELDS: [&str; 18] = [
     "\"Timestamp\"",
     "\"@t\"",
     "\"Level\"",
-    // Of loggers of HashiCorp's programs.
+    // Loggers of HashiCorp's programs.
     "\"@level\"",
     "\"@message\"",
-    // What containers wrote.
+    // Container output.
     "\"log\"",
     "\"stream\"",
-    // Of the journal.
+    // The systemd journal.
     "\"MESSAGE\"",
     "\"PRIORITY\"",
 ];
-/// Fields of a JSON record that hold what it states.
+/// Fields of a JSON record that contain the message.
 const MESSAGE_FIELDS: [&str; 7] = [
     "\"msg\":",
     "\"message\":",
@@ -131,14 +131,14 @@ const MESSAGE_FIELDS: [&str; 7] = [
     "\"MESSAGE\":",
     "\"log\":",
 ];
-/// Beginnings of lines that name their level and no time.
+/// Prefixes of lines with a level and without a time.
 static LEVEL_HEADS: Beginnings<21> = Beginnings::new([
     "[INFO]", "[DEBUG]", "[WARN", "[ERROR]", "INFO:", "DEBUG:", "WARNING:", "ERROR:", "INFO ",
     "DEBUG ", "WARN ", "ERROR ", "level=", "time=", "INFO[", "DEBU[", "WARN[", "ERRO[", "FATA[",
     "PANI[", "TRAC[",
 ]);
 
-/// How bad `line` is.
+/// The level of `line`.
 pub(super) fn level(line: &str) -> Level {
     if let Some(level) = letter_level(line.as_bytes()) {
         return level;
@@ -165,7 +165,7 @@ pub(super) fn level(line: &str) -> Level {
         .unwrap_or(Level::Calm)
 }
 
-/// The level that the first letter of a line shows, before the month and the day: `E0304 05:00:16.058000  7 oak.go:9]`.
+/// The level of a line that begins with its letter, the month and the day: `E0304 05:00:16.058000  7 oak.go:9]`.
 fn letter_level(line: &[u8]) -> Option<Level> {
     let level = match line.first()? {
         b'E' | b'F' => Level::Hot,
@@ -182,7 +182,7 @@ pub(super) fn is_start(line: &str) -> bool {
     STARTS.as_ref().is_some_and(|starts| starts.is_match(line))
 }
 
-/// Whether `line` is a record of a log: it begins with a time or a level, or has both as JSON fields.
+/// Whether `line` is a log record: it begins with a time or a level, or has both as JSON fields.
 pub(crate) fn is_record(line: &str) -> bool {
     if line.starts_with('{') {
         return FIELDS.iter().filter(|field| line.has_text(field)).count() > 1;
@@ -190,7 +190,7 @@ pub(crate) fn is_record(line: &str) -> bool {
     time_end(line).is_some() || LEVEL_HEADS.begin(line)
 }
 
-/// What a record states, without its time.
+/// The text of a record after its time.
 pub(super) fn message(line: &str) -> &str {
     if line.starts_with('{') || has_message(line) {
         let found = MESSAGE_FIELDS
@@ -203,15 +203,15 @@ pub(super) fn message(line: &str) -> &str {
         .unwrap_or(line)
 }
 
-/// Whether `msg=` is in `line`: the symbol is rarer than the letters.
+/// Whether `line` contains `msg=`. The symbol is searched, as it is rarer than the letters.
 fn has_message(line: &str) -> bool {
     let bytes = line.as_bytes();
     memchr::memchr_iter(b'=', bytes)
         .any(|at| bytes.get(..at).is_some_and(|name| name.ends_with(b"msg")))
 }
 
-/// Where the time ends that is in the beginning of `line`: a clock after a date, in brackets,
-/// after an address, or alone; seconds since the start in brackets.
+/// The end of the time at the beginning of `line`: a clock time after a date, in brackets, after an address, or alone;
+/// or seconds since the start in brackets.
 fn time_end(line: &str) -> Option<usize> {
     let bytes = line.as_bytes();
     let window = bytes.get(..TIME_BYTES).unwrap_or(bytes);
@@ -225,7 +225,7 @@ fn time_end(line: &str) -> Option<usize> {
         !part.is_empty()
             && form.all(|(byte, form)| byte == form || *form == b'0' && byte.is_ascii_digit())
     });
-    // A clock without a date must begin the line; its seconds follow.
+    // A clock time without a date must begin the line and include seconds.
     let start = clocks.next()?;
     let seconds = window.get(start + 6..start + 8)?;
     if !seconds.iter().all(u8::is_ascii_digit) || start > 60 {
@@ -233,7 +233,7 @@ fn time_end(line: &str) -> Option<usize> {
     }
     let before = window.get(..start)?;
     if bytes.first() == Some(&b'(') && before.contains(&b'\'') {
-        // A value of a row: `(1,'oak','2031-02-03 10:11:12'),`.
+        // A value in a row of data: `(1,'oak','2031-02-03 10:11:12'),`.
         return None;
     }
     let dated = before.iter().any(u8::is_ascii_digit);
@@ -250,7 +250,7 @@ fn time_end(line: &str) -> Option<usize> {
     Some(start + 8 + tail.count())
 }
 
-/// Where `[   12.345678]` ends.
+/// The end of `[   12.345678]`.
 fn uptime_end(bytes: &[u8]) -> Option<usize> {
     let rest = bytes.strip_prefix(b"[")?;
     let blanks = rest.iter().take_while(|byte| **byte == b' ').count();
@@ -264,8 +264,8 @@ fn uptime_end(bytes: &[u8]) -> Option<usize> {
     (closed && point).then_some(1 + blanks + length + 1)
 }
 
-/// Whether `told` shows where the record above it was written, `    at src/oak.rs:7`: another line of a file is another
-/// place.
+/// Whether `told` shows where the record above it was written, `    at src/oak.rs:7`: another source line is another
+/// location.
 pub(super) fn is_place(told: &str) -> bool {
     told.starts_with(' ')
         && told
@@ -279,8 +279,7 @@ pub(super) fn heads_backtrace(told: &str) -> bool {
     matches!(told, "Stack backtrace:" | "stack backtrace:")
 }
 
-/// Whether `line` is a warning of Python about code, which goes past its logger:
-/// `oak.py:14: DeprecationWarning: leaf() will go`.
+/// Whether `line` is a Python warning, which bypasses the logger: `oak.py:14: DeprecationWarning: leaf() will go`.
 pub(super) fn is_script_warning(line: &str) -> bool {
     line.split_text(".py:").is_some_and(|(_, rest)| {
         let rest = rest.trim_start_matches(|sign: char| sign.is_ascii_digit());
@@ -291,9 +290,9 @@ pub(super) fn is_script_warning(line: &str) -> bool {
     })
 }
 
-/// Words after which a record explains the bad one above it, as those of databases do.
+/// Words that begin an explanation of the bad record above, as databases print it.
 const EXPLANATIONS: [&str; 5] = ["STATEMENT", "DETAIL", "HINT", "CONTEXT", "QUERY"];
-/// This many explanations are shown.
+/// How many explanations are shown.
 const MOST_EXPLANATIONS: usize = 40;
 
 /// What `told` reports about the bad record above it: `oak@leaf STATEMENT:  SELECT 1`.

@@ -1,27 +1,27 @@
-//! Who wrote the lines of a log in which several speak: `web-1  | text`, `[pod/web-0/app] text`.
+//! The sources of lines in a log of several programs: `web-1  | text`, `[pod/web-0/app] text`.
 //!
-//! A source is a coordinate: it stays on every line that is shown, and is not a part of what was said.
+//! A source is kept on every line that is shown, and is not part of the message.
 
 use super::record::is_record;
 use crate::input::Input;
 use crate::line::indent;
 use ethos_registry_core::find_text::FindText as _;
 
-/// Longer names are none.
+/// The longest name.
 const NAME_BYTES: usize = 100;
-/// This many of the first lines are looked at.
+/// How many of the first lines are examined.
 const FIRST_LINES: usize = 200;
-/// Fewer lines with a source prove nothing.
+/// The fewest lines that prove that there are sources.
 const LEAST_LINES: usize = 8;
 /// How many sources are distinguished; more of them are taken for one.
 const MAX_SOURCES: usize = 64;
-/// Between the name of a source and its exit code.
+/// The text between the name of a source and its exit code.
 const EXITED: &str = " exited with code ";
 
-/// How lines name their sources.
+/// The format of the sources of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// No line does.
+    /// Lines have no source.
     None,
     /// `web-1  | text`.
     Bar,
@@ -30,7 +30,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// The form in which nearly all first lines name theirs.
+    /// The format that nearly all of the first lines have.
     pub(super) fn of(input: &Input<'_>) -> Self {
         let names = |form: &Self| {
             let (mut named, mut lines) = (0, 0);
@@ -58,7 +58,7 @@ impl Form {
     }
 }
 
-/// `web-1  | text`: the name, and the text with its indent.
+/// The name and the text with its indentation in `web-1  | text`.
 fn before_bar(line: &str) -> Option<(&str, &str)> {
     let bytes = line.as_bytes();
     let of_name =
@@ -70,7 +70,7 @@ fn before_bar(line: &str) -> Option<(&str, &str)> {
     is_apart.then_some((line.get(..name)?, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// `[pod/web-0/app] text`: what is in the brackets, and the text with its indent.
+/// The text in the brackets, and the text with its indentation in `[pod/web-0/app] text`.
 fn in_brackets(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix("[pod/")?;
     let end = rest
@@ -81,8 +81,8 @@ fn in_brackets(line: &str) -> Option<(&str, &str)> {
     Some((rest.get(..end)?, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// Whether `line`, of no source, reports that one ended as it should not: `web-1 exited with code 1`, and what follows
-/// from that in parentheses.
+/// Whether `line`, which has no source, reports that a source ended with an error: `web-1 exited with code 1`, perhaps
+/// with consequences in parentheses.
 pub(super) fn exited_badly(line: &str) -> bool {
     let may_be = matches!(line.as_bytes().last(), Some(b'0'..=b'9' | b')'));
     let code = may_be.then(|| line.split_text(EXITED)).flatten();
@@ -103,20 +103,20 @@ pub(super) fn records(input: &Input<'_>, form: Form) -> (usize, usize) {
     (records, others)
 }
 
-/// What is remembered of each source, for their lines are in any order.
+/// The state of each source; their lines may be interleaved.
 #[derive(Debug, Default)]
 pub(super) struct BySource<'a, T> {
     all: Vec<(&'a str, T)>,
-    /// Where the source of the latest line is.
+    /// The position of the latest line's source.
     latest: usize,
-    /// For lines without a source.
+    /// The state for lines without a source.
     unnamed: T,
-    /// For sources beyond those that are distinguished.
+    /// The state for sources beyond those that are distinguished.
     others: T,
 }
 
 impl<'a, T: Default> BySource<'a, T> {
-    /// What is remembered of `source`; of most logs no line names one.
+    /// The state of `source`; most logs have no sources.
     #[inline]
     pub(super) fn of(&mut self, source: &'a str) -> &mut T {
         if source.is_empty() {

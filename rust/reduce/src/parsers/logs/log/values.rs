@@ -7,7 +7,7 @@ use crate::line::shorten;
 /// A longer value, such as a stack, is shortened before the record as a whole is.
 const LONG_CHARS: usize = 200;
 
-/// `record` with each string in it that is long shortened.
+/// `record` with each long string in it shortened.
 pub(super) fn shortened(record: &str) -> String {
     let mut short = String::with_capacity(record.len());
     let mut rest = record;
@@ -24,7 +24,7 @@ pub(super) fn shortened(record: &str) -> String {
     short
 }
 
-/// Where the string ends that `text` begins with.
+/// The end of the string that `text` begins with.
 fn end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let mut at = 0;

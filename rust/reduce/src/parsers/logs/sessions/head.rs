@@ -1,4 +1,4 @@
-//! The lines that a runner of commands writes itself, around what the commands write.
+//! The lines that a runner of commands prints around their output.
 
 use crate::input::Exit;
 use ethos_registry_core::find_text::FindText as _;
@@ -6,36 +6,36 @@ use ethos_registry_core::find_text::FindText as _;
 /// A line of the runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Head<'a> {
-    /// What the command below it is for.
+    /// The title of the command below it.
     Title(&'a str),
     /// What follows is the output of this command.
     Command(&'a str),
     /// `title......Failed`: a check and its result; what follows is its output.
     Check(Check<'a>),
-    /// More about the check above.
+    /// A continuation of the check above.
     Detail(&'a str),
-    /// How the command above ended.
+    /// The result of the command above.
     Ended(Exit, &'a str),
-    /// A verdict that the summary at the end gives again.
+    /// A verdict that the summary at the end repeats.
     Verdict(&'a str),
     /// A line of that summary.
     Summary(&'a str),
-    /// A message of the runner that stays.
+    /// A message of the runner that is kept.
     Note(&'a str),
-    /// One that states nothing.
+    /// A message that is left out.
     Noise,
 }
 
-/// A check and how it ended.
+/// A check with its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Check<'a> {
     pub(super) title: &'a str,
-    /// What follows the row of points.
+    /// The text after the row of dots.
     pub(super) verdict: &'a str,
     pub(super) ended: Exit,
 }
 
-/// Who wrote the lines around.
+/// The runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runner {
     Tox,
@@ -69,7 +69,7 @@ impl Runner {
         }
     }
 
-    /// What `line` is when the runner wrote it.
+    /// The meaning of `line`, if the runner printed it.
     pub(super) fn head(self, line: &str) -> Option<Head<'_>> {
         match self {
             Self::Tox => tox(line),
@@ -102,7 +102,7 @@ fn is_environment(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_'))
 }
 
-/// Words after the name of an environment, and how it ended when they begin a line.
+/// Words after the name of an environment, and the result that they mean at the beginning of a line.
 const TOX_VERDICTS: [(&str, Exit); 4] = [
     ("OK", Exit::Success),
     ("SKIP", Exit::Success),
@@ -161,7 +161,7 @@ fn starts_with_word(text: &str, word: &str) -> bool {
         .is_some_and(|rest| !rest.starts_with(|sign: char| sign.is_ascii_alphanumeric()))
 }
 
-/// Such a line is as wide as a terminal, or wider.
+/// Such a line is at least as wide as a terminal.
 const CHECK_BYTES: usize = 70;
 const CHECK_VERDICTS: [(&str, Exit); 3] = [
     ("Failed", Exit::Failure),
@@ -248,8 +248,8 @@ fn scripts(line: &str) -> Option<Head<'_>> {
     if script(line).is_some() {
         return Some(Head::Title(line));
     }
-    // The command is shown below the title of its script.
-    // A failure of pytest marks its line of source so, with more blanks.
+    // The command follows the title of its script. A failure of pytest marks its source line in the same way, with more
+    // blanks.
     let command = line.strip_prefix("> ")?;
     (!command.starts_with(' ')).then_some(Head::Command(command))
 }

@@ -1,12 +1,12 @@
-//! One line of a log of a runner.
+//! A line in the log of a runner.
 
-/// `2026-01-02T10:00:00.1234567Z`: a digit for each zero.
+/// `2026-01-02T10:00:00.1234567Z`: each zero matches any digit.
 const TIME: &[u8] = b"0000-00-00T00:00:00.0000000Z";
 
 /// A line without its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamped<'a> {
-    /// The job and the step before the time; empty where they are not named.
+    /// The job and the step before the time; empty if the line has none.
     pub(super) place: &'a str,
     pub(super) text: &'a str,
 }
@@ -26,7 +26,7 @@ impl<'a> Stamped<'a> {
     }
 }
 
-/// What follows the time with which `line` begins.
+/// The text after the time that `line` begins with.
 fn after_time(line: &str) -> Option<&str> {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line);
     let time = line.as_bytes().get(..TIME.len())?;
@@ -48,7 +48,7 @@ fn after_time(line: &str) -> Option<&str> {
     }
 }
 
-/// A line that is for the runner.
+/// A line that is addressed to the runner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command<'a> {
     Group(&'a str),

@@ -1,4 +1,4 @@
-//! Who wrote the names of tasks in front of their lines.
+//! The runners that print the names of tasks before their lines.
 
 use crate::input::{Exit, Input};
 use crate::output::Nested;
@@ -14,7 +14,7 @@ pub(super) enum Runner {
     Compose,
 }
 
-/// What a line of the output is.
+/// The meaning of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     /// `text`, printed by the task whose lines begin with `title`.
@@ -31,14 +31,14 @@ pub(super) enum Line<'a> {
     Noise,
 }
 
-/// What turbo states of a task before it runs it, or instead.
+/// Messages of turbo about a task before it runs, or instead of running it.
 const CACHES: [&str; 4] = [
     "cache miss, executing ",
     "cache hit, ",
     "cache bypass, ",
     "cache miss (",
 ];
-/// Lines of a container that prove the form, and those of the runner that may come before them.
+/// How many lines of a container prove the format, and how many lines of the runner may precede them.
 const CONTAINER_LINES: usize = 8;
 const EXITED: &str = " exited with code ";
 
@@ -68,7 +68,7 @@ impl Runner {
             .then_some(Self::Concurrently)
     }
 
-    /// Whether what it ran is an output of its own: containers that only write a log are read as one.
+    /// Whether the output of the tasks is reduced separately; containers that only write logs are read as one log.
     pub(super) fn is_apart(self, input: &Input<'_>, nested: Option<Nested>) -> bool {
         if self != Self::Compose {
             return true;
@@ -145,7 +145,7 @@ fn read_turbo(line: &str) -> Line<'_> {
     }
 }
 
-/// `@shop/api#test:  ERROR  command (...) exited (1)`: package, task and how bad that is.
+/// `@shop/api#test:  ERROR  command (...) exited (1)`: package, task and error.
 fn blamed(line: &str) -> Option<(&str, &str, &str)> {
     let (package, rest) = line.split_text("#")?;
     let (name, rest) = rest.split_text(":  ")?;
@@ -185,14 +185,14 @@ fn bracketed(line: &str) -> Option<(&str, &str)> {
     let length = line.strip_prefix('[')?.find_text("]")?;
     let (title, text) = line.split_at_checked(length + 2)?;
     let text = text.strip_prefix(' ').or(text.is_empty().then_some(text))?;
-    // A time, or a further field in brackets after it, are of a record of a log.
+    // A time, or a second field in brackets, belongs to a log record.
     let is_record = title.contains(':') && title.contains(|sign: char| sign.is_ascii_digit())
         || text.starts_with('[') && text.has_text("] [");
     let is_name = length > 0 && !title.contains(['%', '"']) && !is_record;
     is_name.then_some((title, text))
 }
 
-/// `api-1  | text`: the name of a container and its number, and what it printed.
+/// `api-1  | text`: the name of a container with its number, and its output.
 fn piped(line: &str) -> Option<(&str, &str)> {
     let (before, text) = line.split_text("|")?;
     let title = before.trim_end_matches(' ');
@@ -207,7 +207,7 @@ fn piped(line: &str) -> Option<(&str, &str)> {
     is_title.then(|| (title, text.strip_prefix(' ').unwrap_or(text)))
 }
 
-/// What the first container printed of `input`, what several printed.
+/// The output of the first container in `input`, if there are several.
 fn composed(input: &Input<'_>) -> Option<String> {
     let (mut with, mut without) = (0_usize, 0_usize);
     let mut first = "";
@@ -229,7 +229,7 @@ fn composed(input: &Input<'_>) -> Option<String> {
             printed.push('\n');
         }
     }
-    // What itself looks so would be asked the same again, as often as it is nested.
+    // Output that looks like this itself would be divided again for every level of nesting.
     let nested = printed.lines().filter(|line| piped(line).is_some());
     if with < CONTAINER_LINES || without > with || nested.count() >= CONTAINER_LINES {
         return None;
@@ -237,7 +237,7 @@ fn composed(input: &Input<'_>) -> Option<String> {
     Some(printed)
 }
 
-/// How a command ended that `text` describes.
+/// The exit status that `text` reports.
 fn code(text: &str) -> Option<Exit> {
     let at = text.rfind(EXITED)?;
     match text.get(at + EXITED.len()..)? {

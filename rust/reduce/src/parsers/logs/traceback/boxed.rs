@@ -1,15 +1,15 @@
-//! Tracebacks that Rich draws in a box: the place of each frame, with source and locals below it.
+//! Tracebacks that Rich draws in a box: the location of each frame, with source and local variables below it.
 
 use super::folder::{Folder, State};
 use ethos_registry_core::find_text::FindText as _;
 
-/// What is in the upper edge of the box.
+/// The title in the upper edge of the box.
 const HEAD: &str = " Traceback (most recent call last) ";
 const CORNER: &str = "╭─";
 const LOWER_CORNER: &str = "╰─";
 const EDGE: &str = "│ ";
 
-/// The frame that is in a row of the box: `path:3 in function`.
+/// The frame in a row of the box: `path:3 in function`.
 fn frame(row: &str) -> Option<&str> {
     let text = row.strip_prefix(EDGE)?.trim_end_matches(['│', ' ']);
     let (place, function) = text.split_text(" in ")?;
@@ -20,7 +20,7 @@ fn frame(row: &str) -> Option<&str> {
 }
 
 impl<'a> Folder<'a> {
-    /// Whether `body` is the upper edge of a box around a traceback, which is open then.
+    /// Whether `body` is the upper edge of a box that opens a traceback.
     pub(super) fn opens_box(&mut self, body: &str) -> bool {
         let opens = body.starts_with(CORNER) && body.has_text(HEAD);
         if opens {
@@ -31,7 +31,7 @@ impl<'a> Folder<'a> {
 
     pub(super) fn boxed(&mut self, body: &'a str, keep: &mut impl FnMut(&'a str)) -> Option<bool> {
         if body.starts_with(LOWER_CORNER) {
-            // What was raised is below the box.
+            // The exception is below the box.
             self.state = State::Python { indent: 0 };
             return Some(true);
         }

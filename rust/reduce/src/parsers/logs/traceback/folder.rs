@@ -14,63 +14,63 @@ use ethos_registry_core::find_text::FindText as _;
 /// How many frames are remembered, so that each is shown once.
 const REMEMBERED: usize = 4_096;
 
-/// What ends the first line of a Python traceback.
+/// The end of the first line of a Python traceback.
 pub(super) const PYTHON_HEAD: &str = "Traceback (most recent call last):";
-/// Where in a traceback the next line is.
+/// The position of the next line in a traceback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum State {
     #[default]
     Outside,
-    /// Among frames of Python that are indented this deep.
+    /// Among Python frames with this indentation.
     Python { indent: usize },
     /// In a box that Rich draws.
     Boxed,
-    /// After a Python exception, where groups and chains go on.
+    /// After a Python exception, where exception groups and chains continue.
     PythonEnd,
-    /// In the source of a frame as notebooks show it, which is of installed code or not.
+    /// In the source of a frame of a notebook; the value is whether it is installed code.
     Notebook { foreign: bool },
     /// Among frames that begin with `at`, `from` or a number.
     Stack,
-    /// Among the properties of a thrown JavaScript object, this many kept.
+    /// Among the properties of a thrown JavaScript object; counts those kept.
     Properties { kept: usize },
-    /// After a place that heads an excerpt of source.
+    /// After a location above an excerpt of source.
     Excerpt,
-    /// Among functions and places of a goroutine.
+    /// Among functions and locations of a goroutine.
     Goroutine,
-    /// In the message of a Rust panic, this many lines kept.
+    /// In the message of a Rust panic; counts the lines kept.
     PanicMessage { kept: usize },
-    /// Among functions and places of a Rust backtrace.
+    /// Among functions and locations of a Rust backtrace.
     PanicFrames,
-    /// Among the bytes that a sanitizer dumps.
+    /// In the memory dump of a sanitizer.
     Shadow,
-    /// In a report of a data race, in a stack that has shown a place or not.
+    /// In a report of a data race; the value is whether the stack has shown a location.
     Race { is_placed: bool },
 }
 
-/// A reader of tracebacks that may be embedded in any other output.
+/// Reads tracebacks, which may be embedded in any other output.
 ///
-/// Kept are exceptions, causes, panics and the frames of the user's own code, each frame once,
-/// without what only draws (indents, rulers of exception groups); of a traceback with installed
-/// code alone the innermost frame is kept.
+/// Exceptions, causes, panics and the frames of the user's own code are kept, each frame once, without
+/// drawing (indentation, rulers of exception groups). If a traceback contains only installed code,
+/// the innermost frame is kept.
 #[derive(Debug, Default)]
 pub(crate) struct Folder<'a> {
     pub(super) state: State,
-    /// A line whose fate a later line decides.
+    /// A line that is kept or removed depending on a later line.
     pub(super) held: Option<&'a str>,
     seen: HashSet<&'a str>,
-    /// Whether a frame of the user's own code was in the open traceback.
+    /// Whether the open traceback has a frame of the user's own code.
     pub(super) own: bool,
-    /// Where a Rust panic began, without folders: the frame there states nothing new.
+    /// Where a Rust panic began, without folders: the frame there adds nothing.
     pub(super) panic: &'a str,
-    /// The function of the frame before.
+    /// The function of the previous frame.
     pub(super) function: &'a str,
     /// Whether the last frame was kept.
     pub(super) shown: bool,
     /// How many lines of source come next that could not be read.
     pub(super) unread: usize,
-    /// The functions in the open stack of a debugger, and the places in them.
+    /// The functions in the current stack of a debugger, and the locations in them.
     debugged: HashSet<(&'a str, &'a str)>,
-    /// Whether no frame of a numbered stack was kept yet: its innermost one states whose stack it is.
+    /// Whether no frame of a numbered stack has been kept yet: its innermost frame identifies the stack.
     opened: bool,
     pub(super) frames: usize,
     pub(super) goroutines: usize,
@@ -79,7 +79,7 @@ pub(crate) struct Folder<'a> {
 }
 
 impl<'a> Folder<'a> {
-    /// Reads `line`, gives what is to be kept to `keep`, and states whether it belonged to a traceback.
+    /// Reads `line`, passes lines to keep to `keep`, and returns whether `line` belongs to a traceback.
     pub(crate) fn line(&mut self, line: &'a str, keep: &mut impl FnMut(&'a str)) -> bool {
         let marks = |byte: &u8| matches!(byte, b' ' | b'\t' | b'|' | b'+');
         let indent = line.bytes().take_while(marks).count();
@@ -93,7 +93,7 @@ impl<'a> Folder<'a> {
         self.outside(line, body, indent, keep)
     }
 
-    /// Gives what is still held at the end of the text.
+    /// Passes on what is still held at the end of the text.
     pub(crate) fn finish(&mut self, keep: &mut impl FnMut(&'a str)) {
         self.leave(keep);
     }
@@ -191,7 +191,7 @@ impl<'a> Folder<'a> {
         false
     }
 
-    /// A line of an open traceback; `None` when it does not belong to it.
+    /// Reads a line of an open traceback; `None` when it does not belong to it.
     fn inside(
         &mut self,
         line: &'a str,
@@ -238,7 +238,7 @@ impl<'a> Folder<'a> {
         self.keep_pair(None, frame, keep);
     }
 
-    /// Keeps a function and its place unless the place was kept before.
+    /// Keeps a function and its location unless the location was kept before.
     pub(super) fn keep_pair(
         &mut self,
         function: Option<&'a str>,
@@ -268,7 +268,7 @@ impl<'a> Folder<'a> {
         let name = body.strip_prefix("at ").unwrap_or(body);
         let ruby = body.starts_with("from ").then(|| body.split_text(":in "));
         if let Some((place, _)) = ruby.flatten() {
-            // In Ruby one line of source is often several frames.
+            // In Ruby, one source line often has several frames.
             if !is_library(place) {
                 self.own = true;
                 self.held = None;
@@ -278,7 +278,7 @@ impl<'a> Folder<'a> {
             return true;
         }
         if body.starts_with('#') && (body.has_text(" (/") || body.has_text(" (<")) {
-            // A module without debug information has no place to look at.
+            // A module without debug information has no location.
             self.state = State::Stack;
             return true;
         }
@@ -290,13 +290,13 @@ impl<'a> Folder<'a> {
             // A recursive call: the frame numbers show how often.
             return true;
         }
-        // The address in front of the function shows nothing; a debugger is asked for frames by number.
+        // The address before the function is not useful; debuggers accept frame numbers.
         let addressed = debugged.is_none() && body.starts_with('#') && body.has_text(" 0x");
         self.opened |= body.starts_with("#0 ");
         let address = addressed.then(|| body.find_text(" in ")).flatten();
         let body = address.and_then(|at| body.get(at + 1..)).unwrap_or(body);
         if is_library_name(name) || is_library(body) {
-            // The innermost frame, which comes first, represents a stack of installed code alone.
+            // The innermost frame, which comes first, represents a stack of installed code.
             if !self.own && self.held.is_none() {
                 self.held = Some(body);
             }
