@@ -281,7 +281,7 @@ impl<'a> Marked<'a> {
 /// Whether a row is one more hit in the file that a row before it names: `14:let oak = 1;`.
 fn goes_on(row: &str) -> bool {
     let text = row.trim_start_matches(|sign: char| sign.is_ascii_digit());
-    text.len() < row.len() && text.starts_with([':', '-'])
+    text.len() < row.len() && text.starts_with(':')
 }
 
 /// The first characters of `row`, and how many follow, in `chars` characters; `None` when it has no more.
