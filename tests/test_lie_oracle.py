@@ -14,7 +14,7 @@ from functools import cache
 import pytest
 
 from corpora import PARTS, Recorded, recorded
-from ethos_registry import reduce_text
+from ethos_registry import ReductionPolicy, reduce_text
 from lie_oracle import ACCOUNT, CUT, MARK, VERDICTS, WORD, Lie, Source, is_empty, lies, read
 
 PLANTED = 200
@@ -52,6 +52,20 @@ def test_nothing_false_is_said_of_recorded_outputs(part: str) -> None:
         if (told := lies(output.text, reduced_of(output)))
     }
     assert found == {}
+
+
+def test_a_policy_marks_each_gap_behind_a_row_of_many_lines() -> None:
+    findings = [
+        f"E501 Line too long ({90 + at} > 88)\n   --> src/oak.py:{10 * at}:89\n    |\n"
+        f"{10 * at} | value_{at} = grow(leaf_{at})\n    |               ^^^^^\n\n"
+        for at in range(1, 200)
+    ]
+    text = "".join(findings) + "Found 199 errors.\n"
+    reduced = reduce_text(
+        text, command="ruff check", exit_code=1, policy=ReductionPolicy(len(text) * 2 // 3)
+    )
+    assert MARK.search(reduced)
+    assert lies(text, reduced) == []
 
 
 def mutated(output: Recorded, chance: random.Random) -> Recorded:

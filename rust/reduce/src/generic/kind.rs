@@ -61,6 +61,7 @@ pub(crate) fn kind(line: &str) -> Kind {
     let begins_with_digit = first.is_ascii_digit();
     let is_noise = begins_odd && (line::is_ruler(text) || is_marks(text))
         || signs.has_digit && is_excerpt(text)
+        || text.ends_with(':') && is_hex_dump(text)
         || is_library_frame(text);
     if is_noise {
         return Kind::Noise;
@@ -164,6 +165,13 @@ fn has_word(text: &str) -> bool {
         };
         letters >= WORD_LETTERS
     })
+}
+
+/// Whether `text` is bytes of a key or a signature that go on in the next line: `6c:96:1c:7b:`.
+fn is_hex_dump(text: &str) -> bool {
+    let is_byte = |pair: &str| pair.len() == 2 && pair.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let mut bytes = text.trim_end_matches(':').split(':');
+    bytes.clone().nth(3).is_some() && bytes.all(is_byte)
 }
 
 /// Whether `text` is the path of a file and nothing else.

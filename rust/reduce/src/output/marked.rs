@@ -202,7 +202,7 @@ impl Marked<'_> {
             writer.row(index, text, *row, *said);
         }
         writer.gap(dropped);
-        writer.close(self.placement.source_lines, false);
+        writer.close(self.placement.source_lines);
         let shown_lines = writer.shown.len() + claimed;
         let mut left_out = self
             .source_lines

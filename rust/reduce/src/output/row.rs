@@ -9,17 +9,16 @@ pub(crate) enum Weight {
     Context,
 }
 
-/// One line of the reduced text: where it ends, how many source lines it shows, and flags for a fact, for the name of a
-/// failure and for a line that fills a gap. There may be millions, so it is packed.
+/// One line of the reduced text: where it ends, how many source lines it shows, and flags for a fact and for the name
+/// of a failure. There may be millions, so it is packed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row(u64);
 
 const LINES_BITS: u32 = 23;
-const FLAG_BITS: u32 = 3;
+const FLAG_BITS: u32 = 2;
 const MOST_ROW_LINES: u64 = (1 << LINES_BITS) - 1;
 const FACT: u64 = 1;
 const NAME: u64 = 2;
-const FILL: u64 = 4;
 
 impl Row {
     pub(super) fn new(end: usize, lines: usize, weight: Weight) -> Self {
@@ -31,8 +30,7 @@ impl Row {
 
     /// A source line that fills a gap between rows.
     pub(super) fn filling() -> Self {
-        let Self(packed) = Self::new(0, 1, Weight::Context);
-        Self(packed | FILL)
+        Self::new(0, 1, Weight::Context)
     }
 
     /// The same row, marked as the name of a failure.
@@ -42,7 +40,7 @@ impl Row {
 
     pub(super) fn moved(self, bytes: usize) -> Self {
         let Self(moved) = Self::new(bytes + self.end(), self.lines(), self.weight());
-        Self(moved | self.0 & (NAME | FILL))
+        Self(moved | self.0 & NAME)
     }
 
     pub(super) fn end(self) -> usize {
@@ -66,9 +64,5 @@ impl Row {
 
     pub(super) fn is_name(self) -> bool {
         self.0 & NAME == NAME
-    }
-
-    pub(super) fn fills(self) -> bool {
-        self.0 & FILL == FILL
     }
 }

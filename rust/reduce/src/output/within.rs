@@ -10,15 +10,20 @@ use crate::line::long_line::{NOTE_HEAD, NOTE_TAIL};
 use crate::policy::Level;
 use ethos_registry_core::find_text::FindText as _;
 
+/// Printed around the number of characters left out of a shortened row that is not a source line.
+const REST_HEAD: &str = " ... ";
+const REST_TAIL: &str = " more chars";
 /// At least this many characters are shown of a row that does not fit.
 const LEAST_ROW_CHARS: usize = 60;
 /// Longer rows come after the others, whatever the target is.
 const LONG_ROW_BYTES: usize = 2_000;
-const LONG_RANKS: u8 = 4;
+const LONG_RANKS: u8 = 5;
 /// Rows without a fact must be shorter than the source by this factor to be worth their space.
 const LEAST_FOLDED: usize = 3;
 /// How many lengths are measured between a number of parts that fits and twice that number.
 const STEPS: usize = 16;
+/// How many more are measured between two of these.
+const SMALL_STEPS: usize = 4;
 
 /// The distance of `index` from the nearer end of `count` items.
 pub(super) fn depth(index: usize, count: usize) -> usize {
@@ -45,12 +50,15 @@ fn longest(
         fitting = beyond;
         beyond *= 2;
     }
-    let step = (beyond - fitting).div_ceil(STEPS);
-    while fitting + step < beyond.min(count) && chars(fitting + step) <= target_chars {
-        fitting += step;
+    let mut last = beyond.min(count);
+    for steps in [STEPS, SMALL_STEPS] {
+        let step = (last - fitting).div_ceil(steps);
+        while fitting + step < last && chars(fitting + step) <= target_chars {
+            fitting += step;
+        }
+        last = last.min(fitting + step);
     }
     let mut used = chars(fitting);
-    let last = (fitting + step).min(beyond).min(count);
     while fitting < last {
         used += growth(fitting);
         if used > target_chars {
@@ -228,7 +236,9 @@ impl<'a> Marked<'a> {
         let Some((_, _, row)) = order.get(first).filter(|_| left >= LEAST_ROW_CHARS) else {
             return text;
         };
-        self.shortened = beginning(row_text(first).trim_end(), left).map(|short| (*row, short));
+        let is_line = matches!(self.said.get(*row), Some(Said::Line(_)));
+        self.shortened =
+            beginning(row_text(first).trim_end(), left, is_line).map(|short| (*row, short));
         let longer = self.text(&kept(first + 1));
         if longer.char_count() <= target_chars {
             longer
@@ -249,8 +259,8 @@ impl<'a> Marked<'a> {
     /// The rank of a row; lower ranks matter more.
     fn rank(&self, row: usize, importance: Importance) -> u8 {
         match self.rows.get(row) {
-            Some((_, row)) if row.weight() == Weight::Fact => 0,
-            Some((text, _)) => 1 + u8::from((importance.rank)(text) > 0),
+            Some((text, row)) if row.weight() == Weight::Fact => u8::from(goes_on(text)),
+            Some((text, _)) => 2 + u8::from((importance.rank)(text) > 0),
             None => u8::MAX,
         }
     }
@@ -268,12 +278,30 @@ impl<'a> Marked<'a> {
     }
 }
 
+/// Whether a row is a further hit in the file that an earlier row names: `14:let oak = 1;`.
+fn goes_on(row: &str) -> bool {
+    let text = row.trim_start_matches(|sign: char| sign.is_ascii_digit());
+    text.len() < row.len() && text.starts_with(':')
+}
+
 /// The start of `row` and the number of characters cut, in `chars` characters; `None` when it is not longer.
-fn beginning(row: &str, chars: usize) -> Option<String> {
+///
+/// The note of a cut source line counts its characters. Other rows are cut between words.
+fn beginning(row: &str, chars: usize, is_line: bool) -> Option<String> {
     let all = row.char_count();
-    let note = NOTE_HEAD.len() + NOTE_TAIL.len() + all.checked_ilog10()? as usize + 1;
+    let digits = all.checked_ilog10()? as usize + 1;
+    let (note_head, note_tail) = if is_line {
+        (NOTE_HEAD, NOTE_TAIL)
+    } else {
+        (REST_HEAD, REST_TAIL)
+    };
+    let note = note_head.len() + note_tail.len() + digits;
     let shown = chars.checked_sub(note + 1).filter(|shown| *shown < all)?;
     let (end, _) = row.char_indices().nth(shown)?;
-    let head = row.get(..end)?;
-    Some(format!("{head}{NOTE_HEAD}{}{NOTE_TAIL}", all - shown))
+    let mut head = row.get(..end)?;
+    if !is_line && let Some((words, _)) = head.rsplit_once(' ') {
+        head = words;
+    }
+    let rest = all - head.char_count();
+    Some(format!("{head}{note_head}{rest}{note_tail}"))
 }

@@ -84,7 +84,7 @@ impl<'w, 'a> Writer<'w, 'a> {
         let in_order = placement.in_order.get(index) == Some(&true);
         match line {
             Some(line) if in_order => {
-                self.close(line.number, row.fills());
+                self.close(line.number);
                 (self.line, self.offset) = (line.number + 1, line.next);
             }
             Some(_) => {}
@@ -129,18 +129,14 @@ impl<'w, 'a> Writer<'w, 'a> {
         }
     }
 
-    /// Marks what is left out before the line with this number; `fills` if that line fills a gap between rows.
-    pub(super) fn close(&mut self, to: usize, fills: bool) {
+    /// Marks what is left out before the line with this number.
+    pub(super) fn close(&mut self, to: usize) {
         let to = to.max(self.line);
         let placement = &self.marked.placement;
         let none = LineSet::default();
         let unshown = self.shown.outside(&none, self.line, to);
         let telling = self.shown.outside(&placement.empty, self.line, to);
         let claimed = std::mem::take(&mut self.claimed);
-        if fills {
-            // Lines that rows before the gap stand for may be in the rest of it.
-            self.claimed = claimed.saturating_sub(unshown);
-        }
         let mut pending = std::mem::take(&mut self.pending);
         let known: usize = pending.iter().map(|(_, left_out)| left_out.lines).sum();
         let is_counted = !self.marked.source.is_empty() && !self.marked.rows_of_one_line;

@@ -11,6 +11,8 @@ fn lines_are_told_apart() {
     for (line, expected) in [
         ("", Kind::Noise),
         ("-----", Kind::Noise),
+        ("    6c:96:1c:7b:ea:94:ca:", Kind::Noise),
+        ("    55:43:37:61:47", Kind::Plain),
         ("    |   ^^^~~", Kind::Noise),
         (
             "  at buildErrors (/opt/node_modules/oak/x.js:1:2)",

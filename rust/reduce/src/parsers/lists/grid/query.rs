@@ -88,6 +88,8 @@ struct Reader<'a> {
     states: States<'a>,
     /// Whether its columns are beside each other without bars.
     in_columns: bool,
+    /// Where the columns begin.
+    starts: Vec<usize>,
     /// What is between cells that are not drawn.
     separator: Option<char>,
     others: usize,
@@ -116,6 +118,9 @@ fn is_columns_ruler(line: &str) -> bool {
 impl<'a> Reader<'a> {
     fn line(&mut self, line: &'a str, heads_columns: bool, output: &mut Output) {
         if is_ruler(line) {
+            if self.in_columns && is_columns_ruler(line) {
+                self.starts = columns(line);
+            }
             return;
         }
         if line.trim().is_empty() {
@@ -139,9 +144,13 @@ impl<'a> Reader<'a> {
     }
 
     fn row(&mut self, line: &'a str) {
-        if self.all > 0 && !self.in_columns {
+        if self.all > 0 {
             // After the heading.
             match self.separator {
+                _ if self.in_columns => {
+                    let cells = (0..self.starts.len()).map(|at| cell(line, &self.starts, at));
+                    self.states.add(line, self.all, cells);
+                }
                 Some(separator) => self.states.add(line, self.all, line.split(separator)),
                 None => {
                     if let Some(cells) = cells(line) {
@@ -210,7 +219,32 @@ impl<'a> Reader<'a> {
         self.states = States::default();
         self.all = 0;
         self.in_columns = false;
+        self.starts.clear();
     }
+}
+
+/// Where the columns begin over which `ruler` draws its lines.
+fn columns(ruler: &str) -> Vec<usize> {
+    let mut before = ' ';
+    let begins = |(at, sign): (usize, char)| {
+        let is_first = sign == '-' && std::mem::replace(&mut before, sign) == ' ';
+        before = sign;
+        is_first.then_some(at)
+    };
+    ruler.char_indices().filter_map(begins).collect()
+}
+
+/// What `row` has in a column.
+fn cell<'a>(row: &'a str, starts: &[usize], at: usize) -> &'a str {
+    // Columns are counted in characters; a ruler has one byte for each.
+    let offset = |column: &usize| {
+        row.char_indices()
+            .nth(*column)
+            .map_or(row.len(), |(offset, _)| offset)
+    };
+    let start = starts.get(at).map_or(row.len(), offset);
+    let end = starts.get(at + 1).map_or(row.len(), offset);
+    row.get(start..end).unwrap_or_default().trim()
 }
 
 /// Whether a line without bars is what the shell states about a statement, not a row.
