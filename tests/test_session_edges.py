@@ -308,8 +308,8 @@ async def test_what_an_abandoned_function_returns_runs_no_code_on_the_loop() -> 
     ended = threading.Event()
 
     class Hostile:
-        @property
-        def __class__(self) -> Any:  # type: ignore[misc]
+        @property  # type: ignore[misc]
+        def __class__(self) -> Any:
             asked.append(1)
             raise SystemExit("ends the loop")
 
