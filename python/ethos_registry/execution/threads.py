@@ -216,7 +216,7 @@ class DaemonThreads:
         outcome = job.run()
         with self._condition:
             goes_on = self._ended(job)
-        job.pass_on(outcome)  # after that: whoever receives it finds the thread free
+        job.pass_on(outcome)  # last: code that receives it may need the thread, which is free now
         return goes_on
 
     def _ended(self, job: Job) -> bool:
