@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import enum
 import gc
+import itertools
 import threading
 import time
 import warnings
@@ -14,10 +15,12 @@ import pytest
 
 from ethos_registry import InvocationFilter, Retry, ToolOk, ok
 from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
+from ethos_registry.execution.watch import TICK_SECONDS, Watch
 from session_tools import (
     answer,
     calls_of,
     code,
+    hang,
     in_own_process,
     quick,
     reason,
@@ -131,6 +134,8 @@ async def test_a_function_behind_a_filter_waits_no_longer_for_a_thread() -> None
     assert result.text == (
         "Tool hung was not started: no thread was free for 0.1 s (max_threads=1)"
     )
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 def test_where_the_system_starts_no_thread_every_call_is_answered() -> None:
@@ -381,3 +386,21 @@ async def test_a_clock_of_zero_ends_what_does_not_end_at_once(task_start: str) -
     assert results[0].text == "Tool hang timed out after 0 s; it may have run"
     assert results[1].text == "done"
     assert time.monotonic() - began < 60
+
+
+async def test_many_different_timeouts_share_the_wakes_of_one_timer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moments: list[float] = []
+    sweep = Watch._sweep
+
+    def counted(watch: Watch) -> None:
+        moments.append(time.monotonic())
+        sweep(watch)
+
+    monkeypatch.setattr(Watch, "_sweep", counted)
+    tools = [tool(hang, f"t{at}", timeout_seconds=0.05 + at / 1_000) for at in range(200)]
+    results = await registry_of(*tools).execute_parallel(calls_of(*[each.name for each in tools]))
+    assert {reason(result) for result in results} == {"timeout"}
+    between = [late - early for early, late in itertools.pairwise(moments)]
+    assert min(between) > TICK_SECONDS / 2
