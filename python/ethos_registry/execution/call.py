@@ -191,10 +191,19 @@ class Call(ToolContext):
 
     def thread_deadline(self) -> float | None:
         """When a function has waited too long for a thread; `None` if it does not wait."""
-        wait_seconds = self.batch.runtime.thread_wait_seconds
-        if self.job is None or self.job.started_at is not None or wait_seconds is None:
+        job, wait_seconds = self.job, self.batch.runtime.thread_wait_seconds
+        if job is None or job.has_thread or job.started_at is not None or wait_seconds is None:
             return None
-        return self.job.submitted_at + wait_seconds
+        return job.submitted_at + wait_seconds
+
+    def watch_thread_wait(self) -> None:
+        """Wake the timer when the function has waited too long for a thread.
+
+        Before the function a filter or an attempt may have run: the timer sleeps longer then.
+        """
+        deadline = self.thread_deadline()
+        if deadline is not None:
+            self.batch.timer.wake_at(deadline)
 
     def pause_clock(self) -> None:
         """Stop counting the tool's time: a person is asked."""

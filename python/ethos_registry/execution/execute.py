@@ -11,8 +11,11 @@ from typing import Any
 
 from ethos_registry.contract.observer import StartedCall
 from ethos_registry.contract.result import ToolError
+from ethos_registry.execution import refusals
 from ethos_registry.execution.call import Call
 from ethos_registry.execution.filter_chain import run_filtered
+from ethos_registry.execution.pending import Answered
+from ethos_registry.execution.threads import NoThreadError
 from ethos_registry.execution.turn_calls import start_function
 
 __all__ = ["execute", "run_elsewhere", "run_tool"]
@@ -60,7 +63,13 @@ async def _run_on_thread(call: Call, run: Callable[[], Any], *, is_first: bool) 
         call.clock_started = monotonic()
     if is_first:
         _report_start(call, monotonic())
-    job = call.job = threads.submit(run)
+    try:
+        job = call.job = threads.submit(run)
+    except NoThreadError as problem:
+        if not is_first:
+            raise
+        raise Answered(refusals.no_thread(call.plan.name, str(problem))) from None
+    call.watch_thread_wait()
     try:
         value, error = await threads.outcome(job)
     finally:

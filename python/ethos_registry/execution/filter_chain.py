@@ -58,6 +58,8 @@ async def _answer_before(
         if resumed is not None:
             invocation.is_approved = _place(position, item, call) in resumed.granted
         answer = await awaited(item.before, invocation)
+        if call.stop_reason is not None:  # it swallowed its cancellation: nothing starts any more
+            raise asyncio.CancelledError
         if answer is None:
             continue
         if not isinstance(answer, Pending):

@@ -17,7 +17,7 @@ from ethos_registry.execution.finish_order import finished_here, needs_full_text
 from ethos_registry.execution.full_text import FENCED_SOURCE_CHARS, ArtifactWriter, FullText
 from ethos_registry.execution.options import ResultSink
 from ethos_registry.execution.returned import BadResultError, checked_result
-from ethos_registry.execution.threads import finish_threads
+from ethos_registry.execution.threads import NoThreadError, finish_threads
 from ethos_registry.reduction.finish import Fence, Finished, is_large_result, sanitized
 from ethos_registry.reduction.identity import reducer_identity
 from ethos_registry.reduction.redaction import redacted_parts, redacted_text
@@ -41,7 +41,10 @@ async def finish(call: Call, value: Any) -> Finished:
         facts = call.finish_facts
         if not is_large_result(result) and (facts is None or facts.file is None):
             return _finish(call, result, call.plan.reducer)
-        job = finish_threads.submit(_finish, call, result, call.plan.reducer)
+        try:
+            job = finish_threads.submit(_finish, call, result, call.plan.reducer)
+        except NoThreadError:
+            return _finish(call, result, call.plan.reducer)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a result may contain objects with code of their own

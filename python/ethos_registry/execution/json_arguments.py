@@ -36,8 +36,7 @@ def parse_json_arguments(text: str) -> Any:
     >>> parse_json_arguments('{"city": "Oslo"}')
     {'city': 'Oslo'}
     """
-    text = text.strip()
-    if not text:
+    if not text or text.isspace():
         return {}
     text = _core.replace_surrogates(text)
     try:

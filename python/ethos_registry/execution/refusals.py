@@ -26,6 +26,7 @@ __all__ = [
     "log_raised",
     "missing_backend",
     "no_backends",
+    "no_thread",
     "not_approved",
     "not_permitted",
     "pending",
@@ -117,6 +118,11 @@ def aborted_before_start(name: str) -> ToolError:
     return _not_available(f"Tool {name} was not started: the turn was aborted", "cancelled")
 
 
+def no_thread(name: str, problem: str) -> ToolError:
+    """A plain function for which no thread can be started: it certainly did not run."""
+    return _not_available(_bounded(f"Tool {name} was not started: {problem}"), "unavailable")
+
+
 def pending(name: str, reason: str, waiting: PendingApproval) -> ToolError:
     """A filter wants the call to be approved first; it may run later."""
     text = _bounded(f"Tool {name} has not run yet: it waits for approval: {reason}")
@@ -149,9 +155,12 @@ def stopped(
             "cancelled",
         )
     if reason == "no_thread":
-        return _not_available(
-            f"Tool {name} was not started: no thread was free for {limit_seconds:g} s "
-            f"(max_threads={max_threads})",
+        problem = f"no thread was free for {limit_seconds:g} s (max_threads={max_threads})"
+        if not was_started:
+            return _not_available(f"Tool {name} was not started: {problem}", "timeout")
+        return ToolError(
+            f"Tool {name} was not started again: {problem}; it ran before",
+            "execution_failed",
             "timeout",
         )
     if was_started:

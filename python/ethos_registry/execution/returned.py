@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
+from types import CoroutineType, MappingProxyType
 from typing import Any
 
 from ethos_registry.contract.errors import ConfigError
@@ -35,10 +35,12 @@ def checked_result(value: Any) -> ToolResult:
     elif kind is ToolError:
         if type(value.error) is not str:
             value = replace(value, error=_exact_text(value.error, "error"))
-        if type(value.code) is not str or value.code not in ERROR_CODES:
-            raise ConfigError(
-                f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {value.code!r}"
-            )
+        code: object = value.code
+        if type(code) is not str and isinstance(code, str):  # as a member of an enum is
+            code = str.__str__(code)
+            value = replace(value, code=code)
+        if type(code) is not str or code not in ERROR_CODES:
+            raise ConfigError(f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {code!r}")
         reason = value.reason
         if reason is not None and (type(reason) is not str or reason not in ERROR_REASONS):
             raise ConfigError(f"`reason` must be None, or a reason of the registry: {reason!r}")
@@ -47,6 +49,8 @@ def checked_result(value: Any) -> ToolResult:
     elif isinstance(value, Mapping):
         return checked_result(result_from_wire(value))
     else:
+        if kind is CoroutineType:  # it will not be awaited
+            value.close()
         raise ConfigError(f"got {kind.__name__}, expected ok(...), err(...) or a mapping with `ok`")
     if value.structured is not None and not isinstance(value.structured, Mapping):
         raise ConfigError(f"`structured` must be a mapping, got {type(value.structured).__name__}")

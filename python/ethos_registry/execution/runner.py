@@ -9,6 +9,7 @@ from time import monotonic
 from typing import Any
 
 from ethos_registry.contract.call import CallResult, ToolCall
+from ethos_registry.contract.content import NO_CONTENT
 from ethos_registry.contract.result import NO_EXTRA, ToolOk, ToolResult
 from ethos_registry.execution import refusals
 from ethos_registry.execution.batch import Batch
@@ -101,7 +102,7 @@ class Runner:
     def watch_running(self, deadline: float | None) -> None:
         """From here on a timer watches the calls that have no result."""
         if self.watch is None:
-            self.watch = Watch(self._batch, deadline, self._settle_stopped)
+            self.watch = Watch(self._batch, deadline, self._settle_stopped, self._settle_ended)
         starting, self.starting = self.starting, []
         waiting = [] if self._slots is None else self._slots.waiting()
         if self._shared is not None:
@@ -145,8 +146,8 @@ class Runner:
         call.task = task
         if self._interrupt is not None:
             raise self._interrupt
-        if task.done():  # without a result: the interpreter's limits, as of recursion
-            self._settle(call, finish_failure(call, _outcome_of(task)))
+        if task.done():
+            self._settle_ended(call)
         elif self.watch is None:
             self.starting.append(call)
         else:
@@ -192,7 +193,7 @@ class Runner:
             and value.structured is None
             and value.cost_usd is None
             and value.extra is NO_EXTRA
-            and not value.content
+            and value.content is NO_CONTENT
             and text.isascii()
             and "[" not in text  # it may look like a note of the registry
             and (plan.redact is None or plan.redact(text) is text)
@@ -239,6 +240,20 @@ class Runner:
         result = self.stopped_answer(call, call.stop_reason)
         chars = len(result.text)
         self._settled(call, result, chars, chars, chars, None, False)
+
+    def _settle_ended(self, call: Call) -> None:
+        """Answer a call whose task ended without a result.
+
+        Other code cancelled it before its first step, or it exceeded a limit of the interpreter, as
+        of recursion.
+        """
+        task = call.task
+        assert task is not None
+        if task.cancelled():
+            self._settle_stopped(call)
+        else:
+            error = task.exception() or RuntimeError("the call's task ended early")
+            self._settle(call, finish_failure(call, error))
 
     def stopped_answer(self, call: Call, reason: StopReason | None) -> ToolResult:
         """What a call is answered that was stopped, or never started, for this reason."""
@@ -321,10 +336,3 @@ class Runner:
             self._slots.call_ended(call, self._enter)
         if self._shared is not None:
             self._shared.call_ended(call)
-
-
-def _outcome_of(task: asyncio.Task[None]) -> BaseException:
-    """Why a task ended without giving its call a result."""
-    if task.cancelled():
-        return asyncio.CancelledError()
-    return task.exception() or RuntimeError("the call's task ended early")

@@ -16,12 +16,14 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
+from types import CoroutineType
 from typing import Any, NamedTuple
 
 __all__ = [
     "DEFAULT_MAX_THREADS",
     "DaemonThreads",
     "Job",
+    "NoThreadError",
     "Outcome",
     "finish_threads",
     "tool_threads",
@@ -34,6 +36,10 @@ PREFERRED_THREADS = 64
 STALL_SECONDS = 0.1
 IDLE_SECONDS = 10.0
 """How long a thread waits for work before it ends."""
+
+
+class NoThreadError(RuntimeError):
+    """The pool has no thread, and the system starts none: the function was not queued."""
 
 
 class Outcome(NamedTuple):
@@ -53,6 +59,7 @@ class Job:
     __slots__ = (
         "_function",
         "future",
+        "has_thread",
         "is_abandoned",
         "is_running",
         "loop",
@@ -63,6 +70,8 @@ class Job:
     def __init__(self, loop: asyncio.AbstractEventLoop, function: Callable[[], Any]) -> None:
         self.loop = loop
         self.future: asyncio.Future[Outcome] = loop.create_future()
+        self.has_thread = False
+        """Whether a thread was free for it, which takes it at once."""
         self.is_running = False
         self.is_abandoned = False
         self.submitted_at = time.monotonic()
@@ -70,23 +79,32 @@ class Job:
         """When a thread took it (monotonic seconds); `None` while it waits for one."""
         self._function = function
 
-    def run(self) -> None:
-        """Run the function on this thread and pass its outcome to the loop."""
-        value: Any = None
-        error: BaseException | None = None
+    def run(self) -> Outcome:
+        """Run the function on this thread."""
         try:
-            value = self._function()
-        except BaseException as raised:
-            error = raised
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing waits any more
-            self.loop.call_soon_threadsafe(_resolve, self.future, Outcome(value, error))
+            return Outcome(self._function(), None)
+        except BaseException as error:
+            return Outcome(None, error)
+
+    def pass_on(self, outcome: Outcome) -> None:
+        """Pass the outcome to the loop."""
+        try:
+            self.loop.call_soon_threadsafe(_resolve, self.future, outcome)
+        except RuntimeError:  # the loop is closed: nothing waits any more
+            _close_coroutine(outcome.value)
 
 
 def _resolve(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
     if not future.done():
         future.set_result(outcome)
-    elif asyncio.iscoroutine(outcome.value):  # it will not be awaited
-        outcome.value.close()
+    else:
+        _close_coroutine(outcome.value)
+
+
+def _close_coroutine(value: Any) -> None:
+    """What a function returned to be awaited will not be."""
+    if type(value) is CoroutineType:  # not `isinstance`, which runs code of the value's class
+        value.close()
 
 
 class DaemonThreads:
@@ -107,23 +125,30 @@ class DaemonThreads:
         self._queue: deque[Job] = deque()
         self._threads = 0
         self._idle = 0
+        """Threads without a job: those that wait for one, and those that were just started."""
         self._is_growing = False
         self._taken = 0
         self.abandoned_threads = 0
         """Threads that still run an abandoned function."""
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Job:
-        """Queue `function(*arguments)` in a copy of the caller's context variables."""
+        """Queue `function(*arguments)` in a copy of the caller's context variables.
+
+        Raises `NoThreadError` if there is no thread that could ever run it.
+        """
         run = contextvars.copy_context().run
         job = Job(asyncio.get_running_loop(), lambda: run(function, *arguments))
         with self._condition:
-            if self._idle > len(self._queue):
-                self._condition.notify()
-            elif self._threads < min(PREFERRED_THREADS, self.max_threads):
-                self._start_thread()
-            elif self._threads < self.max_threads and not self._is_growing:
-                self._start_growing()
+            if self._idle <= len(self._queue):
+                if self._threads < min(PREFERRED_THREADS, self.max_threads):
+                    self._start_thread()
+                    if self._threads == 0:
+                        raise NoThreadError("the system starts no more threads")
+                elif self._threads < self.max_threads and not self._is_growing:
+                    self._start_growing()
+            job.has_thread = self._idle > len(self._queue)
             self._queue.append(job)
+            self._condition.notify()
         return job
 
     async def outcome(self, job: Job) -> Outcome:
@@ -149,12 +174,12 @@ class DaemonThreads:
 
     def _start_thread(self) -> None:
         self._threads += 1
+        self._idle += 1
         try:
             threading.Thread(target=self._work, name="ethos-registry", daemon=True).start()
         except RuntimeError:  # the system has no more threads: the running ones take the queue
             self._threads -= 1
-            if self._threads == 0:
-                raise
+            self._idle -= 1
 
     def _start_growing(self) -> None:
         # A thread, not a timer of the loop: a closed or busy loop must not stop the pool's growth.
@@ -188,15 +213,22 @@ class DaemonThreads:
         job = self._next_job()
         if job is None:
             return False
-        job.run()
+        outcome = job.run()
         with self._condition:
-            if not job.is_running:  # abandoned, and its slot was released
-                self.abandoned_threads -= 1
-                return False
-            job.is_running = False
-            if self._threads > PREFERRED_THREADS and not self._queue:
-                self._threads -= 1
-                return False
+            goes_on = self._ended(job)
+        job.pass_on(outcome)  # last: code that receives it may need the thread, which is free now
+        return goes_on
+
+    def _ended(self, job: Job) -> bool:
+        """The function of a job has ended; returns whether its thread goes on."""
+        if not job.is_running:  # abandoned, and its slot was released
+            self.abandoned_threads -= 1
+            return False
+        job.is_running = False
+        if self._threads > PREFERRED_THREADS and not self._queue:
+            self._threads -= 1
+            return False
+        self._idle += 1
         return True
 
     def _next_job(self) -> Job | None:
@@ -206,13 +238,13 @@ class DaemonThreads:
                     job = self._queue.popleft()
                     self._taken += 1
                     if not job.is_abandoned:
+                        self._idle -= 1
                         job.is_running = True
                         job.started_at = time.monotonic()
                         return job
-                self._idle += 1
                 is_notified = self._condition.wait(IDLE_SECONDS)
-                self._idle -= 1
                 if not is_notified and not self._queue:
+                    self._idle -= 1
                     self._threads -= 1
                     return None
 

@@ -18,16 +18,22 @@ TICK_SECONDS = 0.01
 class Watch:
     """The calls of a batch that run, under one timer."""
 
-    __slots__ = ("_batch", "_deadline", "_settle_stopped", "running")
+    __slots__ = ("_batch", "_deadline", "_settle_ended", "_settle_stopped", "running")
 
     def __init__(
-        self, batch: Batch, deadline: float | None, settle_stopped: Callable[[Call], None]
+        self,
+        batch: Batch,
+        deadline: float | None,
+        settle_stopped: Callable[[Call], None],
+        settle_ended: Callable[[Call], None],
     ) -> None:
         self.running: dict[int, Call] = {}
         self._batch = batch
         self._deadline = deadline
         """When the whole batch must have ended (monotonic seconds)."""
         self._settle_stopped = settle_stopped
+        self._settle_ended = settle_ended
+        """Answers a call whose task ended without a result."""
         batch.timer.start(self._sweep)
         if deadline is not None:
             batch.timer.wake_at(deadline)
@@ -99,12 +105,8 @@ class Watch:
             self.abandon(call)
 
     def _task_ended(self, call: Call) -> None:
-        if call.has_ended:
-            return
-        task = call.task
-        if task is not None and not task.cancelled():
-            task.exception()
-        self._settle_stopped(call)
+        if not call.has_ended:
+            self._settle_ended(call)
 
     def _sweep(self) -> None:
         now = monotonic()
@@ -140,15 +142,15 @@ class Watch:
             return call.abandon_at
         if call.limit is not None:
             return call.limit
-        waits_until = call.thread_deadline()
-        if waits_until is not None:
-            timeout = call.plan.timeout_seconds
+        timeout = call.plan.timeout_seconds
+        full_time = None if timeout is None else now + timeout
+        if call.job is not None and call.job.started_at is None:
             # The function may get its thread at any time; its timeout counts from then.
-            return waits_until if timeout is None else min(waits_until, now + timeout)
+            looks = [each for each in (call.thread_deadline(), full_time) if each is not None]
+            return min(looks, default=None)
         deadline = call.deadline()
         if deadline is None and call.started is None and call.clock_started is None:
-            timeout = call.plan.timeout_seconds
-            return None if timeout is None else now + timeout
+            return full_time
         return deadline
 
 

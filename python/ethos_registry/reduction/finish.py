@@ -177,9 +177,18 @@ def is_large_result(result: ToolResult) -> bool:
     )
 
 
+_OPENING_CHARS = _core.wrap("x", "", "").index("\n") + 1
+_CLOSING_CHARS = len(_core.wrap("x", "", "")) - _OPENING_CHARS - 1
+"""The parts of a fence before and after its text."""
+
+
 def sanitized(finished: Finished) -> Finished:
-    """The same without template tokens, so that budgets are shared by final lengths."""
-    text = _core.sanitize(finished.result.text)
+    """The same as it is inside a fence, so that budgets are shared by final lengths.
+
+    Without template tokens, and with forged tags of the fence escaped, which makes text longer.
+    """
+    fenced = _core.wrap(_core.sanitize(finished.result.text), "", "")
+    text = fenced[_OPENING_CHARS:-_CLOSING_CHARS]
     finished.result = with_text(finished.result, text)
     finished.reduced_chars = finished.sent_chars = len(text)
     return finished
