@@ -92,9 +92,12 @@ def _repaired(
             identifier = int(identifier)
         if message is not None:
             messages.append(message)
-        elif isinstance(identifier, int | str) and not isinstance(identifier, bool):
-            if not item.keys().isdisjoint(keys):
-                broken.append(identifier)
+        elif (
+            isinstance(identifier, int | str)
+            and not isinstance(identifier, bool)
+            and not item.keys().isdisjoint(keys)
+        ):
+            broken.append(identifier)
     return messages, broken
 
 
