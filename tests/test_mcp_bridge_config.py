@@ -136,3 +136,17 @@ async def test_unknown_fields_are_a_problem(tmp_path: Path) -> None:
 def test_an_unknown_option_is_refused() -> None:
     with pytest.raises(TypeError, match="no option 'pinned'"):
         McpBridge([], pinned=True)  # type: ignore[call-arg]
+
+
+async def test_variables_that_other_hosts_replace_are_a_problem() -> None:
+    server = raw(env={"TOKEN": "${TOKEN}", "PLAIN": "$5"}, cwd=None)
+    async with McpBridge([server]) as bridge:
+        [problem] = bridge.problems
+        assert "`${...}` is not replaced, in `env.TOKEN`;" in str(problem)
+        assert "`secret:NAME`" in str(problem)
+
+
+def test_a_server_is_disabled_by_a_boolean_only(tmp_path: Path) -> None:
+    entry = {"command": "x", "disabled": "true"}
+    with pytest.raises(ConfigError, match="`disabled` must be true or false"):
+        servers({"mcpServers": {"a": entry}}, tmp_path)

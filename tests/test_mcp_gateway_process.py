@@ -179,3 +179,34 @@ def test_bad_usage_is_one_line_on_standard_error(options, words, tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     [line] = done.stderr.splitlines()
     assert words in line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"jsonrpc":"2.0","id":"odd","method":5}',
+        b'{"jsonrpc":"1.0","id":"odd","method":"ping"}',
+        b'{"id":"odd","method":"ping"}',
+        b'{"jsonrpc":"2.0","id":"odd","method":"tools/call","params":' + b"[" * 100_000,
+    ],
+    ids=["method", "version", "no version", "deep"],
+)
+def test_a_request_that_is_not_valid_is_answered(line, tmp_path):
+    with legacy_process(policy(tmp_path)) as server:
+        server.process.stdin.write(line + b"\n")
+        server.process.stdin.flush()
+        answer = server.read()
+        assert answer["id"] == "odd"
+        assert answer["error"]["code"] == -32600
+        assert server.call("add", a=2, b=3)["content"][0]["text"] == "5"
+
+
+def test_half_a_surrogate_pair_and_a_batch_are_read(tmp_path):
+    half = rb'{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"\ud83d"}}'
+    batch = rb'[{"jsonrpc":"2.0","id":"b","method":"ping"},{"jsonrpc":"2.0","id":"c"}, 5]'
+    with legacy_process(policy(tmp_path)) as server:
+        server.process.stdin.write(half + b"\n" + batch + b"\n")
+        server.process.stdin.flush()
+        answers = {(message := server.read())["id"]: message for _ in range(2)}
+        assert "Unknown tool" in answers["a"]["result"]["content"][0]["text"]
+        assert answers["b"]["result"] == {}

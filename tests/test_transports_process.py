@@ -23,6 +23,7 @@ from ethos_registry import (
     EthosRegistryError,
     ProcessTransport,
     SandboxPolicy,
+    ToolRegistry,
     WorkerLimits,
     sandbox_support,
 )
@@ -131,6 +132,49 @@ async def test_stopping_one_call_does_not_end_the_siblings_in_its_worker(tmp_pat
         await table.stops_growing(subject.file)  # its worker was ended after the sibling
         [after] = await registry.execute_parallel([table.call("wait", "w", number=2, seconds=0)])
         assert after.text == "2 w"
+
+
+FREEZING = """
+import asyncio, os, signal
+from ethos_registry import ToolRegistry
+
+registry = ToolRegistry()
+
+@registry.tool(timeout_seconds=1)
+async def freeze() -> str:
+    "Stop the process."
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return "woken"
+
+@registry.tool(timeout_seconds=None)
+async def wait(seconds: float) -> str:
+    "Wait."
+    await asyncio.sleep(seconds)
+    return "waited"
+"""
+
+
+async def test_a_worker_that_does_not_respond_is_ended_and_its_calls_are_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "freezing_tools.py").write_text(FREEZING)
+    monkeypatch.syspath_prepend(tmp_path)
+    async with ProcessTransport("freezing_tools:registry", workers=1) as transport:
+        import freezing_tools  # type: ignore[import-not-found]
+
+        own = freezing_tools.registry
+        registry = ToolRegistry(
+            [own.get("freeze"), own.get("wait")],
+            transports={"tool:freeze": transport, "tool:wait": transport},
+        )
+        calls = [table.call("wait", seconds=3600), table.call("freeze")]
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            waited, frozen = await registry.execute_parallel(calls)
+            assert frozen.result.reason == "timeout"
+            assert waited.result.code == "execution_failed"
+            assert "did not respond; it may have run" in waited.text
+            [after] = await registry.execute_parallel([table.call("wait", seconds=0)])
+            assert after.text == "waited"
 
 
 async def test_plain_functions_run_in_parallel_in_processes_of_their_own(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ethos_registry.bridges.mcp.bridge.answers import ConnectionLostError
+from ethos_registry.bridges.mcp.bridge.answers import ConnectionLostError, SessionEndedError
 from ethos_registry.bridges.mcp.bridge.connection import Connection
 from ethos_registry.bridges.mcp.bridge.definition import RemoteDefinition
 from ethos_registry.bridges.mcp.bridge.listing import Listing
@@ -61,6 +61,11 @@ class GatewayLink(Connection):
                 break
             try:
                 queue.put(await self._answer(client, queue, index))
+            except SessionEndedError:
+                self._lose(client)
+                name = self.server.name
+                queue.refuse(index, f"the session on MCP server {name} has ended; try again")
+                return
             except ConnectionLostError:
                 self._lose(client)
                 if is_last:
@@ -92,10 +97,11 @@ class GatewayLink(Connection):
     async def _answer(self, client: Any, queue: CallerQueue, index: int) -> TransportReply:
         import anyio
         from mcp.shared.exceptions import MCPError
-        from mcp_types import CONNECTION_CLOSED
         from pydantic import ValidationError
 
+        from ethos_registry.bridges.mcp.bridge.calls import invalid_result
         from ethos_registry.bridges.mcp.bridge.results import tool_result
+        from ethos_registry.bridges.mcp.bridge.sdk_errors import raise_if_lost
 
         request = queue.requests[index]
 
@@ -114,15 +120,13 @@ class GatewayLink(Connection):
                 meta=_call_meta(request),
             )
         except MCPError as error:
-            if error.code == CONNECTION_CLOSED:
-                raise ConnectionLostError from None
+            raise_if_lost(error)
             problem = f"MCP server {self.server.name}: {one_line(error.message, 500)}"
             return TransportReply(index, may_have_run(request.name, problem))
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             raise ConnectionLostError from None
         except (RuntimeError, ValidationError) as error:
-            problem = f"the MCP server sent an invalid result ({one_line(str(error), 300)})"
-            return TransportReply(index, may_have_run(request.name, problem))
+            return TransportReply(index, ToolError(f"Tool {request.name}: {invalid_result(error)}"))
         return _reply(index, request.name, tool_result(answer), dict(answer.meta or {}))
 
 

@@ -30,6 +30,8 @@ __all__ = ["WorkerPool"]
 
 _CLOSE_SECONDS = 5.0
 _REPORT_SECONDS = 0.005
+_RESPOND_SECONDS = 5.0
+"""A worker that writes nothing for that long after it was asked to stop a call is blocked."""
 
 
 class WorkerPool:
@@ -148,8 +150,10 @@ class WorkerPool:
         for worker in self._workers:
             if call.number in worker.calls:
                 worker.send(cancel_line(call))
+                grace = self._settings.cancel_grace_seconds
+                self._loop.call_later(grace, self._end_stopped, worker, call)
                 self._loop.call_later(
-                    self._settings.cancel_grace_seconds, self._end_stopped, worker, call
+                    grace + _RESPOND_SECONDS, self._end_silent, worker, self._loop.time()
                 )
 
     def _end_stopped(self, worker: WorkerLink, call: PoolCall) -> None:
@@ -166,6 +170,12 @@ class WorkerPool:
             self._flush_all()
             self._pump()
         else:
+            worker.kill()
+
+    def _end_silent(self, worker: WorkerLink, asked_at: float) -> None:
+        """A worker answers each request to stop a call; one whose loop is blocked serves none."""
+        if worker.read_at <= asked_at and worker.calls and not worker.is_lost:
+            worker.failure = "its worker process did not respond"
             worker.kill()
 
     # Workers

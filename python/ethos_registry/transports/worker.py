@@ -108,6 +108,7 @@ class Worker:
                     found = self._runs.get(ticket)
                     if found is not None:
                         found[0].stop(found[1])
+                self._flush()  # the host sees that the loop runs
             else:
                 self._start(line)
 

@@ -53,6 +53,8 @@ class WorkerLink:
         self.has_plain_call = False
         """It runs a plain function, and nothing else."""
         self.abandoned_calls = 0
+        self.read_at = loop.time()
+        """When it wrote last."""
         self._loop = loop
         self._on_line = on_line
         self._on_lost = on_lost
@@ -141,6 +143,7 @@ class WorkerLink:
         if not data:
             self._end_of_channel()
             return False
+        self.read_at = self._loop.time()
         if b"\n" not in data:
             self._pieces.append(data)
             return True

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from ethos_registry.contract.result import ToolError
 
-__all__ = ["ConnectionLostError", "not_started", "was_lost"]
+__all__ = ["ConnectionLostError", "SessionEndedError", "not_started", "was_lost"]
 
 
 class ConnectionLostError(Exception):
     """The connection ended while the call was on its way; it may have run."""
+
+
+class SessionEndedError(Exception):
+    """The server does not know the session any more, so it did not start the call."""
 
 
 def not_started(tool: str, reason: str) -> ToolError:

@@ -10,16 +10,16 @@ from typing import Any
 import anyio
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, REQUEST_TIMEOUT
+from mcp_types import INVALID_PARAMS
 from pydantic import ValidationError
 
-from ethos_registry.bridges.mcp.bridge.answers import ConnectionLostError
 from ethos_registry.bridges.mcp.bridge.plain_text import one_line
 from ethos_registry.bridges.mcp.bridge.results import tool_result
+from ethos_registry.bridges.mcp.bridge.sdk_errors import is_timeout, raise_if_lost
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.result import ToolError, ToolResult
 
-__all__ = ["send_call"]
+__all__ = ["invalid_result", "send_call"]
 
 _MAX_ERROR_CHARS = 4000
 _EXTRA_SECONDS = 1.0
@@ -37,6 +37,7 @@ async def send_call(
 
     Raises:
         ConnectionLostError: The connection ended before the answer came.
+        SessionEndedError: The server did not start the call.
 
     """
 
@@ -54,9 +55,8 @@ async def send_call(
             report,
         )
     except MCPError as error:
-        if error.code == CONNECTION_CLOSED:
-            raise ConnectionLostError from None
-        if error.code == REQUEST_TIMEOUT:
+        raise_if_lost(error)
+        if is_timeout(error):
             return ToolError(
                 f"the MCP server did not answer within {timeout_seconds:g} s; it may have run",
                 "execution_failed",
@@ -64,12 +64,24 @@ async def send_call(
             )
         code = "input_invalid" if error.code == INVALID_PARAMS else "execution_failed"
         return ToolError(_bounded(error.message or f"error {error.code}"), code)  # type: ignore[arg-type]
-    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-        raise ConnectionLostError from None
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+        raise_if_lost(error)
+        raise
     except (RuntimeError, ValidationError) as error:
-        problem = one_line(str(error), 500)
-        return ToolError(f"the MCP server answered with an invalid result: {problem}")
+        return ToolError(invalid_result(error))
     return tool_result(answer)
+
+
+def invalid_result(error: RuntimeError | ValidationError) -> str:
+    """Why the result of a call that has run cannot be read, in one line."""
+    problem = str(error)
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        problem = f"at `{place}`: {first['msg']}"
+    return (
+        f"it has run, but the MCP server answered with an invalid result: {one_line(problem, 500)}"
+    )
 
 
 def _bounded(text: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ethos_registry.bridges.mcp.bridge.answers import (
     ConnectionLostError,
+    SessionEndedError,
     not_started,
     was_lost,
 )
@@ -159,10 +160,15 @@ class Connection:
         timeout = self.server.timeout_seconds
         try:
             return await self._send_call(client, remote_name, arguments, context, timeout)
+        except SessionEndedError:
+            self._lose(client)
+            return not_started(
+                tool, f"the session on MCP server {self.server.name} has ended; try again"
+            )
         except ConnectionLostError:
             self._lose(client)
         if may_resend and (client := await self._next_client()) is not None:
-            with contextlib.suppress(ConnectionLostError):
+            with contextlib.suppress(ConnectionLostError, SessionEndedError):
                 return await self._send_call(client, remote_name, arguments, context, timeout)
         return was_lost(tool, self.server.name)
 
@@ -246,8 +252,10 @@ class Connection:
         from mcp.client.client import Client
 
         from ethos_registry.bridges.mcp.bridge.calls import send_call
+        from ethos_registry.bridges.mcp.bridge.sdk_errors import raise_if_lost
 
         self._send_call = send_call
+        self._raise_if_lost = raise_if_lost
         listening: asyncio.Task[None] | None = None
         transport = open_transport(self.server, self._secrets, self.scrub, self.log, self._lose)
         self._transport = transport
@@ -308,7 +316,13 @@ class Connection:
                 self._on_listing(await list_tools(client))
             self.refresh_problem = ""
         except Exception as error:
-            self.refresh_problem = self.scrub(f"its tools could not be listed: {_leaf(error)}")
+            self.refresh_problem = self.scrub(
+                f"its tools could not be listed: {one_line(_leaf(error), 500)}"
+            )
+            try:
+                self._raise_if_lost(_first(error))
+            except (ConnectionLostError, SessionEndedError):
+                self._lose(client)
         self._refreshes += 1
         self._changed.set()
 
@@ -345,7 +359,8 @@ class Connection:
         transport = self._transport
         if isinstance(error, TimeoutError):
             return f"no answer within {self.server.connect_timeout_seconds:g} s"
-        if isinstance(transport, StdioTransport) and transport.process is not None:
+        is_answer = _is_answer(_first(error))
+        if isinstance(transport, StdioTransport) and transport.process and not is_answer:
             await transport.wait_exit(0.5)
             ended = transport.exit_text()
             if ended is not None:
@@ -353,12 +368,26 @@ class Connection:
         return one_line(_leaf(error), 500)
 
 
-def _leaf(error: BaseException) -> str:
-    """The class and message of the first error inside groups."""
+def _first(error: BaseException) -> BaseException:
+    """The first error inside groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _leaf(error: BaseException) -> str:
+    """The class and message of the first error inside groups; a server's error is its message."""
+    error = _first(error)
+    if _is_answer(error):
+        return f"it answered with an error: {getattr(error, 'message', '')}"
     text = str(error)
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _is_answer(error: BaseException) -> bool:
+    from ethos_registry.bridges.mcp.bridge.sdk_errors import is_answer
+
+    return is_answer(error)
 
 
 def _client_info() -> Any:

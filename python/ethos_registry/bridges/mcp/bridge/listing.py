@@ -46,10 +46,10 @@ async def list_tools(client: Client) -> Listing:
             elif len(found) < MAX_TOOLS:
                 found[tool.name] = remote_definition(tool)
         cursor = page.next_cursor
-        if cursor is None or cursor in seen or len(found) >= MAX_TOOLS:
+        if not cursor or cursor in seen or len(found) >= MAX_TOOLS:  # some end with an empty one
             break
         seen.add(cursor)
-    if cursor is not None:
+    if cursor:
         listing.problems.append(
             (None, f"the listing was cut at {len(found):,} tools: it has no end, or too many pages")
         )

@@ -29,6 +29,13 @@ def server_problems(
     if connection.server.unknown_fields:
         fields = ", ".join(f"`{field}`" for field in connection.server.unknown_fields)
         note("config", f"fields that are not read: {one_line(fields)}")
+    if connection.server.unexpanded_fields:
+        fields = ", ".join(f"`{field}`" for field in connection.server.unexpanded_fields)
+        note(
+            "config",
+            f"`${{...}}` is not replaced, in {one_line(fields)}; in `env` and `headers` write "
+            "`secret:NAME` for the environment variable NAME",
+        )
     if connection.state in ("failed", "connecting") and connection.reason:
         lines = connection.scrub(connection.log.tail).strip().splitlines()
         last = f"; last line of its standard error: {one_line(lines[-1])}" if lines else ""

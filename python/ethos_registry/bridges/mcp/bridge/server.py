@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,6 +30,7 @@ _TRANSPORTS: dict[str, McpTransport] = {
     "sse": "sse",
 }
 _FIELDS = frozenset({"command", "args", "env", "cwd", "url", "headers", "type", "disabled"})
+_VARIABLE = re.compile(r"\$\{[^}]+\}")
 _PROTOCOLS = ("auto", "legacy", "2026-07-28")
 
 
@@ -133,6 +135,15 @@ class McpServer:
         return sorted({name for value in values for name in references(value)})
 
     @property
+    def unexpanded_fields(self) -> list[str]:
+        """The fields that hold `${...}`, which some hosts replace by environment variables."""
+        fields: dict[str, str | None] = {"command": self.command, "cwd": self.cwd, "url": self.url}
+        fields |= {f"args.{place}": value for place, value in enumerate(self.args)}
+        for name in ("env", "headers"):
+            fields |= {f"{name}.{key}": value for key, value in self._pairs(name).items()}
+        return [name for name, value in fields.items() if value and _VARIABLE.search(value)]
+
+    @property
     def place(self) -> str:
         """Where the server is, in one line without secrets."""
         if self.command is not None:
@@ -199,7 +210,13 @@ def read_config(source: str | os.PathLike[str] | Mapping[str, Any]) -> list[McpS
 def _server(place: str, name: str, entry: Any) -> McpServer | None:
     if not isinstance(entry, Mapping):
         raise ConfigError(f"{place}: server {name!r} must be an object, got {type(entry).__name__}")
-    if entry.get("disabled") is True:
+    disabled = entry.get("disabled", False)
+    if not isinstance(disabled, bool):
+        raise ConfigError(
+            f"{place}: server {name!r}: `disabled` must be true or false, got "
+            f"{checks.brief(disabled)}"
+        )
+    if disabled:
         return None
     kind = entry.get("type")
     if kind is not None and (not isinstance(kind, str) or kind not in _TRANSPORTS):

@@ -52,7 +52,7 @@ class StdioTransport:
         self._directory = directory
         self._log = log
         self._on_lost = on_lost
-        self._is_closing = False
+        self._is_closing = self._ended_itself = False
         self.is_initialized = False
         """Whether the server has answered; one that never did gets no time to exit by itself."""
         self.process: SupervisedProcess | None = None
@@ -109,7 +109,7 @@ class StdioTransport:
             self._release()
 
     def exit_text(self) -> str | None:
-        """How the program ended, or why it did not start; `None` while it runs."""
+        """How the program ended by itself, or why it did not start; `None` otherwise."""
         process = self.process
         if process is None:
             return None
@@ -119,6 +119,8 @@ class StdioTransport:
             return None
         except OSError as error:
             return f"it cannot be started: {error.strerror or error}: {error.filename!r}"
+        if not self._ended_itself:
+            return self._reader.problem or None
         return f"it ended by signal {-status}" if status < 0 else f"it exited with status {status}"
 
     async def wait_exit(self, seconds: float) -> None:
@@ -141,6 +143,9 @@ class StdioTransport:
         """Close standard input, wait for the exit, and end what is left of the tree."""
         process = self.process
         assert process is not None
+        if self._reader.problem:  # perhaps it has just ended
+            await self._within(self._exited, _DRAIN_SECONDS)
+        self._ended_itself = self._exited.is_set()
         self._reader.close()
         if self.is_initialized:
             await self._writer.flush(_FLUSH_SECONDS)
@@ -198,17 +203,20 @@ class _LineReader(asyncio.Protocol):
     ) -> None:
         from anyio import BrokenResourceError, ClosedResourceError
         from mcp.shared.message import SessionMessage
-        from mcp_types import jsonrpc_message_adapter
+
+        from ethos_registry.bridges.mcp.wire import messages_from_server
 
         self._gone = (BrokenResourceError, ClosedResourceError)
         self._send = send
         self._log = log
         self._on_end = on_end
         self._message: type[SessionMessage] = SessionMessage
-        self._parse = jsonrpc_message_adapter.validate_json
+        self._messages_in = messages_from_server
         self._parts: list[bytes] = []
         self._size = 0
         self._is_closed = False
+        self.problem = ""
+        """Why nothing more is read, if that is not the server's end."""
         self._transport: asyncio.ReadTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -234,13 +242,16 @@ class _LineReader(asyncio.Protocol):
         if start < len(data):
             self._parts.append(data[start:] if start else data)
             self._size += len(data) - start
-            if self._size > MAX_LINE_BYTES:
+            if self._size > MAX_LINE_BYTES and not self._is_closed:
+                self.problem = f"it wrote a line of more than {MAX_LINE_BYTES >> 20} MiB"
                 self._on_end()
         if self._send.statistics().current_buffer_used > _MAX_WAITING:
             self._pause()
 
     def connection_lost(self, error: Exception | None) -> None:
         """The server has closed its output."""
+        if not self._is_closed:
+            self.problem = "it closed its standard output"
         self._on_end()
 
     def close(self) -> None:
@@ -253,14 +264,13 @@ class _LineReader(asyncio.Protocol):
     def _take(self, line: bytes) -> None:
         if not line.strip():
             return
-        try:
-            message = self._parse(line, by_name=False)
-        except ValueError:
+        messages = self._messages_in(line)
+        if not messages:
             self._log.lines_dropped += 1
             self._log.write(b"[not a message, on standard output] " + line[:500] + b"\n")
-            return
         with contextlib.suppress(*self._gone):
-            self._send.send_nowait(self._message(message))
+            for message in messages:
+                self._send.send_nowait(self._message(message))
 
     def _pause(self) -> None:
         transport = self._transport

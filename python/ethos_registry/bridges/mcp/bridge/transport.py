@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+from ethos_registry.bridges.mcp.bridge.http_responses import checked_responses
 from ethos_registry.bridges.mcp.bridge.log_file import LogFile
 from ethos_registry.bridges.mcp.bridge.secrets import Scrubber, SecretSource, resolved
 from ethos_registry.bridges.mcp.bridge.server import McpServer
@@ -62,6 +63,7 @@ async def _http(server: McpServer, headers: Mapping[str, str]) -> AsyncIterator[
                     timeout=httpx2.Timeout(_HTTP_SECONDS, read=_read_seconds(server)),
                 )
             )
+        await stack.enter_async_context(checked_responses(client, MAX_LINE_BYTES))
         yield await stack.enter_async_context(
             streamable_http_client(
                 server.url, http_client=client, max_sse_event_size=MAX_LINE_BYTES

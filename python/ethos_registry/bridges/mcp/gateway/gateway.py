@@ -164,7 +164,7 @@ class McpGateway:
         received, receive = anyio.create_memory_object_stream[Any](0)
         send, sent = anyio.create_memory_object_stream[Any](0)
         async with self._running():
-            reading = asyncio.create_task(stdio.read_messages(reader, received))
+            reading = asyncio.create_task(stdio.read_messages(reader, received, send.clone()))
             writing = asyncio.create_task(stdio.write_messages(sent, writer))
             ending = asyncio.create_task(self._end_input(reading))
             try:

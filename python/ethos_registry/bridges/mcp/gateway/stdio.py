@@ -17,7 +17,8 @@ from collections.abc import AsyncIterator, Callable
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+
+from ethos_registry.bridges.mcp.wire import messages_from_client
 
 __all__ = ["read_messages", "write_messages"]
 
@@ -32,21 +33,25 @@ MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 
 async def read_messages(
-    descriptor: int, messages: MemoryObjectSendStream[SessionMessage | Exception]
+    descriptor: int,
+    messages: MemoryObjectSendStream[SessionMessage | Exception],
+    answers: MemoryObjectSendStream[SessionMessage],
 ) -> None:
-    """Pass on each line as a message, until the input ends; closes the stream of messages."""
-    async with messages:
+    """Pass on each line as a message, until the input ends; closes both streams.
+
+    Requests that are not valid are answered here.
+    """
+    async with messages, answers:
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             async for line in _lines(descriptor):
-                await messages.send(_message(line))
+                received, refused = messages_from_client(line)
+                if not received and not refused:
+                    _logger.warning("a line that is not a message was dropped: %r", line[:200])
+                for message in received:
+                    await messages.send(SessionMessage(message))
+                for answer in refused:
+                    await answers.send(SessionMessage(answer))
             await asyncio.sleep(ANSWER_SECONDS)
-
-
-def _message(line: bytes) -> SessionMessage | Exception:
-    try:
-        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-    except Exception as error:  # the server's loop answers or logs it
-        return error
 
 
 async def _lines(descriptor: int) -> AsyncIterator[bytes]:

@@ -1,0 +1,75 @@
+"""Bounds and clear errors for HTTP responses, which the SDK's client reads without either."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import AsyncIterator
+from http.client import responses
+from typing import Any
+
+__all__ = ["checked_responses"]
+
+_INTERNAL_ERROR = -32603
+
+
+@contextlib.asynccontextmanager
+async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
+    """Check each response of an `httpx2.AsyncClient`, until the block ends.
+
+    A JSON body of more than `max_bytes` is not read further. An error that is not one of JSON-RPC
+    becomes one that states the HTTP status. For a session that the server does not know any more,
+    the client's own answer is kept, whatever the body is.
+    """
+
+    async def check(response: Any) -> None:
+        kind = response.headers.get("content-type", "").lower()
+        if response.status_code == 404:
+            if "mcp-session-id" in response.request.headers:
+                response.headers["content-type"] = "text/plain"
+                return
+        elif response.status_code >= 400 and not kind.startswith("application/json"):
+            response.headers["content-type"] = "application/json"
+            response.aread = _status_body(response.status_code)
+            return
+        if kind.startswith("application/json"):
+            response.aread = _bounded_body(response, max_bytes)
+
+    hooks: list[Any] = client.event_hooks["response"]
+    hooks.append(check)
+    try:
+        yield
+    finally:
+        hooks.remove(check)
+
+
+def _status_body(status: int) -> Any:
+    async def read() -> bytes:
+        return _status_error(status)
+
+    return read
+
+
+def _bounded_body(response: Any, max_bytes: int) -> Any:
+    """Reads a body, decoded, up to a size."""
+    import httpx2
+
+    async def read() -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        async for part in response.aiter_bytes():
+            size += len(part)
+            if size > max_bytes:
+                raise httpx2.StreamError(f"it is larger than {max_bytes >> 20} MiB")
+            parts.append(part)
+        body = b"".join(parts)
+        is_other_error = response.status_code >= 400 and b'"jsonrpc"' not in body
+        return _status_error(response.status_code) if is_other_error else body
+
+    return read
+
+
+def _status_error(status: int) -> bytes:
+    phrase = responses.get(status, "")
+    error = {"code": _INTERNAL_ERROR, "message": f"HTTP {status} {phrase}".strip()}
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
