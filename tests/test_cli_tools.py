@@ -185,6 +185,16 @@ def test_help_and_version_need_no_command(folder):
             assert f"  {command} " in helped.stdout
 
 
+@pytest.mark.parametrize("group", ["formats", "mcp", "prefix", "recordings"])
+def test_a_group_without_a_command_prints_its_help_and_cuts_no_summary(folder, group):
+    bare, helped = run_many([((group,), b""), ((group, "--help"), b"")], folder)
+    for done in (bare, helped):
+        assert (done.returncode, done.stderr) == (0, "")
+        commands = done.stdout.partition("Commands:")[2]
+        assert commands
+        assert "..." not in commands
+
+
 @pytest.mark.parametrize(
     ("missing", "told"),
     [

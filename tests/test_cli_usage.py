@@ -130,7 +130,8 @@ def test_the_default_is_the_ledger_that_the_environment_names(path, tmp_path):
     ("arguments", "words"),
     [
         (["nothing.sqlite3"], "there is no ledger at nothing.sqlite3"),
-        (["no/usage.sqlite3"], "folder that does not exist"),
+        (["no/usage.sqlite3"], "there is no ledger at no/usage.sqlite3"),
+        (["."], "`place` is a folder: '.'; name a file in it"),
         (["mysql://usage"], "postgresql://"),
         (["--json", "--csv"], "choose one of"),
         (["--days", "0"], "0"),
@@ -142,10 +143,16 @@ def test_bad_usage_is_one_line(tmp_path, arguments, words):
     assert_one_error_line(run("usage", *arguments, cwd=tmp_path), words)
 
 
+def test_without_a_ledger_of_the_user_the_answer_is_that_nothing_was_recorded(tmp_path):
+    done = run("usage", cwd=tmp_path, HOME=str(tmp_path), XDG_DATA_HOME=str(tmp_path / "data"))
+    assert_one_error_line(done, "usage.sqlite3: nothing was recorded there")
+    assert not (tmp_path / "data").exists()
+
+
 def test_a_corrupt_ledger_is_one_line(tmp_path):
     (tmp_path / "usage.sqlite3").write_bytes(b"not a database" * 100)
     done = run("usage", "usage.sqlite3", cwd=tmp_path)
-    assert_one_error_line(done, "damaged or no ledger")
+    assert_one_error_line(done, "damaged or is not a ledger")
 
 
 def test_serve_tells_its_address_and_ends_on_an_interrupt(path, tmp_path):

@@ -32,7 +32,7 @@ def demo(
         str | None, typer.Option(metavar="FILE", help="Write the JSON of this run to a file too.")
     ] = None,
 ) -> None:
-    """Run a real turn on this folder: git status, git log, a long file, a directory listing."""
+    """Run a real turn on this folder: git status, git log, a long file, a folder, a todo list."""
     report = run_demo(budget)
     if save is not None:
         write_file(save, json_text(report))

@@ -23,6 +23,7 @@ from ethos_registry import (
 from ethos_registry.cli.errors import CommandError, print_line
 from ethos_registry.cli.format_draft import draft_format
 from ethos_registry.cli.format_samples import SAMPLES_FILE, SampleScore, read_samples, score
+from ethos_registry.cli.groups import show_help_without_command
 from ethos_registry.cli.numbers import any_whole_number
 from ethos_registry.cli.output import write_json, write_text
 from ethos_registry.cli.sources import read_output
@@ -38,7 +39,8 @@ formats_app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    no_args_is_help=True,
+    callback=show_help_without_command,
+    invoke_without_command=True,
     help="List, test, draft and trust formats of outputs.",
     short_help="List, test, draft and trust formats of outputs.",
 )
@@ -65,7 +67,7 @@ def load_own_formats() -> None:
     load_formats(project=project_here(), on_error=warn)
 
 
-@formats_app.command("list")
+@formats_app.command("list", short_help="List formats: the package's, yours, the project's.")
 def list_formats(json: AsJson = False) -> None:
     """List the formats of the package, of the user and of the project here."""
     load_own_formats()

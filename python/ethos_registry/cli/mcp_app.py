@@ -15,6 +15,7 @@ import typer
 
 from ethos_registry import McpBridge, McpPins, McpProblem, Personality, ToolContext, ToolRegistry
 from ethos_registry.cli.errors import CommandError, print_line
+from ethos_registry.cli.groups import show_help_without_command
 from ethos_registry.cli.mcp_report import RenderedServers, difference_lines, servers_report
 from ethos_registry.cli.numbers import positive_number
 from ethos_registry.cli.output import write_json, write_rendered, write_text
@@ -33,7 +34,8 @@ mcp_app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    no_args_is_help=True,
+    callback=show_help_without_command,
+    invoke_without_command=True,
     help="Connect MCP servers: list and call their tools, approve their definitions.",
     short_help="List, call, check and pin the tools of MCP servers.",
 )

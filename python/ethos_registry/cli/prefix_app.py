@@ -9,6 +9,7 @@ import typer
 
 from ethos_registry import Prefix, prefix_diff
 from ethos_registry.cli.errors import CommandError
+from ethos_registry.cli.groups import show_help_without_command
 from ethos_registry.cli.output import write_json, write_text
 from ethos_registry.cli.prefixes import (
     check_hash_seeds,
@@ -33,7 +34,8 @@ prefix_app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    no_args_is_help=True,
+    callback=show_help_without_command,
+    invoke_without_command=True,
     help="Save and compare what a request begins with: the bytes of its tools.",
     short_help="Save and compare the bytes of tool lists.",
 )
@@ -66,7 +68,7 @@ def save(
         raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
 
 
-@prefix_app.command()
+@prefix_app.command(short_help="Show what changed between two requests.")
 def diff(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="A file of `prefix save`.")],
     after: Annotated[
@@ -92,7 +94,7 @@ def diff(
         raise typer.Exit(DIFFERS)
 
 
-@prefix_app.command()
+@prefix_app.command(short_help="Find schemas that differ between processes.")
 def check(
     provider: ProviderName = "anthropic",
     personality: PersonalityFile = None,

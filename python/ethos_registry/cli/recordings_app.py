@@ -23,6 +23,7 @@ from ethos_registry import (
     recorded_turns,
 )
 from ethos_registry.cli.errors import NOTHING_FOUND, CommandError, print_line
+from ethos_registry.cli.groups import show_help_without_command
 from ethos_registry.cli.numbers import any_whole_number, positive_number
 from ethos_registry.cli.output import is_terminal, write_json, write_rendered, write_text
 from ethos_registry.cli.recordings_table import CallTable, TurnTable, started
@@ -35,7 +36,8 @@ recordings_app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    no_args_is_help=True,
+    callback=show_help_without_command,
+    invoke_without_command=True,
     help="List, show and replay recorded calls.",
     short_help="List, show and replay recorded calls.",
 )
@@ -48,7 +50,7 @@ Number = Annotated[
 ]
 
 
-@recordings_app.command("list")
+@recordings_app.command("list", short_help="List the turns, or the calls of a session.")
 def list_(
     place: Place,
     session: Annotated[
@@ -79,7 +81,7 @@ def list_(
         write_rendered(CallTable(calls))
 
 
-@recordings_app.command()
+@recordings_app.command(short_help="Show one call.")
 def show(
     place: Place,
     number: Number,
@@ -113,7 +115,7 @@ def show(
     _write(call.value)
 
 
-@recordings_app.command()
+@recordings_app.command(short_help="Reduce a recorded result again.")
 def replay(
     place: Place,
     number: Number,

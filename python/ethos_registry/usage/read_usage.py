@@ -30,7 +30,7 @@ def read_usage(
 
     """
     wanted = usage_filter(days=days, agent=agent, tool=tool)
-    store = store_at(default_place() if place is None else place)
+    store = store_at(default_place() if place is None else place, is_read_only=True)
     return make_report(
         store.read(wanted),
         wanted,

@@ -110,7 +110,9 @@ class SqliteDriver:
         if isinstance(error, sqlite3.Error):
             text = str(error)
             if any(word in text for word in _CORRUPT):
-                return f"is damaged or no ledger ({text}): move it away, and a new one is made"
+                return (
+                    f"is damaged or is not a ledger ({text}): move it away, and a new one is made"
+                )
             if "no such table: ethos_usage" in text:
                 return "is a database without the tables of a ledger"
             return f"cannot be used: {text}"

@@ -73,10 +73,11 @@ class MemoryStore:
         return None
 
 
-def store_at(place: str | os.PathLike[str]) -> UsageStore:
+def store_at(place: str | os.PathLike[str], *, is_read_only: bool = False) -> UsageStore:
     """The store that a path, a PostgreSQL URL or `:memory:` names; nothing is opened yet.
 
-    `ConfigError` for a path whose folder does not exist, and for a URL of another kind.
+    `ConfigError` for a folder, for a path whose folder does not exist (unless `is_read_only`:
+    reading reports that there is no ledger), and for a URL of another kind.
     """
     text = checks.path(place, "place")
     if text == MEMORY:
@@ -93,8 +94,10 @@ def store_at(place: str | os.PathLike[str]) -> UsageStore:
             "`place` must be a path, ':memory:' or a URL that begins with postgresql://: "
             f"{checks.brief(text.split('://')[0])}"
         )
+    if os.path.isdir(text):
+        raise ConfigError(f"`place` is a folder: {checks.brief(text)}; name a file in it")
     folder = Path(text).absolute().parent
-    if not folder.is_dir():
+    if not is_read_only and not folder.is_dir():
         raise ConfigError(
             f"`place` is in a folder that does not exist: {checks.brief(str(folder))}; "
             "make it first"
