@@ -295,6 +295,21 @@ async def test_a_batch_that_is_cancelled_from_outside_answers_every_call(desk):
     assert [result.result.reason for result in results] == ["cancelled"] * 2
 
 
+async def test_a_batch_that_is_cancelled_before_its_first_step_takes_no_more_calls(desk):
+    collector = desk.collector()
+    before = asyncio.all_tasks()
+    first = asyncio.ensure_future(collector.call("echo", {"message": "one"}))
+    await asyncio.sleep(0)
+    [batch] = asyncio.all_tasks() - before - {first}
+    batch.cancel()
+    second = await asyncio.wait_for(collector.call("echo", {"message": "two"}), 5)
+    assert second.text == "two"
+    assert not (await asyncio.wait_for(first, 5)).ok
+    third = await asyncio.wait_for(collector.call("echo", {"message": "three"}), 5)
+    assert third.text == "three"
+    assert desk.batches.sizes == [1, 1]
+
+
 async def test_events_go_to_the_call_that_emitted_them(desk):
     seen: dict[str, list[tuple[str, str]]] = {"a": [], "b": []}
 

@@ -86,6 +86,11 @@ class CollectedBatch:
         self.control = BatchControl()
         self.is_started = False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether calls may still join: not if its task was cancelled before it could start."""
+        return not (self.is_started or self.task.done() or self.task.cancelling())
+
     def start(self, number: int) -> list[ToolCall]:
         """The calls to run in the batch of this number; none joins any more.
 

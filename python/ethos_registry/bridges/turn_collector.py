@@ -193,7 +193,7 @@ class TurnCollector:
                 self._open.pop(old, None)  # its loop ended before the batch could start
             opened = self._open[key] = []
         for batch in opened:
-            if is_same_context(batch.context, call.context):
+            if batch.is_open and is_same_context(batch.context, call.context):
                 batch.calls.append(call)
                 return batch
         batch = CollectedBatch(view, call)
@@ -203,8 +203,14 @@ class TurnCollector:
         # would start it now.
         batch.task = asyncio.Task(self._run(batch, key), loop=loop, name="ethos-registry turn")
         self._tasks.add(batch.task)
-        batch.task.add_done_callback(self._tasks.discard)
+        batch.task.add_done_callback(lambda task: self._end(task, batch, key))
         return batch
+
+    def _end(self, task: asyncio.Task[None], batch: CollectedBatch, key: _Key) -> None:
+        self._tasks.discard(task)
+        if not batch.is_started:  # cancelled before its first step, so `_run` did nothing
+            self._close(batch, key)
+            batch.close()
 
     async def _run(self, batch: CollectedBatch, key: _Key) -> None:
         self._close(batch, key)
