@@ -255,7 +255,7 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.check:
         worse = check() + check_shares(shares())
-        print("\n".join(worse) or "no fact more is lost, no family saves less than held")
+        print("\n".join(worse) or "no fact more is lost, no family saves less than recorded")
         return 1 if worse else 0
     counter = token_counter()
     size, unit = (len, "characters") if counter is None else (counter, "tokens")

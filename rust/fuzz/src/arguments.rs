@@ -41,7 +41,7 @@ impl Arguments {
             }
             let number: u64 = value
                 .parse()
-                .map_err(|_| format!("{name}: wanted is a number, not {value:?}"))?;
+                .map_err(|_| format!("{name} must be a number, not {value:?}"))?;
             match name.as_str() {
                 "--seed" => seed = number,
                 "--executions" => all = Some(number),
