@@ -27,6 +27,8 @@ def test_the_common_format_is_read(tmp_path: Path) -> None:
                 "stream": {"type": "streamable-http", "url": "https://example.com/mcp"},
                 "old": {"type": "sse", "url": "https://example.com/sse"},
                 "off": {"command": "x", "disabled": True},
+                "unused": {"command": "x", "enabled": False},
+                "used": {"command": "x", "enabled": True, "disabled": False},
             }
         },
         tmp_path,
@@ -38,7 +40,9 @@ def test_the_common_format_is_read(tmp_path: Path) -> None:
         "http": "http",
         "stream": "http",
         "old": "sse",
+        "used": "stdio",
     }
+    assert found["used"].unknown_fields == ()
     assert (found["git"].args, found["git"].cwd) == (("-v",), "/")
 
 
@@ -146,7 +150,15 @@ async def test_variables_that_other_hosts_replace_are_a_problem() -> None:
         assert "`secret:NAME`" in str(problem)
 
 
-def test_a_server_is_disabled_by_a_boolean_only(tmp_path: Path) -> None:
-    entry = {"command": "x", "disabled": "true"}
-    with pytest.raises(ConfigError, match="`disabled` must be true or false"):
+@pytest.mark.parametrize("field", ["disabled", "enabled"])
+def test_a_server_is_switched_off_by_a_boolean_only(tmp_path: Path, field: str) -> None:
+    entry = {"command": "x", field: "true"}
+    with pytest.raises(ConfigError, match=f"`{field}` must be true or false"):
         servers({"mcpServers": {"a": entry}}, tmp_path)
+
+
+def test_a_configuration_in_another_encoding_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_bytes('{"mcpServers": {"café": {"command": "x"}}}'.encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"mcp\.json: is not text in UTF-8; save it as UTF-8$"):
+        McpBridge.from_config(path)

@@ -51,7 +51,8 @@ class _RegistryTool(FunctionTool):
             _call_id.reset(token)
 
     def __call__(self, /, **arguments: Any) -> Any:
-        return self.func(**arguments)
+        function: Any = self.func
+        return function(**arguments)
 
 
 def to_agent_framework(
@@ -188,7 +189,8 @@ def _execute(
             return not_here(tool.name, _FRAMEWORK, "waits for an approval")
         kwargs = {} if kwargs_factory is None else kwargs_factory(context)
         try:
-            returned = await tool.invoke(
+            invoke: Any = tool.invoke
+            returned = await invoke(
                 arguments=args,
                 context=FunctionInvocationContext(function=tool, arguments=args, kwargs=kwargs),
                 tool_call_id=context.tool_call_id,

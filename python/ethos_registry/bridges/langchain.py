@@ -214,7 +214,7 @@ def from_langchain(
 
 
 def _schema_of(tool: BaseTool) -> dict[str, Any]:
-    shown = tool.tool_call_schema
+    shown: Any = tool.tool_call_schema
     schema = dict(shown) if isinstance(shown, dict) else shown.model_json_schema()
     return {key: value for key, value in schema.items() if key not in ("title", "description")}
 

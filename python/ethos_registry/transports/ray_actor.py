@@ -95,7 +95,8 @@ def create_actor(settings: ActorSettings, name: str = "") -> Any:
 
     from ethos_registry.transports.ray_worker import RayWorker
 
-    actor = ray.remote(
+    make_actor: Any = ray.remote
+    actor = make_actor(
         num_cpus=0,
         max_concurrency=settings.calls + _WAITING_RUNS,
         max_restarts=-1 if settings.is_restarted else 0,

@@ -29,7 +29,9 @@ _TRANSPORTS: dict[str, McpTransport] = {
     "streamable_http": "http",
     "sse": "sse",
 }
-_FIELDS = frozenset({"command", "args", "env", "cwd", "url", "headers", "type", "disabled"})
+_FIELDS = frozenset(
+    {"command", "args", "env", "cwd", "url", "headers", "type", "disabled", "enabled"}
+)
 _VARIABLE = re.compile(r"\$\{[^}]+\}")
 _PROTOCOLS = ("auto", "legacy", "2026-07-28")
 
@@ -181,7 +183,7 @@ def shown_url(url: str) -> str:
 def read_config(source: str | os.PathLike[str] | Mapping[str, Any]) -> list[McpServer]:
     """The servers of a file in the common `mcpServers` format, or of its content.
 
-    Servers with `"disabled": true` are left out.
+    Servers with `"disabled": true` or `"enabled": false` are left out.
 
     Raises:
         ConfigError: The file cannot be read, is not JSON, or describes a server in a wrong way.
@@ -195,6 +197,8 @@ def read_config(source: str | os.PathLike[str] | Mapping[str, Any]) -> list[McpS
             document = json.loads(Path(source).read_text(encoding="utf-8"))
         except OSError as error:
             raise ConfigError(f"{place}: cannot be read: {error.strerror or error}") from None
+        except UnicodeDecodeError:
+            raise ConfigError(f"{place}: is not text in UTF-8; save it as UTF-8") from None
         except ValueError as error:
             raise ConfigError(f"{place}: is not valid JSON: {error}") from None
     servers = document.get("mcpServers") if isinstance(document, Mapping) else None
@@ -210,14 +214,15 @@ def read_config(source: str | os.PathLike[str] | Mapping[str, Any]) -> list[McpS
 def _server(place: str, name: str, entry: Any) -> McpServer | None:
     if not isinstance(entry, Mapping):
         raise ConfigError(f"{place}: server {name!r} must be an object, got {type(entry).__name__}")
-    disabled = entry.get("disabled", False)
-    if not isinstance(disabled, bool):
-        raise ConfigError(
-            f"{place}: server {name!r}: `disabled` must be true or false, got "
-            f"{checks.brief(disabled)}"
-        )
-    if disabled:
-        return None
+    for switch, default in (("disabled", False), ("enabled", True)):  # hosts differ in the field
+        value = entry.get(switch, default)
+        if not isinstance(value, bool):
+            raise ConfigError(
+                f"{place}: server {name!r}: `{switch}` must be true or false, got "
+                f"{checks.brief(value)}"
+            )
+        if value is not default:
+            return None
     kind = entry.get("type")
     if kind is not None and (not isinstance(kind, str) or kind not in _TRANSPORTS):
         raise ConfigError(
