@@ -82,6 +82,20 @@ CREDENTIALS: dict[str, tuple[str, str]] = {
     "postman": (token("PMAK-", HEX, 24) + "-" + token("", HEX, 34), "postman key"),
     "rubygems": (token("rubygems_", HEX, 48), "rubygems key"),
     "age": (token("AGE-SECRET-KEY-1", UPPER, 58), "age key"),
+    "gitlab trigger": (token("glptt-", HEX, 40), "gitlab token"),
+    "gitlab job": (token("glcbt-64_", URL, 20), "gitlab token"),
+    "gitlab scim": (token("glsoat-", URL, 20), "gitlab token"),
+    "slack legacy": (token("xoxs-123456789012-", ALNUM, 24), "slack token"),
+    "slack refresh": (token("xoxr-123456789012-", ALNUM, 24), "slack token"),
+    "slack client": (token("xoxc-123456789012-", ALNUM, 24), "slack token"),
+    "slack rotated": (token("xoxe.xoxp-1-", ALNUM, 160), "slack token"),
+    "stripe organisation": (token("sk_org_live_", ALNUM, 40), "stripe key"),
+    "elevenlabs": (token("sk_", HEX, 48), "api key"),
+    "test pypi": (token("pypi-AgENdGVzdC5weXBpLm9yZw", URL, 120), "pypi token"),
+    "shopify custom app": (token("shpca_", HEX, 32), "shopify token"),
+    "shopify private app": (token("shppa_", HEX, 32), "shopify token"),
+    "linear oauth": (token("lin_oauth_", HEX, 64), "linear key"),
+    "docker organisation": (token("dckr_oat_", URL, 27), "docker token"),
     "telegram": ("123456789:" + token("AA", URL, 33), "telegram token"),
     "json web token": (
         ".".join(
@@ -119,6 +133,22 @@ WITHIN: dict[str, tuple[str, str]] = {
     "aws credentials file": (
         "aws_secret_access_key = {}abcdefghijklmnop\n",
         "aws_secret_access_key = [redacted: aws secret]\n",
+    ),
+    "environment of the aws cli": (
+        "export AWS_SECRET_ACCESS_KEY={}abcdefghijklmnop\n",
+        "export AWS_SECRET_ACCESS_KEY=[redacted: aws secret]\n",
+    ),
+    "session credentials of aws": (
+        '"SecretAccessKey": "{}abcdefghijklmnop",',
+        '"SecretAccessKey": "[redacted: aws secret]",',
+    ),
+    "session credentials of aws, XML": (
+        "<SecretAccessKey>{}abcdefghijklmnop</SecretAccessKey>",
+        "<SecretAccessKey>[redacted: aws secret]</SecretAccessKey>",
+    ),
+    "basic header": (
+        "> Authorization: Basic {}==\r\n",
+        "> Authorization: Basic [redacted: basic credentials]\r\n",
     ),
     "slack webhook": (
         "https://hooks.slack.com/services/T0000/B0000/{}aaaaaaaaaaaa",
@@ -198,6 +228,12 @@ def ordinary() -> list[str]:
         "git@github.com:owner/repo.git and ssh://git@github.com/owner/repo",
         "https://user@example.com/path:with@signs",
         "scheme://host:443/x",
+        "postgres://app:${DB_PASSWORD}@db:5432/app",
+        "https://x-access-token:$GITHUB_TOKEN@github.com/a/b",
+        "postgresql://{user}:{password}@{host}/db and mysql://u:{settings.password}@h/x",
+        "mysql://u:%(password)s@h/x",
+        "https://api.example/api/webhooks/github/repositories/pull-requests/events/handlers",
+        "wearer 0123456789abcdef0123 and Authorization: Basic auth",
         "Bearer of good news, bearer tokens are explained elsewhere",
         "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIE\n-----END CERTIFICATE-----",
         "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkq\n-----END PUBLIC KEY-----",

@@ -7,28 +7,18 @@
 //! in the length of the text.
 
 mod forms;
+mod literals;
 mod shapes;
 
 use std::collections::TryReserveError;
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
-use forms::FORMS;
-use shapes::SHAPES;
+use literals::LITERALS;
 
 /// Values shorter than this are not searched for: they would match everywhere.
 pub const KNOWN_MIN_BYTES: usize = 8;
-
-static LITERALS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let shapes = SHAPES.iter().map(|shape| shape.prefix);
-    let forms = FORMS.iter().map(|form| form.literal);
-    AhoCorasickBuilder::new()
-        .match_kind(MatchKind::LeftmostLongest)
-        .build(shapes.chain(forms))
-        .ok()
-});
 
 /// A credential in an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,9 +39,12 @@ pub fn redact(text: &str) -> Result<Option<String>, TryReserveError> {
     let mut out = String::new();
     let mut copied = 0;
     let mut from = 0;
-    while let Some(hit) = literals.find(aho_corasick::Input::new(text).range(from..)) {
+    while let Some(hit) = literals
+        .search
+        .find(aho_corasick::Input::new(text).range(from..))
+    {
         from = hit.start() + 1;
-        let found = judge(text, hit.pattern().as_usize(), hit.range());
+        let found = literals.judge(text, hit.pattern().as_usize(), hit.range());
         if let Some(found) = found.filter(|found| found.at.start >= copied) {
             replace(&mut out, text, copied, &found)?;
             copied = found.at.end;
@@ -59,18 +52,6 @@ pub fn redact(text: &str) -> Result<Option<String>, TryReserveError> {
         }
     }
     finish(out, text, copied)
-}
-
-fn judge(text: &str, pattern: usize, literal: Range<usize>) -> Option<Found> {
-    if let Some(shape) = SHAPES.get(pattern) {
-        return shape.judge(text, literal);
-    }
-    let form = FORMS.get(pattern.checked_sub(SHAPES.len())?)?;
-    let at = (form.judge)(text, literal)?;
-    Some(Found {
-        at,
-        name: form.name,
-    })
 }
 
 /// Finds known values, literally.

@@ -31,12 +31,12 @@ pub(super) static FORMS: &[Form] = &[
         judge: password_in_url,
     },
     Form {
-        literal: "Bearer ",
-        name: "bearer token",
-        judge: bearer,
+        literal: "uthorization: Basic ",
+        name: "basic credentials",
+        judge: basic,
     },
     Form {
-        literal: "bearer ",
+        literal: "earer ",
         name: "bearer token",
         judge: bearer,
     },
@@ -56,6 +56,16 @@ pub(super) static FORMS: &[Form] = &[
         judge: aws_secret,
     },
     Form {
+        literal: "AWS_SECRET_ACCESS_KEY",
+        name: "aws secret",
+        judge: aws_secret,
+    },
+    Form {
+        literal: "SecretAccessKey",
+        name: "aws secret",
+        judge: aws_secret,
+    },
+    Form {
         literal: "hooks.slack.com/services/",
         name: "slack webhook",
         judge: webhook,
@@ -63,7 +73,7 @@ pub(super) static FORMS: &[Form] = &[
     Form {
         literal: "/api/webhooks/",
         name: "discord webhook",
-        judge: webhook,
+        judge: numbered_webhook,
     },
 ];
 
@@ -155,6 +165,7 @@ fn password_in_url(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
         && text.as_bytes().get(end) == Some(&b'@')
         && !PLACEHOLDERS.contains(&value)
         && !value.starts_with("[redacted")
+        && !is_reference(value)
         && !value
             .bytes()
             .all(|byte| matches!(byte, b'*' | b'x' | b'X' | b'.'));
@@ -164,13 +175,48 @@ fn password_in_url(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
 /// Placeholders for passwords in documentation and tests.
 const PLACEHOLDERS: &[&str] = &["pass", "password", "passwd", "pwd", "PASSWORD", "secret"];
 
+/// Whether a value is a variable or a field of a template: `$NAME`, `${NAME}`, `{{ name }}`, `%(name)s`.
+fn is_reference(value: &str) -> bool {
+    let name = |text: &str| {
+        !text.is_empty()
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
+    };
+    let within = |start: &str, end: &str| {
+        let inner = value.strip_prefix(start)?.strip_suffix(end)?;
+        Some(name(inner))
+    };
+    within("${", "}")
+        .or_else(|| within("{{", "}}"))
+        .or_else(|| within("{", "}"))
+        .or_else(|| within("%(", ")s"))
+        .unwrap_or_else(|| {
+            value.strip_prefix('$').is_some_and(|text| {
+                !text.is_empty()
+                    && text.bytes().all(|byte| {
+                        byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_'
+                    })
+            })
+        })
+}
+
+/// The user and password of a header of HTTP.
+fn basic(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
+    let length = run(text, literal.end, base64);
+    (length >= 8).then(|| literal.end..literal.end + length)
+}
+
 fn bearer(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
+    let initial = literal.start.checked_sub(1)?;
+    if !matches!(text.as_bytes().get(initial), Some(b'B' | b'b')) {
+        return None;
+    }
     let token = |byte: u8| url_safe(byte) || base64(byte) || matches!(byte, b'.' | b'~');
     let length = run(text, literal.end, token);
     let value = text.get(literal.end..literal.end + length)?;
     let is_token = length >= 16 && value.bytes().any(|byte| byte.is_ascii_digit());
-    (is_token && !in_word(text.as_bytes(), literal.start))
-        .then(|| literal.end..literal.end + length)
+    (is_token && !in_word(text.as_bytes(), initial)).then(|| literal.end..literal.end + length)
 }
 
 /// `123456789:AA…`: a number, a colon and 35 characters.
@@ -193,10 +239,10 @@ fn account_key(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     (length >= 40).then(|| literal.end..literal.end + length)
 }
 
-/// `aws_secret_access_key = …`, as in AWS credential files.
+/// `aws_secret_access_key = …` and the spellings of environments and of AWS responses.
 fn aws_secret(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     let between = run(text, literal.end, |byte| {
-        matches!(byte, b' ' | b'=' | b':' | b'"' | b'\'')
+        matches!(byte, b' ' | b'=' | b':' | b'"' | b'\'' | b'>')
     });
     let start = literal.end + between;
     let length = run(text, start, base64);
@@ -206,4 +252,11 @@ fn aws_secret(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
 fn webhook(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     let length = run(text, literal.end, |byte| url_safe(byte) || byte == b'/');
     (length >= 40).then(|| literal.end..literal.end + length)
+}
+
+/// A webhook whose first part is a number.
+fn numbered_webhook(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
+    let digits = run(text, literal.end, |byte| byte.is_ascii_digit());
+    let is_numbered = digits > 0 && text.as_bytes().get(literal.end + digits) == Some(&b'/');
+    is_numbered.then(|| webhook(text, literal))?
 }
