@@ -149,7 +149,7 @@ class OpenAIResponsesStream(ReplyParser):
     def _completed(self, output: list[Any]) -> None:
         """The items of the whole response; some servers report an item here only.
 
-        Places may differ from those of the stream, and ids may be missing or made anew.
+        Places may differ from those of the stream, and ids may be missing or made again.
         """
         items = [plain(item) for item in output]
         named = {text_of(item, "call_id") for item in items if _is_call(item)}
