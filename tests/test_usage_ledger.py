@@ -166,6 +166,24 @@ def test_absurd_figures_do_not_break_the_sums(tmp_path, cost, seconds):
         assert ledger.report().calls == 2
 
 
+@pytest.mark.parametrize("days", [None, 90])
+@pytest.mark.parametrize(
+    ("seconds", "date"),
+    [(1.7e12, "9999-12-31"), (1e300, "9999-12-31"), (-1e12, "0001-01-01"), (0.0, "1970-01-01")],
+)
+def test_a_wrong_clock_does_not_break_reports(tmp_path, seconds, date, days):
+    with UsageLedger(tmp_path / "usage.sqlite3") as ledger:
+        ledger.record("a", "x", "ok", started_at_seconds=seconds)
+        ledger.record("a", "x", "ok")
+        assert ledger.flush()
+        dates = [day.date for day in ledger.report().by_day]
+        assert date in dates
+        assert len(dates) == 2
+        report = ledger.report(days=days)
+        assert json.loads(json.dumps(report.to_wire()))["totals"]["calls"] == report.calls
+        assert report.to_html()
+
+
 # Where it is kept
 
 

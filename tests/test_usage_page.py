@@ -138,6 +138,21 @@ def test_the_table_holds_the_figures_of_the_ledger(browser, page_file):
         assert sorted(agents) == sorted(agent.agent for agent in report.agents)
 
 
+def test_calls_of_a_wrong_clock_do_not_hide_the_present_days(browser, tmp_path):
+    now = time.time()
+    ledger = UsageLedger()
+    for seconds in (0.0, 1.7e12, now - 2 * 86_400, now):
+        ledger.record("wiki", "lagan", "ok", started_at_seconds=seconds)
+    file = tmp_path / "usage.html"
+    file.write_text(ledger.report().to_html(), encoding="utf-8")
+    with shown(browser, file.as_uri()) as page:
+        counts = page.evaluate(
+            "() => [...document.querySelectorAll('[data-date]')].map((day) => day.dataset.calls)"
+        )
+    assert len(counts) == 366
+    assert counts[-3:] == ["1", "0", "1"]
+
+
 def test_columns_sort_both_ways(browser, page_file):
     report, address = page_file
     with shown(browser, address) as page:
