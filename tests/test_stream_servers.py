@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ethos_registry import Personality, Tool, ToolRegistry, ok
 from ethos_registry.providers.stream.call import CallProven
 from ethos_registry.providers.stream.names import reply_parser
 from stream_cases import (
@@ -307,3 +308,37 @@ def test_blocks_that_share_an_index_are_all_sent_back():
     parser.feed(BEDROCK_END[1])
     sent = [each["toolUse"]["toolUseId"] for each in parser.reply()["content"]]
     assert sent == ["t1", "t2"]
+
+
+async def ran_in(*bodies: bytes) -> tuple[list[Any], Any]:
+    ran: list[Any] = []
+
+    def run(args: Any, context: Any) -> Any:
+        ran.append(dict(args))
+        return ok("")
+
+    view = ToolRegistry([Tool("read", "", {"type": "object"}, run)]).view(Personality("all"))
+    async with view.dispatch(provider="openai") as turn:
+        for body in bodies:
+            turn.feed(body)
+    return ran, turn
+
+
+CALL = b"data: " + json.dumps(chat(entry(0, "c1", "read", json.dumps(READ)))).encode() + b"\n\n"
+
+
+@pytest.mark.parametrize("done", [b"data: [DONE]", b"data:[DONE]", b"data:  [DONE] "])
+@pytest.mark.parametrize("keepalive", [b"", b"data:\n\n", b"data: \r\n\r\n", b"data:   \n\n"])
+async def test_blank_data_keeps_the_connection_open_and_means_nothing(keepalive, done):
+    ran, turn = await ran_in(keepalive, CALL, keepalive, done + b"\n\n")
+    assert ran == [READ]
+    assert turn.is_complete
+
+
+@pytest.mark.parametrize("event", [b"[" * 100_000, b'{"a":' * 100_000])
+async def test_an_event_that_is_nested_without_end_ends_the_reply_and_not_the_program(event):
+    ran, turn = await ran_in(CALL, b"data: " + event + b"\n\n", b"data: [DONE]\n\n")
+    assert ran == []
+    assert not turn.is_complete
+    [result] = await turn.results()
+    assert "an event is not valid JSON" in result.result.error
