@@ -6,6 +6,8 @@ import http.client
 import json
 import re
 import shutil
+import socket
+import struct
 import threading
 import time
 from contextlib import contextmanager
@@ -285,3 +287,20 @@ def test_the_server_answers_on_loopback_and_under_its_own_name_only(tmp_path):
         for each in path.parent.iterdir():
             each.unlink()
         assert get(port, "/usage.json")[0] == 503
+
+
+def test_a_browser_that_goes_away_leaves_no_traceback(tmp_path, capfd):
+    path = tmp_path / "usage.sqlite3"
+    filled(path).close()
+    with serving(path) as port:
+        for request in (
+            b"",
+            b"GET / HTT",
+            f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode(),
+        ):
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                reset = struct.pack("ii", 1, 0)  # closing sends a reset
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+                connection.sendall(request)
+        assert get(port, "/usage.json")[0] == 200
+    assert capfd.readouterr().err == ""
