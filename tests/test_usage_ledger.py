@@ -384,6 +384,28 @@ def test_a_forked_child_counts_from_zero_and_leaves_the_parents_counts_alone(tmp
     assert sums(read_usage(path))["search"][3] == {"parent": 11, "child": 1}
 
 
+def test_calls_after_close_are_written_by_the_next_close_in_this_process_and_in_a_child(tmp_path):
+    path = tmp_path / "usage.sqlite3"
+    in_own_process(
+        f"""
+        import os
+        from ethos_registry import UsageLedger
+        ledger = UsageLedger({str(path)!r})
+        for _ in range(2):
+            ledger.record("a", "x", "ok")
+            ledger.close()
+        ledger.close()
+        child = os.fork()
+        if child == 0:
+            ledger.record("a", "child", "ok")
+            ledger.close()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        """
+    )
+    assert read_usage(path).calls == 3
+
+
 def test_the_first_write_waits_for_a_process_that_holds_the_new_file(tmp_path):
     path = tmp_path / "usage.sqlite3"
     # SQLite refuses the switch to a write-ahead log at once while another connection writes.
