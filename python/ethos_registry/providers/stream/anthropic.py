@@ -136,7 +136,9 @@ class AnthropicStream(ReplyParser):
                     pieces = block.pieces[name] = []
                 pieces.append(text)
         elif kind == "input_json_delta":
-            text = json_text(field(delta, "partial_json"))
+            text = field(delta, "partial_json")
+            if type(text) is not str:
+                text = json_text(text)
             if not text:
                 return
             if block.call is None:

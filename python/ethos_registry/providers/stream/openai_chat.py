@@ -98,7 +98,7 @@ class OpenAIChatStream(ReplyParser):
         custom = field(entry, "custom")
         of = function if custom is None else custom
         arguments = field(of, "arguments" if custom is None else "input")
-        text = json_text(arguments)
+        text = arguments if type(arguments) is str else json_text(arguments)
         call, is_new = self._call_of(entry, text_of(of, "name"), text)
         if custom is not None and is_new:
             self._custom.add(call.position)

@@ -105,7 +105,9 @@ class OpenAIResponsesStream(ReplyParser):
 
     def _arguments(self, event: Any) -> None:
         known = self._item_of(event)
-        text = json_text(field(event, "delta"))
+        text = field(event, "delta")
+        if type(text) is not str:
+            text = json_text(text)
         if known is not None and known.call is not None and text:
             self._add(known.call, text)
 
