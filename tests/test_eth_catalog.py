@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import itertools
 import json
@@ -17,6 +18,7 @@ from ethos_registry import (
     Tool,
     ToolAlreadyRegisteredError,
     ToolContext,
+    UsageLedger,
     ok,
 )
 from session_tools import in_own_process, reason
@@ -203,6 +205,58 @@ def test_a_start_that_fails_leaves_nothing_and_can_be_tried_again():
     catalog.start()
     assert catalog.registry.list() == ["fetch", "search", "shared"]
     assert catalog.grants_of("lagan") == []
+
+
+def test_a_start_that_fails_keeps_no_agent_and_no_observer_that_were_added_meanwhile():
+    class Calls:
+        seen = 0
+
+        def batch_finished(self, calls):
+            self.seen += len(calls)
+
+    calls = Calls()
+    errors = [RuntimeError("no network")]
+
+    def register_tools(catalog):
+        catalog.add(Specialist("helper", "fetch"))
+        catalog.observe(calls)
+        if errors:
+            raise errors.pop()
+
+    agent = Specialist("lagan", "search")
+    agent.register_tools = register_tools
+    catalog = AgentCatalog([agent])
+    with pytest.raises(ConfigError, match="no network"):
+        catalog.start()
+    assert list(catalog.agents) == ["lagan"]
+    catalog.start()
+    assert list(catalog.agents) == ["lagan", "helper"]
+    asyncio.run(catalog.view("helper").execute([{"id": "1", "name": "fetch", "args": {}}]))
+    assert calls.seen == 1
+
+
+def test_an_agent_that_is_added_during_the_start_registers_its_tools():
+    agent = Specialist("lagan", "search")
+    agent.register_tools = lambda catalog: catalog.add(Specialist("helper", "fetch"))
+    catalog = AgentCatalog([agent])
+    catalog.start()
+    assert [each["name"] for each in catalog.view("helper").definitions()] == ["fetch"]
+
+
+def test_an_observer_that_fails_at_the_list_of_tools_does_not_disturb_the_start(caplog):
+    class Failing:
+        def batch_finished(self, calls):
+            pass
+
+        def add_tools(self, registrations):
+            raise OSError("disk full")
+
+    ledger = UsageLedger()
+    catalog = AgentCatalog([Specialist("hawken", "search")], observers=[Failing(), ledger])
+    catalog.start()
+    assert catalog.is_sealed
+    assert [tool.name for tool in ledger.report().tools] == ["search"]
+    assert "`add_tools` of an observer raised" in caplog.text
 
 
 def test_an_interrupt_leaves_nothing_either():

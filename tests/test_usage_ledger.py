@@ -166,6 +166,24 @@ def test_absurd_figures_do_not_break_the_sums(tmp_path, cost, seconds):
         assert ledger.report().calls == 2
 
 
+@pytest.mark.parametrize("days", [None, 90])
+@pytest.mark.parametrize(
+    ("seconds", "date"),
+    [(1.7e12, "9999-12-31"), (1e300, "9999-12-31"), (-1e12, "0001-01-01"), (0.0, "1970-01-01")],
+)
+def test_a_wrong_clock_does_not_break_reports(tmp_path, seconds, date, days):
+    with UsageLedger(tmp_path / "usage.sqlite3") as ledger:
+        ledger.record("a", "x", "ok", started_at_seconds=seconds)
+        ledger.record("a", "x", "ok")
+        assert ledger.flush()
+        dates = [day.date for day in ledger.report().by_day]
+        assert date in dates
+        assert len(dates) == 2
+        report = ledger.report(days=days)
+        assert json.loads(json.dumps(report.to_wire()))["totals"]["calls"] == report.calls
+        assert report.to_html()
+
+
 # Where it is kept
 
 
@@ -364,6 +382,28 @@ def test_a_forked_child_counts_from_zero_and_leaves_the_parents_counts_alone(tmp
     """)
     assert done.stdout.strip() == "12"
     assert sums(read_usage(path))["search"][3] == {"parent": 11, "child": 1}
+
+
+def test_calls_after_close_are_written_by_the_next_close_in_this_process_and_in_a_child(tmp_path):
+    path = tmp_path / "usage.sqlite3"
+    in_own_process(
+        f"""
+        import os
+        from ethos_registry import UsageLedger
+        ledger = UsageLedger({str(path)!r})
+        for _ in range(2):
+            ledger.record("a", "x", "ok")
+            ledger.close()
+        ledger.close()
+        child = os.fork()
+        if child == 0:
+            ledger.record("a", "child", "ok")
+            ledger.close()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        """
+    )
+    assert read_usage(path).calls == 3
 
 
 def test_the_first_write_waits_for_a_process_that_holds_the_new_file(tmp_path):

@@ -6,6 +6,8 @@ import http.client
 import json
 import re
 import shutil
+import socket
+import struct
 import threading
 import time
 from contextlib import contextmanager
@@ -136,6 +138,21 @@ def test_the_table_holds_the_figures_of_the_ledger(browser, page_file):
         assert days == [[day.date, day.calls] for day in report.by_day]
         agents = page.locator("#agents .name").all_text_contents()
         assert sorted(agents) == sorted(agent.agent for agent in report.agents)
+
+
+def test_calls_of_a_wrong_clock_do_not_hide_the_present_days(browser, tmp_path):
+    now = time.time()
+    ledger = UsageLedger()
+    for seconds in (0.0, 1.7e12, now - 2 * 86_400, now):
+        ledger.record("wiki", "lagan", "ok", started_at_seconds=seconds)
+    file = tmp_path / "usage.html"
+    file.write_text(ledger.report().to_html(), encoding="utf-8")
+    with shown(browser, file.as_uri()) as page:
+        counts = page.evaluate(
+            "() => [...document.querySelectorAll('[data-date]')].map((day) => day.dataset.calls)"
+        )
+    assert len(counts) == 366
+    assert counts[-3:] == ["1", "0", "1"]
 
 
 def test_columns_sort_both_ways(browser, page_file):
@@ -270,3 +287,20 @@ def test_the_server_answers_on_loopback_and_under_its_own_name_only(tmp_path):
         for each in path.parent.iterdir():
             each.unlink()
         assert get(port, "/usage.json")[0] == 503
+
+
+def test_a_browser_that_goes_away_leaves_no_traceback(tmp_path, capfd):
+    path = tmp_path / "usage.sqlite3"
+    filled(path).close()
+    with serving(path) as port:
+        for request in (
+            b"",
+            b"GET / HTT",
+            f"GET / HTTP/1.1\r\nHost: localhost:{port}\r\n\r\n".encode(),
+        ):
+            with socket.create_connection(("127.0.0.1", port)) as connection:
+                reset = struct.pack("ii", 1, 0)  # closing sends a reset
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+                connection.sendall(request)
+        assert get(port, "/usage.json")[0] == 200
+    assert capfd.readouterr().err == ""

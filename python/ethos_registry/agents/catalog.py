@@ -131,8 +131,9 @@ class AgentCatalog(CatalogWriter):
     def start(self) -> None:
         """Let each agent register its tools, once, and seal the catalogue: all of it, or nothing.
 
-        When an agent fails, an error names it, nothing that was registered or granted meanwhile
-        stays, and the catalogue may be started again.
+        Agents that are added meanwhile register theirs too. When an agent fails, an error names
+        it, nothing that was registered, granted or added meanwhile stays, and the catalogue may be
+        started again.
 
         Raises:
             ToolAlreadyRegisteredError: two agents registered the same name.
@@ -144,13 +145,18 @@ class AgentCatalog(CatalogWriter):
             if self._registering.get() is not None:
                 raise ConfigError("cannot start the catalogue while it is starting")
             before, grants_before = self._staged, list(self._wanted_grants)
+            agents_before, observers_before = dict(self._agents), list(self._observers)
             try:
                 self._staged = self._copy_of(entries_of(before))
-                for agent_id, agent in list(self._agents.items()):
+                done = 0
+                while done < len(self._agents):  # an agent may add others
+                    agent_id, agent = list(self._agents.items())[done]
                     self._let_register(agent_id, agent)
+                    done += 1
                 self._seal()
             except BaseException:
                 self._staged, self._wanted_grants = before, grants_before
+                self._agents, self._observers = agents_before, observers_before
                 self._grants, self._known = Grants(), KnownNames((), ())
                 raise
         self._announce()
@@ -189,10 +195,11 @@ class AgentCatalog(CatalogWriter):
     def _announce(self) -> None:
         """Tell observers that list tools which ones there are."""
         registrations = self.registrations()
+        runtime = self.registry._settings()
         for observer in self._observers:
             add_tools = getattr(observer, "add_tools", None)
             if callable(add_tools):
-                add_tools(registrations)
+                runtime.guard("the `add_tools` of an observer", add_tools, registrations)
 
     def _grants_changed(self) -> None:
         self._views.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -33,11 +34,18 @@ def make_server(report: Callable[[], UsageReport], port: int) -> ThreadingHTTPSe
         make_report = staticmethod(report)
 
     try:
-        return ThreadingHTTPServer((ADDRESS, port), Handler)
+        return _Server((ADDRESS, port), Handler)
     except OSError as error:
         raise CommandError(
             f"port {port} of {ADDRESS} cannot be used: {error.strerror}; choose another `--port`"
         ) from None
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Ignore a browser that went away before it had its answer."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

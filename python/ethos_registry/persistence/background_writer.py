@@ -103,6 +103,7 @@ class BackgroundWriter(ABC):
         if thread is not None and thread is not threading.current_thread():
             thread.join(CLOSE_SECONDS)
             if thread.is_alive():
+                self._thread = thread
                 return  # a write hangs: the process must still be able to end
         self.flush()
         self.close_store()

@@ -173,15 +173,19 @@ class StreamDispatcher:
             self._take_payload(payload)
 
     def _take_payload(self, payload: bytes) -> None:
-        if payload.startswith(b"[") and payload.strip() == b"[DONE]":
-            self._take(_DONE)
-            return
+        if not payload.startswith(b"{"):
+            bare = payload.strip()
+            if not bare:  # sent to keep the connection open
+                return
+            if bare == b"[DONE]":
+                self._take(_DONE)
+                return
         try:
             try:
                 event = pydantic_core.from_json(payload, cache_strings="keys")
             except ValueError:  # an escaped lone surrogate, which is JSON by its grammar
                 event = json.loads(payload)
-        except ValueError:
+        except (ValueError, RecursionError):
             self._apply(self._parser.fail("an event is not valid JSON"))
             return
         if isinstance(event, dict):

@@ -189,8 +189,14 @@ class UsageLedger:
         return self._writer.flush()
 
     def close(self) -> None:
-        """Write what was counted, and let go of file, connection and thread; twice is once."""
-        self._finalizer()
+        """Write what was counted, and let go of file, connection and thread.
+
+        Closing again writes what was counted after the first time, if anything.
+        """
+        if self._finalizer.alive:
+            self._finalizer()
+        else:
+            self._writer.stop()
 
     def __enter__(self) -> Self:
         return self

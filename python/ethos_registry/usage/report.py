@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime
 from statistics import median
 from typing import Any
 
@@ -22,6 +22,8 @@ from ethos_registry.usage.record import (
 )
 
 __all__ = ["AgentUsage", "DayUsage", "ToolUsage", "UsageReport", "make_report", "usage_filter"]
+
+_EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 
 HOT_FACTOR = 5
 """A hot tool has this many times the calls of the median tool that is called, ..."""
@@ -375,7 +377,9 @@ def _days(facts: Facts) -> tuple[DayUsage, ...]:
 
 
 def _date(day: int) -> str:
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day)).date().isoformat()
+    """The date of a day since 1970; days that no calendar has are shown as its first or last."""
+    ordinal = min(max(day + _EPOCH_ORDINAL, date.min.toordinal()), date.max.toordinal())
+    return date.fromordinal(ordinal).isoformat()
 
 
 def _iso(seconds: float) -> str:

@@ -6,7 +6,14 @@ from typing import Any
 
 from ethos_registry.providers.stream.arguments import StreamedArguments
 from ethos_registry.providers.stream.call import StreamedCall
-from ethos_registry.providers.stream.fields import field, listed, plain, sendable_name, text_of
+from ethos_registry.providers.stream.fields import (
+    field,
+    json_text,
+    listed,
+    plain,
+    sendable_name,
+    text_of,
+)
 from ethos_registry.providers.stream.parser import ReplyParser
 
 __all__ = ["AnthropicStream"]
@@ -45,6 +52,8 @@ class AnthropicStream(ReplyParser):
         super().__init__()
         self._message_id: str | None = None
         self._blocks: dict[Any, _Block] = {}
+        """The last block of each index."""
+        self._in_order: list[_Block] = []
         self._stop_reason: str | None = None
         self._fallback_at: int | None = None
         """How many calls there were at the last `fallback` block."""
@@ -83,8 +92,13 @@ class AnthropicStream(ReplyParser):
         self._stopped(field(message, "stop_reason"))
 
     def _start(self, index: Any, content_block: Any) -> None:
+        if self.end is not None:
+            return
         start = plain(content_block)
         kind = text_of(start, "type")
+        known = self._blocks.get(index)
+        if known is not None and self._is_repeated(known.call, field(start, "id")):
+            return
         if kind == "fallback":
             self._fallback_at = len(self.calls)
             for earlier in self.calls:
@@ -102,7 +116,10 @@ class AnthropicStream(ReplyParser):
             given = start.get("input")
             if given and isinstance(given, dict):  # a programmatic call comes whole
                 call.arguments.set_value(given)
-        self._blocks[index] = _Block(dict(start) if isinstance(start, dict) else {}, call)
+            elif isinstance(given, str) and given.strip() != "{}":
+                call.arguments.reset(given)
+        block = self._blocks[index] = _Block(dict(start) if isinstance(start, dict) else {}, call)
+        self._in_order.append(block)
 
     def _delta(self, event: Any) -> None:
         block = self._blocks.get(field(event, "index"))
@@ -120,7 +137,9 @@ class AnthropicStream(ReplyParser):
                 pieces.append(text)
         elif kind == "input_json_delta":
             text = field(delta, "partial_json")
-            if not isinstance(text, str) or not text:
+            if type(text) is not str:
+                text = json_text(text)
+            if not text:
                 return
             if block.call is None:
                 block.pieces.setdefault("input", []).append(text)
@@ -151,7 +170,7 @@ class AnthropicStream(ReplyParser):
         self._awaits_proof.clear()
 
     def _stopped(self, reason: Any) -> None:
-        if not isinstance(reason, str):
+        if not isinstance(reason, str) or not reason:
             return
         self._stop_reason = reason
         if reason not in _WHOLE:
@@ -159,7 +178,7 @@ class AnthropicStream(ReplyParser):
             return
         if self._fallback_at is not None:
             return
-        for block in self._blocks.values():  # a proxy may forget the stop of a block
+        for block in self._in_order:  # a proxy may forget the stop of a block
             call = block.call
             if block.is_open and call is not None and call.arguments.is_object:
                 self._awaits_proof.append(call)
@@ -171,7 +190,7 @@ class AnthropicStream(ReplyParser):
     def reply(self) -> dict[str, Any]:
         """`{role, content}`; blocks that the API would refuse in a cut reply are left out."""
         is_cut = self.is_cut and self._stop_reason != "pause_turn"
-        blocks = list(self._blocks.values())
+        blocks = self._in_order
         answered = {block.start.get("tool_use_id") for block in blocks}
         callers = {
             field(block.start.get("caller"), "tool_id")

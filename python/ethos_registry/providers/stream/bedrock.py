@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ethos_registry.providers.stream.call import StreamedCall
-from ethos_registry.providers.stream.fields import field, sendable_name, text_of
+from ethos_registry.providers.stream.fields import field, json_text, sendable_name, text_of
 from ethos_registry.providers.stream.parser import ReplyParser
 
 __all__ = ["BedrockStream"]
@@ -35,6 +35,8 @@ class BedrockStream(ReplyParser):
     def __init__(self) -> None:
         super().__init__()
         self._blocks: dict[Any, _Block] = {}
+        """The last block of each index."""
+        self._in_order: list[_Block] = []
         self._awaits_proof: list[StreamedCall] = []
 
     def _read(self, event: Any) -> None:
@@ -58,12 +60,16 @@ class BedrockStream(ReplyParser):
                     self._break(text_of(problem, "message") or name)
 
     def _start(self, index: Any, tool_use: Any) -> _Block:
+        known = self._blocks.get(index)
+        if known is not None and self._is_repeated(known.call, field(tool_use, "toolUseId")):
+            return known
         self._prove_closed()
         call = None
         is_ours = field(tool_use, "type") != "server_tool_use"
         if tool_use is not None and is_ours and self.end is None:
             call = self._open(field(tool_use, "toolUseId"), field(tool_use, "name"))
         block = self._blocks[index] = _Block(call)
+        self._in_order.append(block)
         return block
 
     def _delta(self, index: Any, delta: Any) -> None:
@@ -72,7 +78,7 @@ class BedrockStream(ReplyParser):
             block = self._start(index, None)
         tool_use = field(delta, "toolUse")
         if tool_use is not None:
-            text = text_of(tool_use, "input")
+            text = json_text(field(tool_use, "input"))
             if block.call is not None and text:
                 if block.is_open:
                     self._add(block.call, text)
@@ -104,7 +110,7 @@ class BedrockStream(ReplyParser):
 
     def reply(self) -> dict[str, Any]:
         """`{role, content}`; blank text and reasoning without its signature are left out."""
-        content = [sent for block in self._blocks.values() if (sent := _sent(block))]
+        content = [sent for block in self._in_order if (sent := _sent(block))]
         return {"role": "assistant", "content": content}
 
     def reply_messages(self) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ethos_registry.providers.stream.call import StreamedCall
-from ethos_registry.providers.stream.fields import field, sendable_name, text_of
+from ethos_registry.providers.stream.fields import field, json_text, sendable_name, text_of
 from ethos_registry.providers.stream.parser import ReplyParser
 
 __all__ = ["CohereStream"]
@@ -35,14 +35,17 @@ class CohereStream(ReplyParser):
             self._plan.append(text_of(message, "tool_plan"))
         elif kind == "tool-call-delta":
             call = self._by_index.get(index)
-            text = text_of(field(_one(field(message, "tool_calls")), "function"), "arguments")
+            function = field(_one(field(message, "tool_calls")), "function")
+            text = json_text(field(function, "arguments"))
             if call is not None and text:
                 self._add(call, text)
         elif kind == "tool-call-start" and self.end is None:
             entry = _one(field(message, "tool_calls"))
+            if self._is_repeated(self._by_index.get(index), field(entry, "id")):
+                return
             function = field(entry, "function")
             call = self._open(field(entry, "id"), field(function, "name"))
-            call.arguments.reset(text_of(function, "arguments"))
+            call.arguments.reset(json_text(field(function, "arguments") or None))
             self._by_index[index] = call
         elif kind == "tool-call-end":
             call = self._by_index.get(index)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["extra_field", "field", "listed", "plain", "sendable_name", "text_of"]
+__all__ = ["extra_field", "field", "json_text", "listed", "plain", "sendable_name", "text_of"]
 
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
 _NO_NAME = "unknown_tool"
@@ -36,6 +37,13 @@ def text_of(value: Any, name: str) -> str:
     """The same for a string; empty when there is none."""
     found = field(value, name)
     return found if isinstance(found, str) else ""
+
+
+def json_text(value: Any) -> str:
+    """Arguments as JSON text; some servers send the value itself."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(plain(value), ensure_ascii=False)
 
 
 def listed(value: Any) -> list[Any]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ethos_registry.providers.stream.call import StreamedCall
-from ethos_registry.providers.stream.fields import field, listed, text_of
+from ethos_registry.providers.stream.fields import field, json_text, listed, text_of
 from ethos_registry.providers.stream.gemini_arguments import PathArguments
 from ethos_registry.providers.stream.parser import ReplyParser
 
 __all__ = ["GeminiStream"]
+
+_NO_REASON = ("", "FINISH_REASON_UNSPECIFIED")
+"""What some clients and servers give for a reply that goes on."""
 
 
 class GeminiStream(ReplyParser):
@@ -40,9 +44,11 @@ class GeminiStream(ReplyParser):
             if blocked:
                 self._break(f"the prompt was blocked ({_name(blocked)})")
             return
-        candidate = candidates[0]
+        candidate = next((each for each in candidates if field(each, "index") in (0, None)), None)
         given = _either(candidate, "finishReason", "finish_reason")
         reason = None if given is None else _name(given)
+        if reason in _NO_REASON:
+            reason = None
         is_cut = reason not in (None, "STOP")
         for part in listed(field(field(candidate, "content"), "parts")):
             self._part(part, is_cut=is_cut)
@@ -68,7 +74,10 @@ class GeminiStream(ReplyParser):
             self._parts.append((_dumped(part), call, []))
         args = field(function_call, "args")
         if args:
-            call.arguments.set_value(dict(args))
+            if isinstance(args, Mapping):
+                call.arguments.set_value(dict(args))
+            else:
+                call.arguments.reset(json_text(args))
         if pieces:
             for piece in pieces:
                 self._partial.add(piece)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from ethos_registry.providers.stream.call import StreamedCall
 from ethos_registry.providers.stream.fields import (
     extra_field,
     field,
+    json_text,
     listed,
     plain,
     sendable_name,
@@ -66,7 +66,7 @@ class OpenAIChatStream(ReplyParser):
                 continue
             self._delta(field(choice, "delta"))
             reason = field(choice, "finish_reason")
-            if reason is not None:
+            if reason is not None and reason != "":  # some servers send "" in every chunk
                 self._finished(reason)
 
     def _delta(self, delta: Any) -> None:
@@ -98,12 +98,7 @@ class OpenAIChatStream(ReplyParser):
         custom = field(entry, "custom")
         of = function if custom is None else custom
         arguments = field(of, "arguments" if custom is None else "input")
-        if isinstance(arguments, str):
-            text = arguments
-        elif arguments is None:
-            text = ""
-        else:  # some servers send the object itself
-            text = json.dumps(plain(arguments), ensure_ascii=False)
+        text = arguments if type(arguments) is str else json_text(arguments)
         call, is_new = self._call_of(entry, text_of(of, "name"), text)
         if custom is not None and is_new:
             self._custom.add(call.position)

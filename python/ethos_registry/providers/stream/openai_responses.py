@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ethos_registry.providers.stream.call import StreamedCall
-from ethos_registry.providers.stream.fields import field, listed, plain, sendable_name, text_of
+from ethos_registry.providers.stream.fields import (
+    field,
+    json_text,
+    listed,
+    plain,
+    sendable_name,
+    text_of,
+)
 from ethos_registry.providers.stream.parser import ReplyParser
 
 __all__ = ["OpenAIResponsesStream"]
@@ -42,10 +49,14 @@ class OpenAIResponsesStream(ReplyParser):
     def __init__(self) -> None:
         super().__init__()
         self._items: dict[Any, _Item] = {}
+        """The last item of each place."""
+        self._in_order: list[_Item] = []
 
     def _read(self, event: Any) -> None:
         kind = field(event, "type")
         if not isinstance(kind, str):
+            return
+        if self.end is not None and kind != "error":
             return
         if kind in _TEXT_DELTAS:
             self._text(event, *_TEXT_DELTAS[kind])
@@ -53,7 +64,10 @@ class OpenAIResponsesStream(ReplyParser):
             self._arguments(event)
         elif kind == "response.output_item.added":
             item = plain(field(event, "item"))
-            self._added(_place_of(event, field(item, "id")), item)
+            place = _place_of(event, field(item, "id"))
+            known = self._items.get(place)
+            if known is None or not self._is_repeated(known.call, field(item, "call_id")):
+                self._added(place, item)
         elif kind == "response.function_call_arguments.done":
             known = self._item_of(event)
             if known is not None and known.call is not None:
@@ -63,12 +77,7 @@ class OpenAIResponsesStream(ReplyParser):
             item = plain(field(event, "item"))
             self._done(_place_of(event, field(item, "id")), item)
         elif kind == "response.completed":
-            output = listed(field(field(event, "response"), "output"))
-            for index, item in enumerate(output):  # some servers report an item here only
-                place = index if index in self._items else field(item, "id")
-                known = self._items.get(place)
-                if known is None or not known.is_done:
-                    self._done(index if known is None else place, plain(item))
+            self._completed(listed(field(field(event, "response"), "output")))
             self._end(None)
         elif kind == "response.incomplete":
             details = field(field(event, "response"), "incomplete_details")
@@ -89,19 +98,23 @@ class OpenAIResponsesStream(ReplyParser):
             call = self._open(item.get("call_id"), item.get("name"))
             if kind == "custom_tool_call":
                 call.problem = "a call of a custom tool has no JSON arguments; call a function"
-            call.arguments.reset(text_of(item, "arguments"))
+            call.arguments.reset(json_text(field(item, "arguments") or None))
         known = self._items[index] = _Item(dict(item) if isinstance(item, dict) else {}, call)
+        self._in_order.append(known)
         return known
 
     def _arguments(self, event: Any) -> None:
         known = self._item_of(event)
         text = field(event, "delta")
-        if known is not None and known.call is not None and isinstance(text, str) and text:
+        if type(text) is not str:
+            text = json_text(text)
+        if known is not None and known.call is not None and text:
             self._add(known.call, text)
 
     def _take_arguments(self, call: StreamedCall, arguments: Any) -> None:
         """The whole text, which counts more than its deltas."""
-        if not isinstance(arguments, str) or arguments == call.arguments.text:
+        arguments = json_text(arguments)
+        if arguments == call.arguments.text:
             return
         if call.is_started or call.is_proven:
             call.late_text += arguments
@@ -110,10 +123,14 @@ class OpenAIResponsesStream(ReplyParser):
 
     def _done(self, index: Any, item: Any) -> None:
         known = self._items.get(index)
-        if known is not None and known.is_done:
+        if known is not None and known.is_done and not _is_another_call(known.item, item):
             return
-        if known is None or text_of(known.item, "type") != text_of(item, "type"):
+        if known is None or known.is_done or text_of(known.item, "type") != text_of(item, "type"):
             known = self._added(index, item)
+        self._finish(known, item)
+
+    def _finish(self, known: _Item, item: Any) -> None:
+        """Take the item as it is at its end."""
         known.is_done = True
         if isinstance(item, dict):
             known.item = dict(item)
@@ -130,6 +147,36 @@ class OpenAIResponsesStream(ReplyParser):
             )
         else:
             self._prove(call)
+
+    def _completed(self, output: list[Any]) -> None:
+        """The items of the whole response; some servers report an item here only.
+
+        Places may differ from those of the stream, and ids may be missing or made again.
+        """
+        items = [plain(item) for item in output]
+        named = {text_of(item, "call_id") for item in items if _is_call(item)}
+        streamed: dict[tuple[str, str], _Item] = {}
+        for known in self._in_order:
+            streamed.setdefault(_identity(known.item), known)
+        unnamed = [
+            known
+            for known in self._in_order
+            if known.call is not None and text_of(known.item, "call_id") not in named - {""}
+        ]
+        for index, item in enumerate(items):
+            kind, identifier = _identity(item)
+            found = streamed.get((kind, identifier)) if identifier else None
+            if found is None and _is_call(item):
+                if unnamed and unnamed[0].item.get("name") == text_of(item, "name"):
+                    found = unnamed.pop(0)
+            elif found is None:
+                found = self._items.get(index)
+                if found is not None and text_of(found.item, "type") != kind:
+                    found = None
+            if found is None:
+                found = self._added(index if index not in self._items else ("whole", index), item)
+            if not found.is_done:
+                self._finish(found, item)
 
     def _text(self, event: Any, kind: str, name: str) -> None:
         known = self._item_of(event)
@@ -148,7 +195,7 @@ class OpenAIResponsesStream(ReplyParser):
         """The output items, which are items of the next input."""
         is_cut = self.is_cut
         items = []
-        for known in self._items.values():
+        for known in self._in_order:
             sent = self._sent(known, is_cut=is_cut)
             if sent is not None:
                 items.append(sent)
@@ -158,7 +205,7 @@ class OpenAIResponsesStream(ReplyParser):
         """The output items; a call of a custom tool has a type of its own."""
         custom = {
             known.call.tool_call_id
-            for known in self._items.values()
+            for known in self._in_order
             if known.call is not None and known.item.get("type") == "custom_tool_call"
         }
         own_type = {"type": "custom_tool_call_output"}
@@ -193,6 +240,21 @@ class OpenAIResponsesStream(ReplyParser):
         sent.pop("id", None)
         sent.pop("status", None)
         return sent
+
+
+def _is_call(item: Any) -> bool:
+    return text_of(item, "type") in _CALL_TYPES
+
+
+def _identity(item: Any) -> tuple[str, str]:
+    """The type of an item and what identifies it: the id of a call, or else its own."""
+    return text_of(item, "type"), text_of(item, "call_id" if _is_call(item) else "id")
+
+
+def _is_another_call(known: Any, item: Any) -> bool:
+    """Whether an item at the place of one that has ended is a call of its own."""
+    ids = (text_of(known, "call_id"), text_of(item, "call_id"))
+    return _is_call(item) and all(ids) and ids[0] != ids[1]
 
 
 def _place_of(event: Any, item_id: Any) -> Any:

@@ -114,6 +114,17 @@ class ReplyParser:
         self._facts.append(CallOpened(call))
         return call
 
+    @staticmethod
+    def _is_repeated(call: StreamedCall | None, given_id: Any) -> bool:
+        """Whether the start of a call at the place of `call` is that of `call` once more."""
+        return (
+            call is not None
+            and call.given_id is not None
+            and call.given_id == given_id
+            and not call.is_closed
+            and call.arguments.is_blank
+        )
+
     def _add(self, call: StreamedCall, text: str) -> None:
         """Append arguments; those of a call that was handed over are only recorded."""
         if call.is_started or call.is_proven:

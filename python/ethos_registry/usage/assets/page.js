@@ -150,15 +150,17 @@
   }
 
   function everyDay(days) {
-    if (days.length === 0) return [];
+    const latest = Date.parse(usage.made_at) + 86400000; // later ones are of a wrong clock
+    const times = days.map((day) => Date.parse(day.date)).filter((time) => time <= latest);
+    if (times.length === 0) return [];
     const found = new Map(days.map((day) => [day.date, day]));
     const all = [];
-    const last = Date.parse(days[days.length - 1].date);
-    for (let time = Date.parse(days[0].date); time <= last && all.length < 3660; time += 86400000) {
+    const last = times[times.length - 1];
+    for (let time = Math.max(times[0], last - 365 * 86400000); time <= last; time += 86400000) {
       const date = new Date(time).toISOString().slice(0, 10);
       all.push(found.get(date) ?? { date, calls: 0, ok: 0, failures: 0, refusals: 0 });
     }
-    return all.slice(-366);
+    return all;
   }
 
   function drawDays() {
