@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,6 +13,8 @@ from urllib.parse import quote, quote_plus
 from ethos_registry import _core
 
 __all__ = ["HandedOutSecrets", "handed_out_secrets"]
+
+_PERCENT = re.compile("%[0-9A-F]{2}")
 
 
 class HandedOutSecrets:
@@ -72,8 +75,13 @@ class HandedOutSecrets:
 def _forms(value: str) -> Iterable[str]:
     raw = value.encode("utf-8", "replace")
     yield raw.decode("utf-8", "replace")
-    yield from (quote(value, safe="", errors="replace"), quote_plus(value, errors="replace"))
-    yield quote(value, errors="replace")
+    for encoded in (
+        quote(value, safe="", errors="replace"),
+        quote_plus(value, errors="replace"),
+        quote(value, errors="replace"),
+    ):
+        yield encoded
+        yield _PERCENT.sub(lambda found: found[0].lower(), encoded)
     # Base64 of longer text has the value at one of three alignments: the characters that depend on
     # the value alone are searched for.
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
@@ -83,8 +91,11 @@ def _forms(value: str) -> Iterable[str]:
             end = len(encoded) - (1 if (len(raw) + shift) % 3 else 0)
             yield encoded[start:end]
     yield raw.hex()
+    yield raw.hex().upper()
     yield json.dumps(value)[1:-1]
     yield json.dumps(value, ensure_ascii=False)[1:-1]
+    yield json.dumps(value)[1:-1].replace("/", "\\/")
+    yield repr(value)[1:-1]
 
 
 def handed_out_secrets(backends: Mapping[Any, Any] | None) -> HandedOutSecrets | None:
