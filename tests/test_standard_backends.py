@@ -146,6 +146,22 @@ def test_a_reach_is_what_both_permit(declared, allowed, expected):
     assert list(found.read) == expected
 
 
+@pytest.mark.parametrize("has_policy", [True, False])
+def test_a_link_in_a_writable_directory_does_not_widen_the_reach(tmp_path, has_policy):
+    outside, writable = tmp_path / "outside", tmp_path / "writable"
+    for folder in (outside, writable / "inner", writable / "data"):
+        folder.mkdir(parents=True)
+    paths = [str(writable / "data"), str(writable / "inner")]
+    declared = {"read": paths, "write": [str(writable), *paths]}
+    allowed = FsReach(**declared) if has_policy else None
+    assert str(writable / "data") in narrowed_reach(declared, allowed, "/").read
+    (writable / "data").rmdir()
+    (writable / "data").symlink_to(outside)  # as a tool can do
+    reach = narrowed_reach(declared, allowed, "/")
+    assert str(outside) not in reach.read + reach.write
+    assert str(writable / "inner") in reach.read
+
+
 def test_what_a_personality_does_not_cover_is_named():
     declared = {"read": ["/a/b", "/ab", "/a/../etc"], "write": ["/a"]}
     assert uncovered_paths(declared, FsReach(read=["/a"]), "/") == [

@@ -31,12 +31,16 @@ def narrowed_reach(
 
     Without a policy, the declaration applies unchanged. With one, a declared path inside an allowed
     one is kept, one that contains an allowed path is narrowed to it, and the rest is dropped. What
-    may be written may be read. `ConfigError` if the tool takes its reach from a personality that
-    states none.
+    may be written may be read. A path below one that may be written is dropped if it is a link that
+    leads out of that: a tool may have made the link. `ConfigError` if the tool takes its reach from
+    a personality that states none.
 
     >>> narrowed_reach({"read": ["/data"]}, FsReach(read=["/data/public"]), "/").read
     ('/data/public',)
     """
+    writable = _writable(
+        declaration.get("write") if allowed is None else allowed.write, working_dir
+    )
     found = {}
     for access in ("read", "write"):
         declared = declaration.get(access, ())
@@ -47,11 +51,11 @@ def narrowed_reach(
                     "`fs_reach`; add one to the personality"
                 )
             declared = getattr(allowed, access)
-        paths = _absolute(declared, f"fs_reach.{access}", working_dir)
+        paths = _absolute(declared, f"fs_reach.{access}", working_dir, writable)
         if allowed is not None:
-            permitted = _absolute(getattr(allowed, access), access, working_dir)
+            permitted = _absolute(getattr(allowed, access), access, working_dir, writable)
             if access == "read":
-                permitted += _absolute(allowed.write, "write", working_dir)
+                permitted += _absolute(allowed.write, "write", working_dir, writable)
             paths = _intersection(paths, permitted)
         found[access] = tuple(dict.fromkeys(paths))
     return Reach(**found)
@@ -77,11 +81,36 @@ def uncovered_paths(
     return missing
 
 
-def _absolute(paths: object, what: str, working_dir: str) -> list[str]:
-    """Paths without links, so that two spellings of one directory compare equal."""
+def _absolute(
+    paths: object, what: str, working_dir: str, writable: Sequence[str] = ()
+) -> list[str]:
+    """Paths without links, so that two spellings of one directory compare equal.
+
+    Left out are those that links below a `writable` path lead out of it.
+    """
     if isinstance(paths, str) or not isinstance(paths, Sequence):
         raise ConfigError(f"`{what}` must be a list of paths, got {paths!r}")
-    return [os.path.realpath(os.path.join(working_dir, os.path.expanduser(path))) for path in paths]
+    roots = [(root, os.path.realpath(root)) for root in writable]
+    found = []
+    for path in _spelled(paths, working_dir):
+        resolved, spelled = os.path.realpath(path), os.path.normpath(path)
+        if all(
+            spelled == root or not _is_below(spelled, root) or _is_below(resolved, target)
+            for root, target in roots
+        ):
+            found.append(resolved)
+    return found
+
+
+def _spelled(paths: Sequence[str], working_dir: str) -> list[str]:
+    """Absolute paths with their links."""
+    return [os.path.join(working_dir, os.path.expanduser(path)) for path in paths]
+
+
+def _writable(paths: object, working_dir: str) -> list[str]:
+    if isinstance(paths, str) or not isinstance(paths, Sequence):
+        return []  # from the personality, or wrong, which is reported where it is used
+    return [os.path.normpath(path) for path in _spelled(paths, working_dir)]
 
 
 def _intersection(declared: Sequence[str], allowed: Sequence[str]) -> list[str]:

@@ -222,6 +222,10 @@ def _groups(table: Any, calls: Sequence[RecordedCall]) -> Iterator[Any]:
 
 
 def _pyarrow() -> tuple[Any, Any]:
+    # The last write may come while the interpreter ends. If pandas is installed, pyarrow imports it
+    # then, and pandas this module, which can no longer be imported for the first time.
+    import concurrent.futures.thread  # noqa: F401
+
     try:
         import pyarrow as pa
         from pyarrow import parquet
