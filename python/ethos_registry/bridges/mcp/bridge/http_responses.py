@@ -23,6 +23,8 @@ async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
     """
 
     async def check(response: Any) -> None:
+        if not _is_message(response.request):
+            return  # of the authorization, which reads bodies and errors of its own
         kind = response.headers.get("content-type", "").lower()
         if response.status_code == 404:
             if "mcp-session-id" in response.request.headers:
@@ -30,7 +32,7 @@ async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
                 return
         elif response.status_code >= 400 and not kind.startswith("application/json"):
             response.headers["content-type"] = "application/json"
-            response.aread = _status_body(response.status_code)
+            response.aread = _status_body(response)
             return
         if kind.startswith("application/json"):
             response.aread = _bounded_body(response, max_bytes)
@@ -43,9 +45,18 @@ async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
         hooks.remove(check)
 
 
-def _status_body(status: int) -> Any:
+def _is_message(request: Any) -> bool:
+    try:
+        return b'"jsonrpc"' in request.content
+    except RuntimeError:  # a body that is sent in parts
+        return False
+
+
+def _status_body(response: Any) -> Any:
     async def read() -> bytes:
-        return _status_error(status)
+        response._content = _status_error(response.status_code)
+        content: bytes = response.content
+        return content
 
     return read
 
@@ -64,7 +75,10 @@ def _bounded_body(response: Any, max_bytes: int) -> Any:
             parts.append(part)
         body = b"".join(parts)
         is_other_error = response.status_code >= 400 and b'"jsonrpc"' not in body
-        return _status_error(response.status_code) if is_other_error else body
+        # As `aread` does: authorization reads the body before the client.
+        response._content = _status_error(response.status_code) if is_other_error else body
+        content: bytes = response.content
+        return content
 
     return read
 
