@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import threading
 import time
@@ -280,6 +281,33 @@ def test_results_that_do_not_fit_are_cut_and_stay_json(text, budget):
         assert read == rows
 
 
+async def test_an_answer_that_is_cut_twice_states_the_length_that_it_had():
+    async def run(task, context, tool_context):
+        return '"quoted" ' * 10_000
+
+    context = ToolContext(result_budget_chars=2_000)
+    rows = await delegated(specialists(run), tasks_for("agent_0", "agent_1"), context)
+    assert len(rows[0]["value"]) < 1_000
+    assert all(row["value"].endswith("\n[truncated — 90000 chars total]") for row in rows)
+
+
+@pytest.mark.parametrize("budget", [0, 40, 100, 200, 300, 400])
+def test_what_follows_the_marker_of_a_cut_stays(budget):
+    tail = "\n[truncated — 5000 chars total]\n[artifact a1 has the full text]"
+    row = {"agent": "a", "ok": True, "value": "\n[truncated — 7 chars total]" * 9 + tail}
+    [read] = json.loads(fitted([row], budget, [5_000]))
+    assert read["value"].endswith(tail)
+    assert read["value"].count("[truncated — 5000") == 1
+
+
+async def test_costs_beyond_every_number_lose_no_result():
+    async def run(task, context, tool_context):
+        return ok("done", cost_usd=1e308)
+
+    rows = await delegated(specialists(run), tasks_for("agent_0", "agent_1"))
+    assert [row["value"] for row in rows] == ["done", "done"]
+
+
 async def test_max_concurrency_of_the_caller_holds_for_tasks():
     running = most = 0
 
@@ -310,6 +338,59 @@ async def test_the_callers_deadline_ends_tasks_and_finished_ones_are_reported(mo
     rows = await delegated(specialists(run), tasks_for("agent_0", "agent_1"), deadline_seconds=4)
     assert [row["ok"] for row in rows] == [True, False]
     assert rows[1]["error"].startswith("Agent agent_1 timed out after 1.")
+
+
+@pytest.mark.parametrize("kind", ["async", "plain"])
+async def test_an_agent_that_does_not_end_costs_its_own_task_only(monkeypatch, kind):
+    monkeypatch.setattr(delegation, "MARGIN_PART", 0.5)
+    released = threading.Event()
+
+    async def stubborn(task, context, tool_context):
+        if task == "task 0":
+            return "quick"
+        while not released.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(0.05)
+        return "late"
+
+    def blocked(task, context, tool_context):
+        return "quick" if task == "task 0" else released.wait(60)
+
+    run = stubborn if kind == "async" else blocked
+    catalog = started(
+        Orchestrator("ishvana", "agent_0", "agent_1", timeout_seconds=3),
+        *(Specialist(f"agent_{number}", run=run) for number in (0, 1)),
+    )
+    try:
+        rows = await delegated(catalog, tasks_for("agent_0", "agent_1"))
+    finally:
+        released.set()
+    assert [row["ok"] for row in rows] == [True, False]
+    assert rows[1]["error"].startswith("Agent agent_1 timed out after 1.5 s")
+
+
+async def test_tasks_that_are_handed_on_end_before_those_who_wait_for_them(monkeypatch):
+    monkeypatch.setattr(delegation, "MARGIN_PART", 0.25)
+
+    async def middle(task, context, tool_context):
+        tasks = [{"agent": "agent_1", "task": each} for each in ("quick", "endless")]
+        call = {"id": "1", "name": "delegate_parallel", "args": {"tasks": tasks}}
+        [result] = await catalog.view("agent_0").execute([call], tool_context)
+        return result.text
+
+    async def last(task, context, tool_context):
+        return "done" if task == "quick" else await asyncio.Event().wait()
+
+    catalog = started(
+        Orchestrator("ishvana", "agent_0", timeout_seconds=4),
+        Specialist("agent_0", run=middle),
+        Specialist("agent_1", run=last),
+    )
+    catalog.grant("agent_0", "delegate_parallel")
+    catalog.grant("agent_0", "agent:agent_1")
+    [row] = await delegated(catalog, tasks_for("agent_0"))
+    assert row["ok"], row
+    assert [each["ok"] for each in json.loads(row["value"])] == [True, False]
 
 
 async def test_the_callers_abort_ends_tasks():

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
@@ -17,6 +18,7 @@ from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.result import ToolError, ToolResult, err, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.execution.budget import even_share
+from ethos_registry.execution.runtime import DEFAULT_ABANDON_AFTER_SECONDS
 from ethos_registry.registry.tool_registry import ToolRegistry
 from ethos_registry.schema.returned import to_result
 
@@ -24,8 +26,9 @@ __all__ = ["MAX_TASKS", "delegation_tools"]
 
 MAX_TASKS = 100
 """How many tasks one call may hand out."""
-MARGIN_PART, MARGIN_SECONDS = 0.05, 0.5
-"""Items end so much before the call's own time is up: what has finished is still reported."""
+MARGIN_PART, MARGIN_SECONDS = 0.05, 2.5
+"""Items are stopped so much before the call's own time is up: what has finished is still reported.
+Half of it is for items that do not end when they are stopped."""
 
 
 class Delegates(Protocol):
@@ -52,6 +55,8 @@ class ItemResult(NamedTuple):
 
     agent: Any
     result: ToolResult
+    truncated_from: int | None = None
+    """Characters of the agent's answer, if it was cut to its share."""
 
 
 def delegation_tools(
@@ -133,9 +138,9 @@ class Delegation:
         rows = [_row(item) for item in results]
         costs = [item.result.cost_usd for item in results if item.result.cost_usd is not None]
         return ok(
-            fitted(rows, context.result_budget_chars),
+            fitted(rows, context.result_budget_chars, [item.truncated_from for item in results]),
             structured={"results": rows},
-            cost_usd=sum(costs) if costs else None,
+            cost_usd=_sum(costs) if costs else None,
         )
 
     async def single(self, args: Any, context: ToolContext) -> ToolResult:
@@ -189,12 +194,16 @@ class Delegation:
     ) -> dict[int, ItemResult]:
         """Run the items as one batch: its rules for time, threads, abort and failures hold."""
         names = {f"item_{place}": item.agent for place, item in items.items()}
+        grace_seconds, deadline_seconds = self._time(scope)
+        if deadline_seconds is not None:
+            scope = scope._replace(deadline=monotonic() + deadline_seconds)
         registry = ToolRegistry(
             [
                 self._tool(name, items[place], scope)
                 for place, name in zip(items, names, strict=True)
             ],
             default_timeout_seconds=None,
+            abandon_after_seconds=grace_seconds,
         )
 
         def forward(event: ToolProgressEvent) -> None:
@@ -209,22 +218,27 @@ class Delegation:
             [{"id": name, "name": name} for name in names],
             context.replace(result_budget_chars=share * len(items), emit=forward, dry_run=False),
             max_concurrency=scope.max_concurrency,
-            deadline_seconds=self._deadline_seconds(scope),
+            deadline_seconds=deadline_seconds,
         )
         return {
-            place: ItemResult(items[place].agent, _named(answer.result, answer.name, items[place]))
+            place: ItemResult(
+                items[place].agent,
+                _named(answer.result, answer.name, items[place]),
+                answer.truncated_from,
+            )
             for place, answer in zip(items, results, strict=True)
         }
 
-    def _deadline_seconds(self, scope: CallScope) -> float | None:
-        """When items are stopped: a little before the call itself is."""
+    def _time(self, scope: CallScope) -> tuple[float, float | None]:
+        """How long stopped items may take to end, and when items are stopped; `None` for never."""
         limits = [] if self._timeout_seconds is None else [self._timeout_seconds]
         if scope.deadline is not None:
             limits.append(max(scope.deadline - monotonic(), 0.0))
         if not limits:
-            return None
+            return DEFAULT_ABANDON_AFTER_SECONDS, None
         limit = min(limits)
-        return max(limit - min(limit * MARGIN_PART, MARGIN_SECONDS), 0.0)
+        margin = min(limit * MARGIN_PART, MARGIN_SECONDS)
+        return margin / 2, limit - margin
 
     def _tool(self, name: str, item: Item, scope: CallScope) -> Tool:
         """A tool whose call runs the agent."""
@@ -280,6 +294,11 @@ def _read_item(task: Any) -> Item | ItemResult:
     if not isinstance(text, str) or not text.strip():
         return ItemResult(agent, err("task: text that is not empty is expected", "input_invalid"))
     return Item(agent, text, task.get("context"))
+
+
+def _sum(costs: Iterable[float]) -> float:
+    """All costs together; the largest number there is, where they are beyond it."""
+    return max(-sys.float_info.max, min(sum(map(float, costs)), sys.float_info.max))
 
 
 def _row(item: ItemResult) -> dict[str, Any]:
