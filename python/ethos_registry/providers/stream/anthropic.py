@@ -200,8 +200,8 @@ class AnthropicStream(ReplyParser):
         content = []
         for block in blocks:
             sent = self._sent(block)
-            kind = sent.get("type")
-            if kind == "text" and not sent.get("text", "").strip():
+            kind = text_of(sent, "type")
+            if not kind or (kind == "text" and not text_of(sent, "text").strip()):
                 continue
             if is_cut:
                 if kind == "thinking" and not sent.get("signature"):
@@ -229,7 +229,7 @@ class AnthropicStream(ReplyParser):
                 arguments.reset("".join(pieces))
                 sent["input"] = arguments.for_reply()
             else:
-                sent[name] = (sent.get(name) or "") + "".join(pieces)
+                sent[name] = text_of(sent, name) + "".join(pieces)
         if block.citations:
             sent["citations"] = [*listed(sent.get("citations")), *block.citations]
         call = block.call

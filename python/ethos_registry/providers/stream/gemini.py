@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ethos_registry.providers.stream.call import StreamedCall
@@ -67,10 +67,11 @@ class GeminiStream(ReplyParser):
         name = text_of(function_call, "name")
         goes_on = bool(_either(function_call, "willContinue", "will_continue"))
         pieces = listed(_either(function_call, "partialArgs", "partial_args"))
+        given_id = field(function_call, "id")
         call = self._open_call
-        if call is None or name:
+        if call is None or (name and not (given_id and given_id == call.given_id)):
             self._end_partial()
-            call = self._open(field(function_call, "id"), name)
+            call = self._open(given_id, name)
             self._parts.append((_dumped(part), call, []))
         args = field(function_call, "args")
         if args:
@@ -108,7 +109,9 @@ class GeminiStream(ReplyParser):
     def _other_part(self, part: Any) -> None:
         text = field(part, "text")
         if not isinstance(text, str):
-            self._parts.append((_dumped(part), None, []))
+            dumped = {key: value for key, value in _dumped(part).items() if value is not None}
+            if dumped:
+                self._parts.append((dumped, None, []))
             return
         signature = _either(part, "thoughtSignature", "thought_signature")
         is_thought = bool(field(part, "thought"))
@@ -137,7 +140,7 @@ class GeminiStream(ReplyParser):
         for start, call, pieces in self._parts:
             sent = dict(start)
             if call is not None:
-                function_call: dict[str, Any] = {"name": call.name or "unknown_tool"}
+                function_call: dict[str, Any] = {"name": _sent_name(call)}
                 if call.given_id is not None:
                     function_call["id"] = call.tool_call_id
                 function_call["args"] = call.arguments.for_reply()
@@ -153,6 +156,19 @@ class GeminiStream(ReplyParser):
         reply = self.reply()
         return [reply] if reply["parts"] else []
 
+    def answers(self, messages: Sequence[Any]) -> Sequence[Any]:
+        """The same under the names and ids that the reply has."""
+        return [
+            message
+            | {
+                "parts": [
+                    {"function_response": _answer(part["function_response"], call)}
+                    for part, call in zip(message["parts"], self.calls, strict=True)
+                ]
+            }
+            for message in messages
+        ]
+
 
 def _either(value: Any, camel: str, snake: str) -> Any:
     """A field by its name on the wire or in the SDK."""
@@ -160,6 +176,16 @@ def _either(value: Any, camel: str, snake: str) -> Any:
         found = value.get(camel)
         return value.get(snake) if found is None else found
     return getattr(value, snake, None)
+
+
+def _sent_name(call: StreamedCall) -> str:
+    return call.name or "unknown_tool"
+
+
+def _answer(response: dict[str, Any], call: StreamedCall) -> dict[str, Any]:
+    answer = response | {"name": _sent_name(call)}
+    answer.pop("id", None)
+    return answer if call.given_id is None else answer | {"id": call.tool_call_id}
 
 
 def _name(reason: Any) -> str:

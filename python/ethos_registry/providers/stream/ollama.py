@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pydantic_core
@@ -77,3 +78,9 @@ class OllamaStream(ReplyParser):
         """The reply, unless it is empty."""
         reply = self.reply()
         return [reply] if len(reply) > 2 or reply["content"] else []
+
+    def answers(self, messages: Sequence[Any]) -> Sequence[Any]:
+        """The same under the names that the reply has: the format knows calls by nothing else."""
+        return [
+            message | {"tool_name": sendable_name(message["tool_name"])} for message in messages
+        ]

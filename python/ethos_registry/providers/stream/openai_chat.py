@@ -116,6 +116,8 @@ class OpenAIChatStream(ReplyParser):
         ):
             self._has_placeholders = True
             call.arguments.reset()
+        elif _is_repeated(call, entry, text):
+            return
         if text and (text.strip() or not (call.is_started or call.is_proven)):
             self._add(call, text)
         if call not in self._touched:
@@ -155,6 +157,7 @@ class OpenAIChatStream(ReplyParser):
             text.lstrip().startswith("{")
             and not call.arguments.is_empty_object
             and call.arguments.is_object
+            and not (identifier and text == call.arguments.text)
         )
 
     def _is_whole(self, call: StreamedCall) -> bool:
@@ -217,3 +220,15 @@ class OpenAIChatStream(ReplyParser):
             return {"id": call.tool_call_id, "type": "custom", "custom": inner}
         function = {"name": name, "arguments": call.arguments.text_for_reply()}
         return {"id": call.tool_call_id, "type": "function", "function": function}
+
+
+def _is_repeated(call: StreamedCall, entry: Any, text: str) -> bool:
+    """Whether a delta is the whole call once more, under its id: it must not run twice."""
+    identifier = text_of(entry, "id")
+    return (
+        bool(identifier)
+        and identifier == call.given_id
+        and text.lstrip().startswith("{")
+        and text == call.arguments.text
+        and call.arguments.is_object
+    )

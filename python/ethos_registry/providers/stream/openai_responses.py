@@ -215,7 +215,9 @@ class OpenAIResponsesStream(ReplyParser):
 
     def _sent(self, known: _Item, *, is_cut: bool) -> dict[str, Any] | None:
         sent = dict(known.item)
-        kind = sent.get("type")
+        kind = text_of(sent, "type")
+        if not kind:
+            return None
         call = known.call
         if call is not None:
             sent["call_id"] = call.tool_call_id

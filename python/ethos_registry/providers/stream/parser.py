@@ -122,7 +122,6 @@ class ReplyParser:
             and call.given_id is not None
             and call.given_id == given_id
             and not call.is_closed
-            and call.arguments.is_blank
         )
 
     def _add(self, call: StreamedCall, text: str) -> None:
