@@ -26,6 +26,7 @@ from ethos_registry import (
     Pending,
     Personality,
     Retry,
+    Tool,
     ToolCall,
     ToolContext,
     ToolRegistry,
@@ -43,7 +44,7 @@ try:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-    from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
+    from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, Sampler
     from opentelemetry.trace import StatusCode
 except ImportError:
     missing("otel", "opentelemetry-sdk is not installed")
@@ -391,6 +392,16 @@ async def test_presets_add_what_their_backends_read(backend: Backend) -> None:
     assert spans["c1"].attributes["langfuse.observation.level"] == "ERROR"
 
 
+async def test_a_long_description_is_cut_in_presets_as_in_the_registrys_attributes(
+    backend: Backend,
+) -> None:
+    wordy = Tool("wordy", "d" * 50_000, {"type": "object"}, quick)
+    registry = registry_of(wordy, observers=[backend.observer(extra_attributes=OpenInference())])
+    await registry.execute_parallel(calls_of("wordy"))
+    attributes = backend.spans()["c0"].attributes
+    assert attributes["tool.description"] == attributes["gen_ai.tool.description"]
+
+
 async def test_presets_add_no_content_unless_it_is_captured(backend: Backend) -> None:
     observer = backend.observer(
         capture_content=False, extra_attributes=[OpenInference(), Langfuse()]
@@ -485,6 +496,26 @@ async def test_what_a_processor_raises_is_logged_once_and_changes_nothing(
     assert 1 <= len(warnings) <= 2
     assert len({one.getMessage() for one in warnings}) == len(warnings)
     assert SECRET not in caplog.text
+    assert sum(point.count for point in backend.points("gen_ai.execute_tool.duration")) == 9
+    assert sum(point.value for point in backend.points("ethos.tool.refusals")) == 3
+
+
+async def test_a_sampler_that_raises_costs_no_metric(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Sampler):
+        def should_sample(self, *arguments: Any, **options: Any) -> Any:
+            raise LookupError("no rule")
+
+        def get_description(self) -> str:
+            return "broken"
+
+    backend = Backend(sampler=Broken())
+    registry = registry_of(quick, observers=[backend.observer()])
+    results = await registry.execute_parallel(calls_of("quick", "ghost"))
+    assert [result.ok for result in results] == [True, False]
+    [executed] = backend.points("gen_ai.execute_tool.duration")
+    [refused] = backend.points("ethos.tool.refusals")
+    assert (executed.count, refused.value) == (1, 1)
+    assert "no rule" in caplog.text
 
 
 async def test_extra_attributes_that_raise_cost_only_themselves(

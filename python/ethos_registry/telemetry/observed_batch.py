@@ -177,14 +177,17 @@ class TracedBatch(MeasuredBatch):
             seconds = started + calls.clock_offset_seconds + answer.duration_seconds
             end = int(seconds * _NANOSECONDS)
         span = self._spans.pop(position, None)
-        if span is None:
-            span = self._start(outcome.tool_name, end)
         try:
-            if span.is_recording():
-                self._describe(span, outcome, calls, row)
-        finally:
-            span.end(end_time=end)
-        self._measure(outcome, calls, row, self._trace.set_span_in_context(span))
+            if span is None:
+                span = self._start(outcome.tool_name, end)
+            try:
+                if span.is_recording():
+                    self._describe(span, outcome, calls, row)
+            finally:
+                span.end(end_time=end)
+        finally:  # what a sampler or a processor raises costs no metric
+            context = None if span is None else self._trace.set_span_in_context(span)
+            self._measure(outcome, calls, row, context)
 
     def _describe(
         self, span: Span, outcome: _Outcome, calls: FinishedCalls, row: FinishedRow

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from ethos_registry.contract.read_only import thaw
-from ethos_registry.telemetry.names import gist
+from ethos_registry.telemetry.names import MAX_DESCRIPTION_CHARS, gist
 from ethos_registry.telemetry.traced_call import AttributeValue, TracedCall
 
 __all__ = ["Langfuse", "OpenInference"]
@@ -31,7 +31,8 @@ class OpenInference:
             "tool.id": gist(traced.call.tool_call_id),
         }
         if traced.tool is not None:
-            attributes["tool.description"] = traced.tool.description
+            description = gist(traced.tool.description, MAX_DESCRIPTION_CHARS)
+            attributes["tool.description"] = description
             schema = json.dumps(thaw(traced.tool.schema), ensure_ascii=False)
             if len(schema) <= _MAX_SCHEMA_CHARS:  # a part of it would not be JSON
                 attributes["tool.parameters"] = schema
