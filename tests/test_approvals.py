@@ -124,6 +124,27 @@ async def test_an_approved_call_runs_and_a_declined_one_does_not() -> None:
     assert len(ran) == 1
 
 
+@pytest.mark.parametrize("padding", [0, 330])
+async def test_credentials_in_reasons_are_redacted_for_the_model_as_in_results(
+    padding: int,
+) -> None:
+    secret = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6"
+    text = "x " * (padding // 2) + secret  # the text for the model is cut in the secret
+
+    def asks(invocation: Any) -> Any:
+        return Pending(text)
+
+    for redact, is_shown in ((True, False), (False, True)):
+        view = registry_with(filters=[InvocationFilter(before=asks)], redact=redact).view(CLERK)
+        [waiting] = await view.execute([CALL])
+        assert waiting.pending is not None
+        assert waiting.pending.reason == text
+        declined = await view.resume(waiting.pending.token, approved=False, reason=text)
+        for answer in (waiting, declined):
+            assert ("ghp_" in answer.text) == is_shown
+            assert ("[redacted" in answer.text) == (not is_shown)
+
+
 async def test_edited_arguments_are_validated_and_the_token_stays_usable() -> None:
     view = registry_with().view(CLERK)
     token = await pending_token(view)
@@ -320,6 +341,20 @@ def test_no_changed_character_passes(position: int, character: str) -> None:
 def test_no_other_text_passes(text: str) -> None:
     with pytest.raises(ApprovalError):
         TOKEN_APPROVALS.read(text)
+
+
+def test_arguments_that_are_nested_too_deeply_for_the_stack_are_an_approval_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As when a call was signed near the start of a stack, and is resumed deep in another."""
+    approvals = Approvals(KEY)
+    text = '{"expires":null,"args":' + "[" * 100_000 + "]" * 100_000 + "}"
+    with monkeypatch.context() as patch:
+        patch.setattr(json, "dumps", lambda *arguments, **options: text)
+        token = approvals.sign({})
+    with pytest.raises(ApprovalError, match="nested too deeply") as caught:
+        approvals.read(token)
+    assert caught.value.reason == "malformed"
 
 
 def test_a_body_under_the_signature_of_another_is_refused() -> None:

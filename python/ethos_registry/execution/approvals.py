@@ -153,6 +153,12 @@ class Approvals:
             claims: dict[str, Any] = json.loads(base64.urlsafe_b64decode(body))
         except (ValueError, binascii.Error):
             raise ApprovalError("malformed", "the token is not an approval token") from None
+        except RecursionError:  # what can be signed depends on the depth of the stack there
+            raise ApprovalError(
+                "malformed",
+                "the arguments in the token are nested too deeply to be read here; resume the "
+                "call from a less deep stack",
+            ) from None
         expires = claims.get("expires")
         if expires is not None and time.time() >= expires:
             raise ApprovalError("expired", "the approval has expired; the call needs a new one")

@@ -51,7 +51,7 @@ async def _answer_before(
 ) -> ToolResult | None:
     resumed = call.batch.options.resumed
     if resumed is not None and not resumed.is_approved:
-        await resumed.claim(call.plan.name)
+        await resumed.claim(call.plan.name, call.plan.redact)
     for position, item in enumerate(filters):
         if item.before is None:
             continue
@@ -67,7 +67,7 @@ async def _answer_before(
         if not invocation.is_approved:
             raise answered_as_pending(call, answer, _place(position, item, call))
     if resumed is not None:
-        await resumed.claim(call.plan.name)
+        await resumed.claim(call.plan.name, call.plan.redact)
     return None
 
 

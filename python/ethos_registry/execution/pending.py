@@ -15,6 +15,7 @@ from ethos_registry.contract.result import ToolError
 from ethos_registry.execution import refusals
 from ethos_registry.execution.approvals import Approvals
 from ethos_registry.execution.returned import BadResultError
+from ethos_registry.reduction.redaction import Redact
 from ethos_registry.table.snapshot import Snapshot
 
 __all__ = ["Answered", "ResumedCall", "answered_as_pending", "resumed_call"]
@@ -42,14 +43,17 @@ class ResumedCall:
     is_used: bool = field(default=False)
     """Whether another resume was first."""
 
-    async def claim(self, tool_name: str) -> None:
-        """Use the approval: raises `Answered` if it was used before, or if it is a refusal."""
+    async def claim(self, tool_name: str, redact: Redact | None) -> None:
+        """Use the approval: raises `Answered` if it was used before, or if it is a refusal.
+
+        `redact` takes credentials out of the reason of a refusal, which the model reads.
+        """
         first = self.approvals.store.claim(self.approval_id, self.expires_at_seconds)
         if not (await first if inspect.isawaitable(first) else first):
             self.is_used = True
             raise Answered(refusals.not_approved(tool_name, "this approval was used before"))
         if not self.is_approved:
-            because = f": {self.reason}" if self.reason else ""
+            because = f": {_redacted(self.reason, redact)}" if self.reason else ""
             raise Answered(refusals.not_approved(tool_name, f"the user declined{because}"))
 
 
@@ -100,7 +104,13 @@ def answered_as_pending(call: Any, pending: Pending, place: str) -> Answered:
             "the call needs approval, and its arguments are not JSON values"
         ) from None
     waiting = PendingApproval(token, pending.reason, call.tool_call_id, name, call.args, expires)
-    return Answered(refusals.pending(name, pending.reason, waiting))
+    reason = _redacted(pending.reason, call.plan.redact)
+    return Answered(refusals.pending(name, reason, waiting))
+
+
+def _redacted(text: str, redact: Redact | None) -> str:
+    """The text for the model, before it is cut: half a credential would not be recognised."""
+    return text if redact is None else redact(text)
 
 
 def resumed_call(
