@@ -82,7 +82,7 @@ def uncovered_paths(
 
 
 def _absolute(
-    paths: object, what: str, working_dir: str, writable: Sequence[str] = ()
+    paths: object, what: str, working_dir: str, writable: Sequence[tuple[str, str]] = ()
 ) -> list[str]:
     """Paths without links, so that two spellings of one directory compare equal.
 
@@ -90,13 +90,12 @@ def _absolute(
     """
     if isinstance(paths, str) or not isinstance(paths, Sequence):
         raise ConfigError(f"`{what}` must be a list of paths, got {paths!r}")
-    roots = [(root, os.path.realpath(root)) for root in writable]
     found = []
     for path in _spelled(paths, working_dir):
         resolved, spelled = os.path.realpath(path), os.path.normpath(path)
         if all(
             spelled == root or not _is_below(spelled, root) or _is_below(resolved, target)
-            for root, target in roots
+            for root, target in writable
         ):
             found.append(resolved)
     return found
@@ -107,10 +106,12 @@ def _spelled(paths: Sequence[str], working_dir: str) -> list[str]:
     return [os.path.join(working_dir, os.path.expanduser(path)) for path in paths]
 
 
-def _writable(paths: object, working_dir: str) -> list[str]:
+def _writable(paths: object, working_dir: str) -> list[tuple[str, str]]:
+    """The paths as they are written, each with where it leads."""
     if isinstance(paths, str) or not isinstance(paths, Sequence):
         return []  # from the personality, or wrong, which is reported where it is used
-    return [os.path.normpath(path) for path in _spelled(paths, working_dir)]
+    spelled = _spelled(paths, working_dir)
+    return [(os.path.normpath(path), os.path.realpath(path)) for path in spelled]
 
 
 def _intersection(declared: Sequence[str], allowed: Sequence[str]) -> list[str]:

@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ethos_registry.bridges.mcp.bridge.answers import ConnectionLostError, SessionEndedError
+from ethos_registry.bridges.mcp.bridge.answers import (
+    ConnectionLostError,
+    SessionEndedError,
+    session_ended,
+)
 from ethos_registry.bridges.mcp.bridge.connection import Connection
 from ethos_registry.bridges.mcp.bridge.definition import RemoteDefinition
 from ethos_registry.bridges.mcp.bridge.listing import Listing
@@ -63,8 +67,7 @@ class GatewayLink(Connection):
                 queue.put(await self._answer(client, queue, index))
             except SessionEndedError:
                 self._lose(client)
-                name = self.server.name
-                queue.refuse(index, f"the session on MCP server {name} has ended; try again")
+                queue.refuse(index, session_ended(self.server.name))
                 return
             except ConnectionLostError:
                 self._lose(client)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ethos_registry.contract.result import ToolError
 
-__all__ = ["ConnectionLostError", "SessionEndedError", "not_started", "was_lost"]
+__all__ = ["ConnectionLostError", "SessionEndedError", "not_started", "session_ended", "was_lost"]
 
 
 class ConnectionLostError(Exception):
@@ -18,6 +18,11 @@ class SessionEndedError(Exception):
 def not_started(tool: str, reason: str) -> ToolError:
     """The answer to a call that certainly was not sent."""
     return ToolError(f"Tool {tool} was not started: {reason}", "not_available", "unavailable")
+
+
+def session_ended(server: str) -> str:
+    """Why a call was not started, and what to do."""
+    return f"the session on MCP server {server} has ended; try again"
 
 
 def was_lost(tool: str, server: str) -> ToolError:

@@ -13,6 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from pydantic import ValidationError
 
+from ethos_registry.bridges.mcp.bridge.answers import ConnectionLostError
 from ethos_registry.bridges.mcp.bridge.plain_text import one_line
 from ethos_registry.bridges.mcp.bridge.results import tool_result
 from ethos_registry.bridges.mcp.bridge.sdk_errors import is_timeout, raise_if_lost
@@ -64,9 +65,8 @@ async def send_call(
             )
         code = "input_invalid" if error.code == INVALID_PARAMS else "execution_failed"
         return ToolError(_bounded(error.message or f"error {error.code}"), code)  # type: ignore[arg-type]
-    except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
-        raise_if_lost(error)
-        raise
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        raise ConnectionLostError from None
     except (RuntimeError, ValidationError) as error:
         return ToolError(invalid_result(error))
     return tool_result(answer)

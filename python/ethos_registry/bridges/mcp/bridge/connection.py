@@ -13,6 +13,7 @@ from ethos_registry.bridges.mcp.bridge.answers import (
     ConnectionLostError,
     SessionEndedError,
     not_started,
+    session_ended,
     was_lost,
 )
 from ethos_registry.bridges.mcp.bridge.listing import Listing, list_tools
@@ -162,9 +163,7 @@ class Connection:
             return await self._send_call(client, remote_name, arguments, context, timeout)
         except SessionEndedError:
             self._lose(client)
-            return not_started(
-                tool, f"the session on MCP server {self.server.name} has ended; try again"
-            )
+            return not_started(tool, session_ended(self.server.name))
         except ConnectionLostError:
             self._lose(client)
         if may_resend and (client := await self._next_client()) is not None:
