@@ -6,19 +6,32 @@ import base64
 import hashlib
 import json
 import random
+import re
+import re._parser as sre_parse
 import string
 import uuid
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
+import oracle_sanitize
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry._core import KnownSecrets, redact
+from ethos_registry import (
+    Document,
+    Link,
+    ToolContext,
+    ToolOk,
+    ToolRegistry,
+    default_reducers,
+    tool,
+)
+from ethos_registry._core import KnownSecrets, finish, redact
 from ethos_registry.capabilities.secrets import HandedOutSecrets
 
 CORPUS = Path(__file__).parent / "corpus"
+SHAPES = Path(__file__).parents[1] / "rust/core/src/redact/shapes.tsv"
 
 
 def token(prefix: str, alphabet: str, length: int, seed: int = 1) -> str:
@@ -261,8 +274,8 @@ def test_recorded_command_outputs_stay():
         text = path.read_text(errors="replace")
         lines = zip(text.splitlines(), redact(text).splitlines(), strict=True)
         changed += [(path.name, before) for before, after in lines if before != after]
-    # The one line with a URL that has a password in it.
-    assert [name for name, _ in changed] == ["marshmallow_rA.txt"]
+    # A URL with a password, and the secret of a debugger's page.
+    assert sorted(name for name, _ in changed) == ["flask_debug_page.txt", "marshmallow_rA.txt"]
     assert "user.name:pass.word@" in changed[0][1]
 
 
@@ -340,3 +353,307 @@ def test_a_credential_is_found_at_every_border_of_a_long_text_that_is_not_ascii(
 def test_a_long_text_that_is_not_ascii_and_has_no_credential_is_the_same_object():
     text = "é://x sk- " * 50_000
     assert redact(text) is text
+
+
+GITHUB = token("ghp_", ALNUM, 36)
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        lambda text: "\x1b[01;31m\x1b[K" + text + "\x1b[m\x1b[K",
+        lambda text: "\x1b[0m".join(text),
+        lambda text: text[:6] + "\x1b[1m" + text[6:],
+        lambda text: text[0] + "".join(f"{char}\b{char}" for char in text[1:]),
+        lambda text: "".join(f"_\b{char}" for char in text),
+        lambda text: text[:9] + "x\b" + text[9:],
+        lambda text: "\u200b".join(text),
+        lambda text: text[:9] + "\u00ad\ufeff\u2060" + text[9:],
+        lambda text: text[:9] + "\x00" + text[9:],
+        lambda text: text[:9] + "\x9b1m" + text[9:],
+        lambda text: text[:9] + "\x1b]8;;https://example.org\x1b\\" + text[9:],
+    ],
+)
+@pytest.mark.parametrize("value", [GITHUB, "correct-horse-battery"])
+def test_what_is_not_displayed_hides_no_credential(hidden, value):
+    known = KnownSecrets(["correct-horse-battery"])
+    for around in ("", "\n", "text é "):
+        shown = redact(f"{around}{hidden(value)} end", known)
+        assert value[9:-1] not in re.sub(r"\x1b\[[0-9;]*[mK]|.\x08|[^ -~]", "", shown), shown
+        assert shown.count("[redacted: ") == 1
+        assert shown.endswith((" end", "\x1b[m\x1b[K end"))
+
+
+def body(lines: int, width: int = 64, seed: int = 1) -> list[str]:
+    chars = random.Random(seed)
+    return ["".join(chars.choice(ALNUM + "+/") for _ in range(width)) for _ in range(lines)]
+
+
+KEY_LINES = [
+    "-----BEGIN RSA PRIVATE KEY-----",
+    *body(25),
+    body(1, 40)[0] + "==",
+    "-----END RSA PRIVATE KEY-----",
+]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{}",
+        "    {}",
+        "+{}",
+        "> {}",
+        "key.pem:{}",
+        "{}\r",
+        '"{}\\n" +',
+        "# {}",
+    ],
+)
+def test_a_private_key_is_replaced_whatever_precedes_its_lines(line):
+    text = "\n".join(["before", *(line.format(row) for row in KEY_LINES), "after"])
+    shown = redact(text)
+    assert "[redacted: private key]" in shown
+    assert not any(row in shown for row in KEY_LINES[1:-1])
+    assert shown.startswith("before\n")
+    assert shown.endswith("\nafter")
+
+
+@pytest.mark.parametrize("separator", ["\\n", "\\r\\n", " "])
+def test_a_private_key_on_one_line_is_replaced(separator):
+    text = f'{{"key": "{separator.join(KEY_LINES)}{separator}", "after": 1}}'
+    shown = redact(text)
+    assert not any(row in shown for row in KEY_LINES[1:-1])
+    assert shown.endswith('"after": 1}')
+
+
+def test_a_numbered_private_key_is_replaced():
+    text = "\n".join(f"{number:6}\t{row}" for number, row in enumerate(KEY_LINES, 1))
+    assert not any(row in redact(text) for row in KEY_LINES[1:-1])
+
+
+def test_a_private_key_of_any_size_is_replaced_whole():
+    rows = body(2_000)
+    text = "\n".join([KEY_LINES[0], *rows, KEY_LINES[-1], "after"])
+    assert redact(text) == "[redacted: private key]\nafter"
+
+
+def test_a_header_alone_and_prose_stay():
+    for text in [
+        "-----BEGIN RSA PRIVATE KEY-----",
+        "-----BEGIN RSA PRIVATE KEY-----\nis how such a file begins.\n" + "more text\n" * 3_000,
+        "It starts with -----BEGIN PRIVATE KEY----- and ends with -----END PRIVATE KEY-----.",
+        "-----BEGIN CERTIFICATE-----\n" + "\n".join(body(9)) + "\n-----END CERTIFICATE-----",
+        "-----END RSA PRIVATE KEY-----",
+    ]:
+        assert redact(text) is text, text
+
+
+def test_a_cut_private_key_is_replaced_to_the_cut():
+    begun = "\n".join(KEY_LINES[:9])
+    assert redact(f"a\n{begun}\nrest of the log is here") == (
+        "a\n[redacted: private key]\nrest of the log is here"
+    )
+    ended = "\n".join(KEY_LINES[9:])
+    assert redact(f"{ended}\nafter") == "[redacted: private key]\nafter"
+
+
+def test_a_key_block_ends_at_the_end_that_matches():
+    text = "\n".join([*KEY_LINES[:-1], "-----END CERTIFICATE-----", "visible text follows"])
+    shown = redact(text)
+    assert not any(row in shown for row in KEY_LINES[1:-1])
+    assert "visible text follows" in shown
+
+
+RANDOM = "q7Zr2Kp9Xw4Lm8Tn3Vb6"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "DB_PASSWORD={}",
+        "export API_TOKEN='{}'",
+        '{{"password": "{}"}}',
+        '{{\\"client_secret\\": \\"{}\\"}}',
+        "//registry.example.org/:_authToken={}",
+        "GET /items?access_token={}&page=2",
+        "client-key-data: {}",
+        "api_key: {}",
+        'apiKey = "{}";',
+        "machine example.org login ada password {}",
+        "curl -u ada:{} https://example.org",
+        "curl --user 'ada:{}' https://example.org",
+    ],
+)
+def test_a_random_value_of_a_secret_name_is_replaced(text):
+    shown = redact(text.format(RANDOM))
+    assert RANDOM not in shown
+    assert shown.replace("[redacted: secret]", "{}").replace(
+        "[redacted: password]", "{}"
+    ) == text.format("{}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password = getpass.getpass()",
+        "password: str = ''",
+        'token = "utf-8"',
+        "max_tokens=4096, tokens: 12345678901234",
+        '{"next_page_token": "CAUQAA9x8y7z6w5v4"}',
+        "private_key: Ed25519PrivateKey",
+        "secret_name: production-db-credentials-1",
+        "token_type=Bearer2 password=$PASSWORD_2_ENV",
+        "password == 'a1b2c3d4e5f6'",
+        "wrong password (attempt 3)",
+        "API_KEY=your-api-key-1a2b3c4d",
+        "tokenizer: Qwen2TokenizerFast2024",
+    ],
+)
+def test_other_assignments_stay(text):
+    assert redact(text) is text
+
+
+def test_every_row_of_the_table_of_shapes_is_reached():
+    rows = [
+        line.split("\t")
+        for line in SHAPES.read_text().splitlines()
+        if line and not line.startswith("#")
+    ]
+    assert len(rows) > 200
+    for prefix, name, pattern in rows:
+        found = f"{prefix}{example(pattern)}"
+        assert redact(f"a {found} b") == f"a [redacted: {name}] b", (prefix, found)
+        assert redact(f"x{found}y") == f"x{found}y"
+
+
+def example(pattern: str) -> str:
+    """A string that matches a pattern of the table, with digits in it."""
+    return "".join(_examples(sre_parse.parse(pattern)))
+
+
+def _examples(parsed):
+    for kind, value in parsed:
+        match str(kind):
+            case "LITERAL":
+                yield chr(value)
+            case "IN":
+                spans = [item if isinstance(item, tuple) else (item, item) for _, item in value]
+                has_digits = any(low <= ord("7") <= high for low, high in spans)
+                yield "7" if has_digits else chr(spans[0][0])
+            case "MAX_REPEAT":
+                least, _, repeated = value
+                yield from (char for _ in range(least) for char in _examples(repeated))
+                if least:
+                    continue
+            case "SUBPATTERN":
+                yield from _examples(value[-1])
+            case "BRANCH":
+                yield from _examples(value[1][0])
+            case other:
+                raise AssertionError(other)
+
+
+@pytest.mark.parametrize("width", [60, 64, 76])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_value_in_wrapped_base64_is_found(width, end):
+    value = "correct-horse-battery-staple-9"
+    handed_out = HandedOutSecrets()
+    handed_out.add(value)
+    for before in range(0, 70, 7):
+        encoded = base64.b64encode(b"x" * before + value.encode() + b"y" * 90).decode()
+        rows = [encoded[at : at + width] for at in range(0, len(encoded), width)]
+        shown = redact(end.join(rows), handed_out.known)
+        assert "[redacted: secret]" in shown, before
+
+
+def test_the_parts_of_a_value_are_secrets_too():
+    handed_out = HandedOutSecrets()
+    handed_out.add("\ncorrect-horse-battery\n")
+    handed_out.add(json.dumps({"user": "ada", "keys": ["wrong-donkey-charger"]}))
+    handed_out.add("first-line-of-it-1\nsecond-line-of-it\n")
+    for part in (
+        "correct-horse-battery",
+        "wrong-donkey-charger",
+        "first-line-of-it-1",
+        "second-line-of-it",
+    ):
+        assert redact(f"a {part} b", handed_out.known) == "a [redacted: secret] b"
+
+
+def shown_by(*tools, name, **options):
+    registry = ToolRegistry(tools, **options)
+    return registry.execute_parallel_sync(
+        [{"id": "1", "name": name, "args": {}}], ToolContext(result_budget_chars=1_000)
+    )[0]
+
+
+@pytest.mark.parametrize("filler", ["x", "é", "🙂", "line of output\n"])
+@pytest.mark.parametrize("place", [0, 500, 985, 5_000])
+def test_a_text_that_is_only_cut_shows_no_credential_and_states_its_length(filler, place):
+    text = (filler * 1_000_000)[:place] + f" {GITHUB} " + filler * 300_000
+
+    @tool
+    def read() -> str:
+        """Read."""
+        return text
+
+    result = shown_by(read, name="read")
+    assert GITHUB[:12] not in result.result.text
+    assert result.result.text.endswith(f"[truncated — {len(text)} chars total]")
+    assert result.truncated_from == len(text)
+    body, _, _ = result.result.text.rpartition("\n[truncated")
+    assert redact(text[:30_000]).startswith(body)
+
+
+def test_many_credentials_before_the_cut_leave_a_full_window():
+    text = f"{GITHUB} " * 20_000 + "x" * 300_000
+
+    @tool
+    def read() -> str:
+        """Read."""
+        return text
+
+    body = shown_by(read, name="read").result.text.rpartition("\n[truncated")[0]
+    assert body == redact(text)[: len(body)]
+    assert len(body) == 1_000
+
+
+@pytest.mark.parametrize("block", ["name", "title", "document"])
+def test_content_blocks_have_no_credentials(block):
+    blocks = {
+        "name": Document(b"%PDF-1.7", name=f"{GITHUB}.pdf"),
+        "title": Link(f"https://ada:correct-horse@example.org/{GITHUB}", title=GITHUB),
+        "document": Document(f"key {GITHUB}".encode(), media_type="text/plain"),
+    }
+
+    @tool
+    def read() -> ToolOk:
+        """Read."""
+        return ToolOk("done", content=[blocks[block]])
+
+    result = shown_by(read, name="read")
+    wire = json.dumps([shown.to_wire() for shown in result.result.content])
+    data = [base64.b64decode(item.get("data", "")) for item in json.loads(wire)]
+    assert GITHUB not in wire
+    assert not any(GITHUB.encode() in each for each in data)
+    assert "redacted" in wire or any(b"redacted" in each for each in data)
+
+
+def test_a_credential_that_a_reducer_puts_together_is_replaced():
+    text = "progress 10%\r" + GITHUB[:10] + "zz\x1b[2D" + GITHUB[10:] + "\n"
+
+    @tool
+    def terminal() -> str:
+        """Run."""
+        return text
+
+    result = shown_by(terminal, name="terminal", reducer_registry=default_reducers())
+    assert GITHUB not in result.result.text
+
+
+def test_a_cut_within_an_escape_sequence_leaves_no_open_tag():
+    text = "</untru\x1b]0;t\x07<"
+    for cap in range(1, len(text)):
+        finished = finish(text, cap, fence=("t", "s"))
+        assert finished == oracle_sanitize.finish(text, cap, "t", "s"), cap

@@ -195,7 +195,8 @@ class KnownSecrets:
         """
     def redact(self, /, text: str) -> str:
         """
-        `text` with `[redacted: secret]` for each value; the same object if it has none.
+        `text` with `[redacted: secret]` for each value as it is written; the same object if it has
+        none.
         """
     def redact_start(self, /, text: str) -> tuple[str, str]:
         """
@@ -511,7 +512,7 @@ def confinement_problem() -> str | None:
     What keeps `confine_process` from working here; `None` if nothing does.
     """
 
-def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None, target_chars: int | None = None, level: str | None = None) -> tuple[str, int, int | None]:
+def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None, target_chars: int | None = None, level: str | None = None, stated_chars: int | None = None, is_start: bool = False, redacts: bool = False, known: KnownSecrets | None = None) -> tuple[str, int, int | None]:
     """
     `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
 
@@ -526,6 +527,11 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     With `fence`, the name of the tool and where its output came from, template tokens and forged
     fences are removed before the trim, and the sent text is the trimmed one in a fence of at most
     363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
+
+    `stated_chars` is the length that the marker states, if it is not that of `text`: `text` was
+    redacted. With `is_start`, `text` is only the start of an output of that length, of at least
+    `cap` characters. With `redacts`, credentials (`known` values among them) that only a
+    reducer makes visible are taken out of what it leaves.
     """
 
 def format_of(text: str, command: str | None = None, exit_code: int | None = None) -> "str | None":
@@ -587,13 +593,15 @@ def prepare_confinement(read: Sequence[str | PathLike[str]], write: Sequence[str
     the kernel reads it. An `OSError` if the kernel cannot do it: the program must not be started.
     """
 
-def redact(text: str) -> str:
+def redact(text: str, known: KnownSecrets | None = None) -> str:
     """
     `text` with `[redacted: github token]` and the like for each credential that identifies itself
-    by its shape; the same object if it has none.
+    by its shape, and `[redacted: secret]` for each value of `known`; the same object if it has none.
 
-    Shapes are prefixes that vendors publish, PEM private keys, JSON Web Tokens, bearer tokens and
-    passwords in URLs. There is no entropy rule: hashes, UUIDs and base64 stay.
+    Shapes are prefixes that vendors publish, PEM private keys, JSON Web Tokens, bearer tokens,
+    passwords in URLs, and random values that are assigned to the name of a secret. Hashes, UUIDs
+    and base64 stay. Escape sequences, backspaces and invisible characters within a credential do
+    not hide it.
     """
 
 def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None, target_chars: int | None = None, level: str | None = None) -> ArrowTexts:

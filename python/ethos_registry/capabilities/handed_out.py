@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import re
 import threading
@@ -20,8 +21,9 @@ _PERCENT = re.compile("%[0-9A-F]{2}")
 class HandedOutSecrets:
     """The values that tools were given, so that they can be redacted from output.
 
-    Each value is found in plain form and URL-encoded, in base64, in hex, and as JSON escapes it.
-    Thread-safe.
+    Each value is found in plain form and URL-encoded, in base64 (wrapped or not), in hex, and as
+    JSON escapes it; so are its lines, the strings of a value that is JSON, and the value without
+    the line ends around it. Thread-safe.
 
     >>> handed_out = HandedOutSecrets()
     >>> handed_out.add("correct-horse")
@@ -41,11 +43,21 @@ class HandedOutSecrets:
         with self._lock:
             if value not in self._values:
                 self._values.add(value)
-                forms = {form for known in self._values for form in _forms(known)}
+                forms = {
+                    form
+                    for known in self._values
+                    for part in _parts(known)
+                    for form in _forms(part)
+                }
                 self._known = _core.KnownSecrets(sorted(forms))
 
     def __bool__(self) -> bool:
         return self._known is not None
+
+    @property
+    def known(self) -> _core.KnownSecrets | None:
+        """The search for the values; `None` if there are none."""
+        return self._known
 
     def redact(self, text: str) -> str:
         """`text` without the values; the same object if it has none."""
@@ -70,6 +82,34 @@ class HandedOutSecrets:
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("secrets are never pickled")
+
+
+def _parts(value: str) -> set[str]:
+    """The value, and what of it is a secret by itself."""
+    parts = {value, value.strip("\r\n"), value.strip()}
+    lines = [line.strip() for line in value.splitlines()]
+    if len(lines) > 1:
+        parts.update(
+            line for line in lines if len(line) >= _LINE_CHARS and not line.startswith("-----")
+        )
+    if value.lstrip().startswith(("{", "[")):
+        with contextlib.suppress(ValueError, RecursionError):
+            parts.update(_strings(json.loads(value)))
+    return parts
+
+
+def _strings(value: Any) -> Iterable[str]:
+    """The strings in a JSON value that are long enough to be secrets."""
+    if isinstance(value, str):
+        if len(value) >= _LINE_CHARS and "://" not in value:
+            yield from _parts(value)
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)
+
+
+_LINE_CHARS = 12
+"""A shorter line or string is a word that ordinary output has too."""
 
 
 def _forms(value: str) -> Iterable[str]:

@@ -125,7 +125,9 @@ def _trim(body: _Body, chars: int) -> None:
     answer, fence, full_text = body.answer, body.fence, body.full_text
     is_cut = answer.sent_chars > chars
     if fence is not None or is_cut:
-        answer.result, answer.truncated_from = trimmed_result(answer.result, chars, fence)
+        answer.result, answer.truncated_from = trimmed_result(
+            answer.result, chars, fence, answer.reduced_chars
+        )
         answer.sent_chars = len(answer.result.text)
     if full_text is not None and (is_cut or full_text.is_reduced):
         line = full_text.artifact_line(answer.truncated_from, fence)

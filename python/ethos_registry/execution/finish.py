@@ -82,6 +82,7 @@ def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -
     fence, trims_now = fence_of(call), not batch.trims_at_end
     if call.worker_raw_chars is not None or call.has_registry_error:
         reducer = None  # it was reduced where its tool ran, or is not what a tool returned
+    is_recorded = batch.observers is not None and bool(batch.observers.batch_recorded)
     finished, text = shortened(
         result,
         plan.trim_cap,
@@ -91,17 +92,14 @@ def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -
         fence if trims_now else None,
         plan.redact,
         plan.reduction,
+        keeps_text=is_recorded or batch.artifacts is not None,
     )
-    if (
-        batch.observers is not None
-        and batch.observers.batch_recorded
-        and call.worker_raw_chars in (None, len(text))
-    ):
+    if is_recorded and call.worker_raw_chars in (None, len(text)):
         call.raw_text = text
     if call.worker_raw_chars is not None:
         finished.raw_chars = call.worker_raw_chars
     if batch.artifacts is not None and not isinstance(plan.entry.tool, ArtifactTool):
-        is_reduced = reducer is not None and finished.reduced_chars < finished.raw_chars
+        is_reduced = reducer is not None and finished.reduced_chars < len(text)
         _store_full_text(call, batch.artifacts, text, finished, is_reduced=is_reduced)
     return finished if trims_now or fence is None else sanitized(finished)
 

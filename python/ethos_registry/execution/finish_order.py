@@ -17,7 +17,14 @@ from ethos_registry.execution.full_text import FRAME_CHARS
 from ethos_registry.execution.plan import CallPlan
 from ethos_registry.reduction.finish import Fence, Finished, finish_result, sanitized
 from ethos_registry.reduction.identity import reducer_identity
-from ethos_registry.reduction.redaction import Redact, redacted_parts, redacted_text
+from ethos_registry.reduction.parts import with_text
+from ethos_registry.reduction.redaction import (
+    Redact,
+    Redactor,
+    redacted_parts,
+    redacted_start,
+    redacted_text,
+)
 
 __all__ = [
     "STORED_FROM_CHARS",
@@ -67,8 +74,7 @@ def _is_standard(redact: Redact | None, batch: Batch) -> bool:
     """Whether credentials are recognised by their shape alone: no secret was handed out here."""
     if redact is None or redact is _core.redact:
         return True
-    handed_out, backends = batch.runtime.handed_out, batch.runtime.backends
-    return handed_out is not None and not handed_out and not hasattr(backends, "redact")
+    return type(redact) is Redactor and redact.own is None and redact.known is None
 
 
 def shortened(
@@ -80,14 +86,35 @@ def shortened(
     fence: Fence | None,
     redact: Redact | None,
     policy: ReductionPolicy | None = None,
+    *,
+    keeps_text: bool = True,
 ) -> tuple[Finished, str]:
     """A result without credentials, reduced, trimmed and fenced; and its text before that.
 
-    The text before has no credentials either: it may be stored.
+    The text before has no credentials either: it may be stored. Unless the caller `keeps_text`,
+    only the part is searched that a trim leaves, and the text before is that part.
     """
+    raw_chars, is_start = len(result.text), False
     if redact is not None:
-        result = redacted_text(result, redact)
-    finished = finish_result(result, cap, reducer, args, turn_count, fence, policy)
+        start = None
+        if not keeps_text and reducer is None and fence is None:
+            start = redacted_start(result.text, cap, redact)
+        if start is None:
+            result = redacted_text(result, redact)
+        else:
+            result, is_start = with_text(result, start), True
+    finished = finish_result(
+        result,
+        cap,
+        reducer,
+        args,
+        turn_count,
+        fence,
+        policy,
+        redact=redact,
+        raw_chars=raw_chars,
+        is_start=is_start,
+    )
     if redact is not None and (result.structured is not None or result.extra):
         finished.result = redacted_parts(finished.result, redact)
     return finished, result.text
@@ -124,7 +151,7 @@ def finished_here(
     finished, text = shortened(result, cap, reducer, args, turn_count, now, redact)
     file = None
     if order.folder is not None:
-        is_reduced = reducer is not None and finished.reduced_chars < finished.raw_chars
+        is_reduced = reducer is not None and finished.reduced_chars < len(text)
         is_cut = needs_full_text(finished, order.cap, is_reduced=is_reduced, trims=order.trims)
         if is_cut:
             file = write_shared(order.folder, text)
@@ -144,10 +171,7 @@ def is_within_order(order: FinishOrder | None, result: ToolResult) -> bool:
 
 
 def _joined(known_secrets: Callable[[str], str] | None) -> Redact:
-    if known_secrets is None:
-        return _core.redact
-    find = known_secrets
-    return lambda text: _core.redact(find(text))
+    return _core.redact if known_secrets is None else Redactor(own=known_secrets)
 
 
 _NO_TRIM = 2**63 - 1

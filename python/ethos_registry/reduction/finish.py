@@ -15,6 +15,7 @@ from ethos_registry.reduction.content import bounded_content
 from ethos_registry.reduction.frames import mark_frames
 from ethos_registry.reduction.parts import exit_code_of, rebuilt, with_text
 from ethos_registry.reduction.python_reducer import reduce_safely
+from ethos_registry.reduction.redaction import Redact, known_secrets
 from ethos_registry.reduction.structured import clean_extra, clean_structured, is_large, is_plain
 
 __all__ = [
@@ -66,6 +67,10 @@ def finish_result(
     turn_count: int = 0,
     fence: Fence | None = None,
     policy: ReductionPolicy | None = None,
+    *,
+    redact: Redact | None = None,
+    raw_chars: int | None = None,
+    is_start: bool = False,
 ) -> Finished:
     """Reduce a result that a tool returned, replace lone surrogates, trim its text to `cap`.
 
@@ -73,33 +78,39 @@ def finish_result(
     converted to JSON of at most 1 MiB each. A native reducer runs in the same crossing as the trim,
     a Python reducer before it. With a `fence` the text is sanitised before the trim and fenced
     after it, in the same crossing. Lines of the text that look like notes of the registry are
-    marked first (see `frames`). A `policy` states how much a reducer keeps. If there is nothing to
-    do, the same object is returned.
+    marked first (see `frames`). A `policy` states how much a reducer keeps. `redact` takes
+    credentials out of content blocks, and out of what a reducer makes visible; those of the text
+    are gone already: it had `raw_chars` characters with them. With `is_start` the text is only the
+    start of such an output. If there is nothing to do, the same object is returned.
     """
     text: str = result.value if result.ok else result.error
     finished = Finished()
-    finished.raw_chars = raw_chars = len(text)
+    stated_chars = len(text) if raw_chars is None else raw_chars
+    finished.raw_chars = stated_chars
     if "[" in text:
         marked = mark_frames(text, is_displayed=_reads_displayed(reducer))
         if marked is not text:
+            stated_chars += len(marked) - len(text)
             result, text = with_text(result, marked), marked
-            raw_chars = len(text)
+    entering_chars = len(text)
     if (
         reducer is None
         and fence is None
-        and raw_chars <= cap
+        and entering_chars <= cap
         and result.structured is None
         and not result.extra
         and not result.content
         and text.isascii()
     ):
         finished.result = result
-        finished.reduced_chars = finished.sent_chars = raw_chars
+        finished.reduced_chars = stated_chars
+        finished.sent_chars = entering_chars
         finished.truncated_from = None
         return finished
     note = ""
     if result.content:
-        result, note = bounded_content(result, is_fenced=fence is not None)
+        result, note = bounded_content(result, is_fenced=fence is not None, redact=redact)
+        stated_chars += len(result.text) - len(text)
         text = result.text
     exit_code = exit_code_of(result)
     structured, extra = _clean_parts(result)
@@ -112,34 +123,34 @@ def finish_result(
                 result = rebuilt(result, text, structured, result.cost_usd, extra)
             result = reduce_safely(reducer, result, args, turn_count, policy)
             text = result.text
+            stated_chars = len(text)
             structured, extra = _clean_parts(result)
     if native is None and fence is None and len(text) <= cap and text.isascii():
-        sent, finished.reduced_chars, finished.truncated_from = text, len(text), None
+        sent, finished.reduced_chars, finished.truncated_from = text, stated_chars, None
     else:
-        if native is None or policy is None:
-            finish = _core.finish(
-                text, cap, native, args, result.ok, exit_code=exit_code, fence=fence
-            )
-        else:
-            finish = _core.finish(
-                text,
-                cap,
-                native,
-                args,
-                result.ok,
-                exit_code=exit_code,
-                fence=fence,
-                target_chars=policy.target_chars,
-                level=policy.level,
-            )
+        finish = _core.finish(
+            text,
+            cap,
+            native,
+            args,
+            result.ok,
+            exit_code=exit_code,
+            fence=fence,
+            target_chars=None if native is None or policy is None else policy.target_chars,
+            level=None if native is None or policy is None else policy.level,
+            stated_chars=stated_chars,
+            is_start=is_start,
+            redacts=redact is not None,
+            known=known_secrets(redact),
+        )
         sent, finished.reduced_chars, finished.truncated_from = finish
         if (
             native is not None
             and finished.truncated_from is None
-            and finished.reduced_chars < raw_chars
+            and finished.reduced_chars < entering_chars
             and native.kind == "read_file"
         ):
-            finished.truncated_from = raw_chars
+            finished.truncated_from = finished.raw_chars
     if sent is not text or structured is not result.structured or extra is not result.extra:
         result = rebuilt(result, sent, structured, result.cost_usd, extra)
     finished.result = result
@@ -195,8 +206,8 @@ def sanitized(finished: Finished) -> Finished:
 
 
 def trimmed_result(
-    result: ToolResult, cap: int, fence: Fence | None
+    result: ToolResult, cap: int, fence: Fence | None, stated_chars: int
 ) -> tuple[ToolResult, int | None]:
     """A reduced result trimmed to a smaller cap and fenced, and the length before the trim."""
-    text, _, truncated_from = _core.finish(result.text, cap, fence=fence)
+    text, _, truncated_from = _core.finish(result.text, cap, fence=fence, stated_chars=stated_chars)
     return with_text(result, text), truncated_from

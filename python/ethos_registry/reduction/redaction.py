@@ -5,13 +5,74 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
+from ethos_registry import _core
+from ethos_registry.capabilities.handed_out import HandedOutSecrets
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.reduction.parts import rebuilt, with_text
 
-__all__ = ["Redact", "redacted_parts", "redacted_text"]
+__all__ = [
+    "Redact",
+    "Redactor",
+    "known_secrets",
+    "redacted_parts",
+    "redacted_start",
+    "redacted_text",
+]
 
 Redact: TypeAlias = Callable[[str], str]
 """Returns text without its credentials; the same object if there are none."""
+
+_MARGIN_CHARS = 8192
+"""More than any credential has that is recognised by its shape."""
+
+
+class Redactor:
+    """Credentials by their shape, and the values that backends gave to tools.
+
+    `own` is the `redact` of backends that are not ours; it is applied first.
+    """
+
+    __slots__ = ("_handed_out", "own")
+
+    def __init__(
+        self, handed_out: HandedOutSecrets | None = None, own: Redact | None = None
+    ) -> None:
+        self._handed_out = handed_out
+        self.own = own
+
+    def __call__(self, text: str) -> str:
+        """`text` without credentials; the same object if there are none."""
+        return _core.redact(text if self.own is None else self.own(text), self.known)
+
+    @property
+    def known(self) -> _core.KnownSecrets | None:
+        """The values that were given to tools; `None` if there are none."""
+        return None if self._handed_out is None else self._handed_out.known
+
+
+def known_secrets(redact: Redact | None) -> _core.KnownSecrets | None:
+    """The values that `redact` searches for beside the shapes."""
+    return redact.known if type(redact) is Redactor else None
+
+
+def redacted_start(text: str, chars: int, redact: Redact) -> str | None:
+    """The start of `text` without credentials, of more than `chars` characters.
+
+    Its first `chars` characters are those of the whole text without credentials. `None` if the
+    whole text has to be searched.
+    """
+    known = known_secrets(redact)
+    if redact is not _core.redact and (type(redact) is not Redactor or redact.own is not None):
+        return None
+    margin = _MARGIN_CHARS + (0 if known is None else known.longest_bytes)
+    length = chars + margin
+    while 2 * length < len(text):
+        start = redact(text[:length])
+        if len(start) - margin > chars:
+            return start
+        length *= 4
+    return None
+
 
 _MAX_DEPTH = 128
 

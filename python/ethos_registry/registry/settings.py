@@ -9,6 +9,7 @@ from typing import TypedDict
 from ethos_registry import _core
 from ethos_registry.capabilities.handed_out import HandedOutSecrets, handed_out_secrets
 from ethos_registry.capabilities.resolver import CapabilityBackends, checked_backends
+from ethos_registry.capabilities.standard import StandardBackends
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.observer import AnyObserver
@@ -25,7 +26,7 @@ from ethos_registry.execution.runtime import (
 )
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
 from ethos_registry.execution.transports import checked_transports
-from ethos_registry.reduction.redaction import Redact
+from ethos_registry.reduction.redaction import Redact, Redactor
 
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "checked_runtime"]
 
@@ -132,11 +133,8 @@ def _copied(policy: ReductionPolicy | None) -> ReductionPolicy | None:
 
 
 def _redact_of(backends: CapabilityBackends | None, handed_out: HandedOutSecrets | None) -> Redact:
-    """Credentials by their shape, and before them what the backends handed out."""
-    known: Redact | None = getattr(backends, "redact", None)
-    if not callable(known):
-        if handed_out is None:
-            return _core.redact
-        known = handed_out.redact
-    find_known = known
-    return lambda text: _core.redact(find_known(text))
+    """Credentials by their shape, and what the backends handed out."""
+    own: Redact | None = getattr(backends, "redact", None)
+    if isinstance(backends, StandardBackends) or not callable(own):
+        return _core.redact if handed_out is None else Redactor(handed_out)
+    return Redactor(handed_out, own)
