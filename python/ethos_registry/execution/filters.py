@@ -96,9 +96,12 @@ class InvocationFilter:
     before: Before | None = None
     after: After | None = None
     tool_names: str | Sequence[str] | None = None
-    """The tools it applies to, by exact name. Default: all."""
+    """The tools it applies to, by exact name or as `toolset:<group>`. Default: all."""
     toolset: str | None = None
     """The toolset it applies to. Default: all. If both are given, both must match."""
+    allow_unmatched: bool = False
+    """Whether it may name tools that are not registered; else a batch with it raises `ConfigError`,
+    because a filter with a typo would let every call pass."""
 
     def __post_init__(self) -> None:
         if self.before is None and self.after is None:
@@ -112,11 +115,14 @@ class InvocationFilter:
             names = (names,) if isinstance(names, str) else checks.strings(names, "tool_names")
             object.__setattr__(self, "tool_names", names)
         checks.optional_text(self.toolset, "toolset")
+        checks.boolean(self.allow_unmatched, "allow_unmatched")
 
     def matches(self, entry: Entry) -> bool:
         """Whether the filter applies to this tool."""
         names, toolset = self.tool_names, self.toolset
-        return (names is None or entry.name in names) and toolset in (None, entry.toolset)
+        if toolset not in (None, entry.toolset):
+            return False
+        return names is None or entry.name in names or f"toolset:{entry.toolset}" in names
 
 
 def checked_filters(filters: object) -> tuple[InvocationFilter, ...]:

@@ -51,6 +51,7 @@ class Runtime:
         "default_timeout_seconds",
         "filters",
         "handed_out",
+        "has_checked_reducers",
         "max_concurrency",
         "observers",
         "redact",
@@ -60,6 +61,7 @@ class Runtime:
         "thread_wait_seconds",
         "threads",
         "transports",
+        "unmatched_policies",
         "unredacted_tools",
     )
 
@@ -127,6 +129,9 @@ class Runtime:
         self.reduction = reduction
         """How much of reduced results is kept; `None` if they are as short as can be."""
         self.abandoned_calls = 0
+        self.unmatched_policies: set[tuple[str, str]] = set()
+        """What allow lists and filters named that no tool had: the list, and the name."""
+        self.has_checked_reducers = False
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
         self._lock = threading.Lock()
         self._slots: dict[asyncio.AbstractEventLoop, SharedSlots] = {}

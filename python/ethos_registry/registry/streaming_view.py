@@ -14,7 +14,7 @@ from ethos_registry.execution.options import BatchOptions, checked_options
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import Session
 from ethos_registry.providers.stream.names import reply_parser
-from ethos_registry.registry.batch_arguments import checked_context, report_idle_filters
+from ethos_registry.registry.batch_arguments import checked_context, report_unmatched
 from ethos_registry.registry.dispatched_stream import DispatchedStream
 from ethos_registry.registry.dispatcher import (
     BrokenStreamPolicy,
@@ -104,8 +104,7 @@ class StreamingView:
         """The same with context variables for the tasks of the calls."""
         context = checked_context(context)
         checked = checked_options(options, turn_attachments)
-        if checked.filters or self._runtime.filters:
-            report_idle_filters(checked.filters, self._admission, self._runtime)
+        report_unmatched(checked, self._admission, self._runtime)
         callbacks = StreamCallbacks.checked(on_start, on_arguments)
         new_session = partial(
             Session,
