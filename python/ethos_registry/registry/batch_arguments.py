@@ -17,6 +17,7 @@ from ethos_registry.execution.pending import resumed_call
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import execute_batch
+from ethos_registry.providers.reply import reply_calls
 from ethos_registry.registry.explain import refuse_unmatched_filters, report_unmatched_reducers
 from ethos_registry.table.admission import Admission
 
@@ -25,6 +26,7 @@ __all__ = [
     "checked_context",
     "checked_execution",
     "checked_resume",
+    "read_reply",
     "report_unmatched",
 ]
 
@@ -41,6 +43,14 @@ def checked_context(context: object) -> ToolContext:
     return context
 
 
+def read_reply(reply: object, runtime: Runtime) -> list[Any]:
+    """The calls of what a view is given to execute; an unknown element is logged once."""
+    return reply_calls(
+        reply,
+        lambda kind: runtime.warn_once(f"a reply holds an element of unknown type {kind!r}"),
+    )
+
+
 def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContext]:
     """The calls and the context of a batch; `ConfigError` before any tool starts."""
     if type(calls) is not list and (
@@ -48,7 +58,7 @@ def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContex
     ):
         raise ConfigError(
             f"`calls` must be a list of calls, got {type(calls).__name__}; put one call in a list, "
-            "and read those of a whole reply by `provider(name).calls(reply)`"
+            "and give a whole reply to `view.execute(reply)`"
         )
     # A copy of now: a sequence may change, and lie about its length.
     return list(calls), checked_context(context)

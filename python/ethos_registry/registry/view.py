@@ -28,7 +28,7 @@ from ethos_registry.providers.wire_types import (
     PlainDefinition,
 )
 from ethos_registry.registry import shown
-from ethos_registry.registry.batch_arguments import checked_execution, checked_resume
+from ethos_registry.registry.batch_arguments import checked_execution, checked_resume, read_reply
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.registry.streaming_view import StreamingView
 from ethos_registry.registry.tools_table import tools_table
@@ -196,18 +196,27 @@ class View(StreamingView):
 
     async def execute(
         self,
-        calls: Sequence[Any],
+        reply: Any,
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
         **options: Unpack[BatchOptions],
     ) -> CallResults:
         """Run the calls that the view permits; one result per call, in order.
 
-        The parameters are those of `ToolRegistry.execute_parallel`. Tools read the id of the
-        personality in `context.personality_id`, unless the caller's context names another.
+        `reply` is a model's whole reply, of any provider, as a dict or as an object of its SDK; its
+        content blocks; calls; or one call. A call that cannot be read is answered `input_invalid`;
+        text, reasoning and what the provider runs itself are skipped. Without calls the results
+        are empty. `context`, `turn_attachments` and the options are those of
+        `ToolRegistry.execute_parallel`. Tools read the id of the personality in
+        `context.personality_id`, unless the caller's context names another.
+
+        Raises:
+            ConfigError: `reply` is nothing of that, or an argument is of the wrong kind; no tool
+                was started.
+
         """
         return await checked_execution(
-            calls,
+            read_reply(reply, self._runtime),
             context,
             turn_attachments,
             options,
@@ -266,7 +275,7 @@ class View(StreamingView):
 
     def stream(
         self,
-        calls: Sequence[Any],
+        reply: Any,
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
         **options: Unpack[StreamOptions],
@@ -276,13 +285,13 @@ class View(StreamingView):
         The parameters are those of `execute` without `on_result`. Leaving the loop early cancels
         the calls that still run. With `budget_policy="fill"` all results come at the end.
 
-        >>> async def show(view, calls):
-        ...     async for result in view.stream(calls):
+        >>> async def show(view, reply):
+        ...     async for result in view.stream(reply):
         ...         print(result.tool_call_id, result.text)
         """
         return stream_results(
             lambda on_result: self.execute(
-                calls, context, turn_attachments, **options, on_result=on_result
+                reply, context, turn_attachments, **options, on_result=on_result
             )
         )
 
