@@ -199,7 +199,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.registry.capability_check import CapabilityFinding
     from ethos_registry.registry.default_tool_registry import DefaultToolRegistry
     from ethos_registry.registry.deferred_view import DeferredView
-    from ethos_registry.registry.dispatched_stream import DispatchedStream
+    from ethos_registry.registry.dispatched_stream import DispatchedStream, SyncStreamDispatcher
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
@@ -395,6 +395,7 @@ __all__ = [
     "StreamOptions",
     "SupervisedProcess",
     "SupervisorUnavailableError",
+    "SyncStreamDispatcher",
     "TavilySearch",
     "Tool",
     "ToolAlreadyRegisteredError",
@@ -589,7 +590,7 @@ _NAMES = {
     "registry.capability_check": "CapabilityFinding",
     "registry.default_tool_registry": "DefaultToolRegistry",
     "registry.deferred_view": "DeferredView",
-    "registry.dispatched_stream": "DispatchedStream",
+    "registry.dispatched_stream": "DispatchedStream SyncStreamDispatcher",
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",

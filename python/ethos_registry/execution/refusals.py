@@ -141,10 +141,11 @@ def stopped(
     was_started: bool,
     limit_seconds: float | None,
     max_threads: int,
+    note: str = "",
 ) -> ToolError:
     """The answer to a call that was stopped, or cancelled by other code (no reason).
 
-    `limit_seconds` is the limit that ended it.
+    `limit_seconds` is the limit that ended it, `note` what may have kept it from ending.
     """
     if reason is None or reason == "cancelled":
         if not was_started:
@@ -165,7 +166,7 @@ def stopped(
         )
     if was_started:
         return ToolError(
-            f"Tool {name} timed out after {limit_seconds:g} s; it may have run",
+            f"Tool {name} timed out after {limit_seconds:g} s{note}; it may have run",
             "execution_failed",
             "timeout",
         )

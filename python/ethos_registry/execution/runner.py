@@ -28,6 +28,8 @@ from ethos_registry.reduction.finish import Finished
 
 __all__ = ["Runner"]
 
+_BLOCKED_CALLER = " (it may wait for the event loop of its caller, which a synchronous call blocks)"
+
 _new_result: Any = CallResult.__new__
 
 
@@ -269,6 +271,7 @@ class Runner:
             was_started=call.started is not None,
             limit_seconds=limit_seconds,
             max_threads=runtime.threads.max_threads,
+            note=_BLOCKED_CALLER if self._batch.blocks_caller_loop else "",
         )
 
     def _settled(

@@ -1,4 +1,4 @@
-"""The calls of whatever a program has in hand: calls, content blocks, or a provider's whole reply."""
+"""The calls in what a program has: calls, content blocks, or a provider's whole reply."""
 
 from __future__ import annotations
 
@@ -17,86 +17,25 @@ _CALL_TYPES: Final = frozenset(
     {"tool_use", "function_call", "function", "custom_tool_call", "custom"}
 )
 _OTHER_TYPES: Final = frozenset(
-    [
-        "text",
-        "thinking",
-        "redacted_thinking",
-        "server_tool_use",
-        "mcp_tool_use",
-        "mcp_tool_listing",
-        "container_upload",
-        "image",
-        "document",
-        "search_result",
-        "tool_result",
-        "tool_reference",
-        "fallback",
-        "compaction",
-        "context_management",
-        "message",
-        "reasoning",
-        "output_text",
-        "refusal",
-        "input_text",
-        "input_image",
-        "input_file",
-        "input_audio",
-        "image_url",
-        "file",
-        "audio",
-        "video",
-        "file_search_call",
-        "web_search_call",
-        "computer_call",
-        "image_generation_call",
-        "code_interpreter_call",
-        "local_shell_call",
-        "shell_call",
-        "apply_patch_call",
-        "mcp_list_tools",
-        "mcp_approval_request",
-        "mcp_approval_response",
-        "mcp_call",
-        "tool_search_call",
-        "tool_search_output",
-        "additional_tools",
-        "program",
-        "program_output",
-        "item_reference",
-        "encrypted_content",
-    ]
+    """
+    text thinking redacted_thinking server_tool_use mcp_tool_use mcp_tool_listing container_upload
+    image document search_result tool_result tool_reference fallback compaction context_management
+    message reasoning output_text refusal input_text input_image input_file input_audio image_url
+    file audio video file_search_call web_search_call computer_call image_generation_call
+    code_interpreter_call local_shell_call shell_call apply_patch_call mcp_list_tools
+    mcp_approval_request mcp_approval_response mcp_call tool_search_call tool_search_output
+    additional_tools program program_output item_reference encrypted_content
+    """.split()  # noqa: SIM905 - a list would take a line for each
 )
 """Elements of replies that are not calls of ours: text, and what the provider runs itself."""
 _OTHER_ENDINGS: Final = ("_tool_result", "_call_output")
 _OTHER_KEYS: Final = frozenset(
-    [
-        "text",
-        "thought",
-        "inlineData",
-        "inline_data",
-        "fileData",
-        "file_data",
-        "executableCode",
-        "executable_code",
-        "codeExecutionResult",
-        "code_execution_result",
-        "functionResponse",
-        "function_response",
-        "toolCall",
-        "tool_call",
-        "toolResponse",
-        "tool_response",
-        "image",
-        "document",
-        "video",
-        "audio",
-        "toolResult",
-        "guardContent",
-        "cachePoint",
-        "reasoningContent",
-        "citationsContent",
-        "searchResult",
-    ]
+    """
+    text thought inlineData inline_data fileData file_data executableCode executable_code
+    codeExecutionResult code_execution_result functionResponse function_response toolCall tool_call
+    toolResponse tool_response image document video audio toolResult guardContent cachePoint
+    reasoningContent citationsContent searchResult
+    """.split()  # noqa: SIM905
 )
 """The keys of the elements of Gemini and Bedrock, which have no type."""
 

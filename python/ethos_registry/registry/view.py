@@ -31,6 +31,7 @@ from ethos_registry.registry import shown
 from ethos_registry.registry.batch_arguments import checked_execution, checked_resume, read_reply
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.registry.streaming_view import StreamingView
+from ethos_registry.registry.sync import run_sync
 from ethos_registry.registry.tools_table import tools_table
 from ethos_registry.table.admission import Admission
 
@@ -226,6 +227,20 @@ class View(StreamingView):
             self._turn,
         )
 
+    def execute_sync(
+        self,
+        reply: Any,
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[BatchOptions],
+    ) -> CallResults:
+        """`execute` for code that does not await; it takes the same parameters.
+
+        It can be called while this thread runs a loop, as in a notebook: the calls then run on the
+        loop of another thread, and this one is blocked until they have ended.
+        """
+        return run_sync(lambda: self.execute(reply, context, turn_attachments, **options))
+
     async def resume(
         self,
         token: str,
@@ -271,6 +286,30 @@ class View(StreamingView):
             approved=approved,
             edited_args=edited_args,
             reason=reason,
+        )
+
+    def resume_sync(
+        self,
+        token: str,
+        *,
+        approved: bool,
+        edited_args: Any = None,
+        reason: str | None = None,
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[BatchOptions],
+    ) -> CallResult:
+        """`resume` for code that does not await; it takes the same parameters."""
+        return run_sync(
+            lambda: self.resume(
+                token,
+                approved=approved,
+                edited_args=edited_args,
+                reason=reason,
+                context=context,
+                turn_attachments=turn_attachments,
+                **options,
+            )
         )
 
     def stream(
