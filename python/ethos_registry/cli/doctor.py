@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import platform
 import sys
@@ -11,6 +10,7 @@ from rich.table import Table
 
 from ethos_registry import __version__, containment, sandbox_support
 from ethos_registry.cli.output import write_rendered
+from ethos_registry.contract.extras import EXTRAS, has_extra
 
 __all__ = ["doctor"]
 
@@ -24,13 +24,6 @@ _CONTAINMENT = {
     "tree": "everything that a command started is ended with it",
     "group": "its process group is ended; what left the group is not",
     "process": "only the program itself is ended",
-}
-_EXTRAS = {
-    "keyring": "keyring",
-    "mcp": "mcp",
-    "network": "httpcore",
-    "parquet": "pyarrow",
-    "postgres": "psycopg",
 }
 
 
@@ -46,8 +39,8 @@ def doctor() -> None:
         table.add_row("", support.reason)
     contained = containment()
     table.add_row("processes", f"{contained}: {_CONTAINMENT[contained]}")
-    for extra, module in _EXTRAS.items():
-        is_there = importlib.util.find_spec(module) is not None
-        hint = "installed" if is_there else f"missing: pip install 'ethos-registry[{extra}]'"
+    for extra in EXTRAS:
+        missing = f"missing: pip install 'ethos-registry[{extra}]'"
+        hint = "installed" if has_extra(extra) else missing
         table.add_row(f"extra {extra}", hint)
     write_rendered(table)

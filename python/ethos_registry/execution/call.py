@@ -72,6 +72,8 @@ class Call(ToolContext):
     """Characters of a result before it was reduced where its tool ran."""
     has_registry_error = False
     """Whether the error that arrived was made by the registry there, as for an exception."""
+    exception: BaseException | None = None
+    """What the tool, a filter before it or a backend raised."""
     finish_facts: FinishFacts | None = None
     """What the worker did with the result that arrived."""
     _scoped: Mapping[str, Any] = MappingProxyType({})

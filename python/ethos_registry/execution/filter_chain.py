@@ -103,9 +103,12 @@ async def _after(
         answer = item.after(invocation, result)
         if answer is not None and inspect.isawaitable(answer):
             answer = await _in_time(answer, call)
-        return result if answer is None else checked_result(answer)
+        return result if answer is None else _checked(answer, "a filter after it answered: ")
     except KeyboardInterrupt:
         raise
+    except BadResultError as problem:
+        call.batch.runtime.log_mistake(f"tool {invocation.tool_name}: {problem}")
+        return result
     except BaseException as error:
         if task is not None and task.cancelling() > cancellations:
             raise  # the call was stopped, or its task cancelled

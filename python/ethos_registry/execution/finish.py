@@ -63,6 +63,7 @@ def finish_failure(call: Call, error: BaseException) -> Finished:
     if call.stop_reason is None:
         if call.batch.observers is not None:
             call.batch.exception_types[call.index] = refusals.class_name(error)
+        call.exception = refusals.without_own_frames(error)
         refusals.log_raised(call.plan.name, error, call.plan.redact)
     text = refusals.exception_text(error)
     return _finish(call, ToolError(text, "execution_failed", "raised"), None)
@@ -70,6 +71,8 @@ def finish_failure(call: Call, error: BaseException) -> Finished:
 
 def _bad_result(call: Call, problem: str) -> Finished:
     text = refusals.returned_no_result(call.plan.name, problem)
+    redact = call.plan.redact
+    call.batch.runtime.log_mistake(text if redact is None else redact(text))
     return _finish(call, ToolError(text, "execution_failed", "bad_result"), None)
 
 

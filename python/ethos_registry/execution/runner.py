@@ -299,6 +299,9 @@ class Runner:
         answer.reduced_chars = reduced_chars
         answer.sent_chars = sent_chars
         answer.truncated_from = truncated_from
+        answer.exception = call.exception
+        if call.exception is not None:
+            del call.exception  # a frame of its traceback holds the call
         answer.duration_seconds = 0.0 if started is None else monotonic() - started
         self._answers[index] = answer
         report = self._report

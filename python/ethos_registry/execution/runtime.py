@@ -15,7 +15,7 @@ from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducer
 from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.execution.approvals import Approvals
 from ethos_registry.execution.filters import InvocationFilter
-from ethos_registry.execution.logged import log_exception
+from ethos_registry.execution.logged import log_exception, log_line
 from ethos_registry.execution.observers import Observers
 from ethos_registry.execution.shared_slots import SharedSlots
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
@@ -32,6 +32,8 @@ DEFAULT_ABANDON_AFTER_SECONDS = 2.0
 """How long a call that was stopped may take to end before it is abandoned."""
 DEFAULT_THREAD_WAIT_SECONDS = 5.0
 """How long a plain function may wait for a thread."""
+
+_MAX_LOGGED = 10_000
 
 _logger = logging.getLogger("ethos_registry")
 
@@ -208,7 +210,13 @@ class Runtime:
         """Log a warning once for each message."""
         if message not in self._logged:
             self._logged.add(message)
-            _logger.warning("%s", message)
+            log_line(logging.WARNING, message)
+
+    def log_mistake(self, message: str) -> None:
+        """Log a mistake of the program as an error, once for each message."""
+        if message not in self._logged and len(self._logged) < _MAX_LOGGED:
+            self._logged.add(message)
+            log_line(logging.ERROR, message)
 
     def log_once(self, what: str, error: BaseException) -> None:
         """Log one warning for each kind of failure, with its traceback."""
@@ -221,4 +229,4 @@ class Runtime:
         except KeyboardInterrupt:
             raise
         except BaseException:  # a handler asks the exception for its text, which is foreign code
-            _logger.warning("%s raised; later exceptions are not logged", what)
+            log_line(logging.WARNING, f"{what} raised; later exceptions are not logged")
