@@ -6,6 +6,7 @@ import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, Protocol, TypeAlias
 
 from ethos_registry.contract import checks
@@ -14,6 +15,7 @@ from ethos_registry.contract.callables import check_takes
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolResult
+from ethos_registry.execution.blocking import watched
 from ethos_registry.table.entry import Entry
 
 __all__ = ["AFTER_SECONDS", "Invocation", "InvocationFilter", "checked_filters", "matching"]
@@ -146,7 +148,16 @@ def matching(filters: Sequence[InvocationFilter], entry: Entry) -> tuple[Invocat
     return tuple(item for item in filters if item.matches(entry))
 
 
-async def awaited(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a filter's function returns, awaited if it is awaitable."""
-    answer = function(*arguments)
-    return await answer if inspect.isawaitable(answer) else answer
+async def awaited(
+    report: Callable[[float], object], function: Callable[..., Any], *arguments: Any
+) -> Any:
+    """What a filter's function returns, awaited if it is awaitable.
+
+    `report` is called with the seconds in which it blocked the event loop.
+    """
+    begun = monotonic()
+    try:
+        answer = function(*arguments)
+    finally:
+        report(monotonic() - begun)
+    return await watched(answer, report) if inspect.isawaitable(answer) else answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import monotonic
 from typing import Any
 
 from ethos_registry import _core
@@ -40,7 +41,7 @@ async def finish(call: Call, value: Any) -> Finished:
         result = checked_result(value)
         facts = call.finish_facts
         if not is_large_result(result) and (facts is None or facts.file is None):
-            return _finish(call, result, call.plan.reducer)
+            return _finish_on_loop(call, result)
         try:
             job = finish_threads.submit(_finish, call, result, call.plan.reducer)
         except NoThreadError:
@@ -54,6 +55,17 @@ async def finish(call: Call, value: Any) -> Finished:
         return _bad_result(call, refusals.exception_text(failure))
     done: Finished = finished
     return done
+
+
+def _finish_on_loop(call: Call, result: ToolResult) -> Finished:
+    reducer = call.plan.reducer
+    if reducer is None:
+        return _finish(call, result, None)
+    begun = monotonic()
+    finished = _finish(call, result, reducer)
+    what = f"the reducer of tool `{call.plan.name}`"
+    call.batch.runtime.report_blocking(what, monotonic() - begun)
+    return finished
 
 
 def finish_failure(call: Call, error: BaseException) -> Finished:

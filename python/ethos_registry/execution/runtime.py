@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
+from time import monotonic
 from typing import Any, ClassVar
 
 from ethos_registry import _core
@@ -14,6 +15,7 @@ from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
 from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.execution.approvals import Approvals
+from ethos_registry.execution.blocking import BLOCKING_SECONDS
 from ethos_registry.execution.filters import InvocationFilter
 from ethos_registry.execution.logged import log_exception, log_line
 from ethos_registry.execution.observers import Observers
@@ -199,12 +201,21 @@ class Runtime:
 
     def guard(self, what: str, function: Callable[..., object], *arguments: Any) -> None:
         """Call a callback of the host; its exception is logged once and changes nothing."""
+        begun = monotonic()
         try:
             function(*arguments)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit in a callback of the loop would end the loop
             self.log_once(what, error)
+        self.report_blocking(what, monotonic() - begun)
+
+    def report_blocking(self, what: str, seconds: float, way_out: str = "") -> None:
+        """Log once for each code that it blocked the event loop."""
+        if seconds > BLOCKING_SECONDS and (key := f"{what} blocks") not in self._logged:
+            self._logged.add(key)
+            way = f"; {way_out}" if way_out else ""
+            log_line(logging.WARNING, f"{what} blocked the event loop for {seconds:.1f} s{way}")
 
     def warn_once(self, message: str) -> None:
         """Log a warning once for each message."""

@@ -148,7 +148,7 @@ def _is_call(element: object) -> bool:
     if read(element, "role") is not None:
         return False
     if (use := read(element, "toolUse")) is not None:
-        return read(use, "type") != "server_tool_use"
+        return bool(read(use, "type") != "server_tool_use")
     if read(element, "functionCall", "function_call") is not None:
         return True
     parts = (_IDS, ("name",), _ARGUMENTS)
