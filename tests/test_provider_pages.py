@@ -126,7 +126,9 @@ def test_a_loop_has_at_most_fifteen_lines(name: str) -> None:
 def test_the_loops_for_openai_have_types(checker: str, tmp_path: Path) -> None:
     program = tmp_path / "loops.py"
     program.write_text("\n\n".join(blocks_of("openai")), encoding="utf-8")
-    strict = ["--strict", "--no-incremental"] if checker == "mypy" else []
+    strict = ["--strict", "--no-incremental"]
+    if checker == "pyright":
+        strict = ["--pythonpath", sys.executable]
     command = [sys.executable, "-m", checker, *strict, str(program)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
