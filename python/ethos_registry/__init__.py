@@ -86,6 +86,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         TurnAlreadySignalledError,
     )
     from ethos_registry.contract.execute_request import ToolExecuteRequest
+    from ethos_registry.contract.extras import installed_extras
     from ethos_registry.contract.finish_elsewhere import FinishFacts, FinishOrder, SharedFolder
     from ethos_registry.contract.observer import (
         BatchObserver,
@@ -450,6 +451,7 @@ __all__ = [
     "folder_storage",
     "function_schema",
     "is_secret_name",
+    "installed_extras",
     "is_tool_registry",
     "kanban_tools",
     "lint_tool",
@@ -536,6 +538,7 @@ _NAMES = {
         "TurnAlreadySignalledError"
     ),
     "contract.execute_request": "ToolExecuteRequest",
+    "contract.extras": "installed_extras",
     "contract.finish_elsewhere": "FinishFacts FinishOrder SharedFolder",
     "contract.observer": (
         "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"

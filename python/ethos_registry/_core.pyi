@@ -82,7 +82,7 @@ class Gate:
     theirs. `allowed_mcp_tools` maps a server to bare names; every tool of a server that is absent
     passes. `granted_tools` names tools of any kind, and binds those that always are included too.
     `exclude_tools` is stronger than everything; its entries are names, or `toolset:<group>` for the
-    tools of a group, of any kind. `TypeError` for lists that are no sequences of `str`; an entry
+    tools of a group, of any kind. `TypeError` for lists that are not sequences of `str`; an entry
     that holds a lone surrogate matches nothing and is ignored.
     """
     def __new__(cls, /, *, allowed_tools: Sequence[str] | None = None, allowed_groups: Sequence[str] | None = None, exclude_tools: Sequence[str] | None = None, allowed_mcp_servers: Sequence[str] | None = None, allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None, allowed_plugins: Sequence[str] | None = None, granted_tools: Sequence[str] | None = None) -> Gate: ...

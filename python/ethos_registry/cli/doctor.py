@@ -8,9 +8,8 @@ import sys
 
 from rich.table import Table
 
-from ethos_registry import __version__, containment, sandbox_support
+from ethos_registry import __version__, containment, installed_extras, sandbox_support
 from ethos_registry.cli.output import write_rendered
-from ethos_registry.contract.extras import EXTRAS, has_extra
 
 __all__ = ["doctor"]
 
@@ -39,8 +38,8 @@ def doctor() -> None:
         table.add_row("", support.reason)
     contained = containment()
     table.add_row("processes", f"{contained}: {_CONTAINMENT[contained]}")
-    for extra in EXTRAS:
+    for extra, is_there in installed_extras().items():
         missing = f"missing: pip install 'ethos-registry[{extra}]'"
-        hint = "installed" if has_extra(extra) else missing
+        hint = "installed" if is_there else missing
         table.add_row(f"extra {extra}", hint)
     write_rendered(table)

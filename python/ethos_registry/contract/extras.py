@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from ethos_registry.contract.errors import ConfigError
 
-__all__ = ["EXTRAS", "has_extra", "missing_extra"]
+__all__ = ["EXTRAS", "has_extra", "installed_extras", "missing_extra"]
 
 EXTRAS: Mapping[str, str] = MappingProxyType(
     {
@@ -50,3 +50,8 @@ def missing_extra(what: str, extra: str) -> ConfigError:
     "the adapter for LangChain needs an extra: pip install 'ethos-registry[langchain]'"
     """
     return ConfigError(f"{what} needs an extra: pip install 'ethos-registry[{extra}]'")
+
+
+def installed_extras() -> dict[str, bool]:
+    """Each extra of the package, and whether its packages are installed."""
+    return {extra: has_extra(extra) for extra in EXTRAS}

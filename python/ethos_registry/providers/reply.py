@@ -48,7 +48,7 @@ def reply_calls(reply: object, on_unknown: OnUnknown) -> list[Any]:
 
     Replies are those of the seven formats, as dicts or SDK objects. An element with the shape of a
     call is always there, a malformed one as `MalformedCall`; others are left out, and `on_unknown`
-    is called with the type of an element that nobody knows.
+    is called with the type of an element that is unknown.
 
     Raises:
         ConfigError: `reply` is nothing of that.

@@ -16,7 +16,7 @@ use crate::table::ToolTable;
 /// theirs. `allowed_mcp_tools` maps a server to bare names; every tool of a server that is absent
 /// passes. `granted_tools` names tools of any kind, and binds those that always are included too.
 /// `exclude_tools` is stronger than everything; its entries are names, or `toolset:<group>` for the
-/// tools of a group, of any kind. `TypeError` for lists that are no sequences of `str`; an entry
+/// tools of a group, of any kind. `TypeError` for lists that are not sequences of `str`; an entry
 /// that holds a lone surrogate matches nothing and is ignored.
 #[pyclass(frozen, module = "ethos_registry._core")]
 pub(crate) struct Gate {
