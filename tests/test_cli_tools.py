@@ -76,8 +76,9 @@ def test_a_personality_shows_why_a_tool_is_hidden_and_which_entries_match_nothin
     done = run("tools", "--personality", "who.yaml", cwd=folder)
     assert done.returncode == 2
     assert done.stderr == (
-        "error: invalid personality `reader`: unknown toolset entry `misspelt`, "
-        "unknown toolset entry `toolset:none`, unknown plugin `gone`\n"
+        "error: invalid personality 'reader': unknown tool 'misspelt', unknown toolset 'none', "
+        "unknown plugin 'gone'; `allow_unmatched=True` permits entries that only other programs "
+        "know\n"
     )
     assert "`terminal` is not in the toolset of `reader`" in done.stdout
     assert "`toolset` has entries that match nothing: `misspelt`, `toolset:none`" in done.stdout
@@ -265,8 +266,8 @@ def test_a_misspelt_personality_is_an_error_that_suggests_the_right_name(folder)
     ):
         done = run(*command, "--personality", "typo.yaml", cwd=folder)
         assert done.returncode == 2
-        assert "unknown toolset entry `termnal` (did you mean `terminal`?)" in done.stderr
-        assert "(did you mean `toolset:file`?)" in done.stderr
+        assert "unknown tool 'termnal' (did you mean 'terminal'?)" in done.stderr
+        assert "(did you mean 'file'?)" in done.stderr
         if command != ("tools",):
             assert done.stdout == ""
     done = run("tools", "--personality", "two.yaml", "--id", "reade", cwd=folder)

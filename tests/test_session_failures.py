@@ -383,7 +383,7 @@ async def test_the_traceback_of_what_a_tool_raised_is_in_the_log_for_who_debugs(
         raise error
 
     registry = registry_of(fail)
-    for level, records in ((logging.INFO, 0), (logging.DEBUG, 1)):
+    for level, records in ((logging.ERROR, 0), (logging.WARNING, 1)):
         with caplog.at_level(level, "ethos_registry"):
             [result] = await registry.execute_parallel(calls_of("fail"))
         assert reason(result) == "raised"

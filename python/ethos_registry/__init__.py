@@ -86,6 +86,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         TurnAlreadySignalledError,
     )
     from ethos_registry.contract.execute_request import ToolExecuteRequest
+    from ethos_registry.contract.extras import installed_extras
     from ethos_registry.contract.finish_elsewhere import FinishFacts, FinishOrder, SharedFolder
     from ethos_registry.contract.observer import (
         BatchObserver,
@@ -199,7 +200,7 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.registry.capability_check import CapabilityFinding
     from ethos_registry.registry.default_tool_registry import DefaultToolRegistry
     from ethos_registry.registry.deferred_view import DeferredView
-    from ethos_registry.registry.dispatched_stream import DispatchedStream
+    from ethos_registry.registry.dispatched_stream import DispatchedStream, SyncStreamDispatcher
     from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
     from ethos_registry.registry.explain import Explanation
     from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
@@ -395,6 +396,7 @@ __all__ = [
     "StreamOptions",
     "SupervisedProcess",
     "SupervisorUnavailableError",
+    "SyncStreamDispatcher",
     "TavilySearch",
     "Tool",
     "ToolAlreadyRegisteredError",
@@ -449,6 +451,7 @@ __all__ = [
     "folder_storage",
     "function_schema",
     "is_secret_name",
+    "installed_extras",
     "is_tool_registry",
     "kanban_tools",
     "lint_tool",
@@ -535,6 +538,7 @@ _NAMES = {
         "TurnAlreadySignalledError"
     ),
     "contract.execute_request": "ToolExecuteRequest",
+    "contract.extras": "installed_extras",
     "contract.finish_elsewhere": "FinishFacts FinishOrder SharedFolder",
     "contract.observer": (
         "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
@@ -589,7 +593,7 @@ _NAMES = {
     "registry.capability_check": "CapabilityFinding",
     "registry.default_tool_registry": "DefaultToolRegistry",
     "registry.deferred_view": "DeferredView",
-    "registry.dispatched_stream": "DispatchedStream",
+    "registry.dispatched_stream": "DispatchedStream SyncStreamDispatcher",
     "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
     "registry.explain": "Explanation",
     "registry.frozen": "FrozenToolRegistry create_tool_registry",

@@ -81,8 +81,9 @@ class Gate:
     Tools of MCP servers and plugins skip it; a tool of both a server and a plugin passes both of
     theirs. `allowed_mcp_tools` maps a server to bare names; every tool of a server that is absent
     passes. `granted_tools` names tools of any kind, and binds those that always are included too.
-    `exclude_tools` is stronger than everything. `TypeError` for lists that are no
-    sequences of `str`; an entry that holds a lone surrogate matches nothing and is ignored.
+    `exclude_tools` is stronger than everything; its entries are names, or `toolset:<group>` for the
+    tools of a group, of any kind. `TypeError` for lists that are not sequences of `str`; an entry
+    that holds a lone surrogate matches nothing and is ignored.
     """
     def __new__(cls, /, *, allowed_tools: Sequence[str] | None = None, allowed_groups: Sequence[str] | None = None, exclude_tools: Sequence[str] | None = None, allowed_mcp_servers: Sequence[str] | None = None, allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None, allowed_plugins: Sequence[str] | None = None, granted_tools: Sequence[str] | None = None) -> Gate: ...
     def unmatched(self, /, table: ToolTable) -> "dict[str, list[str]]":
@@ -90,9 +91,9 @@ class Gate:
         The entries of each list that match no tool of `table`, sorted; lists without any are left
         out.
 
-        `allowed_tools` and `allowed_groups` match built-in tools only. MCP tools read
-        `server/tool`; `server/` is a server without a tool for which no bare name was given.
-        `granted_tools` is left out.
+        `allowed_tools` and `allowed_groups` match built-in tools only; excluded groups keep their
+        prefix and follow the names. MCP tools read `server/tool`; `server/` is a server without a
+        tool for which no bare name was given. `granted_tools` is left out.
         """
 
 @final

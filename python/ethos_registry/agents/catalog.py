@@ -17,6 +17,7 @@ from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredError
 from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.registration import Registration, Segment
+from ethos_registry.registry.explain import refuse_unmatched, refuse_unmatched_filters
 from ethos_registry.registry.frozen import FrozenToolRegistry
 from ethos_registry.registry.merging import RegisteredEntry, entries_of
 from ethos_registry.registry.tool_registry import ToolRegistry
@@ -187,9 +188,9 @@ class AgentCatalog(CatalogWriter):
         entries = [each.entry for each in held]
         self._known = KnownNames(entries, self._agents)
         self._grants = Grants()
-        for agent_id, what in self._wanted_grants:
+        for agent_id, what, allow_unmatched in self._wanted_grants:
             self._check_agent(agent_id)
-            self._grants.add(agent_id, self._known.read(what))
+            self._grants.add(agent_id, self._known.read(what, allow_unmatched=allow_unmatched))
         self._sealed = sealed
 
     def _announce(self) -> None:
@@ -244,13 +245,15 @@ class AgentCatalog(CatalogWriter):
         personality: Personality | None = None,
         *,
         freeze_availability: bool = False,
+        allow_unmatched: bool = False,
     ) -> CatalogView:
         """What an agent sees and may call: its own tools and those it was granted.
 
         A `personality` narrows that further. Calls are counted under the agent.
 
         Raises:
-            ConfigError: the agent is unknown, or the catalogue was not started.
+            ConfigError: the agent is unknown, the catalogue was not started, or the personality
+                names what the catalogue does not have, unless `allow_unmatched`.
 
         """
         agent_id = agent_id_of(agent, "agent")
@@ -258,6 +261,9 @@ class AgentCatalog(CatalogWriter):
         with self._lock:
             self._check_agent(agent_id)
             visible, callable_ = self._admissions(agent_id, personality, registry)
+        if not checks.boolean(allow_unmatched, "allow_unmatched") and personality is not None:
+            refuse_unmatched(personality, visible)
+        refuse_unmatched_filters(registry._settings().filters, visible.snapshot)
         return CatalogView(
             agent_id,
             visible,

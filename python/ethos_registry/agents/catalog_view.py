@@ -13,7 +13,7 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import Personality
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
-from ethos_registry.registry.batch_arguments import checked_batch, checked_resume
+from ethos_registry.registry.batch_arguments import checked_context, checked_resume
 from ethos_registry.registry.dispatcher import StreamDispatcher
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission
@@ -55,7 +55,7 @@ class CatalogView(View):
 
     async def execute(
         self,
-        calls: Sequence[Any],
+        reply: Any,
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
         *,
@@ -65,15 +65,15 @@ class CatalogView(View):
     ) -> CallResults:
         """Run the calls of the agent; one result a call, in order.
 
-        The parameters are those of `ToolRegistry.execute_parallel`. Agents that these calls
+        The parameters are those of `View.execute`. Agents that these calls
         delegate to share `max_concurrency` and the deadline.
         """
-        calls, context = checked_batch(calls, context)
+        context = checked_context(context)
         scope = self._scope(context, deadline_seconds, max_concurrency)
         token = current_scope.set(scope)
         try:
             return await self._called.execute(
-                calls,
+                reply,
                 self._own(context),
                 turn_attachments,
                 deadline_seconds=deadline_seconds,
@@ -95,7 +95,7 @@ class CatalogView(View):
         **options: Any,
     ) -> CallResult:
         """Continue a call of this agent that waits for approval; see `View.resume`."""
-        _, context = checked_batch([], context)
+        context = checked_context(context)
         scope = self._scope(
             context, options.get("deadline_seconds"), options.get("max_concurrency")
         )
@@ -124,7 +124,7 @@ class CatalogView(View):
 
         Agents that these calls delegate to share `max_concurrency` and the deadline.
         """
-        _, context = checked_batch([], context)
+        context = checked_context(context)
         scope = self._scope(
             context, options.get("deadline_seconds"), options.get("max_concurrency")
         )

@@ -34,7 +34,7 @@ class CatalogWriter:
         self._sealed: FrozenToolRegistry | None = None
         self._agents: dict[str, Agent] = {}
         self._grants = Grants()
-        self._wanted_grants: list[tuple[str, str]] = []
+        self._wanted_grants: list[tuple[str, str, bool]] = []
         """Given before the start, when the tools are not known yet."""
         self._known = KnownNames((), ())
         self._registering: ContextVar[str | None] = ContextVar("registering", default=None)
@@ -156,25 +156,27 @@ class CatalogWriter:
                 )
             self._staged.unregister(name)
 
-    def grant(self, agent: Agent | str, what: str) -> None:
+    def grant(self, agent: Agent | str, what: str, *, allow_unmatched: bool = False) -> None:
         """Let an agent see and call a tool of another, or all tools of an owner or a toolset.
 
         `what` is the name of a tool or of an owner, or `toolset:<group>`; `tool:<name>` and
         `owner:<id>` where a name is both. `agent:<id>` permits delegation to an agent without
         showing its tools. Before the start the names are checked by `start`, after it at once;
-        views that were made before do not change.
+        views that were made before do not change. With `allow_unmatched` a grant may name what
+        only other programs have; it opens nothing here.
 
         Raises:
             ConfigError: the agent, tool, owner or toolset is unknown.
 
         """
         agent_id = agent_id_of(agent, "agent")
+        checks.boolean(allow_unmatched, "allow_unmatched")
         with self._lock:
             if self._sealed is None:
-                self._wanted_grants.append((agent_id, checks.text(what, "what")))
+                self._wanted_grants.append((agent_id, checks.text(what, "what"), allow_unmatched))
                 return
             self._check_agent(agent_id)
-            self._grants.add(agent_id, self._known.read(what))
+            self._grants.add(agent_id, self._known.read(what, allow_unmatched=allow_unmatched))
             self._grants_changed()
 
     def _check_open(self, what: str) -> None:

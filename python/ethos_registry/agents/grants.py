@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.registry.explain import nearest_name
 from ethos_registry.table.entry import Entry
 
 __all__ = ["Grant", "Grants", "KnownNames"]
@@ -40,17 +41,20 @@ class KnownNames:
             if entry.toolset is not None:
                 self._groups.setdefault(("toolset", entry.toolset), []).append(entry.name)
 
-    def read(self, what: object) -> Grant:
+    def read(self, what: object, *, allow_unmatched: bool = False) -> Grant:
         """The grant that `what` names: `tool:x`, `owner:x`, `toolset:x`, `agent:x`, or a bare name.
 
-        `ConfigError` for a name that nothing has, and for one that both a tool and an owner have.
+        `ConfigError` for a name that nothing has, unless `allow_unmatched`, and for one that both a
+        tool and an owner have.
         """
         text = checks.text(what, "what")
         kind, colon, name = text.partition(":")
         if colon and kind in _PREFIXES:
             grant = Grant(kind, name)
-            if not self._has(grant):
-                raise ConfigError(f"cannot grant {checks.brief(text)}: unknown {kind}")
+            if not allow_unmatched and not self._has(grant):
+                raise ConfigError(
+                    f"cannot grant {checks.brief(text)}: unknown {kind}{self._meant(text)}"
+                )
             return grant
         found = [Grant(kind, text) for kind in ("tool", "owner") if self._has(Grant(kind, text))]
         if not found and text in self._agents:
@@ -62,10 +66,20 @@ class KnownNames:
                 f"cannot grant {checks.brief(text)}: a tool and an owner have this name; "
                 f"write 'tool:{text}' or 'owner:{text}'"
             )
+        if allow_unmatched:
+            return Grant("tool", text)
         raise ConfigError(
-            f"cannot grant {checks.brief(text)}: no tool and no owner has this name; "
-            "a group of tools is written 'toolset:<group>'"
+            f"cannot grant {checks.brief(text)}: no tool and no owner has this name"
+            f"{self._meant(text)}; a group of tools is written 'toolset:<group>'"
         )
+
+    def _meant(self, text: str) -> str:
+        """The nearest thing that can be granted, for a message."""
+        groups = [str(Grant(kind, name)) for kind, name in self._groups]  # type: ignore[arg-type]
+        agents = [f"agent:{name}" for name in self._agents]
+        tools = [f"tool:{name}" for name in self._tools] if ":" in text else list(self._tools)
+        nearest = nearest_name(text, [*tools, *self._agents, *groups, *agents])
+        return "" if nearest is None else f" (did you mean {nearest!r}?)"
 
     def _has(self, grant: Grant) -> bool:
         if grant.kind == "tool":

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from ethos_registry.capabilities.handed_out import HandedOutSecrets
 from ethos_registry.contract.errors import ConfigError, EthosRegistryError
+from ethos_registry.contract.extras import missing_extra
 
 __all__ = [
     "DeclaredSecrets",
@@ -112,10 +113,8 @@ class KeyringSecrets:
         """The password stored in the keyring under this name."""
         try:
             import keyring
-        except ImportError as error:
-            raise ConfigError(
-                "the keyring needs the extra: pip install 'ethos-registry[keyring]'"
-            ) from error
+        except ImportError:
+            raise missing_extra("the keyring", "keyring") from None
         value: str | None = keyring.get_password(self._service, reference)
         return value
 

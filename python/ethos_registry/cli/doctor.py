@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import platform
 import sys
 
 from rich.table import Table
 
-from ethos_registry import __version__, containment, sandbox_support
+from ethos_registry import __version__, containment, installed_extras, sandbox_support
 from ethos_registry.cli.output import write_rendered
 
 __all__ = ["doctor"]
@@ -25,13 +24,6 @@ _CONTAINMENT = {
     "group": "its process group is ended; what left the group is not",
     "process": "only the program itself is ended",
 }
-_EXTRAS = {
-    "keyring": "keyring",
-    "mcp": "mcp",
-    "network": "httpcore",
-    "parquet": "pyarrow",
-    "postgres": "psycopg",
-}
 
 
 def doctor() -> None:
@@ -46,8 +38,8 @@ def doctor() -> None:
         table.add_row("", support.reason)
     contained = containment()
     table.add_row("processes", f"{contained}: {_CONTAINMENT[contained]}")
-    for extra, module in _EXTRAS.items():
-        is_there = importlib.util.find_spec(module) is not None
-        hint = "installed" if is_there else f"missing: pip install 'ethos-registry[{extra}]'"
+    for extra, is_there in installed_extras().items():
+        missing = f"missing: pip install 'ethos-registry[{extra}]'"
+        hint = "installed" if is_there else missing
         table.add_row(f"extra {extra}", hint)
     write_rendered(table)

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from ethos_registry import (
     CapabilityBackends,
+    ConfigError,
     FrozenToolRegistry,
     Observer,
     Personality,
@@ -141,47 +142,17 @@ def check_personality(
     registry: ToolRegistry | FrozenToolRegistry, personality: Personality | None
 ) -> None:
     """Refuse a personality whose entries match nothing: a typo would silently hide tools."""
-    unmatched = {} if personality is None else registry.check(personality)
-    unmatched.pop("undeclared", None)
-    if personality is None or not unmatched:
+    if personality is None:
         return
-    known = _known_entries(registry)
-    problems = [
-        f"unknown {_FIELD_NAMES.get(field, field)} `{visible(entry)}`"
-        f"{_did_you_mean(entry, known.get(field, known['toolset']))}"
-        for field, entries in unmatched.items()
-        for entry in entries
-    ]
-    raise CommandError(f"invalid personality `{visible(personality.id)}`: {', '.join(problems)}")
-
-
-_FIELD_NAMES = {
-    "toolset": "toolset entry",
-    "exclude": "excluded tool",
-    "plugins": "plugin",
-    "mcp_servers": "MCP server",
-}
-
-
-def _known_entries(registry: ToolRegistry | FrozenToolRegistry) -> dict[str, list[str]]:
-    found = [registry.registration(tool.name) for tool in registry.all()]
-    registrations = [registration for registration in found if registration is not None]
-    names = [registration.tool.name for registration in registrations]
-    groups = {f"toolset:{item.tool.toolset}" for item in registrations if item.tool.toolset}
-    return {
-        "toolset": [*names, *sorted(groups)],
-        "exclude": names,
-        "plugins": sorted({item.plugin_id for item in registrations if item.plugin_id}),
-        "mcp_servers": sorted({item.mcp_server for item in registrations if item.mcp_server}),
-    }
+    try:
+        registry.view(personality)
+    except ConfigError as error:
+        raise CommandError(visible(str(error))) from None
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    group = "toolset:" if name.startswith("toolset:") else ""
-    bare = {each.removeprefix(group): each for each in known if each.startswith(group)}
-    close = difflib.get_close_matches(name.removeprefix(group), bare, n=1)
-    near = [bare[each] for each in close]
-    return f" (did you mean `{near[0]}`?)" if near else ""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f" (did you mean `{close[0]}`?)" if close else ""
 
 
 def make_registry(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ethos_registry.contract import checks
@@ -76,6 +76,12 @@ class CallResult:
     """Characters before the cut, if the trim or the `read_file` reducer cut."""
     duration_seconds: float = 0.0
     """From the start of the tool, or of its last attempt, to its end; 0 if it was not started."""
+    exception: BaseException | None = field(default=None, repr=False, compare=False)
+    """What the tool raised, in the process where it ran: never sent, saved or pickled."""
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        state = {name: getattr(self, name) for name in self.__slots__}
+        return None, state | {"exception": None}
 
     @property
     def ok(self) -> bool:
@@ -116,9 +122,9 @@ class CallResult:
     def from_wire(cls, payload: Mapping[str, Any]) -> CallResult:
         """The result that a JSON object describes."""
         values = python_names(payload, ("tool_call_id", "name", "result"), "call result")
-        for field in ("tool_call_id", "name", "result"):
-            if field not in values:
-                raise ConfigError(f"a call result needs `{wire_name(field)}`")
+        for needed in ("tool_call_id", "name", "result"):
+            if needed not in values:
+                raise ConfigError(f"a call result needs `{wire_name(needed)}`")
         result = result_from_wire(values["result"])
         chars = len(result.text)
         return cls(

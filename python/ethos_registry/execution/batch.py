@@ -8,6 +8,7 @@ import dataclasses
 import threading
 import time
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any, Literal
 
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
@@ -28,7 +29,10 @@ from ethos_registry.execution.timer import BatchTimer
 from ethos_registry.reduction.redaction import Redact
 from ethos_registry.table.admission import Admission
 
-__all__ = ["Batch"]
+__all__ = ["Batch", "caller_loop_is_blocked"]
+
+caller_loop_is_blocked: ContextVar[bool] = ContextVar("caller_loop_is_blocked", default=False)
+"""Whether the calls run on another thread because their caller blocks its own event loop."""
 
 
 class Batch:
@@ -43,6 +47,7 @@ class Batch:
         "artifacts",
         "attempts",
         "availability",
+        "blocks_caller_loop",
         "call_count",
         "can_abort",
         "context",
@@ -102,6 +107,7 @@ class Batch:
         """What was given to each transport, by its `id`."""
         self.availability: dict[str, ToolError | Literal[False]] = {}
         """Why tools are not available, or `False`; each is asked once per batch."""
+        self.blocks_caller_loop = caller_loop_is_blocked.get()
         self._loop = loop
         self._thread_id = threading.get_ident()
         self.timer = BatchTimer(loop)

@@ -18,6 +18,7 @@ from ethos_registry.contract.finish_elsewhere import FinishFacts
 from ethos_registry.contract.policy import NetworkPolicy, Personality
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.execution.batch import Batch
+from ethos_registry.execution.blocking import BLOCKING_SECONDS
 from ethos_registry.execution.full_text import FullText
 from ethos_registry.execution.held_progress import HeldProgress
 from ethos_registry.execution.plan import CallPlan
@@ -72,6 +73,12 @@ class Call(ToolContext):
     """Characters of a result before it was reduced where its tool ran."""
     has_registry_error = False
     """Whether the error that arrived was made by the registry there, as for an exception."""
+    blocked_seconds = 0.0
+    """The longest time in which the tool kept the event loop from running anything else."""
+    callback_seconds = 0.0
+    """How long callbacks took since the last step that blocked the loop."""
+    exception: BaseException | None = None
+    """What the tool, a filter before it or a backend raised."""
     finish_facts: FinishFacts | None = None
     """What the worker did with the result that arrived."""
     _scoped: Mapping[str, Any] = MappingProxyType({})
@@ -152,7 +159,9 @@ class Call(ToolContext):
         if self.has_ended:
             return
         if self.batch.is_on_loop_thread:
+            begun = monotonic()
             self._deliver(event, is_searched)
+            self.callback_seconds += monotonic() - begun
         else:
             self.batch.call_soon(self._deliver, event, is_searched)
 
@@ -174,6 +183,17 @@ class Call(ToolContext):
         """Give the tool the objects that it declared."""
         self._scoped = scoped
 
+    def report_blocking(self, seconds: float) -> None:
+        """The tool ran for some seconds without awaiting anything."""
+        seconds -= self.callback_seconds  # reported as that of the callback
+        self.callback_seconds = 0.0
+        if seconds <= BLOCKING_SECONDS:
+            return
+        self.blocked_seconds = max(seconds, self.blocked_seconds)
+        self.batch.runtime.report_blocking(
+            f"tool `{self.plan.name}`", seconds, "make it a plain `def`, which runs on a thread"
+        )
+
     # The clock
 
     def deadline(self) -> float | None:
@@ -188,6 +208,11 @@ class Call(ToolContext):
                 return None
             uncounted += job.started_at - job.submitted_at
         return None if self._paused_at is not None else begun + timeout + uncounted
+
+    def is_overdue(self) -> bool:
+        """Whether the tool's time is over, though no timer could end it."""
+        deadline = self.deadline()
+        return deadline is not None and monotonic() >= deadline
 
     def thread_deadline(self) -> float | None:
         """When a function has waited too long for a thread; `None` if it does not wait."""

@@ -12,6 +12,7 @@ from typing import Any
 from ethos_registry.contract.observer import StartedCall
 from ethos_registry.contract.result import ToolError
 from ethos_registry.execution import refusals
+from ethos_registry.execution.blocking import watched
 from ethos_registry.execution.call import Call
 from ethos_registry.execution.filter_chain import run_filtered
 from ethos_registry.execution.pending import Answered
@@ -36,9 +37,9 @@ async def run_tool(call: Call, *, is_first: bool = True) -> Any:
     if plan.entry.is_coroutine:
         call.started = monotonic()
         if not is_first:
-            return await plan.entry.execute(call.tool_args, call)
+            return await watched(plan.entry.execute(call.tool_args, call), call.report_blocking)
         _report_start(call, call.started)
-        return await plan.execute(call.tool_args, call)
+        return await watched(plan.execute(call.tool_args, call), call.report_blocking)
     run: ToolError | Callable[[], Any]
     if call.batch.turn is None or not is_first:
         run = partial(plan.entry.execute, call.tool_args, call)
@@ -53,7 +54,7 @@ async def run_tool(call: Call, *, is_first: bool = True) -> Any:
         if inspect.iscoroutine(value):
             value.close()
         raise asyncio.CancelledError
-    return await value
+    return await watched(value, call.report_blocking)
 
 
 async def _run_on_thread(call: Call, run: Callable[[], Any], *, is_first: bool) -> Any:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from time import monotonic
 from typing import Any
 
 from ethos_registry.contract.approval import Pending
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolResult
+from ethos_registry.execution.blocking import watched
 from ethos_registry.execution.call import Call
 from ethos_registry.execution.filters import (
     AFTER_SECONDS,
@@ -46,6 +49,11 @@ async def run_filtered(
     return result
 
 
+def _report_blocking(call: Call, which: str, seconds: float) -> None:
+    what = f"filter `{which}` of tool `{call.plan.name}`"
+    call.batch.runtime.report_blocking(what, seconds)
+
+
 async def _answer_before(
     filters: Sequence[InvocationFilter], invocation: Invocation, call: Call
 ) -> ToolResult | None:
@@ -57,7 +65,8 @@ async def _answer_before(
             continue
         if resumed is not None:
             invocation.is_approved = _place(position, item, call) in resumed.granted
-        answer = await awaited(item.before, invocation)
+        report = partial(_report_blocking, call, "before")
+        answer = await awaited(report, item.before, invocation)
         if call.stop_reason is not None:  # it swallowed its cancellation: nothing starts any more
             raise asyncio.CancelledError
         if answer is None:
@@ -100,12 +109,18 @@ async def _after(
     task = asyncio.current_task()
     cancellations = 0 if task is None else task.cancelling()
     try:
+        report = partial(_report_blocking, call, "after")
+        begun = monotonic()
         answer = item.after(invocation, result)
+        report(monotonic() - begun)
         if answer is not None and inspect.isawaitable(answer):
-            answer = await _in_time(answer, call)
-        return result if answer is None else checked_result(answer)
+            answer = await _in_time(watched(answer, report), call)
+        return result if answer is None else _checked(answer, "a filter after it answered: ")
     except KeyboardInterrupt:
         raise
+    except BadResultError as problem:
+        call.batch.runtime.log_mistake(f"tool {invocation.tool_name}: {problem}")
+        return result
     except BaseException as error:
         if task is not None and task.cancelling() > cancellations:
             raise  # the call was stopped, or its task cancelled

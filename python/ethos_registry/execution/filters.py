@@ -6,6 +6,7 @@ import contextlib
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import Any, Protocol, TypeAlias
 
 from ethos_registry.contract import checks
@@ -14,6 +15,7 @@ from ethos_registry.contract.callables import check_takes
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.result import ToolResult
+from ethos_registry.execution.blocking import watched
 from ethos_registry.table.entry import Entry
 
 __all__ = ["AFTER_SECONDS", "Invocation", "InvocationFilter", "checked_filters", "matching"]
@@ -96,9 +98,12 @@ class InvocationFilter:
     before: Before | None = None
     after: After | None = None
     tool_names: str | Sequence[str] | None = None
-    """The tools it applies to, by exact name. Default: all."""
+    """The tools it applies to, by exact name or as `toolset:<group>`. Default: all."""
     toolset: str | None = None
     """The toolset it applies to. Default: all. If both are given, both must match."""
+    allow_unmatched: bool = False
+    """Whether it may name tools that are not registered; else a batch with it raises `ConfigError`,
+    because a filter with a typo would let every call pass."""
 
     def __post_init__(self) -> None:
         if self.before is None and self.after is None:
@@ -112,11 +117,14 @@ class InvocationFilter:
             names = (names,) if isinstance(names, str) else checks.strings(names, "tool_names")
             object.__setattr__(self, "tool_names", names)
         checks.optional_text(self.toolset, "toolset")
+        checks.boolean(self.allow_unmatched, "allow_unmatched")
 
     def matches(self, entry: Entry) -> bool:
         """Whether the filter applies to this tool."""
         names, toolset = self.tool_names, self.toolset
-        return (names is None or entry.name in names) and toolset in (None, entry.toolset)
+        if toolset not in (None, entry.toolset):
+            return False
+        return names is None or entry.name in names or f"toolset:{entry.toolset}" in names
 
 
 def checked_filters(filters: object) -> tuple[InvocationFilter, ...]:
@@ -140,7 +148,16 @@ def matching(filters: Sequence[InvocationFilter], entry: Entry) -> tuple[Invocat
     return tuple(item for item in filters if item.matches(entry))
 
 
-async def awaited(function: Callable[..., Any], *arguments: Any) -> Any:
-    """What a filter's function returns, awaited if it is awaitable."""
-    answer = function(*arguments)
-    return await answer if inspect.isawaitable(answer) else answer
+async def awaited(
+    report: Callable[[float], object], function: Callable[..., Any], *arguments: Any
+) -> Any:
+    """What a filter's function returns, awaited if it is awaitable.
+
+    `report` is called with the seconds in which it blocked the event loop.
+    """
+    begun = monotonic()
+    try:
+        answer = function(*arguments)
+    finally:
+        report(monotonic() - begun)
+    return await watched(answer, report) if inspect.isawaitable(answer) else answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import monotonic
 from typing import Any
 
 from ethos_registry import _core
@@ -40,7 +41,7 @@ async def finish(call: Call, value: Any) -> Finished:
         result = checked_result(value)
         facts = call.finish_facts
         if not is_large_result(result) and (facts is None or facts.file is None):
-            return _finish(call, result, call.plan.reducer)
+            return _finish_on_loop(call, result)
         try:
             job = finish_threads.submit(_finish, call, result, call.plan.reducer)
         except NoThreadError:
@@ -56,6 +57,17 @@ async def finish(call: Call, value: Any) -> Finished:
     return done
 
 
+def _finish_on_loop(call: Call, result: ToolResult) -> Finished:
+    reducer = call.plan.reducer
+    if reducer is None:
+        return _finish(call, result, None)
+    begun = monotonic()
+    finished = _finish(call, result, reducer)
+    what = f"the reducer of tool `{call.plan.name}`"
+    call.batch.runtime.report_blocking(what, monotonic() - begun)
+    return finished
+
+
 def finish_failure(call: Call, error: BaseException) -> Finished:
     """The result of a tool that raised: the message of the exception, trimmed, never reduced."""
     if type(error) is BadResultError:
@@ -63,6 +75,7 @@ def finish_failure(call: Call, error: BaseException) -> Finished:
     if call.stop_reason is None:
         if call.batch.observers is not None:
             call.batch.exception_types[call.index] = refusals.class_name(error)
+        call.exception = refusals.without_own_frames(error)
         refusals.log_raised(call.plan.name, error, call.plan.redact)
     text = refusals.exception_text(error)
     return _finish(call, ToolError(text, "execution_failed", "raised"), None)
@@ -70,6 +83,8 @@ def finish_failure(call: Call, error: BaseException) -> Finished:
 
 def _bad_result(call: Call, problem: str) -> Finished:
     text = refusals.returned_no_result(call.plan.name, problem)
+    redact = call.plan.redact
+    call.batch.runtime.log_mistake(text if redact is None else redact(text))
     return _finish(call, ToolError(text, "execution_failed", "bad_result"), None)
 
 

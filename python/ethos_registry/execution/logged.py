@@ -7,7 +7,19 @@ import traceback
 
 from ethos_registry.reduction.redaction import Redact
 
-__all__ = ["log_exception"]
+__all__ = ["log_exception", "log_line"]
+
+_logger = logging.getLogger("ethos_registry")
+
+
+def log_line(level: int, message: str) -> None:
+    """Log a message; a handler of the host that raises changes nothing."""
+    try:
+        _logger.log(level, "%s", message)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # the code of a handler
+        return
 
 
 def log_exception(

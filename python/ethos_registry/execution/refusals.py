@@ -7,12 +7,13 @@ read why it was refused.
 from __future__ import annotations
 
 import logging
+import os
 from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.contract.approval import PendingApproval
 from ethos_registry.contract.result import ErrorReason, ToolError
-from ethos_registry.execution.logged import log_exception
+from ethos_registry.execution.logged import log_exception, log_line
 from ethos_registry.reduction.redaction import Redact
 
 __all__ = [
@@ -141,10 +142,11 @@ def stopped(
     was_started: bool,
     limit_seconds: float | None,
     max_threads: int,
+    note: str = "",
 ) -> ToolError:
     """The answer to a call that was stopped, or cancelled by other code (no reason).
 
-    `limit_seconds` is the limit that ended it.
+    `limit_seconds` is the limit that ended it, `note` what may have kept it from ending.
     """
     if reason is None or reason == "cancelled":
         if not was_started:
@@ -165,7 +167,7 @@ def stopped(
         )
     if was_started:
         return ToolError(
-            f"Tool {name} timed out after {limit_seconds:g} s; it may have run",
+            f"Tool {name} timed out after {limit_seconds:g} s{note}; it may have run",
             "execution_failed",
             "timeout",
         )
@@ -208,18 +210,37 @@ def exception_text(error: BaseException) -> str:
 
 
 def log_raised(name: str, error: BaseException, redact: Redact | None) -> None:
-    """Log the traceback for the tool's author at level DEBUG; the model gets the message.
+    """Log the traceback for the tool's author; the model gets the message.
 
     A traceback that holds a credential is logged as text without it.
     """
-    if not _logger.isEnabledFor(logging.DEBUG):
-        return
     try:
-        log_exception(_logger, logging.DEBUG, f"a call of tool `{name}` raised", error, redact)
+        log_exception(_logger, logging.WARNING, f"a call of tool `{name}` raised", error, redact)
     except KeyboardInterrupt:
         raise
     except BaseException:  # a handler asks the exception for its text, which is the tool's code
-        _logger.debug("a call of tool `%s` raised %s", name, class_name(error))
+        log_line(logging.WARNING, f"a call of tool `{name}` raised {class_name(error)}")
+
+
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
+_TOOLS = os.path.join(_PACKAGE, "toolkit", "")
+
+
+def without_own_frames(error: BaseException) -> BaseException:
+    """The exception with a traceback that begins in the tool's code.
+
+    The frames of the registry hold the results of the batch, and so the exception itself.
+    """
+    found = error.__traceback__
+    while found is not None and _is_ours(found.tb_frame.f_code.co_filename):
+        found = found.tb_next
+    if found is not None:
+        error.__traceback__ = found
+    return error
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(_PACKAGE) and not file.startswith(_TOOLS)
 
 
 def returned_no_result(name: str, problem: str) -> str:

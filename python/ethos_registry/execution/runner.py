@@ -14,6 +14,7 @@ from ethos_registry.contract.result import NO_EXTRA, ToolOk, ToolResult
 from ethos_registry.execution import refusals
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.batch_report import BatchReport
+from ethos_registry.execution.blocking import watched
 from ethos_registry.execution.call import Call
 from ethos_registry.execution.collected_results import CollectedResults
 from ethos_registry.execution.finish import fence_of, finish_failure, source_of_call
@@ -27,6 +28,8 @@ from ethos_registry.execution.watch import Watch
 from ethos_registry.reduction.finish import Finished
 
 __all__ = ["Runner"]
+
+_BLOCKED_CALLER = " (it may wait for the event loop of its caller, which a synchronous call blocks)"
 
 _new_result: Any = CallResult.__new__
 
@@ -166,7 +169,7 @@ class Runner:
             tool_args = isolated_arguments(call.args)
             if plan.is_direct:
                 call.started = monotonic()
-                value = await plan.execute(tool_args, call)
+                value = await watched(plan.execute(tool_args, call), call.report_blocking)
             else:
                 call.tool_args = tool_args
                 value = await plan.run(call)
@@ -183,6 +186,8 @@ class Runner:
         except BaseException as error:  # SystemExit, CancelledError and others end one call
             self._settle(call, finish_failure(call, error))
             return
+        if call.blocked_seconds and call.is_overdue():
+            call.stop_reason = "timeout"
         if call.stop_reason is not None or call.has_ended:
             self._settle_stopped(call)
             return
@@ -269,7 +274,13 @@ class Runner:
             was_started=call.started is not None,
             limit_seconds=limit_seconds,
             max_threads=runtime.threads.max_threads,
+            note=self._why_late(call),
         )
+
+    def _why_late(self, call: Call) -> str:
+        if call.blocked_seconds:
+            return f" (it blocked the event loop for {call.blocked_seconds:.1f} s)"
+        return _BLOCKED_CALLER if self._batch.blocks_caller_loop else ""
 
     def _settled(
         self,
@@ -296,6 +307,9 @@ class Runner:
         answer.reduced_chars = reduced_chars
         answer.sent_chars = sent_chars
         answer.truncated_from = truncated_from
+        answer.exception = call.exception
+        if call.exception is not None:
+            del call.exception  # a frame of its traceback holds the call
         answer.duration_seconds = 0.0 if started is None else monotonic() - started
         self._answers[index] = answer
         report = self._report

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable
+from time import monotonic
 from typing import Any, ClassVar
 
 from ethos_registry import _core
@@ -14,8 +15,9 @@ from ethos_registry.capabilities.resolver import CapabilityBackends
 from ethos_registry.contract.reducer import ToolResultReducer, ToolResultReducerRegistry
 from ethos_registry.contract.reduction_policy import ReductionPolicy
 from ethos_registry.execution.approvals import Approvals
+from ethos_registry.execution.blocking import BLOCKING_SECONDS
 from ethos_registry.execution.filters import InvocationFilter
-from ethos_registry.execution.logged import log_exception
+from ethos_registry.execution.logged import log_exception, log_line
 from ethos_registry.execution.observers import Observers
 from ethos_registry.execution.shared_slots import SharedSlots
 from ethos_registry.execution.threads import DaemonThreads, tool_threads
@@ -32,6 +34,8 @@ DEFAULT_ABANDON_AFTER_SECONDS = 2.0
 """How long a call that was stopped may take to end before it is abandoned."""
 DEFAULT_THREAD_WAIT_SECONDS = 5.0
 """How long a plain function may wait for a thread."""
+
+_MAX_LOGGED = 10_000
 
 _logger = logging.getLogger("ethos_registry")
 
@@ -51,6 +55,7 @@ class Runtime:
         "default_timeout_seconds",
         "filters",
         "handed_out",
+        "has_checked_reducers",
         "max_concurrency",
         "observers",
         "redact",
@@ -60,6 +65,7 @@ class Runtime:
         "thread_wait_seconds",
         "threads",
         "transports",
+        "unmatched_policies",
         "unredacted_tools",
     )
 
@@ -127,6 +133,9 @@ class Runtime:
         self.reduction = reduction
         """How much of reduced results is kept; `None` if they are as short as can be."""
         self.abandoned_calls = 0
+        self.unmatched_policies: set[tuple[str, str]] = set()
+        """What allow lists and filters named that no tool had: the list, and the name."""
+        self.has_checked_reducers = False
         self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
         self._lock = threading.Lock()
         self._slots: dict[asyncio.AbstractEventLoop, SharedSlots] = {}
@@ -192,18 +201,33 @@ class Runtime:
 
     def guard(self, what: str, function: Callable[..., object], *arguments: Any) -> None:
         """Call a callback of the host; its exception is logged once and changes nothing."""
+        begun = monotonic()
         try:
             function(*arguments)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit in a callback of the loop would end the loop
             self.log_once(what, error)
+        self.report_blocking(what, monotonic() - begun)
+
+    def report_blocking(self, what: str, seconds: float, way_out: str = "") -> None:
+        """Log once for each code that it blocked the event loop."""
+        if seconds > BLOCKING_SECONDS and (key := f"{what} blocks") not in self._logged:
+            self._logged.add(key)
+            way = f"; {way_out}" if way_out else ""
+            log_line(logging.WARNING, f"{what} blocked the event loop for {seconds:.1f} s{way}")
 
     def warn_once(self, message: str) -> None:
         """Log a warning once for each message."""
         if message not in self._logged:
             self._logged.add(message)
-            _logger.warning("%s", message)
+            log_line(logging.WARNING, message)
+
+    def log_mistake(self, message: str) -> None:
+        """Log a mistake of the program as an error, once for each message."""
+        if message not in self._logged and len(self._logged) < _MAX_LOGGED:
+            self._logged.add(message)
+            log_line(logging.ERROR, message)
 
     def log_once(self, what: str, error: BaseException) -> None:
         """Log one warning for each kind of failure, with its traceback."""
@@ -216,4 +240,4 @@ class Runtime:
         except KeyboardInterrupt:
             raise
         except BaseException:  # a handler asks the exception for its text, which is foreign code
-            _logger.warning("%s raised; later exceptions are not logged", what)
+            log_line(logging.WARNING, f"{what} raised; later exceptions are not logged")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ethos_registry import _core
@@ -29,6 +30,7 @@ from ethos_registry.execution.json_arguments import BadArgumentsError, parse_jso
 from ethos_registry.execution.lane import TransportLane
 from ethos_registry.execution.plan import CallPlan
 from ethos_registry.execution.retrying import run_with_retry
+from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.turn_calls import async_execute_in_turn
 from ethos_registry.reduction.finish import untouched_chars
 from ethos_registry.table.admission import is_available, refusal_under
@@ -62,12 +64,19 @@ def available(call: Call) -> ToolResult | None:
     entry, known = call.plan.entry, call.batch.availability
     problem = known.get(entry.name)
     if problem is None:
-        problem = known[entry.name] = _unavailability(entry, call.batch.personality)
+        problem = known[entry.name] = _unavailability(
+            entry, call.batch.personality, call.batch.runtime
+        )
     return problem or None
 
 
-def _unavailability(entry: Entry, personality: Personality | None) -> ToolError | Literal[False]:
-    if not is_available(entry):
+def _unavailability(
+    entry: Entry, personality: Personality | None, runtime: Runtime
+) -> ToolError | Literal[False]:
+    begun = monotonic()
+    is_there = is_available(entry)
+    runtime.report_blocking(f"`is_available` of tool `{entry.name}`", monotonic() - begun)
+    if not is_there:
         return refusals.unavailable(entry.name)
     reason = refusal_under(entry, personality)
     return refusals.unavailable(entry.name, reason) if reason else False

@@ -9,6 +9,12 @@ from time import monotonic
 __all__ = ["BatchTimer"]
 
 
+LATE_SECONDS = 0.05
+"""A timer that fires later than that was kept from it by code that blocked the loop."""
+TURNS = 3
+"""A task may need several turns to get from its event to its end."""
+
+
 class BatchTimer:
     """Calls one function when one of many moments has come; never a timer object per call."""
 
@@ -37,7 +43,16 @@ class BatchTimer:
 
     def _fire(self) -> None:
         self._handle = None
-        if self._callback is not None:
+        if monotonic() - self._moment > LATE_SECONDS:
+            self._after_turns(TURNS)
+        elif self._callback is not None:
+            self._callback()
+
+    def _after_turns(self, turns: int) -> None:
+        """Let what became ready while the loop was blocked go first."""
+        if turns:
+            self._loop.call_soon(self._after_turns, turns - 1)
+        elif self._callback is not None:
             self._callback()
 
     def stop(self) -> None:

@@ -9,14 +9,13 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.extras import missing_extra
 from ethos_registry.contract.recorded_call import RecordedCall
 from ethos_registry.recording.errors import RecordingError
 from ethos_registry.recording.rows import COLUMNS, call_of, row_of
 
 __all__ = ["ParquetFileStore", "ParquetFolderStore", "ParquetRecording", "parquet_files"]
 
-_NO_PYARROW = "Parquet needs pyarrow: pip install 'ethos-registry[parquet]'"
 _DICTIONARIES = ("tool", "agent", "code", "reason")
 _BATCH_ROWS = 1_000
 _MAX_GROUP_CHARS = 8 * 1024 * 1024
@@ -230,7 +229,7 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
-        raise ConfigError(_NO_PYARROW) from None
+        raise missing_extra("Parquet", "parquet") from None
     return pa, parquet
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from ethos_registry import _core
 from ethos_registry.contract.reducer import ToolReducerContext
 from ethos_registry.contract.result import ToolResult
@@ -9,7 +11,13 @@ from ethos_registry.reduction.parts import exit_code_of, length_of, with_text
 from ethos_registry.reduction.project_command import PROJECT_COMMAND_TOOLS, ProjectCommandReducer
 from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
 
-__all__ = ["KINDS", "BuiltInReducer", "built_in_reducers", "default_reducers"]
+__all__ = [
+    "BUILT_IN_REDUCER_NAMES",
+    "KINDS",
+    "BuiltInReducer",
+    "built_in_reducers",
+    "default_reducers",
+]
 
 _TOOLS = ("terminal", "read_file", "kanban_list")
 KINDS = (*_TOOLS, "head_tail", "generic")
@@ -49,6 +57,10 @@ class BuiltInReducer:
 
     def __repr__(self) -> str:
         return f"BuiltInReducer({self.tool_name!r})"
+
+
+BUILT_IN_REDUCER_NAMES: Final = frozenset((*_TOOLS, *PROJECT_COMMAND_TOOLS))
+"""The tools that `default_reducers()` has reducers for, whether they are registered or not."""
 
 
 def built_in_reducers() -> list[BuiltInReducer]:

@@ -72,6 +72,11 @@ class DefaultToolResultReducerRegistry:
         """Remove the reducer of a tool, if it has one."""
         self._entries.pop(checks.text(tool_name, "tool_name"), None)
 
+    @property
+    def tool_names(self) -> list[str]:
+        """The tools that have a reducer, in the order of registration."""
+        return list(self._entries)
+
     def get(self, tool_name: str) -> ToolResultReducer | None:
         """The reducer of a tool, or `None`."""
         entry = self._entries.get(tool_name)

@@ -12,12 +12,13 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
 from ethos_registry.contract.errors import ApprovalError, ConfigError
 from ethos_registry.contract.policy import Personality
-from ethos_registry.execution.filters import InvocationFilter
-from ethos_registry.execution.options import checked_options
+from ethos_registry.execution.options import CheckedOptions, checked_options
 from ethos_registry.execution.pending import resumed_call
 from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import execute_batch
+from ethos_registry.providers.reply import reply_calls
+from ethos_registry.registry.explain import refuse_unmatched_filters, report_unmatched_reducers
 from ethos_registry.table.admission import Admission
 
 __all__ = [
@@ -25,7 +26,8 @@ __all__ = [
     "checked_context",
     "checked_execution",
     "checked_resume",
-    "report_idle_filters",
+    "read_reply",
+    "report_unmatched",
 ]
 
 
@@ -41,6 +43,14 @@ def checked_context(context: object) -> ToolContext:
     return context
 
 
+def read_reply(reply: object, runtime: Runtime) -> list[Any]:
+    """The calls of what a view is given to execute; an unknown element is logged once."""
+    return reply_calls(
+        reply,
+        lambda kind: runtime.warn_once(f"a reply holds an element of unknown type {kind!r}"),
+    )
+
+
 def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContext]:
     """The calls and the context of a batch; `ConfigError` before any tool starts."""
     if type(calls) is not list and (
@@ -48,7 +58,7 @@ def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContex
     ):
         raise ConfigError(
             f"`calls` must be a list of calls, got {type(calls).__name__}; put one call in a list, "
-            "and read those of a whole reply by `provider(name).calls(reply)`"
+            "and give a whole reply to `view.execute(reply)`"
         )
     # A copy of now: a sequence may change, and lie about its length.
     return list(calls), checked_context(context)
@@ -67,8 +77,7 @@ def checked_execution(
     """The coroutine of a batch; see `RegistryReader.execute_parallel` for what is raised."""
     calls, context = checked_batch(calls, context)
     checked = checked_options(options, turn_attachments)
-    if checked.filters or runtime.filters:
-        report_idle_filters(checked.filters, admission, runtime)
+    report_unmatched(checked, admission, runtime)
     if runtime.transports is not None:
         for key in runtime.transports.idle_keys(admission.snapshot):
             runtime.warn_once(f"`transports` names {key!r}, which no registered tool has")
@@ -103,6 +112,7 @@ async def checked_resume(
     )
     calls, checked_in = checked_batch([call], context)
     checked = dataclasses.replace(checked_options(options, turn_attachments), resumed=resumed)
+    report_unmatched(checked, admission, runtime)
     [result] = await execute_batch(
         calls, admission, runtime, checked_in, checked, personality, turn
     )
@@ -111,11 +121,9 @@ async def checked_resume(
     return result
 
 
-def report_idle_filters(
-    filters: Sequence[InvocationFilter], admission: Admission, runtime: Runtime
-) -> None:
-    """Log a filter for a tool that does not exist: an approval that is never asked for."""
-    for item in (*runtime.filters, *filters):
-        for name in item.tool_names or ():
-            if admission.snapshot.get(name) is None:
-                runtime.warn_once(f"a filter names {name!r}, which is not a registered tool")
+def report_unmatched(options: CheckedOptions, admission: Admission, runtime: Runtime) -> None:
+    """Raise `ConfigError` for filters that match no tool; log reducers that match none."""
+    if options.filters or runtime.filters:
+        refuse_unmatched_filters((*runtime.filters, *options.filters), admission.snapshot)
+    if runtime.reducers is not None:
+        report_unmatched_reducers(admission.snapshot, runtime)

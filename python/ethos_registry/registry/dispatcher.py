@@ -264,6 +264,12 @@ class StreamDispatcher:
 
     # The end
 
+    def collected(self) -> CallResults:
+        """The results that `results()` gave before."""
+        if self._results is None:
+            raise EthosRegistryError("the calls may still run; `await turn.results()` first")
+        return self._results
+
     async def results(self) -> CallResults:
         """One result for each call of the reply, in the reply's order, when all have ended.
 
@@ -302,9 +308,7 @@ class StreamDispatcher:
         Valid for every end of the stream. Raises `EthosRegistryError` while calls may still run:
         await `results()` or leave the block first.
         """
-        if self._results is None:
-            raise EthosRegistryError("the calls may still run; `await turn.results()` first")
-        answers = provider_named(self._parser.provider).messages(self._results)
+        answers = provider_named(self._parser.provider).messages(self.collected())
         return [*self._parser.reply_messages(), *self._parser.answers(answers)]
 
     @property

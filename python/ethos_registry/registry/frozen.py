@@ -28,7 +28,13 @@ from ethos_registry.registry.settings import (
 from ethos_registry.registry.shown import plain_definitions
 from ethos_registry.registry.tool_entry import checked_entry
 from ethos_registry.table.entry_table import EntryTable
-from ethos_registry.table.snapshot import EntriesBySlot, Selection, Snapshot
+from ethos_registry.table.snapshot import (
+    Declared,
+    EntriesBySlot,
+    ListedName,
+    Selection,
+    Snapshot,
+)
 
 __all__ = ["FrozenToolRegistry", "create_tool_registry", "frozen_copy"]
 
@@ -42,6 +48,7 @@ class Sealed(NamedTuple):
     """The settings by name, as they were given."""
     validates_arguments: bool
     turn: DispatchContext | None
+    declared: Declared
 
 
 _shown: weakref.WeakKeyDictionary[_core.SealedTable, dict[Any, Any]] = weakref.WeakKeyDictionary()
@@ -60,7 +67,7 @@ class SealedSnapshot(Snapshot):
 
     def __init__(self, registry: _core.SealedTable, parts: tuple[_core.ToolTable, Sealed]) -> None:
         table, sealed = parts
-        super().__init__(table, sealed.entries, _shown.setdefault(registry, {}))
+        super().__init__(table, sealed.entries, _shown.setdefault(registry, {}), sealed.declared)
         self._sealed = registry
 
     def select(self, gate: _core.Gate | None) -> Selection:
@@ -110,7 +117,7 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
             raise ConfigError(f"`tools` must be a list of tools, got {type(tools).__name__}")
         entries = [checked_entry(tool, validates_arguments=validates) for tool in tools]
         registered = [RegisteredEntry(entry, is_hidden=False) for entry in entries]
-        return cast("Self", _frozen(registered, runtime, validates, None))
+        return cast("Self", _frozen(registered, runtime, validates, None, Declared()))
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("`FrozenToolRegistry` cannot be subclassed: a subclass could be changed")
@@ -186,6 +193,7 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
             tuple(_sent(registered) for registered in entries_of(self)),
             _sent_settings(sealed.runtime),
             sealed.validates_arguments,
+            sealed.declared.all(),
         )
 
 
@@ -216,7 +224,8 @@ def create_tool_registry(
 def frozen_copy(registry: RegistryReader) -> FrozenToolRegistry:
     """An immutable copy of a registry with its tags, flags, settings and turn."""
     runtime = registry._settings().copy()
-    return _frozen(entries_of(registry), runtime, registry._validates(), registry._turn())
+    declared = Declared(names=registry._snapshot().declared.all())
+    return _frozen(entries_of(registry), runtime, registry._validates(), registry._turn(), declared)
 
 
 _make: Final = _core.SealedTable.__new__
@@ -227,6 +236,7 @@ def _frozen(
     runtime: Runtime,
     validates: bool,
     turn: DispatchContext | None,
+    declared: Declared,
 ) -> FrozenToolRegistry:
     table = EntryTable()
     try:
@@ -241,7 +251,7 @@ def _frozen(
             table.set_hidden(item.entry.name, hidden=True)
     native, entries = table.parts()
     settings = tuple((name, getattr(runtime, name)) for name in Runtime.SETTINGS)
-    sealed = Sealed(entries, runtime, settings, validates, turn)
+    sealed = Sealed(entries, runtime, settings, validates, turn, declared)
     return cast("FrozenToolRegistry", _make(FrozenToolRegistry, native, sealed))
 
 
@@ -281,6 +291,7 @@ def _unpickled(
     rows: tuple[Sent, ...],
     settings: dict[str, Any],
     validates: bool,
+    declared: tuple[ListedName, ...] = (),
 ) -> FrozenToolRegistry:
     registered = [
         RegisteredEntry(
@@ -295,7 +306,8 @@ def _unpickled(
         )
         for row in rows
     ]
-    return _frozen(registered, checked_runtime(**settings), validates, None)
+    runtime = checked_runtime(**settings)
+    return _frozen(registered, runtime, validates, None, Declared(names=declared))
 
 
 def _sent_settings(runtime: Runtime) -> dict[str, Any]:

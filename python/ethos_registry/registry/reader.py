@@ -20,9 +20,13 @@ from ethos_registry.registry.batch_arguments import checked_execution, checked_r
 from ethos_registry.registry.capability_check import CapabilityFinding, capability_findings
 from ethos_registry.registry.explain import (
     Explanation,
+    checked_policy,
     explain_tool,
+    refuse_unmatched,
+    refuse_unmatched_filters,
     unbound_tools,
-    unmatched_entries,
+    unmatched_of_policy,
+    unmatched_of_registry,
 )
 from ethos_registry.registry.searching import MANY_TOOLS, searching_view, warn_of_many
 from ethos_registry.registry.shown import plain_definitions
@@ -160,7 +164,7 @@ class RegistryReader:
     ) -> Admission:
         """The policy over the current entries."""
         key = policy_key(allowed_tools, filter_opts)
-        return Admission(self._snapshot(), compile_gate(key), key)
+        return checked_policy(Admission(self._snapshot(), compile_gate(key), key), self._settings())
 
     def _personality_admission(self, personality: Personality) -> Admission:
         return Admission(self._snapshot(), personality_gate(personality))
@@ -186,14 +190,23 @@ class RegistryReader:
         *,
         freeze_availability: bool = False,
         search: bool | ToolSearch = False,
+        allow_unmatched: bool = False,
     ) -> View:
         """A snapshot of what a personality sees and may run.
+
+        An entry of the personality that matches nothing is a typo that would hide tools, or let
+        them run: it raises `ConfigError` with the nearest name, unless `allow_unmatched` is given,
+        for policies that several programs share. Tools that are hidden or not available match, and
+        so do tools that were removed, declared servers and plugins, and the readers of artifacts.
 
         With `search=True` or a `ToolSearch` it lists the tools that are always included and finds
         the others; see `SearchView` and `DeferredView`. Without, a warning is logged once if it
         lists more than 128 tools.
         """
         admission = self._personality_admission(personality)
+        if not checks.boolean(allow_unmatched, "allow_unmatched"):
+            refuse_unmatched(personality, admission)
+        refuse_unmatched_filters(self._settings().filters, admission.snapshot)
         searching = checked_search(search)
         if searching is not None:
             return searching_view(admission, self._settings(), searching, personality, self._turn())
@@ -228,16 +241,28 @@ class RegistryReader:
         admission = self._personality_admission(personality)
         return capability_findings(admission.visible(), personality, self._settings().backends)
 
-    def check(self, personality: Personality) -> NamesByField:
-        """The entries of a personality that match no registered tool, by field.
+    def check(
+        self,
+        personality: Personality,
+        *,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+    ) -> NamesByField:
+        """The entries of policies that match no registered tool, by field; nothing is raised.
 
-        If it states `fs_reach` or `network`, `"undeclared"` lists the tools that no policy binds:
-        they declare no capability, and run.
+        Of the personality, of the allow list and filters given here and of those that batches were
+        given, of the registry's `filters`, and the `reducers` of tools that are not registered. If
+        the personality states `fs_reach` or `network`, `"undeclared"` lists the tools that no
+        policy binds: they declare no capability, and run.
         """
         admission = self._personality_admission(personality)
-        found = unmatched_entries(admission)
-        unbound = unbound_tools(personality, admission)
-        return found | {"undeclared": unbound} if unbound else found
+        found: NamesByField = unmatched_of_policy(admission)
+        if unbound := unbound_tools(personality, admission):
+            found["undeclared"] = unbound
+        key = policy_key(allowed_tools, filter_opts)
+        gate = compile_gate(key)
+        given = Admission(self._snapshot(), gate, key)
+        return found | unmatched_of_registry(given, self._settings())
 
     # Execution
 

@@ -41,6 +41,7 @@ __all__ = [
     "search_index",
     "shown_text",
     "shown_value",
+    "unmatched_names",
 ]
 
 T = TypeVar("T")
@@ -71,6 +72,14 @@ def plain_definitions(admission: Admission, missing: Missing) -> list[Any]:
         ("plain", missing),
         lambda: [entry.definition.value for entry in without(admission.visible(), missing)],
     )
+
+
+def unmatched_names(admission: Admission) -> dict[str, list[str]]:
+    """The entries of each of the gate's lists that match nothing."""
+    gate = admission.gate
+    if gate is None:
+        return {}
+    return _kept(admission, ("unmatched",), lambda: admission.snapshot.unmatched(gate))
 
 
 class RecentList:

@@ -14,8 +14,8 @@ from ethos_registry.execution.options import BatchOptions, checked_options
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.execution.session import Session
 from ethos_registry.providers.stream.names import reply_parser
-from ethos_registry.registry.batch_arguments import checked_context, report_idle_filters
-from ethos_registry.registry.dispatched_stream import DispatchedStream
+from ethos_registry.registry.batch_arguments import checked_context, report_unmatched
+from ethos_registry.registry.dispatched_stream import DispatchedStream, SyncStreamDispatcher
 from ethos_registry.registry.dispatcher import (
     BrokenStreamPolicy,
     OnArguments,
@@ -89,6 +89,41 @@ class StreamingView:
             **options,
         )
 
+    def dispatch_sync(
+        self,
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> SyncStreamDispatcher:
+        """`dispatch` for the streams of synchronous clients: use it with `with` and `feed`.
+
+        The parameters are those of `dispatch`. Tools run on the event loop of a thread of their
+        own while the stream is read, whether or not this thread runs a loop.
+
+        >>> def run_turn(view, stream):
+        ...     with view.dispatch_sync(provider="openai") as turn:
+        ...         for chunk in stream:
+        ...             turn.feed(chunk)
+        ...     return turn.messages()
+
+        """
+        return SyncStreamDispatcher(
+            self.dispatch(
+                context,
+                provider=provider,
+                turn_attachments=turn_attachments,
+                on_start=on_start,
+                on_arguments=on_arguments,
+                on_broken_stream=on_broken_stream,
+                **options,
+            )
+        )
+
     def _dispatcher(
         self,
         context: ToolContext | None,
@@ -104,8 +139,7 @@ class StreamingView:
         """The same with context variables for the tasks of the calls."""
         context = checked_context(context)
         checked = checked_options(options, turn_attachments)
-        if checked.filters or self._runtime.filters:
-            report_idle_filters(checked.filters, self._admission, self._runtime)
+        report_unmatched(checked, self._admission, self._runtime)
         callbacks = StreamCallbacks.checked(on_start, on_arguments)
         new_session = partial(
             Session,

@@ -1,4 +1,4 @@
-"""Running a batch from code without an event loop."""
+"""Running coroutines of views and registries from code that does not await."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from ethos_registry.execution.batch import caller_loop_is_blocked
 from ethos_registry.execution.task_start import is_stack_deep
 
-__all__ = ["run_sync"]
+__all__ = ["LoopThread", "run_sync"]
 
 T = TypeVar("T")
 
@@ -22,32 +24,89 @@ def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
     another thread too, whose stack is empty.
     """
     if not _is_a_loop_running() and not is_stack_deep():
-        return _run(make())
-    outcome: list[T] = []
-    failure: list[BaseException] = []
-
-    def run() -> None:
+        coroutine = make()
         try:
-            outcome.append(_run(make()))
-        except BaseException as error:
-            failure.append(error)
-
-    context = contextvars.copy_context()
-    thread = threading.Thread(
-        target=context.run, args=(run,), name="ethos-registry-sync", daemon=True
-    )
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]
-    return outcome[0]
-
-
-def _run(coroutine: Coroutine[Any, Any, T]) -> T:
+            return asyncio.run(coroutine)
+        finally:
+            coroutine.close()  # if the loop could not start, near the recursion limit
+    thread = LoopThread()
     try:
-        return asyncio.run(coroutine)
+        return thread.wait(make)
     finally:
-        coroutine.close()  # if the loop could not start, near the recursion limit
+        thread.close()
+
+
+class LoopThread:
+    """An event loop on a daemon thread of its own, for a caller that does not await.
+
+    What it runs sees the caller's context variables of that moment.
+    """
+
+    def __init__(self) -> None:
+        self._started: Future[asyncio.AbstractEventLoop] = Future()
+        self._ended: asyncio.Future[None] | None = None
+        self._thread = threading.Thread(target=self._run, name="ethos-registry-sync", daemon=True)
+        self._thread.start()
+        self._loop = self._started.result()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:
+            if not self._started.done():
+                self._started.set_exception(error)
+
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._ended = loop.create_future()
+        self._started.set_result(loop)
+        await self._ended
+
+    def call(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Call a function on the loop's thread."""
+
+        async def called() -> T:
+            return function(*arguments)
+
+        return self.wait(called)
+
+    def wait(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of a coroutine that runs on the loop; it is cancelled if the wait ends."""
+        outcome: Future[T] = Future()
+        tasks: list[asyncio.Task[None]] = []
+
+        async def settle() -> None:
+            try:
+                value = await make()
+            except BaseException as error:
+                outcome.set_exception(error)
+            else:
+                outcome.set_result(value)
+
+        def start() -> None:
+            tasks.append(self._loop.create_task(settle()))
+
+        context = contextvars.copy_context()
+        if _is_a_loop_running():
+            context.run(caller_loop_is_blocked.set, True)
+        self._loop.call_soon_threadsafe(start, context=context)
+        try:
+            return outcome.result()
+        finally:
+            if not outcome.done():  # the caller was interrupted
+                self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+
+    def close(self) -> None:
+        """End the loop and its thread."""
+        ended = self._ended
+        if ended is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(_resolve, ended)
+            self._thread.join()
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
 
 
 def _is_a_loop_running() -> bool:

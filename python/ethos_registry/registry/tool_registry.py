@@ -16,6 +16,7 @@ from ethos_registry.contract.ports import TurnScope
 from ethos_registry.contract.reducer import ToolResultReducerRegistry
 from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.execution.runtime import Runtime
+from ethos_registry.registry.explain import checked_policy
 from ethos_registry.registry.forging import (
     ForgeSource,
     checked_context,
@@ -217,6 +218,8 @@ class ToolRegistry(RegistryWriter):
         registry = ToolRegistry(validate_arguments=first._validates())
         registry._runtime = first._settings().copy()
         registry._exchange({}, merged)
+        for each in listed:
+            registry._table.declare(each._snapshot().declared.all())
         registry._dispatch = turn
         return registry
 
@@ -289,7 +292,8 @@ class ToolRegistry(RegistryWriter):
             if len(gates) >= _CACHED_POLICIES:
                 gates.clear()
             gates[key] = compile_gate(key)
-        return Admission(self._table.snapshot(), gates.get(key) or compile_gate(key), key)
+        gate = gates.get(key) or compile_gate(key)
+        return checked_policy(Admission(self._table.snapshot(), gate, key), self._runtime)
 
     def to_definitions(
         self, allowed_tools: Iterable[str] | None = None, filter_opts: ToolFilterOpts | None = None

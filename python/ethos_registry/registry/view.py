@@ -28,9 +28,10 @@ from ethos_registry.providers.wire_types import (
     PlainDefinition,
 )
 from ethos_registry.registry import shown
-from ethos_registry.registry.batch_arguments import checked_execution, checked_resume
+from ethos_registry.registry.batch_arguments import checked_execution, checked_resume, read_reply
 from ethos_registry.registry.stream import stream_results
 from ethos_registry.registry.streaming_view import StreamingView
+from ethos_registry.registry.sync import run_sync
 from ethos_registry.registry.tools_table import tools_table
 from ethos_registry.table.admission import Admission
 
@@ -196,18 +197,27 @@ class View(StreamingView):
 
     async def execute(
         self,
-        calls: Sequence[Any],
+        reply: Any,
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
         **options: Unpack[BatchOptions],
     ) -> CallResults:
         """Run the calls that the view permits; one result per call, in order.
 
-        The parameters are those of `ToolRegistry.execute_parallel`. Tools read the id of the
-        personality in `context.personality_id`, unless the caller's context names another.
+        `reply` is a model's whole reply, of any provider, as a dict or as an object of its SDK; its
+        content blocks; calls; or one call. A call that cannot be read is answered `input_invalid`;
+        text, reasoning and what the provider runs itself are skipped. Without calls the results
+        are empty. `context`, `turn_attachments` and the options are those of
+        `ToolRegistry.execute_parallel`. Tools read the id of the personality in
+        `context.personality_id`, unless the caller's context names another.
+
+        Raises:
+            ConfigError: `reply` is nothing of that, or an argument is of the wrong kind; no tool
+                was started.
+
         """
         return await checked_execution(
-            calls,
+            read_reply(reply, self._runtime),
             context,
             turn_attachments,
             options,
@@ -216,6 +226,20 @@ class View(StreamingView):
             self._personality,
             self._turn,
         )
+
+    def execute_sync(
+        self,
+        reply: Any,
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[BatchOptions],
+    ) -> CallResults:
+        """`execute` for code that does not await; it takes the same parameters.
+
+        It can be called while this thread runs a loop, as in a notebook: the calls then run on the
+        loop of another thread, and this one is blocked until they have ended.
+        """
+        return run_sync(lambda: self.execute(reply, context, turn_attachments, **options))
 
     async def resume(
         self,
@@ -264,9 +288,33 @@ class View(StreamingView):
             reason=reason,
         )
 
+    def resume_sync(
+        self,
+        token: str,
+        *,
+        approved: bool,
+        edited_args: Any = None,
+        reason: str | None = None,
+        context: ToolContext | None = None,
+        turn_attachments: Sequence[Any] | None = None,
+        **options: Unpack[BatchOptions],
+    ) -> CallResult:
+        """`resume` for code that does not await; it takes the same parameters."""
+        return run_sync(
+            lambda: self.resume(
+                token,
+                approved=approved,
+                edited_args=edited_args,
+                reason=reason,
+                context=context,
+                turn_attachments=turn_attachments,
+                **options,
+            )
+        )
+
     def stream(
         self,
-        calls: Sequence[Any],
+        reply: Any,
         context: ToolContext | None = None,
         turn_attachments: Sequence[Any] | None = None,
         **options: Unpack[StreamOptions],
@@ -276,13 +324,13 @@ class View(StreamingView):
         The parameters are those of `execute` without `on_result`. Leaving the loop early cancels
         the calls that still run. With `budget_policy="fill"` all results come at the end.
 
-        >>> async def show(view, calls):
-        ...     async for result in view.stream(calls):
+        >>> async def show(view, reply):
+        ...     async for result in view.stream(reply):
         ...         print(result.tool_call_id, result.text)
         """
         return stream_results(
             lambda on_result: self.execute(
-                calls, context, turn_attachments, **options, on_result=on_result
+                reply, context, turn_attachments, **options, on_result=on_result
             )
         )
 

@@ -142,6 +142,17 @@ class RegistryWriter(RegistryReader):
         """Remove a tool; an unknown name has no effect."""
         self._table.remove(checks.text(name, "name"))
 
+    def declare(self, *, mcp_servers: Iterable[str] = (), plugins: Iterable[str] = ()) -> None:
+        """Let policies name servers and plugins whose tools are registered later, or not always.
+
+        A view of a personality that names anything else that no tool has raises `ConfigError`. An
+        `McpBridge` declares its servers; the names of tools that were removed count as declared.
+        """
+        servers = checks.strings(mcp_servers, "mcp_servers")
+        found = [("allowed_mcp_servers", server) for server in servers]
+        found += [("allowed_plugins", plugin) for plugin in checks.strings(plugins, "plugins")]
+        self._table.declare(found)
+
     # Hiding
 
     def hide(self, *names: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
@@ -86,6 +86,21 @@ class Entry(NamedTuple):
         if self.mcp_server is not None:
             return "mcp"
         return "built-in" if self.plugin_id is None else "plugin"
+
+    def listed_names(self) -> Iterator[tuple[str, str]]:
+        """The entries that match it in each list of a gate."""
+        yield "exclude_tools", self.name
+        if self.toolset is not None:
+            yield "exclude_tools", f"toolset:{self.toolset}"
+        if self.segment == "built-in":
+            yield "allowed_tools", self.name
+            if self.toolset is not None:
+                yield "allowed_groups", self.toolset
+        if self.mcp_server is not None:
+            yield "allowed_mcp_servers", self.mcp_server
+            yield "allowed_mcp_tools", f"{self.mcp_server}/{self.mcp_tool}"
+        if self.plugin_id is not None:
+            yield "allowed_plugins", self.plugin_id
 
     def forged_for(self, turn: TurnScope) -> Entry:
         """The entry of a tool that was made for one turn: not available once it is acknowledged.

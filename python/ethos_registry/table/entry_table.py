@@ -9,7 +9,7 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.contract.errors import ConfigError, ToolAlreadyRegisteredError
 from ethos_registry.table.entry import Entry
-from ethos_registry.table.snapshot import EntriesBySlot, LayeredEntries, Snapshot
+from ethos_registry.table.snapshot import Declared, EntriesBySlot, LayeredEntries, Snapshot
 
 __all__ = ["BranchTable", "EntryTable", "mcp_identity"]
 
@@ -34,7 +34,7 @@ class EntryTable:
     `branch()` is a table over the same entries whose changes cost what they change.
     """
 
-    __slots__ = ("_by_name", "_entries", "_ephemeral", "_lock", "_native", "_snapshot")
+    __slots__ = ("_by_name", "_declared", "_entries", "_ephemeral", "_lock", "_native", "_snapshot")
 
     def __init__(self) -> None:
         self._by_name: dict[str, Entry] = {}
@@ -43,6 +43,7 @@ class EntryTable:
         self._entries: list[Entry | None] = []
         self._ephemeral: set[str] = set()
         """The names of the ephemeral tools, and some of tools that are gone."""
+        self._declared = Declared()
         self._snapshot: Snapshot | None = None
         self._lock = threading.RLock()
 
@@ -51,7 +52,9 @@ class EntryTable:
         snapshot = self._snapshot
         if snapshot is None:
             with self._lock:
-                snapshot = Snapshot(self._native.snapshot(), self._copied_entries())
+                snapshot = Snapshot(
+                    self._native.snapshot(), self._copied_entries(), declared=self._declared
+                )
                 self._snapshot = snapshot
         return snapshot
 
@@ -120,7 +123,10 @@ class EntryTable:
             "mcp_server": entry.mcp_server,
             "mcp_tool": entry.mcp_tool,
         }
-        slot = self._native.replace(entry.name, **tags)
+        replaced = self.find(entry.name)
+        slot = None if replaced is None else self._native.replace(entry.name, **tags)
+        if replaced is not None:
+            self._declared.add(replaced.listed_names())
         if slot is None:
             slot = self._native.insert(entry.name, **tags)
             assert slot is not None
@@ -150,7 +156,10 @@ class EntryTable:
     def remove(self, name: str) -> None:
         """Forget a tool; an unknown name is ignored."""
         with self._lock:
+            entry = self.find(name)
             slot = self._native.remove(name)
+            if entry is not None:
+                self._declared.add(entry.listed_names())
             if slot is not None:
                 self._keep(slot, None)
                 self._by_name.pop(name, None)
@@ -164,6 +173,12 @@ class EntryTable:
                 if entry is not None and entry.ephemeral:
                     self.remove(name)
             self._ephemeral.clear()
+
+    def declare(self, names: Iterable[tuple[str, str]]) -> None:
+        """Let names of a gate's lists match although no tool has them."""
+        with self._lock:
+            self._declared.add(names)
+            self._snapshot = None
 
     def set_hidden(self, name: str, *, hidden: bool) -> bool:
         """Hide a tool from definitions, or show it; whether there is such a tool."""
@@ -193,6 +208,7 @@ class BranchTable(EntryTable):
         super().__init__()
         self._native, self._layered = origin.branch()
         self._ephemeral = set(ephemeral)
+        self._declared = origin.declared.inner()
         self._snapshot = origin
 
     def find(self, name: str) -> Entry | None:

@@ -2,14 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.contract.policy_binding import WhyRefused
 from ethos_registry.table.entry import Entry
 
-__all__ = ["LayeredEntries", "Selection", "Snapshot"]
+__all__ = ["Declared", "LayeredEntries", "ListedName", "Selection", "Snapshot"]
+
+ListedName: TypeAlias = tuple[str, str]
+"""The list of a gate, and a name in it."""
+_DECLARED_NAMES = 10_000
+"""How many names of tools that left are remembered."""
+
+
+class Declared:
+    """Names that a policy may use though no tool has them now.
+
+    Those that were declared, as an MCP server that is not connected yet, and those of tools that
+    were removed. Each belongs to one list of a gate; the oldest are forgotten first.
+    """
+
+    __slots__ = ("_names", "_outer")
+
+    def __init__(self, outer: Declared | None = None, names: Iterable[ListedName] = ()) -> None:
+        self._outer = outer
+        self._names = dict.fromkeys(names)
+
+    def add(self, names: Iterable[ListedName]) -> None:
+        """Remember names; the caller holds the lock of the table."""
+        for name in names:
+            self._names.pop(name, None)
+            self._names[name] = None
+        while len(self._names) > _DECLARED_NAMES:
+            del self._names[next(iter(self._names))]
+
+    def inner(self) -> Declared:
+        """Names of a table that shares these."""
+        return Declared(self if self._names else self._outer)
+
+    def __contains__(self, name: ListedName) -> bool:
+        level: Declared | None = self
+        while level is not None:
+            if name in level._names:
+                return True
+            level = level._outer
+        return False
+
+    def all(self) -> tuple[ListedName, ...]:
+        """Every name."""
+        outer = () if self._outer is None else self._outer.all()
+        return (*outer, *self._names)
 
 
 class LayeredEntries:
@@ -61,15 +105,18 @@ class Selection(NamedTuple):
 class Snapshot:
     """An immutable set of entries: a native table, and the Python objects for its slots."""
 
-    __slots__ = ("_entries", "_native", "_selections", "shown")
+    __slots__ = ("_entries", "_native", "_selections", "declared", "shown")
 
     def __init__(
         self,
         native: _core.ToolTable,
         entries: EntriesBySlot,
         shown: dict[Any, Any] | None = None,
+        declared: Declared | None = None,
     ) -> None:
         self._native = native
+        self.declared = Declared() if declared is None else declared
+        """Names that match although no tool has them now."""
         self._entries: Any = entries
         self._selections: dict[_core.Gate | None, Selection] = {}
         # A turn's entries keep nothing: a thousand turns over many tools must not hold a thousand
@@ -146,8 +193,32 @@ class Snapshot:
         return self._native.is_hidden(name)
 
     def unmatched(self, gate: _core.Gate) -> dict[str, list[str]]:
-        """The entries of each of the gate's lists that match no tool."""
-        return gate.unmatched(self._native)
+        """The entries of each of the gate's lists that match no tool and nothing declared."""
+        found = {
+            listed: [name for name in names if not self._is_declared(listed, name)]
+            for listed, names in gate.unmatched(self._native).items()
+        }
+        return {listed: names for listed, names in found.items() if names}
+
+    def _is_declared(self, listed: str, name: str) -> bool:
+        if (listed, name) in self.declared:
+            return True
+        if listed == "allowed_mcp_tools":
+            return self._may_come(name.partition("/")[0])
+        if listed != "exclude_tools":
+            return False
+        try:
+            split = _core.split_mcp_name(name, None)
+        except ValueError:
+            return False
+        return split is not None and self._may_come(split[0])
+
+    def _may_come(self, server: str) -> bool:
+        """Whether the tools of a server are not known yet: it was declared and has none."""
+        if ("allowed_mcp_servers", server) not in self.declared:
+            return False
+        gate = _core.Gate(allowed_mcp_servers=(server,))
+        return bool(gate.unmatched(self._native))
 
     def _at(self, slots: list[int]) -> list[Entry]:
         entries = self._entries

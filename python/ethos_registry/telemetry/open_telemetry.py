@@ -11,6 +11,7 @@ from ethos_registry._core import __version__
 from ethos_registry.contract import checks
 from ethos_registry.contract.callables import check_callback
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.extras import missing_extra
 from ethos_registry.contract.observer import StartedBatch
 from ethos_registry.execution.logged import log_exception
 from ethos_registry.telemetry.content import captures_content
@@ -68,9 +69,7 @@ class OpenTelemetry:
         try:
             from opentelemetry import metrics, trace
         except ImportError:
-            raise ConfigError(
-                "OpenTelemetry needs opentelemetry-api: install `ethos-registry[otel]`"
-            ) from None
+            raise missing_extra("OpenTelemetry", "otel") from None
         _check_provider(tracer_provider, "tracer_provider", "get_tracer")
         _check_provider(meter_provider, "meter_provider", "get_meter")
         if capture_content is not None:

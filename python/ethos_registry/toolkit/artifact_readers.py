@@ -22,7 +22,7 @@ from ethos_registry.schema.validate import ArgumentValidator
 from ethos_registry.toolkit import artifact_json, artifact_text
 from ethos_registry.toolkit.arguments import RefusalError
 
-__all__ = ["ArtifactReaders"]
+__all__ = ["READER_NAMES", "ArtifactReaders"]
 
 Read: TypeAlias = Callable[[SpooledArtifact, Mapping[str, Any], int], str | ToolOk]
 
@@ -343,3 +343,5 @@ _CONTENT_READERS = (
 )
 
 _READERS = (*_TEXT_READERS, *_CONTENT_READERS, *_JSON_READERS)
+READER_NAMES = frozenset(reader.name for reader in _READERS)
+"""The names of all readers; a turn without artifacts has none of them."""

@@ -9,6 +9,8 @@ import sys
 import threading
 from typing import Any
 
+from ethos_registry.contract.extras import missing_extra
+
 __all__ = [
     "DEFAULT_NAMESPACE",
     "UnavailableError",
@@ -46,7 +48,7 @@ def connect(address: str | None, seconds: float) -> None:
     try:
         import ray
     except ImportError:
-        raise UnavailableError("Ray is not installed: pip install 'ethos-registry[ray]'") from None
+        raise UnavailableError(str(missing_extra("Ray", "ray"))) from None
     if ray.is_initialized():
         return
     if address is not None and address.startswith("ray://"):

@@ -6,6 +6,7 @@ import contextlib
 from typing import Any
 
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.extras import missing_extra
 from ethos_registry.usage.errors import NothingStoredError
 
 __all__ = ["PostgresDriver"]
@@ -33,9 +34,7 @@ class PostgresDriver:
             import psycopg
             from psycopg.conninfo import conninfo_to_dict
         except ImportError:
-            raise ConfigError(
-                "a ledger in PostgreSQL needs psycopg 3: pip install 'ethos-registry[postgres]'"
-            ) from None
+            raise missing_extra("a ledger in PostgreSQL", "postgres") from None
         try:
             parts = conninfo_to_dict(url)
         except psycopg.Error as error:

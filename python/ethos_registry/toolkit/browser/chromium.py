@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextlib
-import importlib.util
 import os
 import shutil
 import threading
@@ -13,6 +12,8 @@ import weakref
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from ethos_registry.contract.extras import has_extra
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser as PlaywrightBrowser
@@ -46,7 +47,7 @@ def find_chromium() -> str | None:
 
 def has_playwright() -> bool:
     """Whether Playwright is installed."""
-    return importlib.util.find_spec("playwright") is not None
+    return has_extra("browser")
 
 
 class BrowserThread:

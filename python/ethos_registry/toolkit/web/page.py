@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
-from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.extras import has_extra, missing_extra
 
 __all__ = ["Page", "check_web_extra", "page_of"]
 
@@ -26,10 +26,8 @@ class Page:
 
 def check_web_extra() -> None:
     """Raise `ConfigError` unless the extra `web` is installed."""
-    import importlib.util
-
-    if importlib.util.find_spec("trafilatura") is None:
-        raise ConfigError("fetch_url needs the extra `web`: pip install 'ethos-registry[web]'")
+    if not has_extra("web"):
+        raise missing_extra("fetch_url", "web")
 
 
 def page_of(html: str, url: str, *, is_whole: bool) -> Page:

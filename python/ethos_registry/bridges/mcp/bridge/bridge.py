@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import logging
 import os
 import re
@@ -33,6 +32,7 @@ from ethos_registry.bridges.mcp.bridge.tool_set import ChangePolicy, ToolSet
 from ethos_registry.capabilities.secrets import EnvironmentSecrets
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.extras import has_extra, missing_extra
 from ethos_registry.registry.tool_registry import ToolRegistry, is_tool_registry
 
 __all__ = ["McpBridge"]
@@ -151,8 +151,8 @@ class McpBridge:
     async def __aenter__(self) -> Self:
         if self._connections:
             raise ConfigError("this bridge was entered before; make another one")
-        if importlib.util.find_spec("mcp") is None:
-            raise ConfigError("MCP servers need the extra: pip install 'ethos-registry[mcp]'")
+        if not has_extra("mcp"):
+            raise missing_extra("the bridge to MCP servers", "mcp")
         import mcp.client.client  # noqa: F401 - takes a second, which no server's time is to pay for
 
         if self._given_folder is None:
@@ -276,6 +276,7 @@ class McpBridge:
             raise ConfigError("this registry is attached to the bridge already")
         attached = AttachedRegistry(registry)
         self._attached.append(attached)
+        registry.declare(mcp_servers=self._servers)
         for name, tools in self._sets.items():
             attached.update(name, tools.tools)
 

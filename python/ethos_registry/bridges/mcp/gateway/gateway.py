@@ -13,6 +13,7 @@ from ethos_registry.bridges.mcp.gateway.claimed_stdio import claimed_stdio
 from ethos_registry.contract import checks
 from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.contract.extras import missing_extra
 from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.ports import ArtifactStore
 from ethos_registry.execution.options import UntrustedPolicy
@@ -292,9 +293,7 @@ def _served_module() -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] not in ("mcp", "mcp_types"):
             raise
-        raise ConfigError(
-            "the gateway needs the package mcp: pip install 'ethos-registry[mcp]'"
-        ) from None
+        raise missing_extra("the gateway", "mcp") from None
     return served
 
 

@@ -104,7 +104,8 @@ class ServedPersonality:
         """The view of the registry's current entries."""
         if self._snapshot is None or self.has_new_entries():
             self._snapshot = self._registry._snapshot()
-            self._view = self._registry.view(self.personality)
+            # The entries were checked at the start; a server may have left since.
+            self._view = self._registry.view(self.personality, allow_unmatched=True)
             self._make_list()
         return self._view
 
