@@ -101,7 +101,8 @@ class Batch:
         self.lanes: dict[int, Any] = {}
         """What was given to each transport, by its `id`."""
         self.availability: dict[str, ToolError | Literal[False]] = {}
-        """Why tools are not available, or `False`; each is asked once per batch."""
+        """Why tools are not available, or `False`; each is asked once, if the calls have one
+        caller."""
         self._loop = loop
         self._thread_id = threading.get_ident()
         self.timer = BatchTimer(loop)
@@ -129,6 +130,7 @@ class Batch:
                 self.context,
                 self.personality_id if named is None else named,
                 self.runtime.redact,
+                self.options.callers is not None,
             )
             self.observers = observers.of_batch(batch, self.runtime.guard)
             if self.observers is None:

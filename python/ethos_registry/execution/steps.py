@@ -58,8 +58,10 @@ def permitted(name: str, verdict: int) -> ToolResult | None:
 
 
 def available(call: Call) -> ToolResult | None:
-    """The tool's `is_available`, and whether it can run under the policy: once per batch."""
+    """The tool's `is_available`, and whether it can run under the policy: once per caller."""
     entry, known = call.plan.entry, call.batch.availability
+    if call.batch.options.callers is not None:
+        known = {}
     problem = known.get(entry.name)
     if problem is None:
         problem = known[entry.name] = _unavailability(entry, call.batch.personality)
