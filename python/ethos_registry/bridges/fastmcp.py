@@ -24,7 +24,12 @@ from ethos_registry.bridges.foreign_tools import (
     foreign_tool,
     joined_text,
 )
-from ethos_registry.bridges.shown_tools import AsyncProgress, ShownDefinition, definitions_of
+from ethos_registry.bridges.shown_tools import (
+    AsyncProgress,
+    ShownDefinition,
+    definitions_of,
+    plain_result,
+)
 from ethos_registry.bridges.turn_collector import TurnCollector
 from ethos_registry.contract.content import Audio, ContentBlock, Document, Image
 from ethos_registry.contract.context import ToolContext
@@ -80,10 +85,9 @@ class RegistryTool(FastMcpTool):
         text, blocks = sent_parts(result, lambda block: True)
         content: list[Any] = [mcp_types.TextContent(type="text", text=text)]
         content.extend(map(_content, blocks))
-        structured = result.result.structured
         return FastMcpResult(
             content=content,
-            structured_content=None if structured is None else dict(structured),
+            structured_content=plain_result(result)["result"].get("structured"),
             is_error=not result.ok,
         )
 

@@ -23,7 +23,12 @@ from ethos_registry.bridges.foreign_tools import (
     joined_text,
     not_here,
 )
-from ethos_registry.bridges.shown_tools import ShownDefinition, approval_names, definitions_of
+from ethos_registry.bridges.shown_tools import (
+    ShownDefinition,
+    approval_names,
+    definitions_of,
+    plain_result,
+)
 from ethos_registry.bridges.turn_collector import TurnCollector
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.content import Audio, ContentBlock, Document, Image
@@ -132,8 +137,8 @@ class RegistryTool(BaseTool):
             raise ToolException(sent_parts(result, lambda block: False)[0])
         text, blocks = sent_parts(result, lambda block: not isinstance(block, Audio))
         if not blocks:
-            return text, result.to_wire()
-        return [{"type": "text", "text": text}, *map(_content_block, blocks)], result.to_wire()
+            return text, plain_result(result)
+        return [{"type": "text", "text": text}, *map(_content_block, blocks)], plain_result(result)
 
 
 def _run_of(runtime: ToolRuntime | None) -> object | None:

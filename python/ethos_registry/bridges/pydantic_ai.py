@@ -35,6 +35,7 @@ from ethos_registry.bridges.shown_tools import (
     ShownDefinition,
     ShownTools,
     approval_names,
+    plain_result,
 )
 from ethos_registry.bridges.turn_collector import TurnCollector
 from ethos_registry.contract.call import CallResult
@@ -171,7 +172,7 @@ class RegistryToolset(AbstractToolset[Any]):
             raise self._failure(result, ctx)
         text, blocks = sent_parts(result, lambda block: True)
         content = [text, *map(_binary, blocks)] if blocks else text
-        return ToolReturn(content, metadata=result.to_wire())
+        return ToolReturn(content, metadata=plain_result(result))
 
     def _failure(self, result: CallResult, ctx: RunContext[Any]) -> Exception:
         text, _ = sent_parts(result, lambda block: False)
