@@ -14,7 +14,7 @@ from ethos_registry.providers.prefix import Prefix
 from ethos_registry.providers.rendered import marked_text
 from ethos_registry.providers.shown_tool import breakpoint_positions
 
-__all__ = ["ChangeKind", "PrefixChange", "PrefixDiff", "prefix_diff"]
+__all__ = ["CacheLoss", "ChangeKind", "PrefixChange", "PrefixDiff", "prefix_diff"]
 
 ChangeKind: TypeAlias = Literal[
     "added", "removed", "moved", "description", "schema", "availability", "marker"
@@ -63,6 +63,27 @@ class PrefixDiff:
             return f"the same {self.after_bytes:,} bytes"
         same = f"the first {self.byte_offset:,} of {self.before_bytes:,} bytes are the same"
         return "\n".join([same, *map(str, self.changes)])
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLoss:
+    """A request for which a provider read fewer tokens from its cache than were in it."""
+
+    cached_tokens: int
+    """What it read."""
+    expected_tokens: int
+    """What it had read or written for the request before."""
+    diff: PrefixDiff
+    """What changed in the tools since that request; `diff.same` if nothing did."""
+
+    def __str__(self) -> str:
+        lost = f"{self.cached_tokens:,} of {self.expected_tokens:,} cached tokens were read"
+        if not self.diff.same:
+            return f"{lost}: {self.diff}"
+        return (
+            f"{lost}: the tools are {self.diff}, so the system prompt, the messages or the model "
+            "changed, or the cache expired"
+        )
 
 
 def prefix_diff(before: Prefix, after: Prefix) -> PrefixDiff:
