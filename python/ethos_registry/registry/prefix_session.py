@@ -13,7 +13,7 @@ from ethos_registry.execution.options import BatchOptions, StreamOptions
 from ethos_registry.execution.results import CallResults
 from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.prefix import Prefix, PrefixTool
-from ethos_registry.providers.prefix_diff import CacheLoss, prefix_diff
+from ethos_registry.providers.prefix_diff import CacheLoss, cached_tokens, prefix_diff
 from ethos_registry.providers.rendered import request_text, request_values
 from ethos_registry.providers.shown_tool import DefinitionOrder, breakpoint_positions
 from ethos_registry.registry.deferred_view import DeferredView
@@ -36,16 +36,6 @@ _BY_REFERENCE = "mid-conversation-tool-changes-2026-07-01"
 _BY_VALUE = "inline-tools-2026-09-15"
 _HAVE_CHANGES = ("anthropic", "openai_responses")
 """Formats that can add tools in mid-conversation; the first can remove them, too."""
-_READ = (
-    ("cache_read_input_tokens",),
-    ("prompt_tokens_details", "cached_tokens"),
-    ("input_tokens_details", "cached_tokens"),
-    ("cached_content_token_count",),
-    ("cachedContentTokenCount",),
-    ("cacheReadInputTokens",),
-)
-_WRITTEN = (("cache_creation_input_tokens",), ("cacheWriteInputTokens",))
-"""Where the usage of a response has the tokens that came from the cache, or went into it."""
 
 
 class PrefixSession:
@@ -199,11 +189,7 @@ class PrefixSession:
 
         Raises `ConfigError` for a `usage` that is not a usage.
         """
-        if usage is None or isinstance(usage, str | int | float | list | tuple):
-            raise ConfigError(
-                f"`usage` must be the usage of a response, got {type(usage).__name__}"
-            )
-        read, written = _tokens(usage, _READ), _tokens(usage, _WRITTEN)
+        read, written = cached_tokens(usage)
         listed = self._prefix()
         before, self._observed = self._observed, (listed, read + written)
         if before is None or read >= before[1]:
@@ -330,17 +316,6 @@ class PrefixSession:
             personality=view._personality,
             turn=view._turn,
         )
-
-
-def _tokens(usage: object, places: Sequence[tuple[str, ...]]) -> int:
-    """The first number that a usage has at one of these places; 0 if it has none."""
-    for place in places:
-        value: Any = usage
-        for name in place:
-            value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
-        if type(value) is int:
-            return value
-    return 0
 
 
 def _change(kind: str, tool: dict[str, Any]) -> dict[str, Any]:
