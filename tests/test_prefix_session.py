@@ -250,3 +250,42 @@ class SessionMachine(RuleBasedStateMachine):
 
 TestSessionMachine = SessionMachine.TestCase
 TestSessionMachine.settings = settings(max_examples=25, stateful_step_count=12, deadline=None)
+
+
+@pytest.mark.parametrize(
+    ("provider", "usage"),
+    [
+        ("anthropic", lambda read: {"cache_read_input_tokens": read}),
+        ("openai", lambda read: {"prompt_tokens_details": {"cached_tokens": read}}),
+        ("openai_responses", lambda read: {"input_tokens_details": {"cached_tokens": read}}),
+        ("gemini", lambda read: {"cachedContentTokenCount": read} if read else {}),
+        ("bedrock", lambda read: {"cacheReadInputTokens": read}),
+    ],
+)
+def test_a_lost_cache_is_named_by_what_changed(provider: str, usage: Any) -> None:
+    registry = ToolRegistry([made("a"), made("b")])
+    session = PrefixSession(registry.view(EVERYTHING), provider, tool_changes=False)
+    assert session.observe(usage(2_000)) is None
+    assert session.observe(usage(2_400)) is None
+    registry.register(made("late"))
+    assert session.update(registry.view(EVERYTHING)) == []
+    loss = session.observe(usage(0))
+    assert loss is not None
+    assert (loss.cached_tokens, loss.expected_tokens) == (0, 2_400)
+    assert [(change.tool, change.kind) for change in loss.diff.changes] == [("late", "added")]
+    assert "0 of 2,400 cached tokens were read" in str(loss)
+    assert session.observe(usage(2_400)) is None
+
+
+def test_a_cache_that_is_lost_without_a_change_of_tools_says_so() -> None:
+    from types import SimpleNamespace
+
+    session = PrefixSession(ToolRegistry([made("a")]).view(EVERYTHING), "anthropic")
+    written = SimpleNamespace(cache_read_input_tokens=0, cache_creation_input_tokens=1_500)
+    assert session.observe(written) is None
+    loss = session.observe(written)
+    assert loss is not None
+    assert loss.diff.same
+    assert "the system prompt, the messages or the model changed" in str(loss)
+    with pytest.raises(ConfigError, match="`usage` must be the usage of a response, got str"):
+        session.observe("1,500 tokens")

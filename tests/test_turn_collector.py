@@ -35,6 +35,13 @@ class Batches:
         self.sizes.append(len(calls))
 
 
+class OneRun(TurnCollector):
+    """A collector all of whose calls belong to one run, unless they name another."""
+
+    def call(self, name, args, **options):
+        return super().call(name, args, **{"run": self, **options})
+
+
 class Desk:
     """A registry with tools that tests can hold and watch."""
 
@@ -85,8 +92,8 @@ class Desk:
             """Run on a thread."""
             return threading.current_thread().name
 
-    def collector(self, **options) -> TurnCollector:
-        return TurnCollector(self.registry.view(Personality("tester")), **options)
+    def collector(self, **options) -> OneRun:
+        return OneRun(self.registry.view(Personality("tester")), **options)
 
 
 def kept(result) -> int:
@@ -130,7 +137,7 @@ async def test_a_batch_starts_in_the_tick_after_its_calls(desk):
         return name
 
     view = desk.registry.view(Personality("tester"))
-    collector = TurnCollector(view)
+    collector = OneRun(view)
 
     async def tick(count: int) -> None:
         for number in range(count):
@@ -163,8 +170,8 @@ async def test_fill_gives_what_short_results_leave_to_long_ones(desk):
     assert 900 < kept(long) <= 970
 
 
-async def test_expected_calls_share_the_budget_of_a_framework_that_calls_one_by_one(desk):
-    collector = desk.collector(turn_budget_chars=4_000, expected_calls=4)
+async def test_a_call_has_its_own_limit_and_a_batch_that_of_each_of_its_calls(desk):
+    collector = desk.collector(turn_budget_chars=4_000, call_budget_chars=1_000)
     for _ in range(2):
         result = await collector.call("echo", {"message": "x" * 9_000})
         assert 500 < kept(result) <= 1_000
@@ -392,7 +399,7 @@ def test_event_loops_on_several_threads_share_one_collector():
 
 def test_a_loop_that_ends_before_the_batch_starts_leaves_nothing():
     registry = ToolRegistry()
-    collector = TurnCollector(registry.view(Personality("tester")))
+    collector = OneRun(registry.view(Personality("tester")))
 
     async def leave() -> None:
         call = collector.call("missing", {})
@@ -503,7 +510,7 @@ async def test_nothing_keeps_a_result_alive(desk):
     ("options", "error", "message"),
     [
         ({"turn_budget_chars": "x"}, ConfigError, "turn_budget_chars"),
-        ({"expected_calls": 0}, ConfigError, "expected_calls"),
+        ({"call_budget_chars": -1}, ConfigError, "call_budget_chars"),
         ({"budget_policy": "odd"}, ConfigError, "budget_policy"),
         ({"max_concurency": 2}, TypeError, "did you mean 'max_concurrency'"),
     ],
@@ -542,8 +549,8 @@ async def test_a_control_stops_one_call_of_a_batch(desk):
         await view.execute(calls, control=1)
 
 
-async def test_calls_that_are_made_alone_are_batches_of_their_own_with_their_share(desk):
-    collector = desk.collector(turn_budget_chars=900, expected_calls=3)
+async def test_calls_that_are_made_alone_are_batches_of_their_own_with_their_limit(desk):
+    collector = desk.collector(call_budget_chars=300)
     calls = [collector.call_alone("echo", {"message": text}) for text in ("one", "two")]
     results = await asyncio.gather(*calls, collector.call_alone("echo", "{}"))
     assert [result.ok for result in results] == [True, True, False]

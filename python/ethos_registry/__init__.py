@@ -168,7 +168,12 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
     from ethos_registry.providers.names import provider
     from ethos_registry.providers.portable_name import portable_name
     from ethos_registry.providers.prefix import Prefix
-    from ethos_registry.providers.prefix_diff import PrefixChange, PrefixDiff, prefix_diff
+    from ethos_registry.providers.prefix_diff import (
+        CacheLoss,
+        PrefixChange,
+        PrefixDiff,
+        prefix_diff,
+    )
     from ethos_registry.recording.errors import RecordingError
     from ethos_registry.recording.recorder import TurnRecorder
     from ethos_registry.recording.recording import (
@@ -279,6 +284,7 @@ __all__ = [
     "BraveSearch",
     "BrokenStreamPolicy",
     "Browser",
+    "CacheLoss",
     "CallObserver",
     "CallRecorder",
     "CallResult",
@@ -573,7 +579,7 @@ _NAMES = {
     "providers.names": "provider",
     "providers.portable_name": "portable_name",
     "providers.prefix": "Prefix",
-    "providers.prefix_diff": "PrefixChange PrefixDiff prefix_diff",
+    "providers.prefix_diff": "CacheLoss PrefixChange PrefixDiff prefix_diff",
     "recording.errors": "RecordingError",
     "recording.recorder": "TurnRecorder",
     "recording.recording": "RecordedTurn Recording read_recording recorded_turns",

@@ -84,9 +84,7 @@ async def run(tools: list[Any], *turns: tuple[Call, ...]) -> Api:
 
 def tools_of(desk: Desk, case: str = "ok", **options: Any) -> list[Any]:
     count = len(TABLE[case])
-    return to_anthropic(
-        desk.view, turn_budget_chars=BUDGET_CHARS, expected_calls=count, **OPTIONS, **options
-    )
+    return to_anthropic(desk.view, call_budget_chars=BUDGET_CHARS // count, **OPTIONS, **options)
 
 
 @pytest.mark.parametrize("case", table.cases(NAME))

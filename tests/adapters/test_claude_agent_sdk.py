@@ -62,7 +62,7 @@ async def run(tools: list[Any], *turns: tuple[Call, ...], parallel: bool = False
 def tools_of(desk: Desk, case: str = "ok", **options: Any) -> list[Any]:
     count = len(TABLE[case])
     return to_claude_agent_sdk(
-        desk.view, turn_budget_chars=BUDGET_CHARS, expected_calls=count, **OPTIONS, **options
+        desk.view, call_budget_chars=BUDGET_CHARS // count, **OPTIONS, **options
     )
 
 
@@ -111,12 +111,12 @@ async def test_the_schema_stays_as_the_view_shows_it() -> None:
     assert found == shown
 
 
-async def test_handlers_that_start_together_are_one_batch() -> None:
+async def test_no_calls_share_a_batch() -> None:
     desk = Desk()
     add = next(item for item in tools_of(desk) if item.name == "add")
     results = await asyncio.gather(*(add.handler({"a": number, "b": 1}) for number in range(4)))
     assert [result["content"][0]["text"] for result in results] == ["1", "2", "3", "4"]
-    assert desk.batches == [4]
+    assert desk.batches == [1] * 4
 
 
 async def test_a_slow_call_is_cancelled_with_its_run() -> None:

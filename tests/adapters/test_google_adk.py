@@ -61,7 +61,8 @@ def answer_of(response: Any) -> Answer:
 
 
 async def events_of(model: TurnModel, toolset: Any, **state: Any) -> list[Any]:
-    runner = InMemoryRunner(agent=LlmAgent(name="worker", model=model, tools=[toolset]))
+    tools = toolset if isinstance(toolset, list) else [toolset]
+    runner = InMemoryRunner(agent=LlmAgent(name="worker", model=model, tools=tools))
     session = await runner.session_service.create_session(
         app_name=runner.app_name, user_id="ada", state=state
     )

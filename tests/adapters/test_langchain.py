@@ -116,7 +116,7 @@ async def test_a_slow_call_is_cancelled_with_its_run() -> None:
 
 def test_a_sync_graph_runs_each_call_in_a_batch_with_its_share() -> None:
     desk = Desk()
-    tools = tools_of(desk, expected_calls=4)
+    tools = tools_of(desk, call_budget_chars=BUDGET_CHARS / 4)
     node = ToolNode(tools)
     graph = StateGraph(MessagesState)
     graph.add_node("tools", node)

@@ -8,7 +8,7 @@ import pytest
 
 from adapters import table
 from adapters.table import BUDGET_CHARS, OPTIONS, PNG, TABLE, Answer, Call, Desk
-from ethos_registry import ConfigError, Personality, ToolContext, ToolRegistry
+from ethos_registry import CallResult, ConfigError, Personality, ToolContext, ToolRegistry
 
 table.needs("pydantic_ai")
 
@@ -107,8 +107,8 @@ async def test_the_result_is_the_metadata_of_a_success() -> None:
     parts: list[list[Any]] = []
     agent = Agent(model_of([TABLE["ok"]], parts), toolsets=[toolset_of(desk)])
     await agent.run("go")
-    assert parts[0][0].metadata.tool_call_id == "c1"
-    assert parts[0][0].metadata.result.ok
+    kept = CallResult.from_wire(parts[0][0].metadata)
+    assert (kept.tool_call_id, kept.ok) == ("c1", True)
 
 
 async def test_the_context_comes_from_the_dependencies() -> None:

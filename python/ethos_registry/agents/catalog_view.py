@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from time import monotonic
 from typing import Any
 
@@ -61,6 +61,7 @@ class CatalogView(View):
         *,
         deadline_seconds: float | None = None,
         max_concurrency: int | None = None,
+        callers: Sequence[Context] | None = None,
         **options: Any,
     ) -> CallResults:
         """Run the calls of the agent; one result a call, in order.
@@ -71,6 +72,8 @@ class CatalogView(View):
         context = checked_context(context)
         scope = self._scope(context, deadline_seconds, max_concurrency)
         token = current_scope.set(scope)
+        if callers is not None:
+            callers = [_in_scope(each, scope) for each in callers]
         try:
             return await self._called.execute(
                 reply,
@@ -78,6 +81,7 @@ class CatalogView(View):
                 turn_attachments,
                 deadline_seconds=deadline_seconds,
                 max_concurrency=max_concurrency,
+                callers=callers,
                 **options,
             )
         finally:
@@ -128,8 +132,7 @@ class CatalogView(View):
         scope = self._scope(
             context, options.get("deadline_seconds"), options.get("max_concurrency")
         )
-        task_context = copy_context()
-        task_context.run(current_scope.set, scope)
+        task_context = _in_scope(copy_context(), scope)
         return self._called._dispatcher(self._own(context), task_context, **options)
 
     def _scope(
@@ -151,3 +154,10 @@ class CatalogView(View):
         if context.agent_id == self.agent_id:
             return context
         return context.replace(agent_id=self.agent_id)
+
+
+def _in_scope(caller: Context, scope: CallScope) -> Context:
+    """A copy of context variables, for calls that delegate in this scope."""
+    own = caller.copy()
+    own.run(current_scope.set, scope)
+    return own

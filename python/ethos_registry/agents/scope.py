@@ -38,6 +38,10 @@ class DelegatedContext(ToolContext):
         made.scope = scope
         return made
 
+    def replace(self, **changes: Any) -> DelegatedContext:
+        """A context with some fields changed, in the same scope."""
+        return DelegatedContext.made(self, self.scope, **{"agent_id": self.agent_id} | changes)
+
 
 def scope_of(context: ToolContext, agent_id: str) -> CallScope:
     """The scope in which an agent acts now.

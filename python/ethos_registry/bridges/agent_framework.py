@@ -61,14 +61,17 @@ def to_agent_framework(
     context_factory: Callable[[FunctionInvocationContext], ToolContext] | None = None,
     needs_approval: Collection[str] = (),
     turn_budget_chars: float | None = None,
+    call_budget_chars: float | None = None,
     **options: Unpack[StreamOptions],
 ) -> list[FunctionTool]:
     """The tools of a view for `Agent(tools=...)`.
 
-    All calls of a turn run as one batch. `context_factory` makes the context of a call from the
-    framework's invocation context, so tools can receive its `session` and `kwargs`. The tools in
-    `needs_approval` have the approval mode `always_require`. The other options are those of
-    `View.execute`.
+    The calls of one turn of a run are one batch, whose results share `turn_budget_chars`; calls of
+    different runs never share one. `call_budget_chars` is the limit of a call that joins no other,
+    and of what a batch has for each of its calls. `context_factory` makes the context of a call
+    from the framework's invocation context, so tools can receive its `session` and `kwargs`. The
+    tools in `needs_approval` have the approval mode `always_require`. The other options are those
+    of `View.execute`.
 
     Kept: text, images, documents and audio. Lost: the error flag, because the framework replaces
     the text of an exception; `structured`, the cost and progress. The framework checks the types
@@ -77,7 +80,9 @@ def to_agent_framework(
 
     Raises `ConfigError` for a name in `needs_approval` that the view does not show.
     """
-    collector = TurnCollector(view, turn_budget_chars=turn_budget_chars, **options)
+    collector = TurnCollector(
+        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
+    )
     approved = approval_names(needs_approval, view)
     return [
         _RegistryTool(
@@ -96,41 +101,32 @@ def _function(
     collector: TurnCollector,
     context_factory: Callable[[FunctionInvocationContext], ToolContext] | None,
 ) -> Any:
-    async def call(arguments: dict[str, Any], context: ToolContext | None) -> list[Content]:
-        result = await collector.call(
-            shown.name, arguments, tool_call_id=_call_id.get(), context=context
-        )
-        text, blocks = sent_parts(result, lambda block: True)
-        return [Content.from_text(text), *map(_content, blocks)]
-
-    # Without a parameter for it the framework makes no invocation context, which it would compare
-    # with the arguments twice.
-    if context_factory is None:
-
-        async def without_context(**arguments: Any) -> list[Content]:
-            return await call(arguments, None)
-
-        return without_context
-
-    make = context_factory
     parameter = "invocation"
     while parameter in shown.parameters.get("properties", {}):
         parameter += "_"
 
-    async def with_context(**arguments: Any) -> list[Content]:
-        invocation = arguments.pop(parameter)
-        return await call(arguments, make(invocation))
+    async def call(**arguments: Any) -> list[Content]:
+        invocation: FunctionInvocationContext = arguments.pop(parameter)
+        result = await collector.call(
+            shown.name,
+            arguments,
+            run=invocation.tools,  # a list of the run's own
+            tool_call_id=_call_id.get(),
+            context=None if context_factory is None else context_factory(invocation),
+        )
+        text, blocks = sent_parts(result, lambda block: True)
+        return [Content.from_text(text), *map(_content, blocks)]
 
     # The framework looks for the parameter that takes its context here. Its name must not be that
     # of an argument.
     kind = inspect.Parameter
-    with_context.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             kind(parameter, kind.KEYWORD_ONLY, annotation=FunctionInvocationContext),
             kind("arguments", kind.VAR_KEYWORD),
         ]
     )
-    return with_context
+    return call
 
 
 def _content(block: DataBlock) -> Content:

@@ -83,16 +83,15 @@ def to_anthropic(
     is_async: bool = True,
     context_factory: Callable[[], ToolContext] | None = None,
     turn_budget_chars: float | None = None,
-    expected_calls: int = 1,
+    call_budget_chars: float | None = None,
     **options: Unpack[StreamOptions],
 ) -> list[Any]:
     """The tools of a view for `client.beta.messages.tool_runner(tools=...)`.
 
     The runner of an `Anthropic` client needs `is_async=False`. It calls its tools one after the
-    other, so each call is a batch of its own, with its share of the budget for `expected_calls`:
-    where a reply may have many calls, `view.execute` with `provider("anthropic")` runs them
-    together. `context_factory` makes the context of a call. The other options are those of
-    `View.execute`.
+    other, so each call is a batch of its own, whose result has at most `call_budget_chars`: where a
+    reply may have many calls, `view.execute` with `provider("anthropic")` runs them together.
+    `context_factory` makes the context of a call. The other options are those of `View.execute`.
 
     Kept: the definitions as `view.definitions("anthropic")` sends them, with the cache marker; the
     error flag; text, images and PDFs of successes. Lost: the id of a call, which the runner does
@@ -106,7 +105,7 @@ def to_anthropic(
     ...     )
     """
     collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, expected_calls=expected_calls, **options
+        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
     )
     make = _AsyncTool if is_async else _SyncTool
     return [

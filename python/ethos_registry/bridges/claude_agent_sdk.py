@@ -30,15 +30,14 @@ def to_claude_agent_sdk(
     *,
     context_factory: Callable[[], ToolContext] | None = None,
     turn_budget_chars: float | None = None,
-    expected_calls: int = 1,
+    call_budget_chars: float | None = None,
     **options: Unpack[StreamOptions],
 ) -> list[SdkMcpTool[Any]]:
     """The tools of a view for `create_sdk_mcp_server(name, tools=...)`.
 
-    The model sees them as `mcp__<server>__<tool>`. Requests that arrive one after the other are
-    batches of their own, with their share of the budget for `expected_calls`; calls that start in
-    the same tick share a batch. `context_factory` makes the context of a call. The other options
-    are those of `View.execute`.
+    The model sees them as `mcp__<server>__<tool>`. Each call is a batch of its own, because the SDK
+    does not say whose it is; its result has at most `call_budget_chars`. `context_factory` makes
+    the context of a call. The other options are those of `View.execute`.
 
     Kept: text, images and the error flag. Lost: `structured`, the cost, the id of a call, progress;
     documents and audio, which become a line of text. The SDK validates arguments before the tool is
@@ -49,7 +48,7 @@ def to_claude_agent_sdk(
     ...     return create_sdk_mcp_server("desk", tools=to_claude_agent_sdk(view))
     """
     collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, expected_calls=expected_calls, **options
+        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
     )
     return [
         SdkMcpTool(
@@ -67,7 +66,7 @@ def _handler(
 ) -> Any:
     async def handler(args: dict[str, Any]) -> dict[str, Any]:
         context = None if context_factory is None else context_factory()
-        result = await collector.call(name, args, context=context)
+        result = await collector.call_alone(name, args, context=context)
         text, blocks = sent_parts(result, lambda block: isinstance(block, Image))
         content: list[dict[str, Any]] = [{"type": "text", "text": text}]
         content.extend(

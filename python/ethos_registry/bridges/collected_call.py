@@ -6,28 +6,66 @@ import asyncio
 import contextlib
 import dataclasses
 from collections.abc import Callable
+from contextvars import copy_context
 from typing import Any, TypeAlias
 
 from ethos_registry.contract import checks
 from ethos_registry.contract.call import CallResult, ToolCall
 from ethos_registry.contract.context import ToolContext
+from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.ports import ToolView
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.execution import refusals
 from ethos_registry.execution.control import BatchControl
 from ethos_registry.providers.wire_value import EchoingId
 
-__all__ = ["CollectedBatch", "CollectedCall", "OnProgress", "batch_number", "is_same_context"]
+__all__ = [
+    "CollectedBatch",
+    "CollectedCall",
+    "OnProgress",
+    "RunKey",
+    "batch_number",
+    "is_same_context",
+    "run_key",
+]
 
 _NO_EMIT = ToolContext().emit
+_WRITTEN = ("abort_signal", "artifact_store", "read_mtimes", "storage")
+"""The fields that tools write to, or that stop them: equal is not enough."""
 
 OnProgress: TypeAlias = Callable[[ToolProgressEvent], object]
+RunKey: TypeAlias = tuple[int, ...]
+"""The identities of the objects of a run; it means nothing once they are gone."""
+
+
+def run_key(run: object) -> RunKey:
+    """What tells one run of a framework from all others, while its objects exist.
+
+    `run` is an object that the framework makes for one run, or a tuple of objects that are together
+    those of one run. Raises `ConfigError` for a plain value: two runs may use the same.
+    """
+    parts = run if isinstance(run, tuple) else (run,)
+    if not parts or isinstance(parts[0], str | bytes | int | float | None):
+        raise ConfigError(
+            f"`run` must be an object that the framework makes for one run, got "
+            f"{checks.brief(run)}, which another run may use as well"
+        )
+    return tuple(map(id, parts))
 
 
 class CollectedCall:
-    """One call, its caller's context and the future of its result."""
+    """One call, its caller's context and context variables, and the future of its result."""
 
-    __slots__ = ("answer", "args", "context", "ended", "name", "on_progress", "tool_call_id")
+    __slots__ = (
+        "answer",
+        "args",
+        "caller",
+        "context",
+        "ended",
+        "name",
+        "on_progress",
+        "tool_call_id",
+    )
 
     answer: asyncio.Future[CallResult]
     """What the caller waits for; cancelled with the caller."""
@@ -44,6 +82,7 @@ class CollectedCall:
         self.name = checks.text(name, "name")
         self.args = args
         self.context = context
+        self.caller = copy_context()
         if on_progress is None and context is not None and context.emit is not _NO_EMIT:
             on_progress = context.emit
         self.on_progress = on_progress
@@ -73,14 +112,16 @@ class CollectedCall:
 
 
 class CollectedBatch:
-    """The calls that start together, in the context that they share."""
+    """The calls of one run that start together, in the context that they share."""
 
-    __slots__ = ("calls", "context", "control", "is_started", "task", "view")
+    __slots__ = ("calls", "context", "control", "is_started", "run", "task", "view")
 
     task: asyncio.Task[None]
 
-    def __init__(self, view: ToolView, first: CollectedCall) -> None:
+    def __init__(self, view: ToolView, run: object, first: CollectedCall) -> None:
         self.view = view
+        self.run = run
+        """Kept while calls may join: until then no other object has its identity."""
         self.context = first.context
         self.calls = [first]
         self.control = BatchControl()
@@ -165,18 +206,14 @@ async def _ended(future: asyncio.Future[Any]) -> None:
 
 
 def is_same_context(first: ToolContext | None, second: ToolContext | None) -> bool:
-    """Whether the calls of two contexts may share a batch: all but `emit` and the id is the same.
-
-    What tools write to must be the same object.
-    """
+    """Whether calls of two contexts may share a batch: all but `emit` and the id is the same."""
     if first is second:
         return True
-    if first is None or second is None:
-        return False
+    if type(first) is not ToolContext or type(second) is not ToolContext:
+        return False  # a subclass may hold more
     return (
-        first.abort_signal is second.abort_signal
-        and first.result_budget_chars == second.result_budget_chars
-        and first.read_mtimes is second.read_mtimes
+        first.result_budget_chars == second.result_budget_chars
+        and all(getattr(first, name) is getattr(second, name) for name in _WRITTEN)
         and first._facts == second._facts
         and first._scoped == second._scoped
     )

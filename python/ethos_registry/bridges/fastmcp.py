@@ -24,7 +24,12 @@ from ethos_registry.bridges.foreign_tools import (
     foreign_tool,
     joined_text,
 )
-from ethos_registry.bridges.shown_tools import AsyncProgress, ShownDefinition, definitions_of
+from ethos_registry.bridges.shown_tools import (
+    AsyncProgress,
+    ShownDefinition,
+    definitions_of,
+    plain_result,
+)
 from ethos_registry.bridges.turn_collector import TurnCollector
 from ethos_registry.contract.content import Audio, ContentBlock, Document, Image
 from ethos_registry.contract.context import ToolContext
@@ -72,6 +77,7 @@ class RegistryTool(FastMcpTool):
         result = await self._collector.call(
             self._name,
             arguments,
+            run=context.request_context,
             context=None if factory is None else factory(context),
             on_progress=progress,
         )
@@ -79,10 +85,9 @@ class RegistryTool(FastMcpTool):
         text, blocks = sent_parts(result, lambda block: True)
         content: list[Any] = [mcp_types.TextContent(type="text", text=text)]
         content.extend(map(_content, blocks))
-        structured = result.result.structured
         return FastMcpResult(
             content=content,
-            structured_content=None if structured is None else dict(structured),
+            structured_content=plain_result(result)["result"].get("structured"),
             is_error=not result.ok,
         )
 
@@ -92,15 +97,16 @@ def to_fastmcp(
     *,
     context_factory: Callable[[Context], ToolContext] | None = None,
     turn_budget_chars: float | None = None,
-    expected_calls: int = 1,
+    call_budget_chars: float | None = None,
     **options: Unpack[StreamOptions],
 ) -> list[FastMcpTool]:
     """The tools of a view, for `server.add_tool`.
 
-    Calls that a client sends one after the other are batches of their own, with their share of the
-    budget for `expected_calls`; calls that start in the same tick share a batch. `context_factory`
-    makes the context of a call from the server's `Context`. Progress is sent as notifications. The
-    other options are those of `View.execute`.
+    Each request of a client is a batch of its own, whose result has at most `call_budget_chars`.
+    Calls that a tool of the server makes in the same tick of its request share a batch and
+    `turn_budget_chars`; calls of different requests never do. `context_factory` makes the context
+    of a call from the server's `Context`. Progress is sent as notifications. The other options are
+    those of `View.execute`.
 
     Kept: text, all content blocks, `structured` and the error flag. Lost: the cost, and the id of a
     call, which MCP does not have. There is no approval: use a filter. The server itself answers
@@ -111,7 +117,7 @@ def to_fastmcp(
     ...         server.add_tool(tool)
     """
     collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, expected_calls=expected_calls, **options
+        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
     )
     return [RegistryTool.made(shown, collector, context_factory) for shown in definitions_of(view)]
 

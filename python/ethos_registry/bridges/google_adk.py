@@ -49,14 +49,17 @@ def to_google_adk(
     tool_filter: ToolPredicate | list[str] | None = None,
     tool_name_prefix: str | None = None,
     turn_budget_chars: float | None = None,
+    call_budget_chars: float | None = None,
     **options: Unpack[StreamOptions],
 ) -> BaseToolset:
     """The tools of a view as a toolset for `LlmAgent(tools=[...])`.
 
-    All calls of a turn run as one batch. `context_factory` makes the context of a call from ADK's
-    tool context, so tools can receive its state, session and artifacts. The tools in
-    `needs_approval` ask for ADK's tool confirmation. `tool_filter` and `tool_name_prefix` are those
-    of ADK. The other options are those of `View.execute`.
+    The calls of one turn of an invocation are one batch, whose results share `turn_budget_chars`;
+    calls of different invocations never share one. `call_budget_chars` is the limit of a call that
+    joins no other, and of what a batch has for each of its calls. `context_factory` makes the
+    context of a call from ADK's tool context, so tools can receive its state, session and
+    artifacts. The tools in `needs_approval` ask for ADK's tool confirmation. `tool_filter` and
+    `tool_name_prefix` are those of ADK. The other options are those of `View.execute`.
 
     The response of a call is `{"result": text}` or `{"error": text}`. Kept: text, images and
     documents. Lost: `structured`, the cost and progress; audio, which becomes a line of text. ADK
@@ -64,7 +67,9 @@ def to_google_adk(
 
     Raises `ConfigError` for a name in `needs_approval` that the view does not show.
     """
-    collector = TurnCollector(view, turn_budget_chars=turn_budget_chars, **options)
+    collector = TurnCollector(
+        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
+    )
     approved = approval_names(needs_approval, view)
     return _RegistryToolset(
         ShownTools(
@@ -123,6 +128,7 @@ class _RegistryTool(BaseTool):
         result = await self._collector.call(
             self._shown.name,
             args,
+            run=(tool_context.session, tool_context.invocation_id),
             tool_call_id=tool_context.function_call_id or "",
             context=None if make is None else make(tool_context),
         )

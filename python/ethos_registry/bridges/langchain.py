@@ -23,7 +23,12 @@ from ethos_registry.bridges.foreign_tools import (
     joined_text,
     not_here,
 )
-from ethos_registry.bridges.shown_tools import ShownDefinition, approval_names, definitions_of
+from ethos_registry.bridges.shown_tools import (
+    ShownDefinition,
+    approval_names,
+    definitions_of,
+    plain_result,
+)
 from ethos_registry.bridges.turn_collector import TurnCollector
 from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.content import Audio, ContentBlock, Document, Image
@@ -91,7 +96,8 @@ class RegistryTool(BaseTool):
     ) -> tuple[Any, dict[str, Any]]:
         arguments = self._approved(arguments, call_id)
         options = self._call_options(runtime, call_id)
-        return self._output(await self._collector.call(self.name, arguments, **options))
+        run = _run_of(runtime)
+        return self._output(await self._collector.call(self.name, arguments, run=run, **options))
 
     def _run(
         self, arguments: Any, runtime: ToolRuntime | None, call_id: str | None
@@ -131,8 +137,15 @@ class RegistryTool(BaseTool):
             raise ToolException(sent_parts(result, lambda block: False)[0])
         text, blocks = sent_parts(result, lambda block: not isinstance(block, Audio))
         if not blocks:
-            return text, result.to_wire()
-        return [{"type": "text", "text": text}, *map(_content_block, blocks)], result.to_wire()
+            return text, plain_result(result)
+        return [{"type": "text", "text": text}, *map(_content_block, blocks)], plain_result(result)
+
+
+def _run_of(runtime: ToolRuntime | None) -> object | None:
+    """What a graph makes for each of its runs; `None` outside a graph."""
+    if runtime is None or runtime.execution_info is None:
+        return None
+    return runtime.stream_writer
 
 
 def to_langchain(
@@ -141,16 +154,18 @@ def to_langchain(
     context_factory: Callable[[ToolRuntime | None], ToolContext] | None = None,
     needs_approval: Collection[str] = (),
     turn_budget_chars: float | None = None,
-    expected_calls: int = 1,
+    call_budget_chars: float | None = None,
     **options: Unpack[StreamOptions],
 ) -> list[BaseTool]:
     """The tools of a view for `create_agent(tools=...)` or `ToolNode(...)`.
 
-    In an async graph all calls of a turn run as one batch; in a sync one (`graph.invoke`) each call
-    is a batch of its own, with its share of the budget for `expected_calls`. `context_factory`
-    makes the context of a call from the graph's `ToolRuntime` (`None` outside a graph), so tools
-    can receive its `context` and `state`. Calls of tools in `needs_approval` interrupt the graph
-    with `{"tool_name", "args", "tool_call_id"}` until it is resumed with `True`, `False`, or
+    In an async graph the calls of one step of a run are one batch, whose results share
+    `turn_budget_chars`; calls of different runs never share one. In a sync graph (`graph.invoke`)
+    and outside a graph each call is a batch of its own. `call_budget_chars` is the limit of a call
+    that joins no other, and of what a batch has for each of its calls. `context_factory` makes the
+    context of a call from the graph's `ToolRuntime` (`None` outside a graph), so tools can receive
+    its `context` and `state`. Calls of tools in `needs_approval` interrupt the graph with
+    `{"tool_name", "args", "tool_call_id"}` until it is resumed with `True`, `False`, or
     `{"approved": bool, "args": {...}, "reason": str}`; that needs a checkpointer. Progress is
     written to the stream mode `custom`. The other options are those of `View.execute`.
 
@@ -162,7 +177,7 @@ def to_langchain(
     with an argument `runtime`, which LangGraph replaces.
     """
     collector = TurnCollector(
-        view, turn_budget_chars=turn_budget_chars, expected_calls=expected_calls, **options
+        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
     )
     approved = approval_names(needs_approval, view)
     tools: list[BaseTool] = []

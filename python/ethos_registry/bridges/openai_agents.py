@@ -14,6 +14,7 @@ from typing import Any, Unpack
 from agents import FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputText
 from agents.exceptions import ModelBehaviorError
 from agents.tool_context import ToolContext as AgentsToolContext
+from agents.tracing import FunctionSpanData, get_current_span
 from pydantic import ValidationError
 
 from ethos_registry.bridges.foreign_tools import (
@@ -44,22 +45,27 @@ def to_openai_agents(
     context_factory: Callable[[AgentsToolContext[Any]], ToolContext] | None = None,
     needs_approval: Collection[str] = (),
     turn_budget_chars: float | None = None,
+    call_budget_chars: float | None = None,
     **options: Unpack[StreamOptions],
 ) -> list[FunctionTool]:
     """The tools of a view for `Agent(tools=...)`.
 
-    All calls of a turn run as one batch. `context_factory` makes the context of a call from the
-    SDK's tool context, so tools can receive what the run was given as `context`. The tools in
-    `needs_approval` interrupt the run until `RunState.approve` or `reject`. The other options are
-    those of `View.execute`; `on_progress` has no channel here, so give the context an `emit`.
+    The calls of one turn of a run are one batch, whose results share `turn_budget_chars`; calls of
+    different runs never share one. `call_budget_chars` is the limit of a call that joins no other,
+    and of what a batch has for each of its calls. `context_factory` makes the context of a call
+    from the SDK's tool context, so tools can receive what the run was given as `context`. The tools
+    in `needs_approval` interrupt the run until `RunState.approve` or `reject`. The other options
+    are those of `View.execute`; `on_progress` has no channel here, so give the context an `emit`.
 
-    Kept: text, images and documents. Lost: the error flag, which these messages do not have;
-    `structured` and the cost; audio, which becomes a line of text; progress. The SDK itself ends a
-    run whose reply calls an unknown tool.
+    Kept: text, images and documents; in the trace, the error of a call. Lost: the error flag, which
+    these messages do not have; `structured` and the cost; audio, which becomes a line of text;
+    progress. The SDK itself ends a run whose reply calls an unknown tool.
 
     Raises `ConfigError` for a name in `needs_approval` that the view does not show.
     """
-    collector = TurnCollector(view, turn_budget_chars=turn_budget_chars, **options)
+    collector = TurnCollector(
+        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
+    )
     approved = approval_names(needs_approval, view)
     return [
         FunctionTool(
@@ -83,15 +89,28 @@ def _invoke(
         result = await collector.call(
             shown.name,
             arguments or "{}",
+            # The usage is counted per run; an agent that runs as a tool shares that of its caller.
+            run=(ctx.usage, ctx.agent, ctx.tool_input),
             tool_call_id=ctx.tool_call_id,
             context=None if context_factory is None else context_factory(ctx),
         )
         text, blocks = sent_parts(result, lambda block: not isinstance(block, Audio))
+        if not result.ok:
+            _mark_failed(shown.name, text)
         if not blocks:
             return text
         return [ToolOutputText(text=text), *map(_output, blocks)]
 
     return invoke
+
+
+def _mark_failed(name: str, text: str) -> None:
+    """Show the call as failed in the trace, as the SDK does for its own tools."""
+    span = get_current_span()
+    if span is not None and isinstance(span.span_data, FunctionSpanData):
+        span.set_error(
+            {"message": "Error running tool", "data": {"tool_name": name, "error": text}}
+        )
 
 
 def _output(block: DataBlock) -> ToolOutputImage | ToolOutputFileContent:

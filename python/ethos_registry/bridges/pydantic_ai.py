@@ -35,6 +35,7 @@ from ethos_registry.bridges.shown_tools import (
     ShownDefinition,
     ShownTools,
     approval_names,
+    plain_result,
 )
 from ethos_registry.bridges.turn_collector import TurnCollector
 from ethos_registry.contract.call import CallResult
@@ -74,24 +75,31 @@ def to_pydantic_ai(
     needs_approval: Collection[str] = (),
     argument_retries: int = 0,
     turn_budget_chars: float | None = None,
+    call_budget_chars: float | None = None,
     **options: Unpack[StreamOptions],
 ) -> RegistryToolset:
     """The tools of a view as a toolset for `Agent(toolsets=[...])`.
 
-    All calls of a turn run as one batch. `context_factory` makes the context of a call from the
-    `RunContext`, so tools can receive what is in `deps`. Calls of the tools in `needs_approval`
-    raise `ApprovalRequired` until the run is resumed with an approval. With `argument_retries`,
-    invalid arguments raise `ModelRetry` that many times in a row for a tool, as the framework's own
-    validation does; otherwise they fail like other errors, which costs no retry. Progress is
-    emitted as `ToolProgress` events. The other options are those of `View.execute`.
+    The calls of one step of a run are one batch, whose results share `turn_budget_chars`; calls of
+    different runs never share one. `call_budget_chars` is the limit of a call that joins no other,
+    and of what a batch has for each of its calls. `context_factory` makes the context of a call
+    from the `RunContext`, so tools can receive what is in `deps`. Calls of the tools in
+    `needs_approval` raise `ApprovalRequired` until the run is resumed with an approval. With
+    `argument_retries`, invalid arguments raise `ModelRetry` that many times in a row for a tool, as
+    the framework's own validation does; otherwise they fail like other errors, which costs no
+    retry. Progress is emitted as `ToolProgress` events. The other options are those of
+    `View.execute`.
 
-    Kept: text, images and documents, the `CallResult` as the `metadata` of a success. Lost: of
+    Kept: text, images and documents, the result as plain JSON in the `metadata` of a success
+    (`CallResult.from_wire` reads it), so a history can be saved. Lost: of
     errors, all but the text; their content blocks become a line of it. The framework itself answers
     unknown names and refuses a reply with two calls of one id.
 
     Raises `ConfigError` for a name in `needs_approval` that the view does not show.
     """
-    collector = TurnCollector(view, turn_budget_chars=turn_budget_chars, **options)
+    collector = TurnCollector(
+        view, turn_budget_chars=turn_budget_chars, call_budget_chars=call_budget_chars, **options
+    )
     names = approval_names(needs_approval, view)
     return RegistryToolset(collector, id, context_factory, names, argument_retries)
 
@@ -154,6 +162,7 @@ class RegistryToolset(AbstractToolset[Any]):
         result = await self._collector.call(
             name,
             tool_args,
+            run=ctx.tool_manager,
             tool_call_id=ctx.tool_call_id or "",
             context=None if factory is None else factory(ctx),
             on_progress=progress,
@@ -162,9 +171,8 @@ class RegistryToolset(AbstractToolset[Any]):
         if not result.ok:
             raise self._failure(result, ctx)
         text, blocks = sent_parts(result, lambda block: True)
-        if not blocks:
-            return ToolReturn(text, metadata=result)
-        return ToolReturn([text, *map(_binary, blocks)], metadata=result)
+        content = [text, *map(_binary, blocks)] if blocks else text
+        return ToolReturn(content, metadata=plain_result(result))
 
     def _failure(self, result: CallResult, ctx: RunContext[Any]) -> Exception:
         text, _ = sent_parts(result, lambda block: False)

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ethos_registry.contract import checks
+from ethos_registry.contract.call import CallResult
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.ports import ToolView
 from ethos_registry.contract.progress import ToolProgressEvent
 from ethos_registry.contract.read_only import thaw
 
-__all__ = ["AsyncProgress", "ShownDefinition", "ShownTools", "approval_names", "definitions_of"]
+__all__ = [
+    "AsyncProgress",
+    "ShownDefinition",
+    "ShownTools",
+    "approval_names",
+    "definitions_of",
+    "plain_result",
+]
 
 T = TypeVar("T")
 
@@ -52,6 +61,12 @@ class ShownTools(Generic[T]):
             self._tools = {definition.name: self._make(definition) for definition in shown}
             self._fingerprint = fingerprint
         return self._tools
+
+
+def plain_result(result: CallResult) -> dict[str, Any]:
+    """A result that a framework keeps in a history: dicts, lists and plain values of its own."""
+    plain: dict[str, Any] = json.loads(json.dumps(result.to_wire()))
+    return plain
 
 
 def approval_names(names: Iterable[str], view: ToolView) -> frozenset[str]:

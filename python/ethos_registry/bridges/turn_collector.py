@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 from typing import Any, TypeAlias, Unpack
 
 from ethos_registry.bridges.collected_call import (
     CollectedBatch,
     CollectedCall,
     OnProgress,
+    RunKey,
     batch_number,
     is_same_context,
+    run_key,
 )
 from ethos_registry.contract import checks
 from ethos_registry.contract.call import CallResult, ToolCall
@@ -26,21 +27,21 @@ from ethos_registry.registry.sync import run_sync
 
 __all__ = ["TurnCollector"]
 
-_Key: TypeAlias = tuple[asyncio.AbstractEventLoop, int]
+_Key: TypeAlias = tuple[asyncio.AbstractEventLoop, int, RunKey]
 
 
 class TurnCollector:
-    """Joins the calls that start in one tick of an event loop into one batch of a view.
+    """Joins the calls that one run of a framework starts in one tick into one batch of a view.
 
     Frameworks call one tool at a time, and most start all calls of a turn in the same tick. So that
     the calls still share one budget, `max_concurrency` and `budget_policy`, the first call opens a
-    batch, later calls of the tick join it, and the batch starts in the next tick: no call waits
-    longer for others. Calls of different event loops, views or contexts are never joined.
+    batch, later calls of the same `run` join it, and the batch starts in the next tick: no call
+    waits longer for others. Calls without a `run`, and those of different runs, event loops, views
+    or contexts are never joined. Each call runs in a copy of its own caller's context variables.
 
     `turn_budget_chars` is what the results of one batch may have together, by default that of the
-    call's context. For a framework that calls its tools one after the other, `expected_calls` is
-    the number of calls in a usual turn: a batch of fewer gets their share of the budget.
-    The other options are those of `View.execute`.
+    call's context, and `call_budget_chars` what they may have for each of its calls: the limit of a
+    call that joins no other. The other options are those of `View.execute`.
 
     Raises `ConfigError` for a value of the wrong kind and `TypeError` for an unknown option.
 
@@ -52,16 +53,16 @@ class TurnCollector:
     >>> view = registry.view(Personality("worker"))
     >>> async def turn():
     ...     collector = TurnCollector(view, turn_budget_chars=10_000)
-    ...     calls = [collector.call("double", {"number": number}) for number in (1, 2, 3)]
+    ...     run = object()  # what a framework has one of for each run
+    ...     calls = [collector.call("double", {"number": n}, run=run) for n in (1, 2, 3)]
     ...     return [result.text for result in await asyncio.gather(*calls)]  # one batch
     >>> asyncio.run(turn())
     ['2', '4', '6']
     """
 
     __slots__ = (
-        "_expected_calls",
+        "_call_budget_chars",
         "_is_filled",
-        "_made",
         "_numbers",
         "_open",
         "_options",
@@ -76,7 +77,7 @@ class TurnCollector:
         view: ToolView,
         *,
         turn_budget_chars: float | None = None,
-        expected_calls: int = 1,
+        call_budget_chars: float | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
         if not isinstance(view, ToolView):
@@ -85,20 +86,20 @@ class TurnCollector:
                 "`registry.view(personality)` makes one"
             )
         checked_options(options)
-        checks.finite_number(expected_calls, "expected_calls", minimum=1, whole=True)
         if turn_budget_chars is not None:
             checks.finite_number(turn_budget_chars, "turn_budget_chars")
+        if call_budget_chars is not None:
+            checks.finite_number(call_budget_chars, "call_budget_chars")
         self.view = view
         """The view whose tools are called by default."""
         self._turn_budget_chars = turn_budget_chars
-        self._expected_calls = expected_calls
+        self._call_budget_chars = call_budget_chars
         self._options = options
         self._is_filled = options.get("budget_policy") == "fill"
         self._open: dict[_Key, list[CollectedBatch]] = {}
         """What still takes calls in this tick."""
         self._running: dict[int, CollectedBatch] = {}
         self._numbers = itertools.count()
-        self._made: tuple[tuple[str, int, OnProgress | None], ToolContext] | None = None
         self._tasks: set[asyncio.Task[None]] = set()  # an event loop keeps no task alive
 
     def __repr__(self) -> str:
@@ -109,6 +110,7 @@ class TurnCollector:
         name: str,
         args: Any,
         *,
+        run: object | None = None,
         tool_call_id: str = "",
         context: ToolContext | None = None,
         view: ToolView | None = None,
@@ -116,20 +118,32 @@ class TurnCollector:
     ) -> CallResult:
         """The result of one call, as soon as it is ready.
 
-        `args` is a mapping, or JSON text. `tool_call_id` is what the tool reads in its context and
+        `args` is a mapping, or JSON text. `run` is an object that the framework makes for one run,
+        or a tuple of objects that are together those of one run: only calls whose objects are the
+        same ones, not equal ones, may share a batch. Without it the call is a batch of its own.
+        `tool_call_id` is what the tool reads in its context and
         what the result carries; it need not be unique. Events of the tool go to `on_progress`, by
         default to the `emit` of this call's `context`. `view` replaces the collector's own.
 
         Cancelling the caller stops this call alone, and waits until it has ended; when no call of
         the batch has a caller any more, the batch is cancelled.
 
-        Raises `ConfigError` for a name, id or context of the wrong kind; everything else is a
+        Raises `ConfigError` for a name, id, context or run of the wrong kind; everything else is a
         result.
         """
+        if run is None:
+            return await self.call_alone(
+                name,
+                args,
+                tool_call_id=tool_call_id,
+                context=context,
+                view=view,
+                on_progress=on_progress,
+            )
         if context is not None:
             checked_context(context)
         call = CollectedCall(tool_call_id, name, args, context, on_progress)
-        batch = self._joined(call, self.view if view is None else view)
+        batch = self._joined(call, run, self.view if view is None else view)
         try:
             return await call.answer
         except asyncio.CancelledError:
@@ -182,11 +196,11 @@ class TurnCollector:
             )
         )
 
-    def _joined(self, call: CollectedCall, view: ToolView) -> CollectedBatch:
+    def _joined(self, call: CollectedCall, run: object, view: ToolView) -> CollectedBatch:
         """The open batch that the call joined, or the one that it opened."""
         loop = asyncio.get_running_loop()
+        key = (loop, id(view), run_key(run))
         call.answer = loop.create_future()
-        key = (loop, id(view))
         opened = self._open.get(key)
         if opened is None:
             for old in [key for key in list(self._open) if key[0].is_closed()]:
@@ -196,7 +210,7 @@ class TurnCollector:
             if batch.is_open and is_same_context(batch.context, call.context):
                 batch.calls.append(call)
                 return batch
-        batch = CollectedBatch(view, call)
+        batch = CollectedBatch(view, run, call)
         opened.append(batch)
         # A task of its own: it outlives the caller that opened it, and its first step, in the next
         # tick, comes after all that this tick still runs. Not by `create_task`: an eager factory
@@ -226,6 +240,7 @@ class TurnCollector:
                 **self._options,
                 on_result=batch.hand_over,
                 control=batch.control,
+                callers=[call.caller for call in batch.calls],
             )
         except asyncio.CancelledError:
             raise  # its last caller left, or the event loop ends
@@ -251,21 +266,17 @@ class TurnCollector:
     ) -> ToolContext:
         """The context of the calls with the budget of the batch, and their own listeners."""
         budget = self._turn_budget_chars
-        share = min(1.0, calls / self._expected_calls)
-        if context is not None and budget is None and share == 1 and emit is None:
-            return context
         if budget is None:
             budget = DEFAULT_BUDGET_CHARS if context is None else context.result_budget_chars
-        budget = int(budget * share)
-        if context is not None:
-            return context.replace(
-                result_budget_chars=budget, emit=context.emit if emit is None else emit
-            )
-        facts = (os.getcwd(), budget, emit)
-        if self._made is None or self._made[0] != facts:
-            made = ToolContext(result_budget_chars=budget, emit=emit)
-            self._made = (facts, made)  # the next turn is usually like this one
-        return self._made[1]
+        if self._call_budget_chars is not None:
+            budget = min(budget, calls * self._call_budget_chars)
+        if context is None:
+            return ToolContext(result_budget_chars=budget, emit=emit)
+        if emit is None:
+            emit = context.emit
+        if budget == context.result_budget_chars and emit is context.emit:
+            return context
+        return context.replace(result_budget_chars=budget, emit=emit)
 
     def _emit_of(self, batch: CollectedBatch) -> OnProgress | None:
         emits = any(call.on_progress is not None for call in batch.calls)

@@ -36,6 +36,8 @@ class StartedBatch:
     personality_id: str | None
     redact: Callable[[str], str] | None
     """Takes credentials out of text, as the registry does in results; `None` if it keeps them."""
+    has_callers: bool = False
+    """Whether each call runs in the context variables of its own caller: see `callers`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ class Tool:
         "__weakref__",
         "_has_default_dispatch",
         "always_include",
+        "calls_per_second",
         "capabilities",
         "definition",
         "description",
@@ -68,6 +69,7 @@ class Tool:
         "idempotent",
         "is_available",
         "is_coroutine",
+        "max_concurrency",
         "max_result_chars",
         "name",
         "on_collision",
@@ -98,6 +100,8 @@ class Tool:
         "dispatch",
         "retry",
         "reduction",
+        "max_concurrency",
+        "calls_per_second",
     )
 
     name: str
@@ -133,6 +137,12 @@ class Tool:
     """When a call that failed is tried again; for `idempotent` tools. Default: never."""
     reduction: ReductionPolicy | None
     """How much of its results is kept where they are reduced. Default: the registry's."""
+    max_concurrency: int | None
+    """How many of its calls run at once in this process; others wait in order. Default: no limit.
+
+    Waiting does not count as the tool's time."""
+    calls_per_second: float | None
+    """How many of its calls start in a second; others wait in order. Default: no limit."""
     _has_default_dispatch: bool
     definition: Mapping[str, Any]
     """`{name, description, parameters}`, read-only, as the model sees it."""
@@ -160,6 +170,8 @@ class Tool:
         dispatch: DispatchMode | None = None,
         retry: Retry | None = None,
         reduction: ReductionPolicy | None = None,
+        max_concurrency: int | None = None,
+        calls_per_second: float | None = None,
     ) -> None:
         values: dict[str, Any] = {"name": _checked_name(name), "execute": execute}
         try:
@@ -192,6 +204,12 @@ class Tool:
                 checks.one_of(dispatch, get_args(DispatchMode), "dispatch")
             values["retry"] = _checked_retry(retry, idempotent=idempotent)
             values["reduction"] = checked_reduction(reduction, "reduction")
+            values["max_concurrency"] = (
+                None
+                if max_concurrency is None
+                else checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
+            )
+            values["calls_per_second"] = _checked_rate(calls_per_second)
             check_takes(execute, "execute", "args", "context")
             values["is_available"] = _checked_probe(is_available)
         except ConfigError as error:
@@ -308,6 +326,14 @@ def _checked_retry(retry: object, *, idempotent: bool) -> Retry | None:
             context={"field": "retry", "value": retry},
         )
     return retry
+
+
+def _checked_rate(calls_per_second: float | None) -> float | None:
+    if calls_per_second is None:
+        return None
+    if not checks.finite_number(calls_per_second, "calls_per_second"):
+        raise ConfigError("`calls_per_second` must be more than 0; leave the tool out of the view")
+    return float(calls_per_second)
 
 
 def _checked_probe(is_available: object) -> object:

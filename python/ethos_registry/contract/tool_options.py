@@ -53,6 +53,8 @@ class ToolOptions(TypedDict, total=False):
     dispatch: DispatchMode
     reduction: ReductionPolicy | None
     retry: Retry | None
+    max_concurrency: int | None
+    calls_per_second: float | None
     strict: bool
 
 
@@ -84,4 +86,6 @@ class ToolChanges(TypedDict, total=False):
     dispatch: DispatchMode
     reduction: ReductionPolicy | None
     retry: Retry | None
+    max_concurrency: int | None
+    calls_per_second: float | None
     strict: bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
@@ -71,6 +72,8 @@ class LiveContext:
 
     signals: Sequence[AbortSignal] = ()
     """One for each request: fires when that call alone is stopped. Empty: no call is."""
+    callers: Sequence[Context] = ()
+    """One for each request: the context variables of the call. Empty: those of the transport."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,8 @@ class Batch:
         self.lanes: dict[int, Any] = {}
         """What was given to each transport, by its `id`."""
         self.availability: dict[str, ToolError | Literal[False]] = {}
-        """Why tools are not available, or `False`; each is asked once per batch."""
+        """Why tools are not available, or `False`; each is asked once, if the calls have one
+        caller."""
         self.blocks_caller_loop = caller_loop_is_blocked.get()
         self._loop = loop
         self._thread_id = threading.get_ident()
@@ -135,6 +136,7 @@ class Batch:
                 self.context,
                 self.personality_id if named is None else named,
                 self.runtime.redact,
+                self.options.callers is not None,
             )
             self.observers = observers.of_batch(batch, self.runtime.guard)
             if self.observers is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextvars import Context
 from typing import NamedTuple
 
 from ethos_registry.contract.call import CallResult
@@ -93,10 +95,13 @@ class CollectedResults:
         if self._reports_early and self._on_result is not None:
             self._runtime.guard("`on_result`", self._on_result, answer)
 
-    def share_out(self, budget_chars: float, *, is_filled: bool) -> None:
+    def share_out(
+        self, budget_chars: float, *, is_filled: bool, callers: Sequence[Context] | None = None
+    ) -> None:
         """Trim the held outputs so that together they fit into `budget_chars`.
 
-        With `is_filled` they share it max-min fairly, else evenly with the refused calls.
+        With `is_filled` they share it max-min fairly, else evenly with the refused calls. What is
+        cut is stored in the context variables of its caller.
         """
         bodies, self._bodies = sorted(self._bodies, key=_position), []
         if not bodies:
@@ -108,7 +113,10 @@ class CollectedResults:
             share = even_share(budget_chars, len(self.answers))
             shares = [min(chars, share) for chars in wanted]
         for body, chars in zip(bodies, shares, strict=True):
-            _trim(body, chars)
+            if callers is None:
+                _trim(body, chars)
+            else:
+                callers[body.position].copy().run(_trim, body, chars)
             if self._on_result is not None and not self._reports_early:
                 self._runtime.guard("`on_result`", self._on_result, body.answer)
 

@@ -19,7 +19,7 @@ from ethos_registry.execution.pending import Answered
 from ethos_registry.execution.threads import NoThreadError
 from ethos_registry.execution.turn_calls import start_function
 
-__all__ = ["execute", "run_elsewhere", "run_tool"]
+__all__ = ["execute", "run_elsewhere", "run_in_turn", "run_tool"]
 
 
 def execute(call: Call) -> Awaitable[Any]:
@@ -29,6 +29,21 @@ def execute(call: Call) -> Awaitable[Any]:
         call.clock_started = monotonic()
         return run_filtered(plan.filters, call, plan.run_tool)
     return plan.run_tool(call)
+
+
+async def run_in_turn(run: Callable[[Call], Awaitable[Any]], call: Call) -> Any:
+    """What the tool returns when its limits let it start. Waiting does not count as its time."""
+    throttle = call.plan.entry.throttle
+    assert throttle is not None
+    if call.clock_started is not None:  # a filter ran before
+        call.pause_clock()
+    must_leave = await throttle.enter()
+    call.resume_clock()
+    try:
+        return await run(call)
+    finally:
+        if must_leave:
+            throttle.leave()
 
 
 async def run_tool(call: Call, *, is_first: bool = True) -> Any:

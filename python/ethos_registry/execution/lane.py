@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
+from contextvars import copy_context
 from time import monotonic
 from typing import Any
 
@@ -29,10 +30,11 @@ __all__ = ["TransportLane"]
 class _Sent:
     """A call that was given to the transport, and who waits for its reply."""
 
-    __slots__ = ("call", "reply", "request", "submitted_at", "waiter")
+    __slots__ = ("call", "caller", "reply", "request", "submitted_at", "waiter")
 
     def __init__(self, call: Call, request: ToolExecuteRequest) -> None:
         self.call = call
+        self.caller = copy_context()
         self.request = request
         self.submitted_at = monotonic()
         self.reply: TransportReply | None = None
@@ -158,7 +160,9 @@ class TransportLane:
 
     async def _stream(self, sent: list[_Sent]) -> None:
         problem = "the transport sent no result"
-        live = LiveContext([each.call.abort_signal for each in sent])
+        live = LiveContext(
+            [each.call.abort_signal for each in sent], [each.caller for each in sent]
+        )
         requests = [each.request for each in sent]
         try:
             items = self._transport.execute_many(requests, self._batch.abort_signal, live=live)

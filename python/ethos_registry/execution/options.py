@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict, get_args
 
@@ -66,6 +67,9 @@ class BatchOptions(StreamOptions, total=False):
     at the end of the batch. Default: `None`."""
     control: BatchControl | None
     """Stops single calls while the batch runs. Default: `None`."""
+    callers: Sequence[Context] | None
+    """The context variables in a copy of which each call runs, by position, for a batch of several
+    callers' calls. Default: `None`, those of the caller of the batch."""
 
 
 class ResultSink(Protocol):
@@ -108,6 +112,7 @@ class CheckedOptions:
     """Set where calls run for a registry elsewhere, which counts their time and finishes their
     results: neither happens here."""
     control: BatchControl | None = None
+    callers: tuple[Context, ...] | None = None
     reduction: ReductionPolicy | None = None
 
 
@@ -146,6 +151,7 @@ def _checked_values(
     filters: Any = (),
     on_result: Any = None,
     control: Any = None,
+    callers: Any = None,
     reduction: Any = None,
 ) -> CheckedOptions:
     if deadline_seconds is not None:
@@ -167,8 +173,20 @@ def _checked_values(
         on_result=on_result,
         turn_attachments=_checked_attachments(turn_attachments),
         control=control,
+        callers=_checked_callers(callers),
         reduction=checked_reduction(reduction, "reduction"),
     )
+
+
+def _checked_callers(callers: Any) -> tuple[Context, ...] | None:
+    if callers is None:
+        return None
+    if not isinstance(callers, Sequence) or not all(isinstance(each, Context) for each in callers):
+        raise ConfigError(
+            "`callers` must be a list of contextvars.Context, one for each call, "
+            f"got {checks.brief(callers)}; `contextvars.copy_context()` makes one"
+        )
+    return tuple(callers)
 
 
 def _checked_attachments(turn_attachments: Any) -> tuple[Attachment, ...]:

@@ -41,6 +41,7 @@ class Runner:
         "_answers",
         "_batch",
         "_caller",
+        "_callers",
         "_interrupt",
         "_on_start",
         "_report",
@@ -74,6 +75,7 @@ class Runner:
         if batch.runtime.max_concurrency is not None:
             shared = batch.shared_slots()
             self._shared = None if shared in HELD.get() else shared
+        self._callers = batch.options.callers
         self._caller: contextvars.Context | None = None
         self._interrupt: KeyboardInterrupt | None = None
         self.pending = 0
@@ -89,9 +91,7 @@ class Runner:
         self.pending += len(calls)
         is_limited = self._slots is not None or self._shared is not None
         if is_limited:
-            self._caller = contextvars.copy_context()
-            if self._shared is not None:
-                self._caller.run(HELD.set, (*HELD.get(), self._shared))
+            self._caller = self._holding(contextvars.copy_context())
         calls.reverse()
         while calls:  # a call that has ended frees its memory for the next
             call = calls.pop()
@@ -133,11 +133,11 @@ class Runner:
             self._batch.runtime.guard("`on_start`", self._on_start, started)
         coroutine = self._run(call)
         try:
-            if self._caller is None:
+            caller = self._caller_of(call)
+            if caller is None:
                 task = self._start_task(coroutine, name=call.plan.name)
-            else:  # started at the end of another call, whose context variables are its own
-                start = self._caller.copy().run
-                task = start(self._start_task, coroutine, name=call.plan.name)
+            else:
+                task = caller.run(self._start_task, coroutine, name=call.plan.name)
         except BaseException as error:
             coroutine.close()
             if isinstance(error, KeyboardInterrupt):
@@ -155,6 +155,22 @@ class Runner:
             self.starting.append(call)
         else:
             self.watch.add(call)
+
+    def _caller_of(self, call: Call) -> contextvars.Context | None:
+        """A copy of the context variables that a call starts in; `None` for the current ones.
+
+        A call that waited for a slot is started at the end of another one, in whose variables it
+        must not run.
+        """
+        if self._callers is not None:
+            return self._holding(self._callers[call.index].copy())
+        return None if self._caller is None else self._caller.copy()
+
+    def _holding(self, context: contextvars.Context) -> contextvars.Context:
+        """The same context, in which what a call calls itself runs inside its slot."""
+        if self._shared is not None:
+            context.run(HELD.set, (*context.get(HELD, ()), self._shared))
+        return context
 
     # The task of a call
 

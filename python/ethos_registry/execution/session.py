@@ -15,6 +15,7 @@ from typing import Any
 from ethos_registry.contract.call import CallResult, ToolCall
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
+from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.policy import Personality
 from ethos_registry.contract.result import ToolResult
 from ethos_registry.execution import refusals, task_start
@@ -112,6 +113,11 @@ class Session:
         on_start: Callable[[ToolCall], object] | None = None,
     ) -> None:
         loop = asyncio.get_running_loop()
+        if options.callers is not None and len(options.callers) != call_count:
+            raise ConfigError(
+                f"`callers` must have one entry for each call, got {len(options.callers)} for "
+                f"{'a stream' if call_count is None else call_count}"
+            )
         batch = Batch(loop, admission, runtime, context, options, personality, turn, call_count)
         share_budget(batch)
         self._batch = batch
@@ -146,7 +152,7 @@ class Session:
 
     def start(self, calls: Sequence[Any], places: Sequence[int] | None = None) -> None:
         """Answer or start each of these calls, at new places or at `places` that were reserved."""
-        ready = self._prepared(calls, places)
+        ready = self._prepared_by_callers(calls, places)
         try:
             self._runner.run(ready)
         except BaseException:  # KeyboardInterrupt in the first step of a task
@@ -155,12 +161,25 @@ class Session:
         if self._batch.call_count is None:
             self._watch_running()
 
-    def _prepared(self, calls: Sequence[Any], places: Sequence[int] | None) -> list[Call]:
-        """The calls that the steps before the tool pass on; the others are answered."""
-        batch, plans = self._batch, self._plans
+    def _prepared_by_callers(
+        self, calls: Sequence[Any], places: Sequence[int] | None
+    ) -> list[Call]:
+        """The calls that go on; the steps of each run in its own caller's context variables."""
         if places is None:
             first = self._results.reserve(len(calls))
             places = range(first, first + len(calls))
+        callers = self._batch.options.callers
+        if callers is None:
+            return self._prepared(calls, places)
+        return [
+            call
+            for place, given in zip(places, calls, strict=True)
+            for call in callers[place].copy().run(self._prepared, (given,), (place,))
+        ]
+
+    def _prepared(self, calls: Sequence[Any], places: Sequence[int]) -> list[Call]:
+        """The calls that the steps before the tool pass on; the others are answered."""
+        batch, plans = self._batch, self._plans
         read = _read_all(calls, places)
         if batch.admission.redirects:
             read = [self._redirected(*each) for each in zip(places, read, strict=True)]
@@ -332,6 +351,7 @@ class Session:
             self._results.share_out(
                 self._batch.context.result_budget_chars,
                 is_filled=self._batch.options.budget_policy == "fill",
+                callers=self._batch.options.callers,
             )
         if self._report is not None:
             self._report.batch_finished()

@@ -22,7 +22,7 @@ from ethos_registry.execution import dry_run, refusals
 from ethos_registry.execution.batch import Batch
 from ethos_registry.execution.budget import even_share
 from ethos_registry.execution.call import BackendContext, Call
-from ethos_registry.execution.execute import execute, run_elsewhere, run_tool
+from ethos_registry.execution.execute import execute, run_elsewhere, run_in_turn, run_tool
 from ethos_registry.execution.filters import matching
 from ethos_registry.execution.finish import finish
 from ethos_registry.execution.finish_order import finish_order
@@ -60,8 +60,10 @@ def permitted(name: str, verdict: int) -> ToolResult | None:
 
 
 def available(call: Call) -> ToolResult | None:
-    """The tool's `is_available`, and whether it can run under the policy: once per batch."""
+    """The tool's `is_available`, and whether it can run under the policy: once per caller."""
     entry, known = call.plan.entry, call.batch.availability
+    if call.batch.options.callers is not None:
+        known = {}
     problem = known.get(entry.name)
     if problem is None:
         problem = known[entry.name] = _unavailability(
@@ -273,6 +275,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         entry.is_coroutine
         and not plan.filters
         and entry.retry is None
+        and entry.throttle is None
         and batch.options.resumed is None
         and (batch.observers is None or not batch.observers.call_started)
     )
@@ -285,6 +288,8 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         plan.run_tool, plan.is_direct = partial(run_elsewhere, lane.run), False
         loses_text = lane.loses_text
         plan.finish_order = finish_order(batch, plan, transport.traits)
+    if entry.throttle is not None and batch.options.sink is None:  # else its caller waits
+        plan.run_tool = partial(run_in_turn, plan.run_tool)
     is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
     stores_any_text = batch.artifacts is not None and batch.trims_at_end
     plan.plain_chars = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -14,13 +14,23 @@ from ethos_registry.providers.prefix import Prefix
 from ethos_registry.providers.rendered import marked_text
 from ethos_registry.providers.shown_tool import breakpoint_positions
 
-__all__ = ["ChangeKind", "PrefixChange", "PrefixDiff", "prefix_diff"]
+__all__ = ["CacheLoss", "ChangeKind", "PrefixChange", "PrefixDiff", "cached_tokens", "prefix_diff"]
 
 ChangeKind: TypeAlias = Literal[
     "added", "removed", "moved", "description", "schema", "availability", "marker"
 ]
 """`availability`: a tool came or went because its `is_available` answered otherwise. `marker`: all
 tools are the same, and a cache marker is at another one."""
+_READ = (
+    ("cache_read_input_tokens",),
+    ("prompt_tokens_details", "cached_tokens"),
+    ("input_tokens_details", "cached_tokens"),
+    ("cached_content_token_count",),
+    ("cachedContentTokenCount",),
+    ("cacheReadInputTokens",),
+)
+_WRITTEN = (("cache_creation_input_tokens",), ("cacheWriteInputTokens",))
+"""Where the usage of a response has the tokens that came from the cache, or went into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +73,45 @@ class PrefixDiff:
             return f"the same {self.after_bytes:,} bytes"
         same = f"the first {self.byte_offset:,} of {self.before_bytes:,} bytes are the same"
         return "\n".join([same, *map(str, self.changes)])
+
+
+@dataclass(frozen=True, slots=True)
+class CacheLoss:
+    """A request for which a provider read fewer tokens from its cache than were in it."""
+
+    cached_tokens: int
+    """What it read."""
+    expected_tokens: int
+    """What it had read or written for the request before."""
+    diff: PrefixDiff
+    """What changed in the tools since that request; `diff.same` if nothing did."""
+
+    def __str__(self) -> str:
+        lost = f"{self.cached_tokens:,} of {self.expected_tokens:,} cached tokens were read"
+        if not self.diff.same:
+            return f"{lost}: {self.diff}"
+        return (
+            f"{lost}: the tools are {self.diff}, so the system prompt, the messages or the model "
+            "changed, or the cache expired"
+        )
+
+
+def cached_tokens(usage: object) -> tuple[int, int]:
+    """How many tokens a response's usage says were read from the cache, and written into it."""
+    if usage is None or isinstance(usage, str | int | float | list | tuple):
+        raise ConfigError(f"`usage` must be the usage of a response, got {type(usage).__name__}")
+    return _tokens(usage, _READ), _tokens(usage, _WRITTEN)
+
+
+def _tokens(usage: object, places: Sequence[tuple[str, ...]]) -> int:
+    """The first number that a usage has at one of these places; 0 if it has none."""
+    for place in places:
+        value: Any = usage
+        for name in place:
+            value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+        if type(value) is int:
+            return value
+    return 0
 
 
 def prefix_diff(before: Prefix, after: Prefix) -> PrefixDiff:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextvars import Context
 from functools import partial
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -80,7 +81,8 @@ class LocalTransport(ToolTransport):
         """Run the requests; see `ToolTransport.execute_many`."""
         items = _Items(len(requests))
         run = LocalRun(self._registry, requests, items)
-        run.start(signal, () if live is None else live.signals)
+        live = live or LiveContext()
+        run.start(signal, live.signals, live.callers)
         try:
             while items.is_open:
                 yield await items.get()
@@ -126,6 +128,7 @@ class LocalRun:
         self._unlinks: list[Callable[[], None]] = []
         self._missing = set(range(len(self._requests)))
         self._items = items
+        self._callers: Sequence[Context] = ()
         self._finishes = isinstance(items, FinishingItems)
         self._finished: dict[int, tuple[ToolResult, FinishFacts]] = {}
 
@@ -138,9 +141,13 @@ class LocalRun:
         self._finished[index] = (result, facts)
 
     def start(
-        self, signal: AbortSignal = NEVER_ABORTED, signals: Sequence[AbortSignal] = ()
+        self,
+        signal: AbortSignal = NEVER_ABORTED,
+        signals: Sequence[AbortSignal] = (),
+        callers: Sequence[Context] = (),
     ) -> None:
         """Start every request, or answer it."""
+        self._callers = callers
         self._unlinks.append(signal.add_listener(self._controller.abort))
         for indexes in _grouped(self._requests).values():
             self._start_group(indexes)
@@ -198,7 +205,11 @@ class LocalRun:
                 _here(registry._settings()),
                 context_for_call(request.context, "", self._controller.signal),
                 CheckedOptions(
-                    turn_attachments=request.attachments, sink=_Sink(self, self._items, known)
+                    turn_attachments=request.attachments,
+                    sink=_Sink(self, self._items, known),
+                    callers=tuple(self._callers[index] for index in known)
+                    if self._callers
+                    else None,
                 ),
                 personality=request.personality,
                 turn=registry._turn(),

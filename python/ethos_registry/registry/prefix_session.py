@@ -12,6 +12,8 @@ from ethos_registry.contract.errors import ConfigError
 from ethos_registry.execution.options import BatchOptions, StreamOptions
 from ethos_registry.execution.results import CallResults
 from ethos_registry.providers.names import provider as provider_named
+from ethos_registry.providers.prefix import Prefix, PrefixTool
+from ethos_registry.providers.prefix_diff import CacheLoss, cached_tokens, prefix_diff
 from ethos_registry.providers.rendered import request_text, request_values
 from ethos_registry.providers.shown_tool import DefinitionOrder, breakpoint_positions
 from ethos_registry.registry.deferred_view import DeferredView
@@ -92,6 +94,9 @@ class PrefixSession:
         entries = self._available(view)
         self._values: list[Any] = []
         self._texts: list[bytes] = []
+        self._listed: list[Entry] = []
+        self._observed: tuple[Prefix, int] | None = None
+        """The list of the last request that was observed, and the tokens in the cache after it."""
         self._declared: dict[str, tuple[bytes, Entry]] = {}
         """What the model was ever shown, by name: its bytes and their entry."""
         self._offered: dict[str, Entry] = {}
@@ -162,6 +167,42 @@ class PrefixSession:
         self._source = view
         self._view = self._admitting(view)
         return messages
+
+    def observe(self, usage: object) -> CacheLoss | None:
+        """What lost the provider's cache since the last request; `None` if it was not lost.
+
+        `usage` is that of a response, as a dict or an object of an SDK. Give it that of every
+        response of the conversation, before the next `update`.
+
+        >>> from ethos_registry import Personality, Tool, ToolRegistry
+        >>> def made(name):
+        ...     return Tool(name, "", {"type": "object"}, lambda args, context: {"ok": True})
+        >>> registry = ToolRegistry([made("first")])
+        >>> session = PrefixSession(registry.view(Personality("p")), "openai")
+        >>> session.observe({"prompt_tokens_details": {"cached_tokens": 1_920}})
+        >>> registry.register(made("late"))
+        >>> session.update(registry.view(Personality("p")))
+        []
+        >>> loss = session.observe({"prompt_tokens_details": {"cached_tokens": 0}})
+        >>> loss.diff.changes[0].tool, loss.diff.changes[0].kind
+        ('late', 'added')
+
+        Raises `ConfigError` for a `usage` that is not a usage.
+        """
+        read, written = cached_tokens(usage)
+        listed = self._prefix()
+        before, self._observed = self._observed, (listed, read + written)
+        if before is None or read >= before[1]:
+            return None
+        return CacheLoss(read, before[1], prefix_diff(before[0], listed))
+
+    def _prefix(self) -> Prefix:
+        """The list as a value, without cache markers: they never move."""
+        tools = tuple(
+            PrefixTool(entry.name, entry.segment, text.decode())
+            for entry, text in zip(self._listed, self._texts, strict=True)
+        )
+        return Prefix(self._format.name, self._order, 0, tools)
 
     async def execute(
         self,
@@ -236,6 +277,7 @@ class PrefixSession:
         text = shown_text(self._format, entry)
         self._values.append(shown_value(self._format, entry))
         self._texts.append(text)
+        self._listed.append(entry)
         self._declare(entry, text)
 
     def _declare(self, entry: Entry, text: bytes) -> None:

@@ -103,6 +103,8 @@ class RegistryWriter(RegistryReader):
         strict: bool = ...,
         dispatch: DispatchMode | None = ...,
         retry: Retry | None = ...,
+        max_concurrency: int | None = ...,
+        calls_per_second: float | None = ...,
         reduction: ReductionPolicy | None = ...,
     ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 

@@ -140,6 +140,8 @@ def tool(
     strict: bool = False,
     dispatch: DispatchMode | None = None,
     retry: Retry | None = None,
+    max_concurrency: int | None = None,
+    calls_per_second: float | None = None,
     reduction: ReductionPolicy | None = None,
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 

@@ -17,6 +17,7 @@ from ethos_registry.contract.result import ToolError
 from ethos_registry.contract.retry import RetryRule
 from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.table.definition import Definition, Shown
+from ethos_registry.table.throttle import Throttle
 
 __all__ = ["ArgumentCheck", "Binding", "Entry", "make_entry"]
 
@@ -73,6 +74,8 @@ class Entry(NamedTuple):
     why_refused: WhyRefused | None
     """Why no call can run under a personality here; `None` if the personality does not matter."""
     retry: RetryRule | None
+    throttle: Throttle | None
+    """The limits that all calls of this registration share; `None` without limits."""
     reduction: ReductionPolicy | None
 
     @property
@@ -165,6 +168,9 @@ def make_entry(
         binding=binding,
         why_refused=why_refused(tool.execute),
         retry=None if tool.retry is None else tool.retry.rule(),
+        throttle=None
+        if tool.max_concurrency is None and tool.calls_per_second is None
+        else Throttle(tool.max_concurrency, tool.calls_per_second),
         # A copy, which no one else can reach.
         reduction=None if tool.reduction is None else replace(tool.reduction),
     )

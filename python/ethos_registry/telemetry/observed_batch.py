@@ -99,7 +99,10 @@ class MeasuredBatch:
 
 
 class TracedBatch(MeasuredBatch):
-    """A span for each call. Its parent is the span that was current when the batch began."""
+    """A span for each call. Its parent is the span that was current when the batch began.
+
+    If each call has a caller of its own, it is the span that is current in the caller's context.
+    """
 
     __slots__ = (
         "_args",
@@ -132,20 +135,21 @@ class TracedBatch(MeasuredBatch):
         current = context.get_current()
         has_span = trace.get_current_span(current).get_span_context().is_valid
         # A stream may be fed inside a span that was started after its dispatcher.
-        self._parent: Context | None = current if has_span else None
+        self._parent: Context | None = current if has_span and not batch.has_callers else None
         self._batch_id = secrets.token_hex(8)
         self._redact = redactor(batch.redact)
         self._captures_content = captures_content
         self._extra_attributes = extra_attributes
         self._spans: dict[int, Span] = {}
         self._args: dict[int, Any] = {}
-        self._refused_at: dict[int, int] = {}
+        self._refused_at: dict[int, tuple[int, Context | None]] = {}
 
     def call_started(self, call: StartedCall) -> None:
         """Start the span of a call, current in the call's own task: spans of the tool nest."""
         from opentelemetry import context
 
-        span = self._start(call.tool_name, int(call.started_at_seconds * _NANOSECONDS))
+        moment = int(call.started_at_seconds * _NANOSECONDS)
+        span = self._start(call.tool_name, moment, self._parent)
         self._spans[call.position] = span
         if self._captures_content and span.is_recording():
             self._args[call.position] = call.args
@@ -153,13 +157,15 @@ class TracedBatch(MeasuredBatch):
         context.attach(self._trace.set_span_in_context(span))
 
     def call_refused(self, call: FinishedCall) -> None:
-        """Remember the moment, which no result has."""
-        self._refused_at[call.position] = time.time_ns()
+        """Remember the moment and the parent, which no result has."""
+        from opentelemetry import context
 
-    def _start(self, tool_name: str, nanoseconds: int) -> Span:
+        self._refused_at[call.position] = time.time_ns(), self._parent or context.get_current()
+
+    def _start(self, tool_name: str, nanoseconds: int, parent: Context | None) -> Span:
         return self._tracer.start_span(
             f"{names.EXECUTE_TOOL} {tool_name}",
-            context=self._parent,
+            context=parent,
             attributes={
                 names.OPERATION_NAME: names.EXECUTE_TOOL,
                 names.TOOL_NAME: tool_name,
@@ -171,15 +177,14 @@ class TracedBatch(MeasuredBatch):
     def _finish(self, calls: FinishedCalls, row: FinishedRow) -> None:
         position, answer, _, started = row
         outcome = _Outcome(calls, row, calls.exception_types.get(position))
-        if started is None:
-            end = self._refused_at.get(position) or time.time_ns()
-        else:
+        end, parent = self._refused_at.get(position) or (time.time_ns(), self._parent)
+        if started is not None:
             seconds = started + calls.clock_offset_seconds + answer.duration_seconds
             end = int(seconds * _NANOSECONDS)
         span = self._spans.pop(position, None)
         try:
             if span is None:
-                span = self._start(outcome.tool_name, end)
+                span = self._start(outcome.tool_name, end, parent)
             try:
                 if span.is_recording():
                     self._describe(span, outcome, calls, row)
