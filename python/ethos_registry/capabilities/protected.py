@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from ethos_registry import _core
+from ethos_registry.contract.errors import ConfigError
 
 __all__ = ["DEFAULT_PROTECTION", "Protection"]
 
@@ -26,6 +32,21 @@ class Protection:
     """Never written: what other programs execute or trust."""
     closed_paths: tuple[str, ...] = ()
     read_only_paths: tuple[str, ...] = ()
+
+    def scoped_files(self, read: Sequence[str], write: Sequence[str], folder: str) -> Any:
+        """The files below `read` and `write` without the closed ones: `_core.ScopedFiles`."""
+        native = getattr(_core, "ScopedFiles", None)
+        if native is None:
+            raise ConfigError("scoped files need a POSIX system; this one has no directory handles")
+        return native(
+            list(read),
+            list(write),
+            folder,
+            closed=list(self.closed_paths),
+            closed_names=list(self.closed_names),
+            closed_to_writing=list(self.read_only_paths),
+            closed_names_to_writing=list(self.read_only_names),
+        )
 
 
 def _in_home(*names: str) -> tuple[str, ...]:
@@ -78,9 +99,7 @@ def _default() -> Protection:
     return Protection(
         closed_names=(".ssh", ".gnupg", ".aws/credentials", ".git-credentials", ".netrc"),
         read_only_names=(
-            ".git/hooks",
-            ".git/config",
-            ".git/info/attributes",
+            ".git",
             ".envrc",
             ".vscode",
             ".idea",
@@ -90,8 +109,14 @@ def _default() -> Protection:
             ".mcp.json",
         ),
         closed_paths=(*_in_home(*credentials), *(path for path in system if os.sep == "/")),
-        read_only_paths=_in_home(*started_by_shells),
+        read_only_paths=(*_in_home(*started_by_shells), *_own_environment()),
     )
+
+
+def _own_environment() -> tuple[str, ...]:
+    """The environment and the package that run the agent: other environments stay writable."""
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return tuple(dict.fromkeys(os.path.realpath(path) for path in (sys.prefix, package)))
 
 
 DEFAULT_PROTECTION = _default()

@@ -91,7 +91,7 @@ mod _core {
     use crate::schema::{SchemaValidator, is_pattern};
     #[cfg(unix)]
     #[pymodule_export]
-    use crate::scoped_files::ScopedFiles;
+    use crate::scoped_files::{ScopedFiles, ScopedTarget};
     #[pymodule_export]
     use crate::sealed::SealedTable;
     #[pymodule_export]
