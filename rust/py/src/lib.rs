@@ -53,7 +53,7 @@ mod _core {
     use crate::clean::{as_displayed, without_escapes};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::confine::{confine_process, confinement_problem, prepare_confinement};
+    use crate::confine::{confine_process, confinement_problem, prepare_confinement, namespace_filter_instructions};
     #[pymodule_export]
     use crate::definition::{join_json, json_bytes};
     #[pymodule_export]
