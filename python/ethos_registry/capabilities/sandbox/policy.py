@@ -98,7 +98,7 @@ _TOOLCHAINS = (("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv"))
 
 
 OWN_PLACES = ("/proc", "/dev", "/run", "/tmp", "/var/run", "/sys")
-"""A command has these of its own, whatever its reach is: they show processes, devices and sockets."""
+"""A command has these of its own, whatever its reach is: they show the host's processes."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
