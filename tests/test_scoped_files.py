@@ -377,7 +377,7 @@ program = Program(len(instructions), ctypes.addressof(buffer))
 assert libc.prctl(38, 1, 0, 0, 0) == 0
 assert libc.prctl(22, 2, ctypes.byref(program), 0, 0) == 0
 from ethos_registry.capabilities.files import SyncReachFiles
-files = SyncReachFiles([sys.argv[1]], working_dir=sys.argv[1])
+files = SyncReachFiles([sys.argv[1]], [sys.argv[1]], working_dir=sys.argv[1])
 answers = []
 for path in ("a.txt", "ok", "bad", "../outside/secret.txt", "sub/../a.txt"):
     try:

@@ -306,10 +306,9 @@ fn filter(world: World) -> Result<BpfProgram, Unconfined> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| failed(&error))?;
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     let mut refuse = |number: i64, argument: u8, operation: SeccompCmpOp, value: u64| {
-        let condition =
-            SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operation, value)
-                .and_then(|condition| SeccompRule::new(vec![condition]))
-                .map_err(|error| failed(&error))?;
+        let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operation, value)
+            .and_then(|condition| SeccompRule::new(vec![condition]))
+            .map_err(|error| failed(&error))?;
         rules.entry(number).or_default().push(condition);
         Ok(())
     };

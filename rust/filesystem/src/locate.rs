@@ -69,7 +69,10 @@ impl Reach {
             ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
         match openat2(&folder, below.as_path(), flags, Mode::empty(), resolve) {
             Ok(_)
-                if self.deny.closes_path(&real, access) || self.deny.closes_path(path, access) => Err(Fault::Protected),
+                if self.deny.closes_path(&real, access) || self.deny.closes_path(path, access) =>
+            {
+                Err(Fault::Protected)
+            }
             Ok(file) => Ok(Some((file, real))),
             Err(Errno::NOENT) => Err(Fault::System(Errno::NOENT)),
             // A link, a kernel without the call, a filter that refuses it, or a rename in the meantime.

@@ -131,9 +131,7 @@ fn open_without_links(real: &[OsString]) -> Result<OwnedFd, Fault> {
             Ok(next) => next,
             Err(Errno::LOOP) => return Err(Fault::LeavesReach),
             // `O_DIRECTORY` answers this for a link too.
-            Err(Errno::NOTDIR)
-                if rustix::fs::readlinkat(&folder, name, Vec::new()).is_ok() =>
-            {
+            Err(Errno::NOTDIR) if rustix::fs::readlinkat(&folder, name, Vec::new()).is_ok() => {
                 return Err(Fault::LeavesReach);
             }
             Err(errno) => return Err(errno.into()),

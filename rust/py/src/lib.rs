@@ -53,7 +53,9 @@ mod _core {
     use crate::clean::{as_displayed, without_escapes};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::confine::{confine_process, confinement_problem, prepare_confinement, namespace_filter_instructions};
+    use crate::confine::{
+        confine_process, confinement_problem, namespace_filter_instructions, prepare_confinement,
+    };
     #[pymodule_export]
     use crate::definition::{join_json, json_bytes};
     #[pymodule_export]

@@ -170,14 +170,12 @@ impl ScopedFiles {
 
     /// Where a file is or will be written; `make_folders` creates missing ones.
     #[pyo3(signature = (path, *, make_folders=false))]
-    fn target(
-        slf: Bound<'_, Self>,
-        path: PathBuf,
-        make_folders: bool,
-    ) -> PyResult<ScopedTarget> {
-        let target = slf.get().run(slf.py(), Access::Write, &path, |reach, folder| {
-            reach.target(&path, folder, make_folders)
-        })?;
+    fn target(slf: Bound<'_, Self>, path: PathBuf, make_folders: bool) -> PyResult<ScopedTarget> {
+        let target = slf
+            .get()
+            .run(slf.py(), Access::Write, &path, |reach, folder| {
+                reach.target(&path, folder, make_folders)
+            })?;
         Ok(ScopedTarget {
             files: slf.unbind(),
             target: Mutex::new(target),
@@ -206,7 +204,10 @@ impl ScopedTarget {
 
     /// `(mode, device, inode, size_bytes, modified_nanoseconds)` of what is there, or `None`.
     fn status(&self, py: Python<'_>) -> PyResult<Option<Status>> {
-        Ok(self.run(py, |_, target| target.status())?.as_ref().map(status))
+        Ok(self
+            .run(py, |_, target| target.status())?
+            .as_ref()
+            .map(status))
     }
 
     /// Whether this process may write to the file itself, not just replace it.
