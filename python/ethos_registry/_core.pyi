@@ -282,6 +282,10 @@ class ScopedFiles:
     with `PATH_NOT_REACHABLE`, the rest are the system's `OSError`s.
     """
     def __new__(cls, /, read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], working_folder: str | PathLike[str], *, closed: Sequence[str | PathLike[str]] = ..., closed_names: Sequence[str | PathLike[str]] = ..., closed_to_writing: Sequence[str | PathLike[str]] = ..., closed_names_to_writing: Sequence[str | PathLike[str]] = ...) -> ScopedFiles: ...
+    def entries(self, /, path: str | PathLike[str]) -> tuple[str, list[tuple[str, str]]]:
+        """
+        The path of a folder without links, and `(name, kind)` of each entry, by name.
+        """
     def list(self, /, path: str | PathLike[str]) -> list[tuple[str, str, int, float]]:
         """
         `(name, kind, size_bytes, modified_seconds)` of each entry of a folder, by name.
@@ -293,10 +297,6 @@ class ScopedFiles:
     def make_folder(self, /, path: str | PathLike[str]) -> None:
         """
         Create a folder and those above it; one that exists stays as it is.
-        """
-    def names(self, /, path: str | PathLike[str]) -> tuple[str, list[tuple[str, str]]]:
-        """
-        The path of a folder without links, and `(name, kind)` of each entry, by name.
         """
     def open(self, /, path: str | PathLike[str]) -> tuple[int, str]:
         """

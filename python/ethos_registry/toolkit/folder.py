@@ -81,7 +81,7 @@ class PathFiles:
             raise OSError(errno.EFBIG, f"{path} is too large to read")
         return content
 
-    def names(self, path: str) -> tuple[str, list[tuple[str, str]]]:
+    def entries(self, path: str) -> tuple[str, list[tuple[str, str]]]:
         """The real path of a folder, and the names and kinds of its entries."""
         real = self.resolved(path, "read")
         if not os.path.isdir(real) and os.path.lexists(real):

@@ -71,7 +71,7 @@ class WorkingFiles:
 
     def names(self, path: str) -> tuple[str, list[tuple[str, str]]]:
         """The real path of a folder, and `(name, kind)` of each entry, by name."""
-        found: tuple[str, list[tuple[str, str]]] = self._native.names(self._absolute(path))
+        found: tuple[str, list[tuple[str, str]]] = self._native.entries(self._absolute(path))
         return found
 
     def target(self, path: str, *, make_folders: bool = False) -> Any:

@@ -156,7 +156,7 @@ impl ScopedFiles {
     }
 
     /// The path of a folder without links, and `(name, kind)` of each entry, by name.
-    fn names(
+    fn entries(
         &self,
         py: Python<'_>,
         path: PathBuf,

@@ -114,7 +114,7 @@ def without_closed(
     if by_name:
         closed += [os.path.join(path, name) for path in paths for name in protection.closed_names]
     closed = [path for path in closed if os.path.lexists(path)]
-    found = []
+    found: list[str] = []
     for path in paths:
         real = os.path.realpath(path)
         own = [place for place in OWN_PLACES if is_below(place, (real,)) and place != real]
