@@ -189,9 +189,12 @@ def test_an_empty_reach_permits_nothing(tree):
             files.exists(path)
 
 
-def test_reading_is_permitted_where_writing_is_and_not_the_other_way_round(tree):
+def test_reading_needs_a_read_root_and_writing_a_write_root(tree):
     written = files_of(tree, read=[], write=[str(tree.inside)])
-    assert written.read("a.txt") == "mine"
+    written.write("new.txt", "x")
+    for look in (written.read, written.list, written.exists):
+        with pytest.raises(PermissionError):
+            look("a.txt")
     read = files_of(tree, write=[])
     with pytest.raises(PermissionError):
         read.write("a.txt", "x")
@@ -271,7 +274,7 @@ def test_what_does_not_exist_is_an_empty_list_and_no_time(tree):
 
 
 async def test_the_async_members_do_the_same(tree):
-    files = ReachFiles(write=[str(tree.inside)], working_dir=str(tree.inside))
+    files = ReachFiles([str(tree.inside)], [str(tree.inside)], working_dir=str(tree.inside))
     await files.mkdir("new/folder")
     await files.write("new/folder/x.txt", "é")
     assert await files.read("new/folder/x.txt") == "é"
@@ -374,7 +377,7 @@ program = Program(len(instructions), ctypes.addressof(buffer))
 assert libc.prctl(38, 1, 0, 0, 0) == 0
 assert libc.prctl(22, 2, ctypes.byref(program), 0, 0) == 0
 from ethos_registry.capabilities.files import SyncReachFiles
-files = SyncReachFiles(write=[sys.argv[1]], working_dir=sys.argv[1])
+files = SyncReachFiles([sys.argv[1]], [sys.argv[1]], working_dir=sys.argv[1])
 answers = []
 for path in ("a.txt", "ok", "bad", "../outside/secret.txt", "sub/../a.txt"):
     try:

@@ -15,8 +15,8 @@ from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.result import ToolError, ToolOk
 from ethos_registry.toolkit import list_files_tool
 from ethos_registry.toolkit.arguments import RefusalError
-from ethos_registry.toolkit.folder import folder_below
 from ethos_registry.toolkit.glob_match import Glob
+from ethos_registry.toolkit.reach_check import WorkingFiles
 from ethos_registry.toolkit.walk import Walk
 from started import no_descriptor_left
 
@@ -111,9 +111,9 @@ class TestListing:
         assert lines(folder, path="empty") == [r"empty/a\nb", r"empty/\udcff"]
 
     def test_the_time_is_bounded(self, folder: Path) -> None:
-        walk = Walk(ToolContext().abort_signal, max_seconds=0)
-        with folder_below(str(folder), str(folder)) as opened:
-            assert list(walk.below(opened)) == []
+        files = WorkingFiles(ToolContext(working_dir=folder))
+        walk = Walk(files, ToolContext().abort_signal, max_seconds=0)
+        assert list(walk.below(*files.names("."))) == []
         assert walk.is_cut
 
     def test_an_aborted_turn_ends_the_walk(self, folder: Path) -> None:

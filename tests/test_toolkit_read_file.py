@@ -85,7 +85,8 @@ class TestText:
     ) -> None:
         (folder / "latin.txt").write_bytes("caf\xe9 \ufffd ".encode() + b"\xe9t\xe9")
         result = read(folder, path="latin.txt")
-        assert result.value == "café \ufffd \ufffdt\ufffd"
+        assert result.value.splitlines()[0] == "café \ufffd \ufffdt\ufffd"
+        assert "2 bytes are not UTF-8" in result.value
         assert result.structured is not None
         assert result.structured["replacements"] == 2
 

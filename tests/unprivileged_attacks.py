@@ -56,7 +56,7 @@ def file_reads() -> dict[str, list[bool]]:
             unguarded = SECRET in (tree.inside / path).read_text()
         except OSError:
             unguarded = False
-        files = SyncReachFiles(write=[str(tree.inside)], working_dir=str(tree.inside))
+        files = SyncReachFiles([str(tree.inside)], working_dir=str(tree.inside))
         try:
             guarded = SECRET in files.read(path)
         except OSError:

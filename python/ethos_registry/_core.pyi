@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reducer_families", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reducer_families", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -276,13 +276,18 @@ class ScopedFiles:
     """
     Files below permitted folders, opened so that no link, `..` or race leaves them.
 
-    `read` and `write` are absolute folders or single files; what may be written may be read.
+    `read` and `write` are absolute folders or single files; reading needs one of the first,
+    writing one of the second.
     `closed` are absolute paths that stay closed, `closed_names` rows of names (`.ssh`,
     `.aws/credentials`) that are closed wherever they are; the two `…_to_writing` may be read.
     Relative paths are below `working_folder`. Refusals are `PermissionError`s whose text starts
     with `PATH_NOT_REACHABLE`, the rest are the system's `OSError`s.
     """
     def __new__(cls, /, read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], working_folder: str | PathLike[str], *, closed: Sequence[str | PathLike[str]] = ..., closed_names: Sequence[str | PathLike[str]] = ..., closed_to_writing: Sequence[str | PathLike[str]] = ..., closed_names_to_writing: Sequence[str | PathLike[str]] = ...) -> ScopedFiles: ...
+    def entries(self, /, path: str | PathLike[str]) -> tuple[str, list[tuple[str, str]]]:
+        """
+        The path of a folder without links, and `(name, kind)` of each entry, by name.
+        """
     def list(self, /, path: str | PathLike[str]) -> list[tuple[str, str, int, float]]:
         """
         `(name, kind, size_bytes, modified_seconds)` of each entry of a folder, by name.
@@ -295,13 +300,56 @@ class ScopedFiles:
         """
         Create a folder and those above it; one that exists stays as it is.
         """
+    def open(self, /, path: str | PathLike[str]) -> tuple[int, str]:
+        """
+        A descriptor of a regular file, which the caller closes, and its path without links.
+        """
     def read(self, /, path: str | PathLike[str], limit_bytes: int) -> bytes:
         """
         The bytes of a regular file; an `OSError` if it has more than `limit_bytes`.
         """
+    def target(self, /, path: str | PathLike[str], *, make_folders: bool = False) -> ScopedTarget:
+        """
+        Where a file is or will be written; `make_folders` creates missing ones.
+        """
     def write(self, /, path: str | PathLike[str], data: bytes) -> None:
         """
         Create a file or replace its content in one step; its permissions stay.
+        """
+
+@final
+class ScopedTarget:
+    """
+    A file that is to be written: `ScopedFiles.target` resolved its folder and its name.
+    """
+    def lock(self, /) -> bool:
+        """
+        Try to take the advisory lock of the folder; an `OSError` if there is no such lock.
+        """
+    def may_write(self, /) -> bool:
+        """
+        Whether this process may write to the file itself, not just replace it.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The path without links.
+        """
+    def read(self, /, limit_bytes: int) -> bytes:
+        """
+        The content; an `OSError` if it has more than `limit_bytes`.
+        """
+    def replace(self, /, data: bytes) -> tuple[int, int, int, int, int]:
+        """
+        Create the file or replace its content in one step; its new `status`.
+        """
+    def status(self, /) -> tuple[int, int, int, int, int] | None:
+        """
+        `(mode, device, inode, size_bytes, modified_nanoseconds)` of what is there, or `None`.
+        """
+    def unlock(self, /) -> None:
+        """
+        Release the lock.
         """
 
 class SealedTable:
@@ -583,6 +631,11 @@ def json_size(value: Any, limit: int) -> tuple[int, bool]:
     lone surrogates, and dicts with string keys, lists and tuples of these, none of them of a subclass
     and nested at most 128 levels deep. A value that occurs several times counts each time. Counting
     stops once the size exceeds `limit`, so the time is bounded whatever the value holds.
+    """
+
+def namespace_filter_instructions() -> bytes:
+    """
+    The seccomp filter for a command in namespaces of its own, as the kernel reads it.
     """
 
 def prepare_confinement(read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], network: bool) -> tuple[int, bytes]:

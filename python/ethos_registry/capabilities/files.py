@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ethos_registry import _core
 from ethos_registry.capabilities.protected import DEFAULT_PROTECTION, Protection
 from ethos_registry.contract.errors import ConfigError
 
@@ -34,7 +33,7 @@ class SyncReachFiles:
 
     >>> import tempfile
     >>> folder = os.path.realpath(tempfile.mkdtemp())
-    >>> files = SyncReachFiles(write=[folder], working_dir=folder)
+    >>> files = SyncReachFiles([folder], [folder], working_dir=folder)
     >>> files.write("notes.txt", "hello")
     >>> files.read("notes.txt"), files.list("."), files.exists("other.txt")
     ('hello', ['notes.txt'], False)
@@ -56,17 +55,10 @@ class SyncReachFiles:
         protection: Protection = DEFAULT_PROTECTION,
     ) -> None:
         folder = os.path.abspath(working_dir or os.getcwd())
-        native = getattr(_core, "ScopedFiles", None)
-        if native is None:
-            raise ConfigError("scoped files need a POSIX system; this one has no directory handles")
-        self._native = native(
+        self._native = protection.scoped_files(
             [_absolute(path, folder) for path in read],
             [_absolute(path, folder) for path in write],
             folder,
-            closed=list(protection.closed_paths),
-            closed_names=list(protection.closed_names),
-            closed_to_writing=list(protection.read_only_paths),
-            closed_names_to_writing=list(protection.read_only_names),
         )
 
     def read_bytes(self, path: str, *, limit_bytes: int = READ_LIMIT_BYTES) -> bytes:
@@ -108,10 +100,11 @@ class SyncReachFiles:
 class ReachFiles:
     """Files below permitted directories, for `async` tools.
 
-    `read` and `write` are directories or single files; what may be written may be read. Relative
-    paths start at `working_dir`. No `..`, symbolic link or race leads out of the reach, and what
-    `protection` names remains closed inside it. Refusals are `PermissionError`s that start with
-    `PATH_NOT_REACHABLE`. `sync` has the same methods for plain functions.
+    `read` and `write` are directories or single files: reading needs one of the first, writing one
+    of the second. Relative paths start at `working_dir`. No `..`, symbolic link or race leads out
+    of the reach, and what `protection` names remains closed inside it. Refusals are
+    `PermissionError`s that start with `PATH_NOT_REACHABLE`. `sync` has the same methods for plain
+    functions.
     """
 
     __slots__ = ("sync",)
@@ -178,7 +171,7 @@ def folder_storage(
     path = os.path.realpath(os.fspath(folder))
     if not os.path.isdir(path):
         raise ConfigError(f"the storage directory {path!r} does not exist; create it first")
-    return ReachFiles(write=[path], working_dir=path, protection=protection)
+    return ReachFiles([path], [path], working_dir=path, protection=protection)
 
 
 def _absolute(path: Any, folder: str) -> str:

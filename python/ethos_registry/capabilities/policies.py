@@ -1,7 +1,8 @@
-"""The policy that a call runs under, looked up at each call."""
+"""The policy that a call runs under, looked up once for each batch."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
@@ -9,20 +10,48 @@ from ethos_registry.capabilities.network_coverage import covers_host
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.policy import FsReach, NetworkPolicy, Personality
 
-__all__ = ["PolicySource", "fs_policy", "joined_network_policy", "network_policy", "personality_of"]
+__all__ = [
+    "PolicySource",
+    "current_personality",
+    "fs_policy",
+    "joined_network_policy",
+    "network_policy",
+    "personality_of",
+]
+
+_logger = logging.getLogger("ethos_registry")
 
 PolicySource: TypeAlias = Callable[[str], Personality | None]
 """The current personality of an id; `None` if there is none."""
 
 
-def personality_of(context: ToolContext, policies: PolicySource | None) -> Personality | None:
-    """The personality of a call: what `policies` returns now, else that of the view."""
-    if policies is not None and context.personality_id is not None:
-        current = policies(context.personality_id)
-        if current is not None:
-            return current
-    found: Personality | None = getattr(context, "personality", None)
-    return found
+def current_personality(
+    policies: PolicySource | None, personality: Personality | None, named: str | None
+) -> Personality | None:
+    """What `policies` returns now for a personality, else the personality itself.
+
+    `named` is the id that the caller's context names; it comes first. If `policies` raises, nothing
+    is permitted.
+    """
+    found_id = personality.id if named is None and personality is not None else named
+    if policies is None or found_id is None:
+        return personality
+    try:
+        found = policies(found_id)
+    except Exception:
+        _logger.warning("the source of policies raised for `%s`", found_id, exc_info=True)
+        return Personality(found_id, fs_reach=FsReach(), network=NetworkPolicy(allow=[]))
+    return personality if found is None else found
+
+
+def personality_of(
+    context: ToolContext, policies: PolicySource | None = None
+) -> Personality | None:
+    """The personality of a call; a batch has asked for it, other contexts ask now."""
+    if hasattr(context, "personality"):
+        found: Personality | None = context.personality
+        return found
+    return current_personality(policies, None, context.personality_id)
 
 
 def fs_policy(personality: Personality | None) -> FsReach | None:

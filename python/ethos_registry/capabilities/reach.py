@@ -30,9 +30,9 @@ def narrowed_reach(
     """The reach of a tool: its declaration within what the personality allows.
 
     Without a policy, the declaration applies unchanged. With one, a declared path inside an allowed
-    one is kept, one that contains an allowed path is narrowed to it, and the rest is dropped. What
-    may be written may be read. A path below one that may be written is dropped if it is a link that
-    leads out of that: a tool may have made the link. `ConfigError` if the tool takes its reach from
+    one is kept, one that contains an allowed path is narrowed to it, and the rest is dropped. A
+    path below one that may be written is dropped if it is a link that leads out of that: a tool may
+    have made the link. `ConfigError` if the tool takes its reach from
     a personality that states none.
 
     >>> narrowed_reach({"read": ["/data"]}, FsReach(read=["/data/public"]), "/").read
@@ -54,8 +54,6 @@ def narrowed_reach(
         paths = _absolute(declared, f"fs_reach.{access}", working_dir, writable)
         if allowed is not None:
             permitted = _absolute(getattr(allowed, access), access, working_dir, writable)
-            if access == "read":
-                permitted += _absolute(allowed.write, "write", working_dir, writable)
             paths = _intersection(paths, permitted)
         found[access] = tuple(dict.fromkeys(paths))
     return Reach(**found)
@@ -71,8 +69,6 @@ def uncovered_paths(
         if allowed is None or declared == FROM_PERSONALITY:
             continue
         permitted = _absolute(getattr(allowed, access), access, working_dir)
-        if access == "read":
-            permitted += _absolute(allowed.write, "write", working_dir)
         missing += [
             (access, path)
             for path in _absolute(declared, f"fs_reach.{access}", working_dir)

@@ -16,6 +16,7 @@ from ethos_registry.capabilities.network.exchange import FetchLimits
 from ethos_registry.capabilities.network.pools import ConnectionPools
 from ethos_registry.capabilities.policies import (
     PolicySource,
+    current_personality,
     fs_policy,
     network_policy,
     personality_of,
@@ -50,8 +51,15 @@ class StandardBackends(Mapping[CapabilityName, Factory]):
     each result. `fs` and `kv` are read as `fs_reach` and `storage`.
     """
 
-    def __init__(self, factories: Mapping[CapabilityName, Factory]) -> None:
+    def __init__(
+        self,
+        factories: Mapping[CapabilityName, Factory],
+        policies: PolicySource | None = None,
+        protection: Protection = DEFAULT_PROTECTION,
+    ) -> None:
         self._factories = dict(factories)
+        self.policies = policies
+        self.protection = protection
         self._handed_out = handed_out_secrets(self._factories)
 
     def __getitem__(self, name: str) -> Factory:
@@ -87,9 +95,11 @@ def standard_backends(
         secrets: Where secrets come from, for example `EnvironmentSecrets("TOOL_")`. Without it,
             calls of tools that declare secrets are refused.
         key_values: The store, or the path of its SQLite file, for tools that declare `storage`.
-        policies: Returns the current personality of an id. It is asked at each call, so an edited
-            policy takes effect at the next. Default: the personality of the view.
-        protection: Files that remain closed inside a permitted directory.
+        policies: Returns the current personality of an id. It is asked once for each batch, for all
+            its tools, so an edited policy takes effect at the next; if it raises, nothing is
+            permitted. Default: the personality of the view.
+        protection: Files that remain closed inside a permitted directory, for the file tools and
+            commands too.
         sandbox: What confines programs under a personality with a reach or a network policy.
             Default: `CommandSandbox()`.
         pools: `ConnectionPools` for tools that declare `network`. Default: new pools if the
@@ -148,7 +158,7 @@ def standard_backends(
             return fetches.scoped(declaration.get("allowedHosts", ()), context)
 
         factories["network"] = fetch
-    return StandardBackends(factories)
+    return StandardBackends(factories, policies, protection)
 
 
 def sandbox_policy(
@@ -217,8 +227,8 @@ class _ProgramBackend:
 
     def why_refused(self, personality: Personality) -> str:
         """Why programs cannot run under a personality here; empty if they can."""
-        current = None if self._policies is None else self._policies(personality.id)
-        return why_unconfined("programs", current or personality, self._sandbox)
+        current = current_personality(self._policies, personality, None) or personality
+        return why_unconfined("programs", current, self._sandbox)
 
 
 def storage_scope(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Literal
 
+from ethos_registry.capabilities.policies import current_personality
 from ethos_registry.contract.abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
 from ethos_registry.contract.dispatch import DispatchContext
@@ -86,7 +87,10 @@ class Batch:
         """The caller's."""
         self.options = options
         self.personality = personality
-        """Of the view that runs the batch."""
+        """Of the view that runs the batch, or its current version."""
+        policies = getattr(runtime.backends, "policies", None)
+        if policies is not None:
+            self.personality = current_personality(policies, personality, context.personality_id)
         self.personality_id = None if personality is None else personality.id
         self.turn = turn
         self.call_count = call_count

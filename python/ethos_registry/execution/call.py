@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ethos_registry.capabilities.policies import joined_network_policy
+from ethos_registry.capabilities.protected import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities.secret_stream import SecretByteStream
 from ethos_registry.contract.abort import AbortController, AbortSignal
 from ethos_registry.contract.context import ToolContext
@@ -112,6 +113,12 @@ class Call(ToolContext):
     def personality(self) -> Personality | None:
         """The personality of the view that runs the call."""
         return self.batch.personality
+
+    @property
+    def protection(self) -> Protection:
+        """Files that remain closed inside permitted directories."""
+        given: Protection | None = getattr(self.batch.runtime.backends, "protection", None)
+        return DEFAULT_PROTECTION if given is None else given
 
     @property
     def network_policy(self) -> NetworkPolicy | None:
@@ -297,6 +304,7 @@ class BackendContext(ToolContext):
     personality = property(
         attrgetter("_call.batch.personality"), doc="The personality of the view, or `None`."
     )
+    protection = property(attrgetter("_call.protection"), doc="Files that remain closed.")
     emit = property(attrgetter("_call.emit"), doc="Takes a `ToolProgressEvent`.")
     abort_signal = property(
         attrgetter("_call.abort_signal"), doc="Fires when the turn is aborted or the call stopped."

@@ -66,9 +66,10 @@ class Confinement:
         """What the commands of this call may touch; `None` if nothing restricts them."""
         if self._is_off:
             return None
-        policy = sandbox_policy(context, None, DEFAULT_PROTECTION)
+        protection = getattr(context, "protection", DEFAULT_PROTECTION)
+        policy = sandbox_policy(context, None, protection)
         if policy is None and self._is_required:
-            return SandboxPolicy(write=[context.working_dir])
+            return SandboxPolicy(write=[context.working_dir], protection=protection)
         return policy
 
     def prepared(

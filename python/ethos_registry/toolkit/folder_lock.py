@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import errno
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from ethos_registry.contract.abort import AbortSignal
 from ethos_registry.toolkit.arguments import RefusalError
-from ethos_registry.toolkit.folder import Folder
-
-if sys.platform != "win32":
-    import fcntl
 
 __all__ = ["locked"]
 
@@ -26,8 +21,8 @@ _thread_lock = threading.Lock()
 
 
 @contextlib.contextmanager
-def locked(folder: Folder, signal: AbortSignal) -> Iterator[bool]:
-    """Hold the lock of a folder; yields whether that keeps out other processes too.
+def locked(target: Any, signal: AbortSignal) -> Iterator[None]:
+    """Hold the lock of the folder of a `_core.ScopedTarget`.
 
     The lock is an advisory `flock` on the folder itself: it leaves no file behind, it ends with
     the process, and it is the same lock for processes that see different temp folders. One lock
@@ -39,34 +34,22 @@ def locked(folder: Folder, signal: AbortSignal) -> Iterator[bool]:
         RefusalError: The turn was aborted, or others have held the lock for 10 s.
 
     """
-    with contextlib.ExitStack() as stack:
-        descriptor = stack.enter_context(folder.readable())
-        try:
-            _wait(lambda: _take_flock(descriptor), signal)
-            stack.callback(_release_flock, descriptor)
-            is_alone = True
-        except OSError:
-            is_alone = False
-            _wait(lambda: _thread_lock.acquire(blocking=False), signal)
-            stack.callback(_thread_lock.release)
-        yield is_alone
-
-
-def _take_flock(descriptor: int | None) -> bool:
-    """Try to take the lock; `OSError` if it does not exist."""
-    if sys.platform == "win32" or descriptor is None:
-        raise OSError(errno.ENOTSUP, "folders cannot be locked")
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        _wait(lambda: _take(target), signal)
+        release = target.unlock
+    except OSError:
+        _wait(lambda: _thread_lock.acquire(blocking=False), signal)
+        release = _thread_lock.release
+    try:
+        yield
+    finally:
+        release()
 
 
-def _release_flock(descriptor: int | None) -> None:
-    """Release explicitly: a child that was forked meanwhile holds the same descriptor."""
-    if sys.platform != "win32" and descriptor is not None:
-        fcntl.flock(descriptor, fcntl.LOCK_UN)
+def _take(target: Any) -> bool:
+    """Try to take the lock; `OSError` if the file system has none."""
+    is_taken: bool = target.lock()
+    return is_taken
 
 
 def _wait(take: Callable[[], bool], signal: AbortSignal) -> None:

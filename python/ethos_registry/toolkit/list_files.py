@@ -18,10 +18,8 @@ from ethos_registry.toolkit.arguments import (
     required_text,
     shown,
 )
-from ethos_registry.toolkit.folder import folder_below
 from ethos_registry.toolkit.glob_match import Glob
-from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
-from ethos_registry.toolkit.reach_check import check_reach
+from ethos_registry.toolkit.reach_check import WorkingFiles
 from ethos_registry.toolkit.walk import MAX_DEPTH, NOT_ENTERED, Found, Walk, printable
 
 __all__ = ["DEFAULT_DEPTH", "DEFAULT_MAX_ENTRIES", "list_files_tool"]
@@ -87,31 +85,30 @@ def _list(args: Any, context: ToolContext, max_entries: int) -> ToolResult:
     path = required_text(values, "path", "src") if "path" in values else os.curdir
     glob = Glob(required_text(values, "pattern", "*.py")) if "pattern" in values else None
     depth = optional_whole_number(values, "depth", minimum=1)
-    root = working_directory(context.working_dir)
-    resolved = resolve_below(root, path)
-    check_reach(context, path, resolved, "read")
+    files = WorkingFiles(context)
     if depth is None:
         depth = MAX_DEPTH if glob else DEFAULT_DEPTH
-    walk = Walk(context.abort_signal, max_depth=depth)
-    from_root = "" if resolved == root else os.path.relpath(resolved, root).replace(os.sep, "/")
-    prefix = f"{from_root}/" if from_root else ""
+    walk = Walk(files, context.abort_signal, max_depth=depth)
     shown_entries: list[str] = []
     folders = 0
     is_full = False
     try:
-        with folder_below(root, resolved) as folder, closing(walk.below(folder)) as entries:
+        resolved, names = files.names(path)
+        from_root = os.path.relpath(resolved, files.root).replace(os.sep, "/")
+        prefix = "" if resolved == files.root else f"{from_root}/"
+        with closing(walk.below(resolved, names)) as entries:
             for found in entries:
                 if glob and not (glob.matches(found.path) or glob.matches(prefix + found.path)):
                     continue
                 is_full = len(shown_entries) == max_entries
                 if is_full:
                     break
-                folders += found.kind == "folder"
+                folders += found.kind == "directory"
                 shown_entries.append(_line(prefix, found))
     except NotADirectoryError:
         raise RefusalError(f"{shown(path)} is a file, not a folder; read_file reads it") from None
     except OSError as error:
-        raise os_refusal(path, resolved, error) from None
+        raise files.refusal(path, error) from None
     lines = [*shown_entries, *_remarks(walk, max_entries, is_full=is_full)]
     if not shown_entries:
         what = "Nothing matches in" if glob else "No entries in"
@@ -129,9 +126,9 @@ def _list(args: Any, context: ToolContext, max_entries: int) -> ToolResult:
 
 def _line(prefix: str, found: Found) -> str:
     path = printable(prefix + found.path)
-    if found.kind == "folder":
+    if found.kind == "directory":
         return f"{path}/ (not entered)" if found.name in NOT_ENTERED else f"{path}/"
-    return f"{path} (link)" if found.kind == "link" else path
+    return f"{path} (link)" if found.kind == "symlink" else path
 
 
 def _remarks(walk: Walk, max_entries: int, *, is_full: bool) -> list[str]:

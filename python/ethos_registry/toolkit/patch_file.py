@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +58,8 @@ def patch_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
 
     Replaces the only occurrence of `old`, or with `replaceAll` every one, in a file
     below the context's `working_dir`. All other bytes stay, even those that are not UTF-8; a byte
-    order mark stays; in a file with `\r\n` line ends, `\n` in `old` and `new` means these.
+    order mark stays; in a file with `\r\n` line ends, `\n` in `old` and `new` means these, and
+    characters are found composed or decomposed (NFC, NFD), whichever the file has.
     `structured` holds `path` (the real absolute path), `bytes` (of the new file), `replacements`
     and `lines` (the lines where they start, the first ten).
 
@@ -114,10 +116,20 @@ class _Patch:
             return
         windows_ends = body.count(b"\r\n")
         converts = windows_ends and b"\r" not in old and b"\r" not in new
-        if not converts or windows_ends < body.count(b"\n"):
-            yield old, new
-        if converts:
-            yield old.replace(b"\n", b"\r\n"), new.replace(b"\n", b"\r\n")
+        for one, other in self._forms(old, new):
+            if not converts or windows_ends < body.count(b"\n"):
+                yield one, other
+            if converts:
+                yield one.replace(b"\n", b"\r\n"), other.replace(b"\n", b"\r\n")
+
+    def _forms(self, old: bytes, new: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """As they are, then composed, then decomposed: models write composed characters."""
+        yield old, new
+        if not old.isascii():
+            for form in ("NFC", "NFD"):
+                yield tuple(  # type: ignore[misc]
+                    unicodedata.normalize(form, text.decode()).encode() for text in (old, new)
+                )
 
     def _replaced(self, body: bytes, old: bytes, new: bytes) -> bytes:
         places = list(_places(body, old, overlapping=not self.replaces_all))
@@ -141,6 +153,8 @@ class _Patch:
         if (near := nearest_line(text, wanted)) is None:
             return f"{start}No single line is near it: read the file and copy the text from there"
         number, line, wanted_line = near
+        if unicodedata.normalize("NFC", line) == unicodedata.normalize("NFC", wanted_line):
+            line, wanted_line = ascii(line)[1:-1], ascii(wanted_line)[1:-1]
         return (
             f"{start}The nearest is line {number}, {shown(line)}, where `old` has "
             f"{shown(wanted_line)}. Read the lines around it and copy them exactly"
@@ -178,7 +192,11 @@ def _patch(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
     if patch.old == patch.new:
         raise RefusalError("`old` and `new` are the same, so there is nothing to change")
     changed = change_file(
-        path, context, patch.apply, create=False, needs_content=True, max_bytes=max_bytes
+        path,
+        context,
+        lambda current: patch.apply(current.content()),
+        create=False,
+        max_bytes=max_bytes,
     )
     places = f"{patch.replacements:,} places" if patch.replacements > 1 else "1 place"
     lines = ", ".join(map(str, patch.lines))

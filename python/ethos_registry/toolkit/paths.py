@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import difflib
 import errno
-import itertools
 import os
 import re
+from collections.abc import Sequence
 
 from ethos_registry.toolkit.arguments import RefusalError, shown
 
-__all__ = ["os_refusal", "resolve_below", "working_directory"]
+__all__ = [
+    "check_expanded",
+    "is_below",
+    "os_refusal",
+    "outside",
+    "resolve_below",
+    "working_directory",
+]
 
 _NOT_EXPANDED = re.compile(
     r"(?:~(?:[a-z_][a-z0-9_-]*(?=[/\\]))?|\$(?:[A-Za-z_]\w*|\{[^/}]*\})|%[A-Za-z_]\w*%)(?=[/\\]|$)"
@@ -38,29 +45,45 @@ def resolve_below(root: str, path: str) -> str:
     bytes) get the same `RefusalError`, whether or not something is there. So does a path that
     starts with what a shell would replace (`~`, `$HOME`): it would silently name a new folder.
     """
-    outside = RefusalError(
-        f"{shown(path)} is not below the working directory; give a path inside it, such as "
-        "`src/main.py`"
-    )
-    if start := _NOT_EXPANDED.match(path):
-        raise RefusalError(
-            f"{shown(path)} is not below the working directory: {shown(start[0])} is not expanded; "
-            f"give a path inside it, such as `src/main.py`, or {shown(f'./{path}')} for that name"
-        )
+    check_expanded(path)
     try:
         resolved = os.path.realpath(os.path.join(root, path))
-        inside = os.path.commonpath([root, resolved]) == root
     except (ValueError, OSError):
-        raise outside from None
-    if not inside:
-        raise outside
+        raise outside(path) from None
+    if not is_below(resolved, root):
+        raise outside(path)
     return resolved
 
 
-def os_refusal(path: str, resolved: str, error: OSError) -> RefusalError:
-    """The error for the model if the system does not open `path`."""
+def is_below(path: str, root: str) -> bool:
+    """Whether a real path is `root` or below it."""
+    try:
+        return os.path.commonpath([root, path]) == root
+    except ValueError:
+        return False
+
+
+def check_expanded(path: str) -> None:
+    """Refuse what a shell would replace: it would silently name a new folder."""
+    if _NOT_EXPANDED.match(path):
+        raise outside(path)
+
+
+def outside(path: str) -> RefusalError:
+    """The refusal of a path that is not below the working directory."""
+    text = f"{shown(path)} is not below the working directory"
+    if start := _NOT_EXPANDED.match(path):
+        return RefusalError(
+            f"{text}: {shown(start[0])} is not expanded; "
+            f"give a path inside it, such as `src/main.py`, or {shown(f'./{path}')} for that name"
+        )
+    return RefusalError(f"{text}; give a path inside it, such as `src/main.py`")
+
+
+def os_refusal(path: str, error: OSError, names: Sequence[str] | None) -> RefusalError:
+    """The error for the model if the system does not open `path`; `names` are in its folder."""
     if isinstance(error, FileNotFoundError):
-        return RefusalError(f"no such file: {shown(path)}{_near(resolved)}")
+        return RefusalError(f"no such file: {shown(path)}{_near(path, names)}")
     if isinstance(error, NotADirectoryError):
         return RefusalError(f"no such file: {shown(path)}; a part of that path is a file")
     if isinstance(error, PermissionError):
@@ -71,14 +94,11 @@ def os_refusal(path: str, resolved: str, error: OSError) -> RefusalError:
     return RefusalError(f"{shown(path)} could not be read: {reason}", "execution_failed")
 
 
-def _near(resolved: str) -> str:
+def _near(path: str, names: Sequence[str] | None) -> str:
     """`; similar: ...` for names in the same folder, or the folder that is missing."""
-    folder, name = os.path.split(resolved)
-    try:
-        with os.scandir(folder) as entries:
-            names = [entry.name for entry in itertools.islice(entries, _MAX_NAMES)]
-    except OSError:
+    folder, name = os.path.split(path)
+    if names is None:
         return f"; there is no folder {shown(os.path.basename(folder))}"
-    by_lower = {known.lower(): known for known in sorted(names)}
+    by_lower = {known.lower(): known for known in names[:_MAX_NAMES]}
     close = difflib.get_close_matches(name.lower(), by_lower, n=_NEAR_NAMES)
     return f"; similar: {', '.join(shown(by_lower[match]) for match in close)}" if close else ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,10 +20,9 @@ from ethos_registry.toolkit.arguments import (
     required_text,
     shown,
 )
-from ethos_registry.toolkit.folder import open_below
+from ethos_registry.toolkit.folder import status_of
 from ethos_registry.toolkit.line_scan import BinaryContentError, LineScan, TooLargeError, scan_lines
-from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
-from ethos_registry.toolkit.reach_check import check_reach
+from ethos_registry.toolkit.reach_check import WorkingFiles
 from ethos_registry.toolkit.stale import MAX_DIGEST_BYTES, forget, new_digest, note
 
 __all__ = ["DEFAULT_MAX_BYTES", "read_file_tool"]
@@ -58,7 +56,8 @@ _SCHEMA = {
 def read_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     """The tool `read_file(path, lineStart?, lineEnd?)`, in the toolset `file`.
 
-    Returns the text unchanged, line ends included; bytes that are not UTF-8 become U+FFFD.
+    Returns the text unchanged, line ends included; bytes that are not UTF-8 become U+FFFD, and a
+    last line says so.
     `structured` holds `path` (the real absolute path), `lines` (of the whole file; `None` if
     a range of a file over 1 GiB was read), `bytes` (of the whole file), `lineStart` and `lineEnd`
     (of what was returned; an empty file gives 1 and 0) and, if there are any, `replacements`
@@ -115,18 +114,21 @@ def _request(args: Any) -> _Request:
 
 def _read(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
     request = _request(args)
-    root = working_directory(context.working_dir)
-    resolved = resolve_below(root, request.path)
-    check_reach(context, request.path, resolved, "read")
+    files = WorkingFiles(context)
     try:
-        with _opened(root, resolved, request.path) as (descriptor, status):
+        with _opened(files, request.path) as (descriptor, resolved):
+            status = os.fstat(descriptor)
             if not request.has_range and status.st_size > max_bytes:
                 raise _too_large(request, status.st_size, max_bytes)
             found, digest = _scanned(descriptor, status, request, context, max_bytes)
+    except IsADirectoryError:
+        raise RefusalError(
+            f"{shown(request.path)} is a directory; list it and read a file inside it"
+        ) from None
     except OSError as error:
         if isinstance(error, FileNotFoundError):
-            forget(context, resolved)
-        raise os_refusal(request.path, resolved, error) from None
+            forget(context, files.real_path(request.path))
+        raise files.refusal(request.path, error) from None
     structured: dict[str, Any] = {
         "path": resolved,
         "lines": found.lines,
@@ -137,32 +139,21 @@ def _read(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
     text, replacements = _decoded(found.data)
     if replacements:
         structured["replacements"] = replacements
-    note(context, resolved, status, digest)
+        text += (
+            f"\n[... {replacements:,} bytes are not UTF-8 and are shown as U+FFFD; write_file and "
+            "patch_file keep them in lines that they do not change ...]"
+        )
+    note(context, resolved, status_of(status), digest)
     return ok(text, structured=structured)
 
 
 @contextlib.contextmanager
-def _opened(root: str, resolved: str, path: str) -> Iterator[tuple[int, os.stat_result]]:
-    """The regular file at `resolved`, and its state before anything was read.
-
-    Its type is checked before it is opened, as opening a device can have effects, and again
-    after, as another file may have replaced it.
-    """
-    _check_is_file(os.stat(resolved), path)
-    descriptor = open_below(root, resolved)
+def _opened(files: WorkingFiles, path: str) -> Iterator[tuple[int, str]]:
+    descriptor, resolved = files.open(path)
     try:
-        status = os.fstat(descriptor)
-        _check_is_file(status, path)
-        yield descriptor, status
+        yield descriptor, resolved
     finally:
         os.close(descriptor)
-
-
-def _check_is_file(status: os.stat_result, path: str) -> None:
-    if stat.S_ISDIR(status.st_mode):
-        raise RefusalError(f"{shown(path)} is a directory; list it and read a file inside it")
-    if not stat.S_ISREG(status.st_mode):
-        raise RefusalError(f"{shown(path)} is a pipe, socket or device, not a file")
 
 
 def _scanned(

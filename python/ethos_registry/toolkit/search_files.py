@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -23,11 +23,9 @@ from ethos_registry.toolkit.arguments import (
     required_text,
     shown,
 )
-from ethos_registry.toolkit.folder import Folder, folder_below
 from ethos_registry.toolkit.glob_match import Glob
 from ethos_registry.toolkit.match_lines import matching_lines, regex_lines
-from ethos_registry.toolkit.paths import os_refusal, resolve_below, working_directory
-from ethos_registry.toolkit.reach_check import check_reach
+from ethos_registry.toolkit.reach_check import WorkingFiles
 from ethos_registry.toolkit.walk import Found, Walk, printable
 from ethos_registry.toolkit.write_file import encoded
 
@@ -128,14 +126,18 @@ class _Search:
     unreadable: int = 0
     is_full: bool = False
 
-    def add_file(self, folder: Folder, name: str, path: str) -> None:
+    def add_file(self, files: WorkingFiles, real: str, path: str) -> None:
         """Search one file; one that cannot be read is counted."""
         try:
-            content = self._content(folder, name)
-        except OSError:
-            self.unreadable += 1
+            content = files.read(real, self.max_file_bytes)
+        except OSError as error:
+            if error.errno == errno.EFBIG:
+                self.too_large += 1
+            else:
+                self.unreadable += 1
             return
-        if content is None:
+        if b"\0" in content[:_BINARY_CHECK_BYTES]:
+            self.binary += 1
             return
         self.searched += 1
         before = len(self.lines)
@@ -150,24 +152,6 @@ class _Search:
         if isinstance(self.pattern, bytes):
             return matching_lines(content, self.pattern)
         return regex_lines(content, self.pattern)
-
-    def _content(self, folder: Folder, name: str) -> bytes | None:
-        """The bytes of a file, if it is to be searched."""
-        descriptor = folder.open(name)
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                return None
-            if status.st_size > self.max_file_bytes:
-                self.too_large += 1
-                return None
-            content = os.read(descriptor, status.st_size)
-        finally:
-            os.close(descriptor)
-        if b"\0" in content[:_BINARY_CHECK_BYTES]:
-            self.binary += 1
-            return None
-        return content
 
 
 def _search(args: Any, context: ToolContext, max_file_bytes: int) -> ToolResult:
@@ -184,21 +168,19 @@ def _search(args: Any, context: ToolContext, max_file_bytes: int) -> ToolResult:
         DEFAULT_MAX_MATCHES if wanted is None else min(wanted, MAX_MATCHES),
         max_file_bytes,
     )
-    root = working_directory(context.working_dir)
-    resolved = resolve_below(root, path)
-    check_reach(context, path, resolved, "read")
-    walk = Walk(context.abort_signal)
+    files = WorkingFiles(context)
+    walk = Walk(files, context.abort_signal)
     try:
-        with closing(_files(root, resolved, walk)) as files:
-            for prefix, found in files:
+        with closing(_files(files, path, walk)) as found_files:
+            for prefix, found in found_files:
                 from_root = prefix + found.path
                 if glob and not (glob.matches(found.path) or glob.matches(from_root)):
                     continue
-                search.add_file(found.folder, found.name, printable(from_root))
+                search.add_file(files, found.real, printable(from_root))
                 if search.is_full:
                     break
     except OSError as error:
-        raise os_refusal(path, resolved, error) from None
+        raise files.refusal(path, error) from None
     is_cut = search.is_full or walk.is_cut
     return ok(
         "\n".join([_summary(search, walk, pattern, path), *search.lines]),
@@ -220,20 +202,20 @@ def _compiled(pattern: str) -> _core.Grep:
         raise RefusalError(f"`pattern` is not a valid regular expression: {error}") from None
 
 
-def _files(root: str, resolved: str, walk: Walk) -> Generator[tuple[str, Found], None, None]:
+def _files(files: WorkingFiles, path: str, walk: Walk) -> Generator[tuple[str, Found], None, None]:
     """Every file, with the path from the root to the folder that its path starts from."""
-    if os.path.isdir(resolved):
-        prefix = "" if resolved == root else f"{_from_root(root, resolved)}/"
-        with folder_below(root, resolved) as folder, closing(walk.below(folder)) as entries:
-            for found in entries:
-                if found.kind == "file":
-                    yield prefix, found
+    try:
+        resolved, names = files.names(path)
+    except NotADirectoryError:
+        descriptor, resolved = files.open(path)
+        os.close(descriptor)
+        yield "", Found(resolved, path, _from_root(files.root, resolved), "file")
         return
-    parent, name = os.path.split(resolved)
-    with folder_below(root, parent) as folder:
-        if folder.status(name) is None:
-            raise FileNotFoundError(resolved)
-        yield "", Found(folder, name, _from_root(root, resolved), "file")
+    prefix = "" if resolved == files.root else f"{_from_root(files.root, resolved)}/"
+    with closing(walk.below(resolved, names)) as entries:
+        for found in entries:
+            if found.kind == "file":
+                yield prefix, found
 
 
 def _from_root(root: str, resolved: str) -> str:

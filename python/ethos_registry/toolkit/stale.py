@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Callable
 
 from ethos_registry.contract.context import ReadMtime, ToolContext
 from ethos_registry.toolkit.arguments import RefusalError, shown
+from ethos_registry.toolkit.folder import Status
 
 __all__ = ["MAX_DIGEST_BYTES", "check_fresh", "digest_of", "forget", "new_digest", "note"]
 
@@ -30,14 +30,14 @@ def digest_of(content: bytes) -> str:
     return digest.hexdigest()
 
 
-def note(context: ToolContext, resolved: str, status: os.stat_result, digest: str) -> None:
+def note(context: ToolContext, resolved: str, status: Status, digest: str) -> None:
     """Record the state of a file in the context's map, if it has one.
 
     `digest` is that of the whole content, `""` if there is none.
     """
     if context.read_mtimes is not None:
         context.read_mtimes[resolved] = ReadMtime(
-            status.st_mtime_ns / 1_000_000, context.current_turn, _stamp(status) + digest
+            status[4] / 1_000_000, context.current_turn, _stamp(status) + digest
         )
 
 
@@ -51,7 +51,7 @@ def check_fresh(
     context: ToolContext,
     resolved: str,
     path: str,
-    status: os.stat_result | None,
+    status: Status | None,
     content: Callable[[], bytes],
 ) -> None:
     """Refuse a change if the file differs from its record in the context's map.
@@ -78,9 +78,9 @@ def check_fresh(
         )
 
 
-def _is_same(entry: ReadMtime, status: os.stat_result, content: Callable[[], bytes]) -> bool:
+def _is_same(entry: ReadMtime, status: Status, content: Callable[[], bytes]) -> bool:
     if entry.stamp is None:
-        return abs(entry.mtime_ms - status.st_mtime_ns / 1_000_000) < _SAME_MTIME_MS
+        return abs(entry.mtime_ms - status[4] / 1_000_000) < _SAME_MTIME_MS
     stamp = _stamp(status)
     if not entry.stamp.startswith(stamp):
         return False
@@ -88,5 +88,6 @@ def _is_same(entry: ReadMtime, status: os.stat_result, content: Callable[[], byt
     return not digest or digest == digest_of(content())
 
 
-def _stamp(status: os.stat_result) -> str:
-    return f"{status.st_dev}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:"
+def _stamp(status: Status) -> str:
+    _, device, inode, size_bytes, modified_nanoseconds = status
+    return f"{device}:{inode}:{size_bytes}:{modified_nanoseconds}:"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 from ethos_registry.contract.abort import AbortSignal
 from ethos_registry.toolkit.arguments import RefusalError
-from ethos_registry.toolkit.folder import Folder, Kind, is_temporary
+from ethos_registry.toolkit.folder import is_temporary
+from ethos_registry.toolkit.reach_check import WorkingFiles
 
 __all__ = ["MAX_DEPTH", "NOT_ENTERED", "Found", "Walk", "printable"]
 
@@ -34,12 +36,13 @@ NOT_ENTERED = frozenset(
 class Found:
     """One entry of a folder."""
 
-    folder: Folder
-    """Where it was found; open while the entry is processed."""
+    real: str
+    """Its absolute path; no folder above it was a link."""
     name: str
     path: str
     """Relative to the folder where the walk began, with `/` between the names."""
-    kind: Kind
+    kind: str
+    """`file`, `directory`, `symlink` or `other`."""
     is_entered: bool = False
     """Whether the entries of this folder come next."""
 
@@ -52,6 +55,7 @@ class Walk:
     with `RefusalError` if the turn is aborted, and with `is_cut` if the time is up.
     """
 
+    files: WorkingFiles
     signal: AbortSignal
     max_depth: int = MAX_DEPTH
     max_seconds: float = 30.0
@@ -60,18 +64,15 @@ class Walk:
     """Folders that could not be opened."""
     _deadline: float = field(default=0.0, init=False)
 
-    def below(self, folder: Folder) -> Generator[Found, None, None]:
-        """Every entry; the depth of those in `folder` itself is 1."""
+    def below(self, folder: str, names: Sequence[tuple[str, str]]) -> Generator[Found, None, None]:
+        """Every entry below a real path with these entries; the depth of those in it is 1."""
         self._deadline = time.monotonic() + self.max_seconds
-        return self._entries(folder, "", 1)
+        return self._entries(folder, names, "", 1)
 
-    def _entries(self, folder: Folder, prefix: str, depth: int) -> Generator[Found, None, None]:
-        try:
-            entries = folder.entries()
-        except OSError:
-            self.unreadable += 1
-            return
-        for name, kind in entries:
+    def _entries(
+        self, folder: str, names: Sequence[tuple[str, str]], prefix: str, depth: int
+    ) -> Generator[Found, None, None]:
+        for name, kind in names:
             if kind == "file" and is_temporary(name):
                 continue
             if self.signal.aborted:
@@ -80,18 +81,17 @@ class Walk:
                 self.is_cut = True
             if self.is_cut:
                 return
-            path = prefix + name
-            if kind != "folder" or depth == self.max_depth or name in NOT_ENTERED:
-                yield Found(folder, name, path, kind)
+            real, path = os.path.join(folder, name), prefix + name
+            if kind != "directory" or depth == self.max_depth or name in NOT_ENTERED:
+                yield Found(real, name, path, kind)
                 continue
-            yield Found(folder, name, path, kind, is_entered=True)
+            yield Found(real, name, path, kind, is_entered=True)
             try:
-                child = folder.child(name)
+                below = self.files.names(real)[1]
             except OSError:
                 self.unreadable += 1
                 continue
-            with child:
-                yield from self._entries(child, f"{path}/", depth + 1)
+            yield from self._entries(real, below, f"{path}/", depth + 1)
 
 
 def printable(path: str) -> str:

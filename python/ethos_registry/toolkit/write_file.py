@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +15,7 @@ from ethos_registry.toolkit.arguments import RefusalError, known_arguments, requ
 from ethos_registry.toolkit.change_file import change_file
 from ethos_registry.toolkit.stale import MAX_DIGEST_BYTES
 
-__all__ = ["encoded", "write_file_tool"]
+__all__ = ["encoded", "with_kept_bytes", "write_file_tool"]
 
 _SCHEMA = {
     "type": "object",
@@ -33,10 +35,11 @@ _SCHEMA = {
 def write_file_tool() -> Tool:
     """The tool `write_file(path, content)`, in the toolset `file`.
 
-    Writes `content` as UTF-8, unchanged, to a regular file below the context's `working_dir`,
-    through links inside it; missing folders are created. The file is replaced in one step and keeps
-    its mode (see `change_file`). `structured` holds `path` (the real absolute path), `bytes`,
-    `lines` and `created`.
+    Writes `content` as UTF-8 to a regular file below the context's `working_dir`, through links
+    inside it; missing folders are created. The file is replaced in one step and keeps its mode (see
+    `change_file`), its byte order mark, its line ends, and the bytes of lines that the model has
+    not changed, as far as it can see them (see `with_kept_bytes`). `structured` holds `path` (the
+    real absolute path), `bytes`, `lines` and `created`.
 
     The result is an error `STALE_WRITE` if the context's `read_mtimes` has an entry for the file
     and the file was changed, replaced or deleted since; the entry is renewed after the write.
@@ -67,11 +70,11 @@ def _write(args: Any, context: ToolContext) -> ToolResult:
     changed = change_file(
         path,
         context,
-        lambda _: content,
+        lambda current: with_kept_bytes(content, current.readable()),
         create=True,
-        needs_content=False,
         max_bytes=MAX_DIGEST_BYTES,
     )
+    content = changed.content
     lines = content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
     verb = "Created" if changed.created else "Replaced"
     return ok(
@@ -83,6 +86,44 @@ def _write(args: Any, context: ToolContext) -> ToolResult:
             "lines": lines,
         },
     )
+
+
+def with_kept_bytes(new: bytes, old: bytes) -> bytes:
+    r"""`new` with the bytes of the lines of `old` that a reader cannot see it changed.
+
+    A model that writes a file back has seen neither a byte order mark nor bytes that are not UTF-8,
+    and writes composed characters and `\n`. A line that is otherwise the same stays as it was; a
+    changed one gets the line end that most lines have, unless `new` has carriage returns itself.
+
+    >>> with_kept_bytes(b"a\nnew\n", b"\xef\xbb\xbfa\r\nb\r\n")
+    b'\xef\xbb\xbfa\r\nnew\r\n'
+    """
+    if not old or b"\0" in old:
+        return new
+    if old.startswith(codecs.BOM_UTF8):
+        return codecs.BOM_UTF8 + with_kept_bytes(
+            new.removeprefix(codecs.BOM_UTF8), old[len(codecs.BOM_UTF8) :]
+        )
+    if old.isascii() and b"\r" not in old:
+        return new
+    keeps_ends = b"\r" in new
+    known: dict[str, list[bytes]] = {}
+    for line in reversed(old.split(b"\n")):
+        known.setdefault(_as_seen(line, keeps_ends), []).append(line)
+    end = b"\r" if 2 * old.count(b"\r\n") > old.count(b"\n") and not keeps_ends else b""
+    lines = new.split(b"\n")
+    for at, line in enumerate(lines):
+        same = known.get(_as_seen(line, keeps_ends))
+        if same:
+            lines[at] = same.pop() if len(same) > 1 else same[0]
+        elif at < len(lines) - 1:
+            lines[at] = line + end
+    return b"\n".join(lines)
+
+
+def _as_seen(line: bytes, keeps_ends: bool) -> str:
+    text = line.decode(errors="replace")
+    return unicodedata.normalize("NFC", text if keeps_ends else text.removesuffix("\r"))
 
 
 def encoded(values: Mapping[str, Any], name: str) -> bytes:

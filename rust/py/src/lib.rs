@@ -53,7 +53,9 @@ mod _core {
     use crate::clean::{as_displayed, without_escapes};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::confine::{confine_process, confinement_problem, prepare_confinement};
+    use crate::confine::{
+        confine_process, confinement_problem, namespace_filter_instructions, prepare_confinement,
+    };
     #[pymodule_export]
     use crate::definition::{join_json, json_bytes};
     #[pymodule_export]
@@ -91,7 +93,7 @@ mod _core {
     use crate::schema::{SchemaValidator, is_pattern};
     #[cfg(unix)]
     #[pymodule_export]
-    use crate::scoped_files::ScopedFiles;
+    use crate::scoped_files::{ScopedFiles, ScopedTarget};
     #[pymodule_export]
     use crate::sealed::SealedTable;
     #[pymodule_export]

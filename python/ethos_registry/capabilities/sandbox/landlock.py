@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from ethos_registry import _core
 from ethos_registry.capabilities.sandbox.policy import (
+    DEVICES,
     PreparedCommand,
     SandboxPolicy,
     confined_environment,
@@ -26,7 +27,6 @@ from ethos_registry.processes.restrictions import LandlockRules
 __all__ = ["probe_landlock", "wrap_in_landlock"]
 
 _LAUNCHER = os.path.join(os.path.dirname(__file__), "landlock_launcher.py")
-_DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/ptmx", "/dev/pts")
 
 
 def probe_landlock() -> str | None:
@@ -48,16 +48,11 @@ def wrap_in_landlock(
 ) -> PreparedCommand:
     """`argv` as a command that restricts itself to the policy before it runs."""
     private = tempfile.mkdtemp(prefix="ethos-")
-    readable = [
-        *system_paths(environment),
-        "/dev/random",
-        "/dev/urandom",
-        "/proc/self",
-        "/proc/meminfo",
-    ]
+    paths = [*system_paths(environment), *policy.read]
+    writable = [private, *without_closed(policy.write, policy.protection, by_name=False)]
     rules = LandlockRules(
-        without_closed([*readable, *policy.read], policy.protection),
-        [path for path in (*policy.write, private, *_DEVICES) if os.path.exists(path)],
+        [*without_closed(paths, policy.protection), "/proc/meminfo", "/proc/cpuinfo"],
+        [path for path in (*writable, *DEVICES) if os.path.exists(path)],
         policy.network,
     )
     request = {"core": _core.__file__} | dataclasses.asdict(rules)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -96,52 +97,116 @@ _TOOLCHAINS = (("RUSTUP_HOME", ".rustup"), ("PYENV_ROOT", ".pyenv"))
 """Toolchain managers that look below `HOME`, which is a private directory here."""
 
 
-def without_closed(paths: Sequence[str], protection: Protection) -> list[str]:
-    """`paths`, with each directory that contains a closed path replaced by its other entries."""
+OWN_PLACES = ("/proc", "/dev", "/run", "/tmp", "/var/run", "/sys")
+"""A command has these of its own, whatever its reach is: they show the host's processes."""
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+
+
+def without_closed(
+    paths: Sequence[str], protection: Protection, *, by_name: bool = True
+) -> list[str]:
+    """`paths`, with each directory that contains a closed path replaced by its other entries.
+
+    Closed are those of `protection`, those that have a closed name in one of `paths` (`by_name`),
+    and, in a path that contains them, the places that each command has for itself.
+    """
     closed = [os.path.realpath(path) for path in protection.closed_paths]
-    closed += [os.path.join(path, name) for path in paths for name in protection.closed_names]
+    if by_name:
+        closed += [os.path.join(path, name) for path in paths for name in protection.closed_names]
     closed = [path for path in closed if os.path.lexists(path)]
-    return [rest for path in paths for rest in _carved(path, os.path.realpath(path), closed)]
+    found: list[str] = []
+    for path in paths:
+        real = os.path.realpath(path)
+        own = [place for place in OWN_PLACES if is_below(place, (real,)) and place != real]
+        found += _carved(path, real, [*closed, *own])
+    return found
 
 
 def _carved(path: str, real: str, closed: Sequence[str]) -> Iterator[str]:
-    if _is_below(real, closed):
+    if is_below(real, closed):
         return
-    inside = [one for one in closed if _is_below(one, (real,))]
+    inside = [one for one in closed if is_below(one, (real,))]
     if not inside:
         yield path
         return
-    with os.scandir(real) as entries:
+    with contextlib.suppress(OSError), os.scandir(real) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             if not entry.is_symlink():
                 yield from _carved(entry.path, entry.path, inside)
 
 
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/snap")
+_TOOLS_IN_HOME = (
+    ".asdf",
+    ".bun",
+    ".cargo",
+    ".deno",
+    ".fnm",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/fnm",
+    ".local/share/mise",
+    ".local/share/pipx",
+    ".local/share/pnpm",
+    ".local/share/uv",
+    ".nodenv",
+    ".nvm",
+    ".pyenv",
+    ".rbenv",
+    ".rustup",
+    ".sdkman",
+    ".volta",
+    "anaconda3",
+    "go",
+    "mambaforge",
+    "miniconda3",
+    "miniforge3",
+)
+"""Where toolchains are installed in a home directory; their credentials remain closed."""
+
+
 def system_paths(environment: Mapping[str, str]) -> list[str]:
     """What every program may read: the system, and the toolchains on `PATH`.
 
-    A toolchain below a home directory (`~/.cargo`, a virtual environment) is included with its
-    whole prefix; the home directory itself never is.
+    These are the directories of programs and what links in them lead to, the prefix of a Python or
+    conda environment, and known directories of toolchains; never the parent of an entry of `PATH`,
+    and never a home directory.
     """
-    system = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/nix", "/snap"]
-    found = [path for path in system if os.path.exists(path)]
+    found = [path for path in _SYSTEM if os.path.exists(path)]
     home = str(Path.home())
-    on_path = environment.get("PATH", os.defpath).split(os.pathsep)
-    candidates = [
-        sys.prefix,
-        sys.base_prefix,
-        sys.exec_prefix,
-        *(os.path.dirname(os.path.realpath(entry)) for entry in on_path if os.path.isabs(entry)),
-        f"{home}/.rustup",
-        f"{home}/.cargo",
-    ]
+    candidates = [sys.prefix, sys.base_prefix, sys.exec_prefix]
+    candidates += [os.path.join(home, name) for name in _TOOLS_IN_HOME]
+    for entry in environment.get("PATH", os.defpath).split(os.pathsep):
+        if os.path.isabs(entry):
+            candidates += _of_programs(os.path.realpath(entry), found)
     for path in candidates:
         real = os.path.realpath(path)
         is_too_wide = real in ("/", home) or home.startswith(real + os.sep)
-        if os.path.isdir(real) and not is_too_wide and not _is_below(real, found):
+        if os.path.exists(real) and not is_too_wide and not is_below(real, found):
             found.append(real)
     return found
 
 
-def _is_below(path: str, folders: Sequence[str]) -> bool:
-    return any(path == folder or path.startswith(folder + os.sep) for folder in folders)
+def _of_programs(folder: str, known: Sequence[str]) -> Iterator[str]:
+    """A directory of programs, its environment, and what its links lead to."""
+    if is_below(folder, known):
+        return
+    yield folder
+    yield from _environment_of(folder)
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_symlink():
+                target = os.path.realpath(entry.path)
+                yield target
+                yield from _environment_of(os.path.dirname(target))
+
+
+def _environment_of(folder: str) -> Iterator[str]:
+    prefix = os.path.dirname(folder)
+    if any(os.path.exists(os.path.join(prefix, name)) for name in ("pyvenv.cfg", "conda-meta")):
+        yield prefix
+
+
+def is_below(path: str, folders: Sequence[str]) -> bool:
+    """Whether a path is one of the folders or below one."""
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
