@@ -571,7 +571,7 @@ class _Compiler:
         limit = self.dialect.max_items_sum
         if limit is not None and sum(_values_of(node, "maxItems")) > limit:
             self.without = self.without | {"maxItems"}
-        notes = {keyword: _described_value(value, sent) for keyword, value in notes.items()}
+        notes = _named_within(notes, sent)
         node = self._schema(node, "", self.dialect, notes, sent=sent, is_root=True)
         definitions = {
             name: self._schema(body, f"$defs/{name}", self.dialect, {})
@@ -737,15 +737,17 @@ class _Compiler:
             node = {"$ref": node["$ref"]}
         known = dialect.root_keywords if is_root and dialect.root_keywords else dialect.keywords
         outer_names = frozenset(notes)
-        if "allOf" in node:
-            node = self._merged(node, path)
         if sent is None:
             sent = self._sent_names(node)
-        renamed = self._renamed(node, path, notes, sent)
+        self._unite(node, path)
         self._values(node, path, dialect, notes, known)
+        renamed = self._renamed(node, path, notes, sent)
         self._shape(node, path, dialect, is_root=is_root)
         self._limits(node, path, dialect, notes, known)
+        self._kind(node, path, dialect)
         self.widened += len(notes.keys() - outer_names)
+        for keyword in notes.keys() - outer_names:
+            notes[keyword] = _named_within({keyword: notes[keyword]}, sent)[keyword]
         for keyword in notes:
             if is_root:
                 self.say("described", "", f"`{keyword}` at the root is in the tool's description")
@@ -753,6 +755,8 @@ class _Compiler:
                 self.say("described", path, f"`{keyword}` is in the description")
         if not is_root:
             described(node, notes)
+        if dialect.types == "one" and "anyOf" in node:
+            _describe_in_branch(node)
         self._inside(node, path, dialect, renamed, sent, levels - 1)
         return node
 
@@ -820,16 +824,6 @@ class _Compiler:
         finally:
             self.changes, self.widened, self.nodes, self.names = changes, widened, nodes, names
 
-    def _merged(self, node: dict[str, Any], path: str) -> dict[str, Any]:
-        """`allOf` as one schema, as far as that can be stated."""
-        own = {name: value for name, value in node.items() if name != "allOf"}
-        merged, rest = self._conjunction(node["allOf"], own)
-        if len(rest) < len(node["allOf"]):
-            self.say("rewritten", path, "`allOf` is merged")
-        if rest:
-            merged["allOf"] = rest
-        return merged
-
     def _renamed(
         self, node: dict[str, Any], path: str, notes: dict[str, Any], sent: dict[str, str]
     ) -> dict[str, str]:
@@ -860,9 +854,6 @@ class _Compiler:
         notes: dict[str, Any],
         known: frozenset[str] | None,
     ) -> None:
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in node:
-                self._branches(node, keyword, path)
         if node.get("enum") == []:
             notes["enum"] = node.pop("enum")
         if "const" in node and not dialect.const and "enum" not in node:
@@ -887,18 +878,31 @@ class _Compiler:
             elif node.setdefault("type", "string") != "string":
                 notes["enum"] = node.pop("enum")
 
-    def _branches(self, node: dict[str, Any], keyword: str, path: str) -> None:
-        """Drop branches that permit nothing, and write described choices as one enum."""
+    def _unite(self, node: dict[str, Any], path: str) -> None:
+        """Merge `allOf` and unions of one branch, as far as that can be stated."""
+        is_new = True
+        while is_new:
+            is_new = False
+            if "allOf" in node:
+                own = {name: value for name, value in node.items() if name != "allOf"}
+                merged, rest = self._conjunction(node["allOf"], own)
+                if len(rest) < len(node["allOf"]):
+                    self.say("rewritten", path, "`allOf` is merged")
+                    is_new = True
+                _replace(node, {**merged, "allOf": rest} if rest else merged)
+            for keyword in ("anyOf", "oneOf"):
+                if keyword in node:
+                    is_new = self._branches(node, keyword, path) or is_new
+
+    def _branches(self, node: dict[str, Any], keyword: str, path: str) -> bool:
+        """Drop branches that permit nothing, and write described choices as one enum.
+
+        Returns whether the one branch that is left was merged.
+        """
         branches = [item for item in node[keyword] if item is not False and not _is_nothing(item)]
         if branches and len(branches) < len(node[keyword]):
             self.say("rewritten", path, f"a branch of `{keyword}` that permits nothing is dropped")
             node[keyword] = branches
-            rest = {name: value for name, value in node.items() if name != keyword}
-            found = both(branches[0], rest) if len(branches) == 1 else None
-            if isinstance(found, dict):
-                node.clear()
-                node.update(found)
-                return
         choices = _choices(node[keyword])
         if choices is not None and "enum" not in node and "const" not in node:
             values, lines = choices
@@ -909,6 +913,13 @@ class _Compiler:
             about = node.get("description")
             node["description"] = f"{about}\n\n{text}" if about else text
             self.say("rewritten", path, "choices with descriptions are one enum")
+        elif len(branches) == 1:
+            rest = {name: value for name, value in node.items() if name != keyword}
+            found = both(branches[0], rest)
+            if isinstance(found, dict):
+                _replace(node, found)
+                return True
+        return False
 
     def _single_type(self, node: dict[str, Any], notes: dict[str, Any]) -> None:
         """One type a schema: `nullable` for null, `anyOf` for several."""
@@ -961,13 +972,6 @@ class _Compiler:
                 node["anyOf"] = pushed
             else:
                 notes.update(rest)
-        about = node.pop("description", None)
-        if about is not None:
-            first = node["anyOf"][0]
-            first = {} if isinstance(first, bool) else dict(first)
-            text = first.get("description")
-            first["description"] = f"{about}\n\n{text}" if text else about
-            node["anyOf"] = [first, *node["anyOf"][1:]]
 
     # Shape
 
@@ -989,6 +993,9 @@ class _Compiler:
         if not dialect.type_beside_any_of and "type" in node:
             for keyword in ("anyOf", "oneOf"):
                 self._type_into(node, keyword, path)
+
+    def _kind(self, node: dict[str, Any], path: str, dialect: Dialect) -> None:
+        """A schema of any value has a type where the provider needs one."""
         if not _HAS_KIND & node.keys():
             if dialect.any_value == "type_list":
                 node["type"] = list(_ALL_TYPES)
@@ -996,9 +1003,8 @@ class _Compiler:
                 node["anyOf"] = _any_value(1)
                 self.say("rewritten", path, "any value is written as all types")
                 self.widened += 1
-        elif dialect.any_value == "any_of" and "type" not in node:
-            if "enum" in node:
-                _add_type(node)
+        elif dialect.any_value == "any_of" and "enum" in node:
+            _add_type(node)
 
     def _without_booleans(self, node: dict[str, Any], path: str) -> None:
         properties = node.get("properties")
@@ -1090,7 +1096,9 @@ class _Compiler:
             self._is_exact(branch, path, dialect) for branch in node["oneOf"]
         ):
             notes["oneOf"] = node.pop("oneOf")
-        if "maxContains" in node and not self._is_exact(node.get("contains"), path, dialect):
+        if {"contains", "maxContains"} <= node.keys() and not self._is_exact(
+            node["contains"], path, dialect
+        ):
             notes["maxContains"] = node.pop("maxContains")
 
     def _patterns(
@@ -1117,18 +1125,17 @@ _WHOLE = Dialect("whole")
 """What is kept inside `items` where a provider keeps all of it."""
 
 
+def _replace(node: dict[str, Any], other: dict[str, Any]) -> None:
+    node.clear()
+    node.update(other)
+
+
 def _values_of(schema: Any, keyword: str) -> Iterator[Any]:
     if isinstance(schema, dict):
         if keyword in schema:
             yield schema[keyword]
         for _, inner in _inner_schemas(schema):
             yield from _values_of(inner, keyword)
-
-
-def _described_value(value: Any, sent: Mapping[str, str]) -> Any:
-    if isinstance(value, list):
-        return [_named_within(item, sent) for item in value]
-    return _named_within(value, sent)
 
 
 def _used_definitions(root: Any, definitions: dict[str, Any]) -> dict[str, Any]:
@@ -1260,6 +1267,17 @@ def _join_types(node: dict[str, Any]) -> None:
     if all(isinstance(item, dict) and item.keys() == {"type"} for item in branches):
         node["type"] = list(dict.fromkeys(name for item in branches for name in types_of(item)))
         del node["anyOf"]
+
+
+def _describe_in_branch(node: dict[str, Any]) -> None:
+    """Put the description into the first branch: nothing may stand beside `anyOf`."""
+    about = node.pop("description", None)
+    if about is not None:
+        first = node["anyOf"][0]
+        first = {} if isinstance(first, bool) else dict(first)
+        text = first.get("description")
+        first["description"] = f"{about}\n\n{text}" if text else about
+        node["anyOf"] = [first, *node["anyOf"][1:]]
 
 
 _BY_TYPE = {
