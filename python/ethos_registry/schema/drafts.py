@@ -85,9 +85,9 @@ def schema_of_2020_12(schema: Any) -> Any:
         if isinstance(pointer, str):
             node["$ref"] = pointer.replace("#/definitions/", "#/$defs/")
         for keyword, inner in node.items():
-            if keyword in SCHEMAS_BY_NAME and isinstance(inner, dict):
+            if keyword in SCHEMAS_BY_NAME:
                 node[keyword] = {name: translated(item) for name, item in inner.items()}
-            elif keyword in SCHEMA_LISTS and isinstance(inner, list):
+            elif keyword in SCHEMA_LISTS:
                 node[keyword] = [translated(item) for item in inner]
             elif keyword in SCHEMA:
                 node[keyword] = translated(inner)
