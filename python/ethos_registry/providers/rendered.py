@@ -9,7 +9,7 @@ from ethos_registry import _core
 from ethos_registry.contract.read_only import ReadOnlyDict, ReadOnlyList
 from ethos_registry.providers.port import Provider
 from ethos_registry.providers.shown_tool import ShownTool
-from ethos_registry.schema.compiler import NoSchemaError
+from ethos_registry.schema.compilation import NoSchemaError
 
 __all__ = ["MARKER", "marked_text", "render_tool", "request_text", "request_values"]
 

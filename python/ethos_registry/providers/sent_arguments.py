@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 
 from ethos_registry.contract.read_only import MAX_DEPTH
 from ethos_registry.providers.schema_rules import DIALECTS
-from ethos_registry.schema.compiler import in_place, names_at, renamed_properties
 from ethos_registry.schema.conjunction import types_of
+from ethos_registry.schema.property_names import in_place, names_at, renamed_properties
 
 __all__ = ["GivenTwiceError", "SentArguments", "sent_arguments"]
 
 _RULES = tuple(
-    {rule.property_name.pattern: rule.property_name for rule in DIALECTS.values() if rule.property_name}.values()
+    dict.fromkeys(rule.property_name for rule in DIALECTS.values() if rule.property_name)
 )
+"""What providers ask of the names of properties."""
 
 
 class GivenTwiceError(ValueError):

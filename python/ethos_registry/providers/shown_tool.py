@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.registration import Segment
-from ethos_registry.schema.compiler import NoteKind
+from ethos_registry.schema.compilation import NoteKind
 
 __all__ = [
     "MAX_BREAKPOINTS",

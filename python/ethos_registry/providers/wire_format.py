@@ -15,7 +15,8 @@ from ethos_registry.providers.shown_tool import (
     breakpoint_positions,
     ordered,
 )
-from ethos_registry.schema.compiler import Compiled, NoSchemaError, compile_schema
+from ethos_registry.schema.compilation import NoSchemaError
+from ethos_registry.schema.compiler import Compiled, compile_schema
 from ethos_registry.schema.dialect import Dialect
 from ethos_registry.schema.strict import BudgetUse, StrictForm, strict_form
 

@@ -57,10 +57,7 @@ class DeferredView(View):
         return [
             _SEARCH[wire_format.name],
             *request_values(wire_format, values, positions),
-            *(
-                ReadOnlyDict(sent.value(entry), defer_loading=True)
-                for entry in deferred
-            ),
+            *(ReadOnlyDict(sent.value(entry), defer_loading=True) for entry in deferred),
         ]
 
     def definitions_bytes(

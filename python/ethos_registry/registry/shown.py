@@ -28,7 +28,7 @@ from ethos_registry.providers.shown_tool import (
     breakpoint_positions,
 )
 from ethos_registry.providers.wire_format import WireFormat
-from ethos_registry.schema.compiler import NoSchemaError
+from ethos_registry.schema.compilation import NoSchemaError
 from ethos_registry.schema.strict import BudgetUse
 from ethos_registry.table.admission import Admission, without
 from ethos_registry.table.entry import Entry
@@ -45,8 +45,8 @@ __all__ = [
     "provider_bytes",
     "provider_prefix",
     "provider_values",
-    "search_index",
     "schema_notes",
+    "search_index",
 ]
 
 T = TypeVar("T")
@@ -212,8 +212,7 @@ def provider_prefix(
     """What a request to a provider begins with, as a value that can be kept and compared."""
     sent, entries, _ = _request(admission, missing, provider, order, breakpoints)
     tools = tuple(
-        PrefixTool(entry.name, entry.segment, sent.text(entry).decode())
-        for entry in entries
+        PrefixTool(entry.name, entry.segment, sent.text(entry).decode()) for entry in entries
     )
     visible = admission.visible()
     return Prefix(
@@ -263,7 +262,9 @@ class SentTools:
         fitting = [entry for entry in entries if self.text(entry)]
         has_strict = self.wire_format.dialect.strict is not None
         given_up = [
-            entry.name for entry in fitting if has_strict and entry.strict and not self._strict(entry)
+            entry.name
+            for entry in fitting
+            if has_strict and entry.strict and not self._strict(entry)
         ]
         left_out = [entry.name for entry in entries if not self.text(entry)]
         for names, what in ((left_out, "left out"), (given_up, "not sent as strict")):

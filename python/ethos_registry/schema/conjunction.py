@@ -19,12 +19,8 @@ _OBJECT = frozenset(
 _ARRAY = frozenset({"prefixItems", "items", "unevaluatedItems"})
 _CONTAINS = frozenset({"contains", "minContains", "maxContains"})
 _IF = frozenset({"if", "then", "else"})
-_LARGEST = frozenset(
-    {"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"}
-)
-_SMALLEST = frozenset(
-    {"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"}
-)
+_LARGEST = frozenset({"minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"})
+_SMALLEST = frozenset({"maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"})
 
 
 def compact(value: Any) -> str:
@@ -75,8 +71,7 @@ def _are_independent(first: dict[str, Any], second: dict[str, Any]) -> bool:
             continue
         only = {"properties"} if group is _OBJECT else {"items"}
         if in_first | in_second != only and not (
-            in_first == in_second
-            and all(is_same(first[name], second[name]) for name in in_first)
+            in_first == in_second and all(is_same(first[name], second[name]) for name in in_first)
         ):
             return False
     for one, other in ((first, second), (second, first)):

@@ -185,7 +185,9 @@ def _type(node: dict[str, Any], say: Report) -> None:
         found = lower if lower in _TYPES else _OTHER_TYPES.get(lower)
         if found is None:
             is_any = True
-            say("the type any is left out" if lower in _ANY_TYPES else "an unknown type is left out")
+            say(
+                "the type any is left out" if lower in _ANY_TYPES else "an unknown type is left out"
+            )
         elif found not in types:
             types.append(found)
             if found != item:
@@ -275,7 +277,9 @@ def _nullable(node: dict[str, Any], say: Report) -> dict[str, Any]:
         return node
     say("`nullable` is written as the type null")
     if any(name in node for name in ("$ref", "allOf", "oneOf", "const", "not")):
-        about = {name: node.pop(name) for name in ("title", "description", "default") if name in node}
+        about = {
+            name: node.pop(name) for name in ("title", "description", "default") if name in node
+        }
         return {**about, "anyOf": [node, {"type": "null"}]}
     if "enum" in node and None not in node["enum"]:
         node["enum"] = [*node["enum"], None]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ethos_registry.contract.read_only import read_only
 from ethos_registry.contract.schema_order import ordered_schema
-from ethos_registry.schema.compiler import NoSchemaError, described
+from ethos_registry.schema.compilation import NoSchemaError, described
 from ethos_registry.schema.conjunction import types_of
 from ethos_registry.schema.dialect import StrictBudget, StrictRules
 
@@ -48,9 +48,8 @@ def strict_form(schema: Mapping[str, Any], rules: StrictRules) -> StrictForm:
     description. Every call that fits it, and heeds the descriptions, fits the tool's own schema
     once nulls of optional properties are dropped.
     """
-    if not rules.takes_recursion and "$defs" in schema:
-        if _is_recursive(schema["$defs"]):
-            raise NoSchemaError("it is recursive")
+    if not rules.takes_recursion and _is_recursive(schema.get("$defs", {})):
+        raise NoSchemaError("it is recursive")
     node = _converted(schema, rules, is_root=True)
     _check_size(node, rules)
     frozen: Mapping[str, Any] = ordered_schema(read_only(node))
