@@ -36,7 +36,7 @@ MAX_NODES = 20_000
 _PLACES = {keyword: place for place, keyword in enumerate(KEYWORD_ORDER)}
 ABOUT = frozenset({"title", "description", "default", "examples", "deprecated"})
 ALL_TYPES = ("string", "number", "boolean", "object", "array", "null")
-EMPTY = ({}, True)
+EMPTY: tuple[Any, ...] = ({}, True)
 
 
 class NoSchemaError(ConfigError):
@@ -102,7 +102,8 @@ class Compilation:
         self, parts: list[Any], own: dict[str, Any]
     ) -> tuple[dict[str, Any], list[Any]]:
         """The parts of `allOf` and what is beside it as one, and the parts that do not fit in."""
-        merged, rest, united = own, [], {}
+        merged, united = own, dict[str, Any]()
+        rest: list[Any] = []
         for part in parts:
             flat = self.flat(part)
             found = both(united, flat)

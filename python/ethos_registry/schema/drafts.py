@@ -277,7 +277,7 @@ def _nullable(node: dict[str, Any], say: Report) -> dict[str, Any]:
         return node
     say("`nullable` is written as the type null")
     if any(name in node for name in ("$ref", "allOf", "oneOf", "const", "not")):
-        about = {
+        about: dict[str, Any] = {
             name: node.pop(name) for name in ("title", "description", "default") if name in node
         }
         return {**about, "anyOf": [node, {"type": "null"}]}

@@ -96,7 +96,7 @@ def _either(schemas: list[Any]) -> Any:
     """One schema for any of several."""
     if len(schemas) == 1:
         return schemas[0]
-    values = []
+    values: list[Any] = []
     for schema in schemas:
         found = fixed_values(schema)
         if found is None:
