@@ -100,7 +100,15 @@ def test_valid_arguments_fit_the_compiled_schema(case: dict[str, Any], name: str
     jsonschema.Draft202012Validator.check_schema(schema, format_checker=None)
     sent = {own: new for new, own in compiled.names.items()}
     for arguments in case.get("valid") or ():
-        assert _core.SchemaValidator(schema).is_valid(_renamed(arguments, sent))
+        assert _is_valid(_renamed(arguments, sent), schema)
+
+
+def _is_valid(value: Any, schema: Any) -> bool:
+    """By the package's engine, which knows no look-around, else by jsonschema."""
+    try:
+        return _core.SchemaValidator(schema).is_valid(value)
+    except ValueError:
+        return jsonschema.Draft202012Validator(schema).is_valid(value)
 
 
 def _renamed(value: Any, names: dict[str, str]) -> Any:
