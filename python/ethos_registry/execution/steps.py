@@ -89,7 +89,13 @@ def arguments(call: Call) -> ToolResult | None:
     try:
         if isinstance(call.args, str):
             call.args = parse_json_arguments(str.__str__(call.args))
-        check = call.plan.entry.argument_check
+        entry = call.plan.entry
+        if entry.sent_arguments is not None:
+            try:
+                call.args = entry.sent_arguments.restored(call.args)
+            except ValueError as problem:
+                return refusals.bad_arguments(str(problem))
+        check = entry.argument_check
         return None if check is None else check.problems(call.args)
     except BadArgumentsError as problem:
         return refusals.bad_arguments(str(problem))
@@ -185,6 +191,10 @@ def _may_be_unavailable(batch: Batch, entry: Entry) -> bool:
     )
 
 
+def _checks_arguments(batch: Batch, entry: Entry) -> bool:
+    return entry.argument_check is not None or entry.sent_arguments is not None
+
+
 def _declares(batch: Batch, entry: Entry) -> bool:
     return entry.declares_capabilities and transport_of(batch, entry) is None
 
@@ -225,7 +235,7 @@ STEPS = StepTable(
     Step("unknown", "verdict", unknown),
     Step("permitted", "verdict", permitted),
     Step("available", "call", available, _may_be_unavailable),
-    Step("arguments", "call", arguments, lambda batch, entry: entry.argument_check is not None),
+    Step("arguments", "call", arguments, _checks_arguments),
     Step("backends", "call", backends, _declares),
     Step("dry run", "call", dry_run_answer, lambda batch, entry: batch.is_dry_run),
     Step("aborted", "call", not_aborted, _can_be_stopped),

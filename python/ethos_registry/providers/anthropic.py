@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.providers.schema_rules import ANTHROPIC
 from ethos_registry.providers.shown_tool import ShownTool
-from ethos_registry.providers.strict_schema import strict_schema
-from ethos_registry.providers.strict_subset import ANTHROPIC_SUBSET
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.providers.wire_types import AnthropicMessage, AnthropicTool
 from ethos_registry.providers.wire_value import (
@@ -20,6 +19,7 @@ from ethos_registry.providers.wire_value import (
     read,
     sent_parts,
 )
+from ethos_registry.schema.dialect import Dialect
 
 __all__ = ["AnthropicMessages"]
 
@@ -42,6 +42,7 @@ class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
     """
 
     name: ClassVar[str] = "anthropic"
+    default_dialect: ClassVar[Dialect] = ANTHROPIC
     has_markers: ClassVar[bool] = True
 
     def definition(self, tool: ShownTool) -> dict[str, Any]:
@@ -49,15 +50,13 @@ class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
 
         That marker caches the tools only; the system block needs its own.
         """
-        parameters, is_strict = tool.definition["parameters"], False
-        if tool.strict and (strict := strict_schema(parameters, ANTHROPIC_SUBSET)) is not None:
-            parameters, is_strict = strict, True
+        sent = self.sent(tool)
         definition: dict[str, Any] = {
-            "name": tool.definition["name"],
-            "description": tool.definition["description"],
-            "input_schema": parameters,
+            "name": sent.name,
+            "description": sent.description,
+            "input_schema": sent.parameters,
         }
-        return definition | {"strict": True} if is_strict else definition
+        return definition | {"strict": True} if sent.is_strict else definition
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
         """The `tool_use` blocks of a message; those of the server's own tools are none of ours.

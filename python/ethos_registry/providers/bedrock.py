@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.providers.schema_rules import DIALECTS
 from ethos_registry.providers.shown_tool import ShownTool
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.providers.wire_types import BedrockMessage, BedrockTool
 from ethos_registry.providers.wire_value import DataBlock, call_id, items, read, sent_parts, word
+from ethos_registry.schema.dialect import Dialect
 
 __all__ = ["BedrockConverse"]
 
@@ -29,13 +31,15 @@ class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
     """
 
     name: ClassVar[str] = "bedrock"
+    default_dialect: ClassVar[Dialect] = DIALECTS["bedrock"]
 
     def definition(self, tool: ShownTool) -> dict[str, Any]:
         """`{toolSpec: {name, description, inputSchema: {json}}}`."""
-        specification: dict[str, Any] = {"name": tool.definition["name"]}
-        if tool.definition["description"]:  # an empty one is refused
-            specification["description"] = tool.definition["description"]
-        specification["inputSchema"] = {"json": tool.definition["parameters"]}
+        sent = self.sent(tool)
+        specification: dict[str, Any] = {"name": sent.name}
+        if sent.description:  # an empty one is refused
+            specification["description"] = sent.description
+        specification["inputSchema"] = {"json": sent.parameters}
         return {"toolSpec": specification}
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.providers.openai_chat import error_text
+from ethos_registry.providers.schema_rules import DIALECTS
 from ethos_registry.providers.shown_tool import ShownTool
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.providers.wire_types import CohereMessage, CohereTool
 from ethos_registry.providers.wire_value import DataBlock, call_id, items, read, sent_parts, word
+from ethos_registry.schema.dialect import Dialect
 
 __all__ = ["CohereChat"]
 
@@ -27,15 +29,17 @@ class CohereChat(WireFormat[CohereTool, CohereMessage]):
     """
 
     name: ClassVar[str] = "cohere"
+    default_dialect: ClassVar[Dialect] = DIALECTS["cohere"]
 
     def definition(self, tool: ShownTool) -> dict[str, Any]:
         """`{type: "function", function: {name, description, parameters}}`."""
+        sent = self.sent(tool)
         return {
             "type": "function",
             "function": {
-                "name": tool.definition["name"],
-                "description": tool.definition["description"],
-                "parameters": tool.definition["parameters"],
+                "name": sent.name,
+                "description": sent.description,
+                "parameters": sent.parameters,
             },
         }
 

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.providers.schema_rules import DIALECTS
 from ethos_registry.providers.shown_tool import ShownTool
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.providers.wire_types import GeminiMessage
 from ethos_registry.providers.wire_value import DataBlock, call_id, items, read, sent_parts, word
+from ethos_registry.schema.dialect import Dialect
 
 __all__ = ["Gemini"]
 
@@ -30,18 +32,26 @@ class Gemini(WireFormat[Any, GeminiMessage]):
     """
 
     name: ClassVar[str] = "gemini"
+    default_dialect: ClassVar[Dialect] = DIALECTS["gemini"]
     frame: ClassVar[str | None] = "function_declarations"
 
     def definition(self, tool: ShownTool) -> dict[str, Any]:
         """`{description, name, parameters_json_schema}`; a list is one tool that declares all.
 
-        The parameters are real JSON Schema. The order of the keys is the one in which the SDK
+        The parameters are real JSON Schema, or with the dialect `gemini_parameters` the OpenAPI
+        subset of the older field `parameters`. The order of the keys is the one in which the SDK
         sends them.
         """
+        sent = self.sent(tool)
+        if self.dialect.types == "one":
+            declared: dict[str, Any] = {"description": sent.description, "name": sent.name}
+            if sent.parameters.get("properties"):
+                declared["parameters"] = sent.parameters
+            return declared
         return {
-            "description": tool.definition["description"],
-            "name": tool.definition["name"],
-            "parameters_json_schema": tool.definition["parameters"],
+            "description": sent.description,
+            "name": sent.name,
+            "parameters_json_schema": sent.parameters,
         }
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:

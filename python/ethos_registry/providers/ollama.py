@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
-from ethos_registry.providers.flat_schema import flat_parameters
 from ethos_registry.providers.openai_chat import error_text
+from ethos_registry.providers.schema_rules import DIALECTS
 from ethos_registry.providers.shown_tool import ShownTool
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.providers.wire_types import OllamaMessage, OllamaTool
 from ethos_registry.providers.wire_value import DataBlock, call_id, items, read, sent_parts, word
+from ethos_registry.schema.dialect import Dialect
 
 __all__ = ["Ollama"]
 
@@ -26,6 +27,7 @@ class Ollama(WireFormat[OllamaTool, OllamaMessage]):
     """
 
     name: ClassVar[str] = "ollama"
+    default_dialect: ClassVar[Dialect] = DIALECTS["ollama"]
 
     def definition(self, tool: ShownTool) -> dict[str, Any]:
         """`{type: "function", function: {name, description, parameters}}`.
@@ -33,13 +35,11 @@ class Ollama(WireFormat[OllamaTool, OllamaMessage]):
         Of a property Ollama's SDK and server keep `type`, `items`, `description` and `enum` alone.
         Everything else in the schema moves into the descriptions, so that the model reads it.
         """
-        parameters, description = flat_parameters(
-            tool.definition["parameters"], tool.definition["description"]
-        )
+        sent = self.sent(tool)
         function = {
-            "name": tool.definition["name"],
-            "description": description,
-            "parameters": parameters,
+            "name": sent.name,
+            "description": sent.description,
+            "parameters": sent.parameters,
         }
         return {"type": "function", "function": function}
 

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.providers.schema_rules import OPENAI
 from ethos_registry.providers.shown_tool import ShownTool
-from ethos_registry.providers.strict_schema import strict_schema
-from ethos_registry.providers.strict_subset import OPENAI_SUBSET
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.providers.wire_types import OpenAIChatMessage, OpenAIChatTool
 from ethos_registry.providers.wire_value import DataBlock, call_id, items, read, sent_parts
+from ethos_registry.schema.dialect import Dialect
 
 __all__ = ["OpenAIChat", "error_text"]
 
@@ -34,21 +34,20 @@ class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
     """
 
     name: ClassVar[str] = "openai_chat"
+    default_dialect: ClassVar[Dialect] = OPENAI
 
     def definition(self, tool: ShownTool) -> dict[str, Any]:
         """`{type: "function", function: {name, description, parameters, strict?}}`.
 
         The format has no cache marker: the provider caches the longest prefix by itself.
         """
-        parameters, is_strict = tool.definition["parameters"], False
-        if tool.strict and (strict := strict_schema(parameters, OPENAI_SUBSET)) is not None:
-            parameters, is_strict = strict, True
+        sent = self.sent(tool)
         function: dict[str, Any] = {
-            "name": tool.definition["name"],
-            "description": tool.definition["description"],
-            "parameters": parameters,
+            "name": sent.name,
+            "description": sent.description,
+            "parameters": sent.parameters,
         }
-        if is_strict:
+        if sent.is_strict:
             function["strict"] = True
         return {"type": "function", "function": function}
 

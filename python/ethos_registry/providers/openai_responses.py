@@ -8,9 +8,8 @@ from typing import Any, ClassVar, cast
 from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.providers.openai_chat import error_text
+from ethos_registry.providers.schema_rules import OPENAI
 from ethos_registry.providers.shown_tool import ShownTool
-from ethos_registry.providers.strict_schema import strict_schema
-from ethos_registry.providers.strict_subset import OPENAI_SUBSET
 from ethos_registry.providers.wire_format import WireFormat
 from ethos_registry.providers.wire_types import OpenAIResponsesItem, OpenAIResponsesTool
 from ethos_registry.providers.wire_value import (
@@ -22,6 +21,7 @@ from ethos_registry.providers.wire_value import (
     sent_parts,
     word,
 )
+from ethos_registry.schema.dialect import Dialect
 
 __all__ = ["OpenAIResponses"]
 
@@ -37,21 +37,20 @@ class OpenAIResponses(WireFormat[OpenAIResponsesTool, OpenAIResponsesItem]):
     """
 
     name: ClassVar[str] = "openai_responses"
+    default_dialect: ClassVar[Dialect] = OPENAI
 
     def definition(self, tool: ShownTool) -> dict[str, Any]:
         """`{type: "function", name, description, parameters, strict}`.
 
         `strict` is always there, because the API takes its absence for `true`.
         """
-        parameters, is_strict = tool.definition["parameters"], False
-        if tool.strict and (strict := strict_schema(parameters, OPENAI_SUBSET)) is not None:
-            parameters, is_strict = strict, True
+        sent = self.sent(tool)
         return {
             "type": "function",
-            "name": tool.definition["name"],
-            "description": tool.definition["description"],
-            "parameters": parameters,
-            "strict": is_strict,
+            "name": sent.name,
+            "description": sent.description,
+            "parameters": sent.parameters,
+            "strict": sent.is_strict,
         }
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:

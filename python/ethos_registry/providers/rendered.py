@@ -9,6 +9,7 @@ from ethos_registry import _core
 from ethos_registry.contract.read_only import ReadOnlyDict, ReadOnlyList
 from ethos_registry.providers.port import Provider
 from ethos_registry.providers.shown_tool import ShownTool
+from ethos_registry.schema.compilation import NoSchemaError
 
 __all__ = ["MARKER", "marked_text", "render_tool", "request_text", "request_values"]
 
@@ -19,8 +20,11 @@ _MARKER_TEXT = b',"cache_control":{"type":"ephemeral"}}'
 
 
 def render_tool(provider: Provider, tool: ShownTool) -> bytes:
-    """One tool without a marker, as compact JSON."""
-    return _core.json_bytes(provider.definition(tool))
+    """One tool without a marker, as compact JSON; empty if the provider takes no form of it."""
+    try:
+        return _core.json_bytes(provider.definition(tool))
+    except NoSchemaError:
+        return b""
 
 
 def marked_text(text: bytes) -> bytes:

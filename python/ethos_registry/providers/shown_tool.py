@@ -9,10 +9,12 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.registration import Segment
+from ethos_registry.schema.compilation import NoteKind
 
 __all__ = [
     "MAX_BREAKPOINTS",
     "DefinitionOrder",
+    "SchemaNote",
     "ShownTool",
     "arranged",
     "breakpoint_positions",
@@ -44,6 +46,25 @@ class ShownTool:
 
     def __post_init__(self) -> None:
         checks.one_of(self.segment, _SEGMENTS, "segment")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaNote:
+    """What a provider is sent of a tool in other words than its author's, or not at all."""
+
+    tool: str
+    provider: str
+    """The name of the rules, such as `anthropic`."""
+    kind: NoteKind
+    """`renamed`: a property has another name; `rewritten`: the same in other words; `described`:
+    the model reads it in a description; `plain`: not sent as strict; `left_out`: not sent."""
+    path: str
+    """Properties joined by `/`, `*` for items; empty for the whole schema."""
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.tool}: {self.path}: " if self.path else f"{self.tool}: "
+        return f"{place}{self.message}"
 
 
 def ordered(tools: Iterable[ShownTool], order: DefinitionOrder) -> list[ShownTool]:

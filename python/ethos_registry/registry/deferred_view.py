@@ -10,7 +10,7 @@ from ethos_registry.contract.read_only import ReadOnlyDict
 from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.rendered import request_text, request_values
 from ethos_registry.providers.shown_tool import DefinitionOrder, breakpoint_positions
-from ethos_registry.registry.shown import in_order, shown_text, shown_value
+from ethos_registry.registry.shown import SentTools, in_order
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import without
 from ethos_registry.table.entry import Entry
@@ -51,15 +51,13 @@ class DeferredView(View):
         if provider is None:
             return super().definitions()
         wire_format = _searching(provider)
-        listed, deferred, positions = self._split(order, breakpoints)
-        values = [shown_value(wire_format, entry) for entry in listed]
+        sent = SentTools(wire_format)
+        listed, deferred, positions = self._split(sent, order, breakpoints)
+        values = [sent.value(entry) for entry in listed]
         return [
             _SEARCH[wire_format.name],
             *request_values(wire_format, values, positions),
-            *(
-                ReadOnlyDict(shown_value(wire_format, entry), defer_loading=True)
-                for entry in deferred
-            ),
+            *(ReadOnlyDict(sent.value(entry), defer_loading=True) for entry in deferred),
         ]
 
     def definitions_bytes(
@@ -67,13 +65,14 @@ class DeferredView(View):
     ) -> bytes:
         """The same as compact JSON in UTF-8."""
         wire_format = _searching(provider)
-        listed, deferred, positions = self._split(order, breakpoints)
-        texts = [shown_text(wire_format, entry) for entry in listed]
+        sent = SentTools(wire_format)
+        listed, deferred, positions = self._split(sent, order, breakpoints)
+        texts = [sent.text(entry) for entry in listed]
         head = request_text(wire_format, texts, positions)[1:-1]
         items = [
             _SEARCH_TEXT[wire_format.name],
             *([head] if head else []),
-            *(shown_text(wire_format, entry)[:-1] + _DEFERRED_TEXT for entry in deferred),
+            *(sent.text(entry)[:-1] + _DEFERRED_TEXT for entry in deferred),
         ]
         return b"[" + b",".join(items) + b"]"
 
@@ -91,9 +90,10 @@ class DeferredView(View):
         raise ConfigError("a view with the provider's search has no prefix: tools are deferred")
 
     def _split(
-        self, order: DefinitionOrder, breakpoints: int
+        self, sent: SentTools, order: DefinitionOrder, breakpoints: int
     ) -> tuple[list[Entry], list[Entry], frozenset[int]]:
         entries = in_order(without(self._admission.visible(), self._missing()), order)
+        entries = sent.fitting(entries)
         listed = [entry for entry in entries if entry.always_include]
         deferred = [entry for entry in entries if not entry.always_include]
         return listed, deferred, breakpoint_positions([e.segment for e in listed], breakpoints)

@@ -25,7 +25,7 @@ from ethos_registry.registry.dispatcher import (
 )
 from ethos_registry.registry.resolved_admission import ResolvedAdmission, unavailable_entry
 from ethos_registry.registry.search_view import SearchingAdmission, SearchView
-from ethos_registry.registry.shown import in_order, shown_text, shown_value
+from ethos_registry.registry.shown import SentTools, in_order
 from ethos_registry.registry.view import View
 from ethos_registry.table.admission import Admission, without
 from ethos_registry.table.entry import Entry
@@ -90,6 +90,7 @@ class PrefixSession:
             )
         self._announces = tool_changes
         self._order: DefinitionOrder = order
+        self._sent = SentTools(self._format)
         view = self._adapted(view)
         entries = self._available(view)
         self._values: list[Any] = []
@@ -102,7 +103,7 @@ class PrefixSession:
         self._offered: dict[str, Entry] = {}
         self._stale: set[str] = set()
         self._uses_value = self._uses_reference = False
-        shown = self._in_order(entries)
+        shown = self._sent.fitting(self._in_order(entries))
         self._positions = breakpoint_positions([entry.segment for entry in shown], breakpoints)
         for entry in shown:
             self._list(entry)
@@ -145,7 +146,7 @@ class PrefixSession:
         messages belong at the end of the conversation, and stay in it.
         """
         view = self._source if view is None else self._adapted(view, self._source)
-        present = {entry.name: entry for entry in self._available(view)}
+        present = {entry.name: entry for entry in self._available(view) if self._sent.text(entry)}
         removed = [name for name in self._offered if name not in present]
         for name in removed:
             del self._offered[name]
@@ -157,7 +158,7 @@ class PrefixSession:
             declared = self._declared.get(name)
             if declared is None:
                 added.append(entry)
-            elif declared[0] != shown_text(self._format, entry):
+            elif declared[0] != self._sent.text(entry):
                 self._stale.add(name)
             else:
                 if name not in self._offered:
@@ -274,8 +275,8 @@ class PrefixSession:
 
     def _list(self, entry: Entry) -> None:
         """Put a tool at the end of the list."""
-        text = shown_text(self._format, entry)
-        self._values.append(shown_value(self._format, entry))
+        text = self._sent.text(entry)
+        self._values.append(self._sent.value(entry))
         self._texts.append(text)
         self._listed.append(entry)
         self._declare(entry, text)
@@ -291,8 +292,8 @@ class PrefixSession:
             return []
         definitions = []
         for entry in added:
-            self._declare(entry, shown_text(self._format, entry))
-            definitions.append(shown_value(self._format, entry))
+            self._declare(entry, self._sent.text(entry))
+            definitions.append(self._sent.value(entry))
         if self._format.name == "openai_responses":
             if not definitions:
                 return []

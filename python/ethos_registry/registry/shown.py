@@ -7,6 +7,8 @@ of the registry. The key holds which tools were not available: that is asked at 
 from __future__ import annotations
 
 import hashlib
+import json
+import logging
 from collections.abc import Callable
 from functools import partial
 from types import NoneType
@@ -14,16 +16,20 @@ from typing import Any, TypeVar
 
 from ethos_registry import _core
 from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
+from ethos_registry.providers.names import PROVIDERS
 from ethos_registry.providers.names import provider as provider_named
 from ethos_registry.providers.prefix import Prefix, PrefixTool
 from ethos_registry.providers.rendered import render_tool, request_text, request_values
 from ethos_registry.providers.shown_tool import (
     DefinitionOrder,
+    SchemaNote,
     ShownTool,
     arranged,
     breakpoint_positions,
 )
 from ethos_registry.providers.wire_format import WireFormat
+from ethos_registry.schema.compilation import NoSchemaError
+from ethos_registry.schema.strict import BudgetUse
 from ethos_registry.table.admission import Admission, without
 from ethos_registry.table.entry import Entry
 from ethos_registry.table.snapshot import Snapshot
@@ -31,6 +37,7 @@ from ethos_registry.table.snapshot import Snapshot
 __all__ = [
     "Missing",
     "RecentList",
+    "SentTools",
     "bytes_digest",
     "fingerprint",
     "in_order",
@@ -38,13 +45,13 @@ __all__ = [
     "provider_bytes",
     "provider_prefix",
     "provider_values",
+    "schema_notes",
     "search_index",
-    "shown_text",
-    "shown_value",
     "unmatched_names",
 ]
 
 T = TypeVar("T")
+_logger = logging.getLogger("ethos_registry")
 Missing = tuple[int, ...]
 """The positions of the visible tools that are not available."""
 
@@ -148,9 +155,8 @@ def provider_values(
     """The `tools` of a request to a provider; the caller hands out a copy of the list."""
 
     def make() -> list[Any]:
-        wire_format, entries, positions = _request(admission, missing, provider, order, breakpoints)
-        values = (shown_value(wire_format, entry) for entry in entries)
-        return request_values(wire_format, values, positions)
+        sent, entries, positions = _request(admission, missing, provider, order, breakpoints)
+        return request_values(sent.wire_format, map(sent.value, entries), positions)
 
     if _are_plain(provider, order, breakpoints):
         return _kept(admission, ("values", missing, provider, order, breakpoints), make)
@@ -167,9 +173,8 @@ def provider_bytes(
     """The same as compact JSON."""
 
     def make() -> bytes:
-        wire_format, entries, positions = _request(admission, missing, provider, order, breakpoints)
-        texts = (shown_text(wire_format, entry) for entry in entries)
-        return request_text(wire_format, texts, positions)
+        sent, entries, positions = _request(admission, missing, provider, order, breakpoints)
+        return request_text(sent.wire_format, map(sent.text, entries), positions)
 
     if _are_plain(provider, order, breakpoints):
         return _kept(admission, ("bytes", missing, provider, order, breakpoints), make)
@@ -187,11 +192,11 @@ def _request(
     provider: str,
     order: DefinitionOrder,
     breakpoints: int,
-) -> tuple[WireFormat[Any, Any], list[Entry], frozenset[int]]:
-    """The format, the tools in the order of a request, and which of them are marked."""
-    wire_format = provider_named(provider)
-    entries = in_order(without(admission.visible(), missing), order)
-    return wire_format, entries, breakpoint_positions([e.segment for e in entries], breakpoints)
+) -> tuple[SentTools, list[Entry], frozenset[int]]:
+    """The tools in the order of a request, how they are sent, and which of them are marked."""
+    sent = SentTools(provider_named(provider))
+    entries = sent.fitting(in_order(without(admission.visible(), missing), order))
+    return sent, entries, breakpoint_positions([e.segment for e in entries], breakpoints)
 
 
 def bytes_digest(
@@ -214,10 +219,9 @@ def provider_prefix(
     breakpoints: int,
 ) -> Prefix:
     """What a request to a provider begins with, as a value that can be kept and compared."""
-    wire_format, entries, _ = _request(admission, missing, provider, order, breakpoints)
+    sent, entries, _ = _request(admission, missing, provider, order, breakpoints)
     tools = tuple(
-        PrefixTool(entry.name, entry.segment, shown_text(wire_format, entry).decode())
-        for entry in entries
+        PrefixTool(entry.name, entry.segment, sent.text(entry).decode()) for entry in entries
     )
     visible = admission.visible()
     return Prefix(
@@ -236,15 +240,89 @@ def in_order(entries: list[Entry], order: DefinitionOrder) -> list[Entry]:
     return arranged(entries, order, lambda entry: (entry.segment, entry.name))
 
 
-def shown_text(wire_format: WireFormat[Any, Any], entry: Entry) -> bytes:
-    """One tool as a provider is sent it, without a marker."""
-    return entry.definition.text_for(wire_format.name, partial(_rendered, wire_format, entry))
+def schema_notes(
+    admission: Admission, missing: Missing, provider: str | None, order: DefinitionOrder
+) -> list[SchemaNote]:
+    """What providers are sent of the tools in other words than their authors'."""
+    entries = in_order(without(admission.visible(), missing), order)
+    tools = [ShownTool(entry.definition.fresh(), entry.segment, entry.strict) for entry in entries]
+    formats = {} if provider is None else {provider: provider_named(provider)}
+    for name in PROVIDERS if provider is None else ():
+        formats.setdefault(PROVIDERS[name].dialect.name, PROVIDERS[name])
+    return [note for wire_format in formats.values() for note in wire_format.schema_notes(tools)]
 
 
-def shown_value(wire_format: WireFormat[Any, Any], entry: Entry) -> Any:
-    """The same as a read-only value."""
-    return entry.definition.value_for(wire_format.name, partial(_rendered, wire_format, entry))
+class SentTools:
+    """How a request holds its tools, which are asked for in its order.
+
+    A strict tool is sent as such while the provider's budget lasts; a tool whose schema has no form
+    for the provider is left out. Both are logged once.
+    """
+
+    __slots__ = ("_is_strict", "_use", "wire_format")
+
+    def __init__(self, wire_format: WireFormat[Any, Any]) -> None:
+        self.wire_format = wire_format
+        self._use = BudgetUse(wire_format.dialect.budget)
+        self._is_strict: dict[str, bool] = {}
+
+    def fitting(self, entries: list[Entry]) -> list[Entry]:
+        """The entries that are sent."""
+        fitting = [entry for entry in entries if self.text(entry)]
+        has_strict = self.wire_format.dialect.strict is not None
+        given_up = [
+            entry.name
+            for entry in fitting
+            if has_strict and entry.strict and not self._strict(entry)
+        ]
+        left_out = [entry.name for entry in entries if not self.text(entry)]
+        for names, what in ((left_out, "left out"), (given_up, "not sent as strict")):
+            if names:
+                _logger.warning(
+                    "%s for %s: %s; `view.check_schemas()` has the reasons",
+                    what,
+                    self.wire_format.dialect.name,
+                    ", ".join(names),
+                )
+        return fitting
+
+    def text(self, entry: Entry) -> bytes:
+        """One tool as the provider is sent it, without a marker; empty if it is left out."""
+        key, render = self._rendering(entry)
+        return entry.definition.text_for(key, render)
+
+    def value(self, entry: Entry) -> Any:
+        """The same as a read-only value."""
+        key, render = self._rendering(entry)
+        return entry.definition.value_for(key, render)
+
+    def _rendering(self, entry: Entry) -> tuple[str, Callable[[dict[str, Any]], bytes]]:
+        wire_format = self.wire_format
+        is_strict = entry.strict and self._strict(entry)
+        key = f"{wire_format.key}/strict" if is_strict else wire_format.key
+        return key, partial(_rendered, wire_format, entry, is_strict)
+
+    def _strict(self, entry: Entry) -> bool:
+        known = self._is_strict.get(entry.name)
+        if known is None:
+            counts = entry.definition.text_for(
+                f"{self.wire_format.key}/counts", partial(_counts, self.wire_format, entry)
+            )
+            known = bool(counts) and self._use.refusal(*json.loads(counts)) is None
+            self._is_strict[entry.name] = known
+        return known
 
 
-def _rendered(wire_format: WireFormat[Any, Any], entry: Entry, fresh: dict[str, Any]) -> bytes:
-    return render_tool(wire_format, ShownTool(fresh, entry.segment, entry.strict))
+def _counts(wire_format: WireFormat[Any, Any], entry: Entry, fresh: dict[str, Any]) -> bytes:
+    """What the strict form of a tool needs of a request's budget; empty if it has none."""
+    try:
+        form = wire_format.strict(ShownTool(fresh, entry.segment, True))
+    except NoSchemaError:
+        return b""
+    return b"[%d,%d]" % (form.optional, form.unions)
+
+
+def _rendered(
+    wire_format: WireFormat[Any, Any], entry: Entry, is_strict: bool, fresh: dict[str, Any]
+) -> bytes:
+    return render_tool(wire_format, ShownTool(fresh, entry.segment, is_strict))

@@ -8,6 +8,7 @@ from typing import Any
 from ethos_registry.contract import checks
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.contract.tool import Tool
+from ethos_registry.providers.sent_arguments import sent_arguments
 from ethos_registry.registry.immutable_entry import immutable_capabilities
 from ethos_registry.schema.agreement import check_agreement
 from ethos_registry.schema.binding import AsyncFunctionCall, FunctionCall
@@ -46,6 +47,7 @@ def checked_entry(
         mcp=mcp_identity(tool.name, mcp_server),
         argument_check=_argument_check(tool, validates_arguments=validates_arguments),
         binding=execute if isinstance(execute, FunctionCall | AsyncFunctionCall) else None,
+        sent_arguments=sent_arguments(tool.schema, strict=tool.strict),
     )
     if not entry.declares_capabilities:
         return entry

@@ -17,7 +17,7 @@ from ethos_registry.execution.results import CallResults
 from ethos_registry.execution.runtime import Runtime
 from ethos_registry.providers.names import ChatName
 from ethos_registry.providers.prefix import Prefix
-from ethos_registry.providers.shown_tool import DefinitionOrder
+from ethos_registry.providers.shown_tool import DefinitionOrder, SchemaNote
 from ethos_registry.providers.wire_types import (
     AnthropicTool,
     BedrockTool,
@@ -194,6 +194,17 @@ class View(StreamingView):
     ) -> Prefix:
         """The `tools` of a request as a value to keep as JSON and compare by `prefix_diff`."""
         return shown.provider_prefix(self._admission, self._missing(), provider, order, breakpoints)
+
+    def check_schemas(
+        self, provider: str | None = None, *, order: DefinitionOrder = _SEGMENTS
+    ) -> list[SchemaNote]:
+        """What a provider is sent of these tools in other words than their authors'.
+
+        Properties that are renamed, keywords that are described, strict tools that are sent plain,
+        and tools that are left out because the provider takes no form of their schema. Without a
+        provider, for each set of rules.
+        """
+        return shown.schema_notes(self._admission, self._missing(), provider, order)
 
     async def execute(
         self,

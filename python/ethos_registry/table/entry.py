@@ -19,7 +19,7 @@ from ethos_registry.contract.tool import CollisionPolicy, Tool
 from ethos_registry.table.definition import Definition, Shown
 from ethos_registry.table.throttle import Throttle
 
-__all__ = ["ArgumentCheck", "Binding", "Entry", "make_entry"]
+__all__ = ["ArgumentCheck", "Binding", "Entry", "RestoresArguments", "make_entry"]
 
 
 class ArgumentCheck(Protocol):
@@ -27,6 +27,13 @@ class ArgumentCheck(Protocol):
 
     def problems(self, args: object) -> ToolError | None:
         """`None`, or the `input_invalid` error that the model reads."""
+
+
+class RestoresArguments(Protocol):
+    """Maps arguments under the names that a provider was sent back to the tool's."""
+
+    def restored(self, args: Any) -> Any:
+        """The arguments as the tool knows them; `ValueError` with the message for the model."""
 
 
 class Binding(Protocol):
@@ -71,6 +78,8 @@ class Entry(NamedTuple):
     definition: Shown
     argument_check: ArgumentCheck | None
     binding: Binding | None
+    sent_arguments: RestoresArguments | None
+    """`None` if arguments arrive under the tool's own names."""
     why_refused: WhyRefused | None
     """Why no call can run under a personality here; `None` if the personality does not matter."""
     retry: RetryRule | None
@@ -138,6 +147,7 @@ def make_entry(
     mcp: tuple[str, str] | None,
     argument_check: ArgumentCheck | None,
     binding: Binding | None,
+    sent_arguments: RestoresArguments | None,
 ) -> Entry:
     """The entry of a tool that is being registered now."""
     server, bare_name = mcp if mcp is not None else (None, None)
@@ -166,6 +176,7 @@ def make_entry(
         definition=Definition(tool.definition),
         argument_check=argument_check,
         binding=binding,
+        sent_arguments=sent_arguments,
         why_refused=why_refused(tool.execute),
         retry=None if tool.retry is None else tool.retry.rule(),
         throttle=None

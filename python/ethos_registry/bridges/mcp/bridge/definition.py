@@ -10,6 +10,8 @@ from ethos_registry.bridges.mcp.bridge.plain_text import cleaned, cleaned_schema
 from ethos_registry.bridges.mcp.bridge.reports import McpAnnotations
 from ethos_registry.contract.canonical_json import canonical_json, sha256_hex
 from ethos_registry.contract.errors import ConfigError
+from ethos_registry.schema.conjunction import types_of
+from ethos_registry.schema.drafts import schema_of_2020_12
 from ethos_registry.schema.validate import ArgumentValidator
 
 if TYPE_CHECKING:
@@ -62,8 +64,18 @@ class RemoteDefinition:
 
     @property
     def schema(self) -> Any:
-        """The schema of the arguments, with clean descriptions."""
-        return cleaned_schema(self.fields.get("inputSchema"))
+        """The schema of the arguments, with clean descriptions.
+
+        One that is not valid draft 2020-12, but can be read, is translated: many servers write
+        older drafts, types of their programming language, or no type at the root.
+        """
+        schema = cleaned_schema(self.fields.get("inputSchema"))
+        if not isinstance(schema, Mapping):
+            return schema
+        translated = schema_of_2020_12(schema)
+        if "type" not in translated or "object" in types_of(translated):
+            translated["type"] = "object"
+        return schema if translated == schema else translated
 
     @property
     def annotations(self) -> McpAnnotations:
