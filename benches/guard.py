@@ -411,8 +411,10 @@ class Measured:
     skipped: str = ""
 
     @property
-    def limit(self) -> float:
-        return float("inf") if self.recorded is None else self.recorded * (1 + self.tolerance)
+    def is_worse(self) -> bool:
+        if self.value is None or self.recorded is None:
+            return False
+        return self.value > self.recorded * (1 + self.tolerance)
 
     def __str__(self) -> str:
         if self.value is None:
@@ -420,10 +422,8 @@ class Measured:
         if self.recorded is None:
             return f"{self.name:45} {self.value:>16,.6g}  not recorded for {self.key}"
         change = self.value / self.recorded - 1
-        state = "WORSE" if self.value > self.limit else ""
-        return (
-            f"{self.name:45} {self.value:>16,.6g} {self.recorded:>16,.6g} {change:+7.1%}  {state}"
-        )
+        state = "  WORSE" if self.is_worse else ""
+        return f"{self.name:45} {self.value:>16,.6g} {self.recorded:>16,.6g} {change:+7.1%}{state}"
 
 
 def measure(names: list[str], recorded: dict[str, Any], slow: float) -> Iterator[Measured]:
@@ -440,7 +440,7 @@ def measure(names: list[str], recorded: dict[str, Any], slow: float) -> Iterator
         try:
             found.value = ratio(row, slow, SECONDS_A_ROW)
             for attempt in range(2, ATTEMPTS + 1):
-                if found.value <= found.limit:
+                if not found.is_worse:
                     break
                 found.value = min(found.value, ratio(row, slow, SECONDS_A_ROW * attempt))
         except pytest.skip.Exception as reason:
@@ -505,7 +505,7 @@ def main() -> int:
         if refused:
             print(f"worse, not recorded without `--reason`: {', '.join(refused)}")
             return 1
-    worse = [row.name for row in found if row.value is not None and row.value > row.limit]
+    worse = [row.name for row in found if row.is_worse]
     if worse:
         print(f"slower than recorded: {', '.join(worse)}")
     return 1 if worse and chosen.check else 0
