@@ -136,7 +136,12 @@ ROWS = (
     Row("get", "get.test_get", "dict.get behind a method", {"count": 1_000}),
     Row("capabilities", "capabilities.test_resolving_capabilities_for_one_call", "no capabilities"),
     Row("scoped read", "capabilities.test_scoped_read", "open", {"size": "4 kB"}),
-    Row("telemetry", "telemetry.test_telemetry", "no observer", {"kind": "API only", "count": 64}),
+    Row(
+        "telemetry",
+        "telemetry.test_telemetry",
+        "no observer",
+        {"kind": "spans and metrics", "count": 64},
+    ),
     Row("unknown output, 16 MiB", "guard.reduced", LINES, {"program": "unknown"}),
     Row("tests, 16 MiB", "guard.reduced", LINES, {"program": "pytest -v"}),
     Row("installs, 16 MiB", "guard.reduced", LINES, {"program": "npm install"}),

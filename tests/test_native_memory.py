@@ -20,8 +20,8 @@ MOST_BYTES = 1 << 20
 
 NOT_CALLED = {"confine_process": "cannot be undone in this process"}
 
-WINDOWS = 3
-"""Texts are read in windows of 4,096 characters; these have several."""
+WINDOWS = 2
+"""Texts are read in windows of 4,096 characters; these have two."""
 WORDS = {
     "ascii": "line of ordinary words\n",
     "cyrillic": "строка из простых слов\n",
