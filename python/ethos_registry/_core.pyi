@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reducer_families", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reducer_families", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+
+IS_DEBUG_BUILD: Final[bool]
+"""
+Whether this is a debug build, which is many times slower: not one to measure.
+"""
 
 VERDICT_EXCLUDED: Final[int]
 """

@@ -44,6 +44,9 @@ mod _core {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    /// Whether this is a debug build, which is many times slower: not one to measure.
+    #[pymodule_export]
+    const IS_DEBUG_BUILD: bool = cfg!(debug_assertions);
 
     #[pymodule_export]
     use crate::ablation::{reduce_without, reducer_families};
