@@ -191,7 +191,7 @@ async def test_unusable_tools_are_skipped_and_reported(tmp_path: Path) -> None:
         definition("good"),
         definition("no_object", inputSchema={"type": "string"}),
         definition(
-            "invalid", inputSchema={"type": "object", "properties": {"a": {"type": "text"}}}
+            "invalid", inputSchema={"type": "object", "properties": {"a": {"pattern": "("}}}
         ),
         definition(
             "remote",

@@ -156,7 +156,7 @@ class _Restored:
         return value if reference.startswith("#") else None
 
     def _is_absent(self, name: str, nodes: list[Mapping[str, Any]]) -> bool:
-        """Whether null stands for a property that is left out."""
+        """Whether null means a property that is left out."""
         if not self.rules.drops_nulls or any(name in node.get("required", ()) for node in nodes):
             return False
         given = [node["properties"][name] for node in nodes if name in node.get("properties", ())]

@@ -108,7 +108,7 @@ def _either(schemas: list[Any]) -> Any:
 
 
 def _rest(branch: dict[str, Any], properties: Mapping[str, Any]) -> dict[str, Any]:
-    """What a branch says that the merged object does not."""
+    """What a branch states that the merged object does not."""
     rest: dict[str, Any] = {}
     for keyword, value in branch.items():
         if keyword == "type":

@@ -209,7 +209,7 @@ _BY_TYPE = {
 
 
 def _of_type(node: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    """What a schema says of the values of one type."""
+    """What a schema states of the values of one type."""
     relevant = _BY_TYPE.get("number" if kind == "integer" else kind, ())
     found = {"type": kind, **{name: node[name] for name in relevant if name in node}}
     if "enum" in node:
