@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from uuid import uuid4
 
-from ethos_registry.usage.record import SECONDS_PER_DAY, Batch, KnownTool
-from ethos_registry.usage.schema import ADDED, upgrade_from_1
-from ethos_registry.usage.store import store_at
+from ethos_registry.usage._record import SECONDS_PER_DAY, Batch, KnownTool
+from ethos_registry.usage._schema import ADDED, upgrade_from_1
+from ethos_registry.usage._store import store_at
 
 __all__ = ["AGENTS", "CALLS", "DAYS", "TOOLS", "make_history"]
 

@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.result import ToolError, ToolOk
-from ethos_registry.toolkit import patch_file_tool, read_file_tool, write_file_tool
+from ethos_registry.tools._patch_file import patch_file_tool
+from ethos_registry.tools._read_file import read_file_tool
+from ethos_registry.tools._write_file import write_file_tool
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._result import ToolError, ToolOk
 
 READ, WRITE, PATCH = read_file_tool(), write_file_tool(), patch_file_tool()
 

@@ -12,17 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
-from ethos_registry import (
-    ConfigError,
-    Tool,
-    ToolContext,
-    ToolError,
-    ToolRegistry,
-    ok,
-    tool,
-)
-from ethos_registry.schema import Arguments
-from ethos_registry.schema.validate import ArgumentValidator
+from ethos_registry import ConfigError, Tool, ToolContext, ToolError, ToolRegistry, ok, tool
+from ethos_registry.schema._arguments import Arguments
+from ethos_registry.schema._validate import ArgumentValidator
 from stopwatch import assert_ratio_below
 
 

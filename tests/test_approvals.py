@@ -312,7 +312,7 @@ async def test_tokens_expire(monkeypatch: pytest.MonkeyPatch) -> None:
     view = registry_with(Approvals(KEY, expires_after_seconds=60)).view(CLERK)
     token = await pending_token(view)
     now = time.time()
-    monkeypatch.setattr("ethos_registry.execution.approvals.time.time", lambda: now + 61)
+    monkeypatch.setattr("ethos_registry.execution._approvals.time.time", lambda: now + 61)
     with pytest.raises(ApprovalError) as caught:
         await view.resume(token, approved=True)
     assert caught.value.reason == "expired"

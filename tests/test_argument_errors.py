@@ -17,9 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 import ethos_registry
 from ethos_registry import CallResult, ToolError, ToolRegistry, _core, tool
-from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
-from ethos_registry.schema.problem_lines import MAX_FIELD_CHARS, MAX_FIELDS
-from ethos_registry.schema.validate import ArgumentValidator
+from ethos_registry.execution._arguments import BadArgumentsError, parse_json_arguments
+from ethos_registry.schema._problems import MAX_FIELD_CHARS, MAX_FIELDS
+from ethos_registry.schema._validate import ArgumentValidator
 
 
 class Edit(BaseModel):

@@ -21,7 +21,7 @@ from ethos_registry import (
     ToolRegistry,
     ok,
 )
-from ethos_registry.artifacts.errors import ArtifactGoneError
+from ethos_registry.artifacts._content import ArtifactGoneError
 
 PNG = b"\x89PNG\r\n\x1a\nsome pixels"
 BLOCKS = (

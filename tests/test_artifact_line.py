@@ -27,7 +27,7 @@ from ethos_registry import (
     err,
     ok,
 )
-from ethos_registry.execution.full_text import LOST
+from ethos_registry.execution._full_text import LOST
 from session_tools import calls_of, tool
 
 pytestmark = pytest.mark.usefixtures("ids_in_order")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import Attachment, ConfigError, ToolCall, ToolContext, ok
-from ethos_registry.execution.budget import even_share
+from ethos_registry.execution._results import even_share
 from session_tools import calls_of, registry_of, tool
 
 MARKER = "\n[truncated — "

@@ -26,8 +26,8 @@ from ethos_registry import (
     standard_backends,
     tool,
 )
-from ethos_registry.capabilities.files import SyncReachFiles
-from ethos_registry.capabilities.secrets import DeclaredSecrets, HandedOutSecrets
+from ethos_registry.capabilities._files import SyncReachFiles
+from ethos_registry.capabilities._secrets import DeclaredSecrets, HandedOutSecrets
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs directory descriptors")
 

@@ -265,7 +265,7 @@ def test_a_folder_that_is_gone_is_one_error_line(folder):
     if sys.platform == "win32":
         pytest.skip("a folder in use cannot be removed")
     code = (
-        "import os, sys; from ethos_registry.cli import main; sys.argv[1:] = ['demo']; "
+        "import os, sys; from ethos_registry._cli import main; sys.argv[1:] = ['demo']; "
         "os.rmdir(os.getcwd()); sys.exit(main())"
     )
     done = subprocess.run(

@@ -207,7 +207,7 @@ def test_a_disk_that_is_full_is_told_of_the_file_that_is_written(
     pytest.importorskip("resource")
     (tmp_path / "limited.py").write_text(
         "import resource, signal, sys\n"
-        "from ethos_registry.cli import main\n"
+        "from ethos_registry._cli import main\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
         "sys.argv = ['ethos-registry', 'reduce', '--parquet', 'recorded.parquet', 'new.parquet']\n"
@@ -386,7 +386,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
                 writer.write_table(rows)
     (tmp_path / "peak.py").write_text(
         "import re, sys\n"
-        "from ethos_registry.cli import main\n"
+        "from ethos_registry._cli import main\n"
         "code = main()\n"
         "status = open('/proc/self/status').read()\n"
         "print(code, re.search(r'VmHWM:\\s+(\\d+)', status)[1])\n"

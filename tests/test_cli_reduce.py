@@ -49,7 +49,7 @@ def test_bytes_that_are_no_text_are_replaced(tmp_path: Path) -> None:
 def test_more_than_is_held_is_reduced_to_its_ends(tmp_path: Path) -> None:
     (tmp_path / "small.py").write_text(
         "import sys\n"
-        "from ethos_registry.cli import captured_output, main\n"
+        "from ethos_registry._cli import console, main\n"
         "captured_output.CapturedOutput.__init__.__defaults__ = (4_000,)\n"
         "sys.argv = ['ethos-registry', 'reduce', '--command', 'make', '--exit-code', '2']\n"
         "sys.exit(main())\n"

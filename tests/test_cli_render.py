@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ethos_registry.cli.output import json_text
-from ethos_registry.cli.render import RenderedReport, milliseconds, share
-from ethos_registry.cli.visible import first_line, visible
+from ethos_registry._cli.call_report import RenderedReport, milliseconds, share
+from ethos_registry._cli.console import first_line, json_text, visible
 
 counts = st.integers(0, 10**12)
 texts = st.text(st.characters(codec=None), max_size=80)

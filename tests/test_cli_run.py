@@ -18,9 +18,8 @@ import psutil
 import pytest
 
 from cli_program import assert_one_error_line, environment, program, run
-from ethos_registry.cli.captured_output import CapturedOutput
-from ethos_registry.cli.live_output import LiveOutput
-from ethos_registry.cli.redaction import redacted_command
+from ethos_registry._cli.console import CapturedOutput
+from ethos_registry._cli.run import LiveOutput, redacted_command
 from started import PATIENCE_SECONDS, on_terminal, started, wait_for_file, wait_until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="a supervisor needs Linux")
@@ -154,7 +153,7 @@ def test_a_signal_that_comes_while_the_program_is_started_is_not_lost(tmp_path: 
     done = run_script(
         tmp_path,
         "import os, signal, subprocess, sys\n"
-        "from ethos_registry.cli import main\n"
+        "from ethos_registry._cli import main\n"
         "class Early(subprocess.Popen):\n"
         "    def __init__(self, *arguments, **keywords):\n"
         "        super().__init__(*arguments, **keywords)\n"
@@ -204,7 +203,7 @@ def test_what_is_too_much_to_hold_is_not_reported_as_saved(tmp_path: Path) -> No
     done = run_script(
         tmp_path,
         "import sys\n"
-        "from ethos_registry.cli import captured_output, main\n"
+        "from ethos_registry._cli import console, main\n"
         "captured_output.CapturedOutput.__init__.__defaults__ = (1_000,)\n"
         "sys.argv = ['ethos-registry', 'run', '--', 'seq', '20000']\n"
         "sys.exit(main())\n",
@@ -349,7 +348,7 @@ def test_a_part_of_an_output_is_not_left_behind(tmp_path: Path) -> None:
     done = run_script(
         tmp_path,
         "import resource, signal, sys\n"
-        "from ethos_registry.cli import main\n"
+        "from ethos_registry._cli import main\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
         "sys.argv = ['ethos-registry', 'run', '--', 'seq', '20000']\n"

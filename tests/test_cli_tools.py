@@ -208,7 +208,7 @@ def test_a_group_without_a_command_prints_its_help_and_cuts_no_summary(folder, g
 def test_without_the_extra_one_line_says_what_to_install(missing, told, folder):
     code = (
         f"import sys; sys.modules |= dict.fromkeys({missing!r}); "
-        "from ethos_registry.cli import main; sys.exit(main())"
+        "from ethos_registry._cli import main; sys.exit(main())"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment()
@@ -222,9 +222,9 @@ def test_an_interrupt_while_the_modules_are_read_is_one_line(folder):
         "import importlib.util, sys\n"
         "class Interrupted:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'ethos_registry.cli.app': raise KeyboardInterrupt\n"
+        "        if name == 'ethos_registry._cli.app': raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupted())\n"
-        "from ethos_registry.cli import main; sys.exit(main())"
+        "from ethos_registry._cli import main; sys.exit(main())"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment())
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"error: interrupted\n")
@@ -342,7 +342,12 @@ def test_the_installed_program_starts_without_the_package():
 
 CHECKED_MODULE = """
 from ethos_registry import (
-    CommandSandbox, ToolCapabilities, ToolRegistry, standard_backends, terminal_tool, tool
+    CommandSandbox,
+    ToolCapabilities,
+    ToolRegistry,
+    standard_backends,
+    terminal_tool,
+    tool,
 )
 
 

@@ -12,12 +12,16 @@ import pytest
 
 from attack_place import PYTHON, Place, attack_place, victim_of
 from command_attacks import ATTACKS, SECRET, CommandAttack, missing_for
-from ethos_registry.capabilities.protected import Protection
-from ethos_registry.capabilities.sandbox.bubblewrap import find_bubblewrap
-from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox, UnconfinedError
-from ethos_registry.capabilities.sandbox.policy import SandboxPolicy, system_paths
-from ethos_registry.capabilities.sandbox.seatbelt import seatbelt_profile
-from ethos_registry.processes import restrictions, supervisor
+from ethos_registry._processes import supervised_process, supervisor
+from ethos_registry.capabilities._files import Protection
+from ethos_registry.capabilities._sandbox import (
+    CommandSandbox,
+    SandboxPolicy,
+    UnconfinedError,
+    find_bubblewrap,
+    seatbelt_profile,
+    system_paths,
+)
 from started import no_descriptor_left, started, wait_until
 
 LEVELS = ("namespaces", "landlock")
@@ -99,7 +103,7 @@ def test_a_program_that_cannot_enter_its_rules_does_not_run(place, monkeypatch):
     )
     for broken in (b"", b"\xff" * 80):
         monkeypatch.setattr(
-            restrictions._core,
+            supervised_process._core,
             "prepare_confinement",
             lambda *given, broken=broken: (os.open("/dev/null", os.O_RDONLY), broken),
         )

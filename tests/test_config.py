@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry.config.personalities import load_personalities, load_personality
-from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.policy import FsReach, NetworkPolicy, Personality
+from ethos_registry.config._personalities import load_personalities, load_personality
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._policy import FsReach, NetworkPolicy, Personality
 
 TWO = """\
 reader:
@@ -149,7 +149,7 @@ def test_reused_anchors_give_no_warning() -> None:
 
 def test_importing_the_package_does_not_load_the_yaml_library() -> None:
     code = (
-        "import sys, ethos_registry, ethos_registry.config.personalities\n"
+        "import sys, ethos_registry, ethos_registry.config._personalities\n"
         "assert not [name for name in sys.modules if name.startswith('ruamel')]\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

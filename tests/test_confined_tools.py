@@ -26,7 +26,7 @@ from ethos_registry import (
     terminal_tool,
     tool,
 )
-from ethos_registry.capabilities.sandbox.policy import Support
+from ethos_registry.capabilities._sandbox import Support
 
 needs_sandbox = pytest.mark.skipif(
     sandbox_support().level == "none" and not os.environ.get("CI"), reason="no sandbox here"

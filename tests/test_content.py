@@ -29,7 +29,7 @@ from ethos_registry import (
     result_from_wire,
     tool,
 )
-from ethos_registry.contract.content import MAX_CONTENT_BYTES
+from ethos_registry.types._content import MAX_CONTENT_BYTES
 from registry_tools import EVERYTHING, made
 from wire_tools import PDF, PNG, WAV
 

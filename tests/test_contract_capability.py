@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ethos_registry import ConfigError, Tool, ToolCapabilities
-from ethos_registry.capabilities.resolver import checked_backends, missing_backend
-from ethos_registry.contract.capability import CAPABILITY_NAMES
+from ethos_registry.capabilities._resolver import checked_backends, missing_backend
+from ethos_registry.types._policy import CAPABILITY_NAMES
 
 
 def test_a_declaration_counts_by_being_there() -> None:

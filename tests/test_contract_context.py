@@ -18,7 +18,7 @@ from ethos_registry import (
     ToolContext,
     ToolProgressEvent,
 )
-from ethos_registry.contract.context import CONTEXT_FIELDS
+from ethos_registry.types._context import CONTEXT_FIELDS
 
 
 def test_every_field_has_a_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

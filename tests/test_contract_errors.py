@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 from ethos_registry import ConfigError, EthosRegistryError, ToolAlreadyRegisteredError
-from ethos_registry.contract import checks
+from ethos_registry.types import _checks
 
 
 def test_the_tree_has_one_root_and_config_errors_are_value_errors() -> None:
@@ -71,7 +71,7 @@ class Verse:
 )
 def test_any_value_is_shown_on_one_short_line(value: object, shown: str) -> None:
     with pytest.raises(ConfigError) as refusal:
-        checks.boolean(value, "flag")
+        _checks.boolean(value, "flag")
     message = str(refusal.value)
     assert message.startswith(f"`flag` must be True or False: {shown}")
     assert len(message) <= 120
@@ -82,16 +82,16 @@ def test_any_value_is_shown_on_one_short_line(value: object, shown: str) -> None
 @pytest.mark.parametrize("value", [True, "5", None, float("nan"), float("inf"), -1, 10**400])
 def test_numbers_are_finite_and_no_booleans(value: object) -> None:
     with pytest.raises(ConfigError, match="`size` must be a finite number >= 0"):
-        checks.finite_number(value, "size")
+        _checks.finite_number(value, "size")
 
 
 @pytest.mark.parametrize("value", ["abc", b"abc", {"a": 1}, 5, None, ["a", 5], {"a", 5}])
 def test_one_string_is_no_list_of_strings(value: object) -> None:
     with pytest.raises(ConfigError, match="`names` must be a list of strings"):
-        checks.strings(value, "names")
+        _checks.strings(value, "names")
 
 
 def test_lists_of_strings_become_tuples_and_sets_get_an_order() -> None:
-    assert checks.strings(["b", "a"], "names") == ("b", "a")
-    assert checks.strings({"b", "a", "c"}, "names") == ("a", "b", "c")
-    assert checks.strings((letter for letter in "ba"), "names") == ("b", "a")
+    assert _checks.strings(["b", "a"], "names") == ("b", "a")
+    assert _checks.strings({"b", "a", "c"}, "names") == ("a", "b", "c")
+    assert _checks.strings((letter for letter in "ba"), "names") == ("b", "a")

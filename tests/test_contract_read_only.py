@@ -13,13 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import ConfigError
-from ethos_registry.contract.read_only import (
-    MAX_DEPTH,
-    ReadOnlyDict,
-    ReadOnlyList,
-    freeze,
-    thaw,
-)
+from ethos_registry.types._json_values import MAX_DEPTH, ReadOnlyDict, ReadOnlyList, freeze, thaw
 
 JSON = st.recursive(
     st.none()

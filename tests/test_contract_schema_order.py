@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import Personality, Tool, ToolRegistry
-from ethos_registry.contract.schema_order import KEYWORD_ORDER
+from ethos_registry.types._schema_rules import KEYWORD_ORDER
 
 
 async def execute(args: Any, context: Any) -> Any:

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from ethos_registry import ConfigError, Tool, ToolCapabilities, tool
-from ethos_registry.contract.callables import is_async_callable
-from ethos_registry.contract.tool import REGISTRY_DEFAULT
+from ethos_registry.types._checks import is_async_callable
+from ethos_registry.types._tool import REGISTRY_DEFAULT
 
 OBJECT = {"type": "object"}
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from ethos_registry import InvocationFilter, Pending, Tool, ToolRegistry, err, ok, read_usage
-from ethos_registry.contract.extras import EXTRAS, has_extra, missing_extra
+from ethos_registry.types._extras import EXTRAS, has_extra, missing_extra
 
 SCHEMA = {"type": "object"}
 CALLS = [{"id": "1", "name": "t", "args": {}}]
@@ -184,7 +184,7 @@ except ValueError as error:
 
 def test_doctor_lists_every_extra(capsys):
     pytest.importorskip("typer")
-    from ethos_registry.cli.doctor import doctor
+    from ethos_registry._cli.listing import doctor
 
     doctor()
     shown = capsys.readouterr().out

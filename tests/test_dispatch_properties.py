@@ -24,8 +24,8 @@ from ethos_registry import (
     err,
     ok,
 )
-from ethos_registry.providers.names import PROVIDERS as KNOWN_PROVIDERS
-from ethos_registry.providers.sse import EventDecoder
+from ethos_registry.providers._by_name import PROVIDERS as KNOWN_PROVIDERS
+from ethos_registry.providers._sse import EventDecoder
 from stream_rendering import PROVIDERS, Rendered, rendered, replies
 from streams import in_chunks
 

@@ -20,8 +20,8 @@ from ethos_registry import (
     ToolRegistry,
     ok,
 )
-from ethos_registry.agents.scope import current_scope
-from ethos_registry.contract.tool import DispatchMode
+from ethos_registry.agents._catalog_view import current_scope
+from ethos_registry.types._tool import DispatchMode
 from session_tools import until
 from stream_cases import CASES, Case, raw_of
 from streams import MANIFEST, events_of, in_chunks, name_of, needs_recordings

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import ConfigError, Personality, Tool, ToolRegistry, _core
-from ethos_registry.providers.names import PROVIDERS
+from ethos_registry.providers._by_name import PROVIDERS
 from registry_tools import EVERYTHING, made, names
 from started import ended_with_test
 

@@ -25,9 +25,8 @@ from ethos_registry import (
     ok,
 )
 from ethos_registry import tool as function_tool
-from ethos_registry.contract.observer import FinishedCall, FinishedCalls
-from ethos_registry.usage.buckets import NOT_REACHED
-from ethos_registry.usage.counts import Counts
+from ethos_registry.types._observer import FinishedCall, FinishedCalls
+from ethos_registry.usage._record import NOT_REACHED, Counts
 from session_tools import calls_of, quick, registry_of, until
 
 

@@ -11,16 +11,9 @@ import time
 import pytest
 
 from catalog_agents import Orchestrator, Specialist, names, started, tool
-from ethos_registry import (
-    AbortController,
-    AgentCatalog,
-    ConfigError,
-    ToolContext,
-    err,
-    ok,
-)
-from ethos_registry.agents import delegation
-from ethos_registry.agents.fitting import fitted
+from ethos_registry import AbortController, AgentCatalog, ConfigError, ToolContext, err, ok
+from ethos_registry.agents import _delegation
+from ethos_registry.agents._delegation import fitted
 
 
 async def echo(task, context, tool_context):
@@ -327,8 +320,8 @@ async def test_max_concurrency_of_the_caller_holds_for_tasks():
 
 async def test_the_callers_deadline_ends_tasks_and_finished_ones_are_reported(monkeypatch):
     # Tasks end before the call does: by a part that is enough for a busy machine too.
-    monkeypatch.setattr(delegation, "MARGIN_PART", 0.5)
-    monkeypatch.setattr(delegation, "MARGIN_SECONDS", 2.0)
+    monkeypatch.setattr(_delegation, "MARGIN_PART", 0.5)
+    monkeypatch.setattr(_delegation, "MARGIN_SECONDS", 2.0)
 
     async def run(task, context, tool_context):
         if task == "task 0":
@@ -342,7 +335,7 @@ async def test_the_callers_deadline_ends_tasks_and_finished_ones_are_reported(mo
 
 @pytest.mark.parametrize("kind", ["async", "plain"])
 async def test_an_agent_that_does_not_end_costs_its_own_task_only(monkeypatch, kind):
-    monkeypatch.setattr(delegation, "MARGIN_PART", 0.5)
+    monkeypatch.setattr(_delegation, "MARGIN_PART", 0.5)
     released = threading.Event()
 
     async def stubborn(task, context, tool_context):
@@ -370,7 +363,7 @@ async def test_an_agent_that_does_not_end_costs_its_own_task_only(monkeypatch, k
 
 
 async def test_tasks_that_are_handed_on_end_before_those_who_wait_for_them(monkeypatch):
-    monkeypatch.setattr(delegation, "MARGIN_PART", 0.25)
+    monkeypatch.setattr(_delegation, "MARGIN_PART", 0.25)
 
     async def middle(task, context, tool_context):
         tasks = [{"agent": "agent_1", "task": each} for each in ("quick", "endless")]

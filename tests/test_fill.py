@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import Tool, ToolContext, ToolRegistry, ok
-from ethos_registry.execution.budget import even_share, fill_shares
+from ethos_registry.execution._results import even_share, fill_shares
 
 bodies = st.lists(st.integers(0, 500), max_size=12)
 budgets = st.integers(0, 3_000)

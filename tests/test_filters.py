@@ -7,16 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry import (
-    ConfigError,
-    InvocationFilter,
-    Tool,
-    ToolContext,
-    ToolRegistry,
-    err,
-    ok,
-)
-from ethos_registry.execution import filter_chain
+from ethos_registry import ConfigError, InvocationFilter, Tool, ToolContext, ToolRegistry, err, ok
+from ethos_registry.execution import _run_tool
 from ethos_registry.testing import run_tool
 
 SCHEMA = {"type": "object"}
@@ -238,7 +230,7 @@ async def test_an_after_has_time_of_its_own():
 
 
 async def test_an_after_that_takes_too_long_is_ended_and_the_result_stays(monkeypatch, caplog):
-    monkeypatch.setattr(filter_chain, "AFTER_SECONDS", 0.5)
+    monkeypatch.setattr(_run_tool, "AFTER_SECONDS", 0.5)
     ended = []
 
     async def hangs(invocation, result):
@@ -261,7 +253,7 @@ async def test_an_after_that_takes_too_long_is_ended_and_the_result_stays(monkey
 
 
 async def test_an_after_that_hides_the_end_of_its_time_is_heard(monkeypatch):
-    monkeypatch.setattr(filter_chain, "AFTER_SECONDS", 0.05)
+    monkeypatch.setattr(_run_tool, "AFTER_SECONDS", 0.05)
 
     async def hides(invocation, result):
         try:

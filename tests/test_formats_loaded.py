@@ -19,8 +19,7 @@ from ethos_registry import (
     unregister_format,
     user_formats_folder,
 )
-from ethos_registry.reduction.built_in import built_in_reducers
-from ethos_registry.reduction.identity import reducer_identity
+from ethos_registry.reduction._reducers import built_in_reducers, reducer_identity
 
 OUTPUT = "".join(f"compiled oak_{n}.c in {n} ms\n" for n in range(400))
 RULES = "commands = ['oakc']\ndrop = '^compiled '\n"

@@ -7,8 +7,8 @@ import contextlib
 
 import pytest
 
-from ethos_registry.capabilities.network.forward_proxy import ForwardProxy
-from ethos_registry.capabilities.network.hosts import HostRules
+from ethos_registry.capabilities._address_guard import HostRules
+from ethos_registry.capabilities._guarded_connections import ForwardProxy
 from loopback_http import response, serving
 from network_attacks import resolver
 

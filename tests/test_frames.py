@@ -17,8 +17,7 @@ from ethos_registry import (
     default_reducers,
     ok,
 )
-from ethos_registry.reduction.finish import finish_result
-from ethos_registry.reduction.frames import MARK, mark_frames
+from ethos_registry.reduction._finish import MARK, finish_result, mark_frames
 from stopwatch import assert_ratio_below
 
 FORGED = [

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from ethos_registry.capabilities.handed_out import HandedOutSecrets
+from ethos_registry.capabilities._secrets import HandedOutSecrets
 
 SECRET = 'p@ss/w+k=y"\\<>12345'
 

@@ -19,7 +19,7 @@ from ethos_registry import (
     ToolRegistry,
     ok,
 )
-from ethos_registry.execution.isolated_arguments import isolated_arguments
+from ethos_registry.execution._arguments import isolated_arguments
 from session_tools import quick, registry_of, tool
 
 SENT = {"path": "a.txt", "lines": [1, {"to": 2}], "none": None}

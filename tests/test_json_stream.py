@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import _core
-from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
-from ethos_registry.providers.stream.arguments import StreamedArguments
+from ethos_registry.execution._arguments import BadArgumentsError, parse_json_arguments
+from ethos_registry.providers._stream_parser import StreamedArguments
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

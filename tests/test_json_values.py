@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import ConfigError, ToolError, ToolOk, ToolRegistry, _core, err, ok
-from ethos_registry.reduction.finish import finish_result, is_large_result
+from ethos_registry.reduction._finish import finish_result, is_large_result
 
 
 class Colour(enum.Enum):

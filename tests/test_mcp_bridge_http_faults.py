@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ethos_registry import McpBridge, McpServer, View
-from ethos_registry.bridges.mcp.bridge import transport
+from ethos_registry.mcp import _connection
 from mcp_bridge_tools import call, view
 
 httpx2 = pytest.importorskip("httpx2", reason="the bridge needs the extra mcp")
@@ -109,7 +109,7 @@ async def test_the_reason_of_a_refused_connection_is_the_status(body: dict[str, 
 
 
 async def test_a_body_beyond_the_limit_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "MAX_LINE_BYTES", 1 << 20)
+    monkeypatch.setattr(_connection, "MAX_LINE_BYTES", 1 << 20)
     sent = 0
 
     async def endless() -> AsyncIterator[bytes]:

@@ -26,8 +26,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from ethos_registry import McpGateway
-from ethos_registry.bridges.mcp.gateway.definitions import tool_hints
-from ethos_registry.contract.capability import ToolCapabilities
+from ethos_registry.mcp._gateway_session import tool_hints
+from ethos_registry.types._policy import ToolCapabilities
 
 EVERYTHING = Personality("everything")
 MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -20,7 +20,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from ethos_registry import McpGateway, Tool, ToolRegistry, ok
-from ethos_registry.bridges.mcp.gateway.access import Access, is_loopback
+from ethos_registry.mcp._gateway_access import Access, is_loopback
 
 EVERYTHING = Personality("everything")
 MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -19,16 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import _core
-from ethos_registry.capabilities.network import judged_backend, lookup
-from ethos_registry.capabilities.network.exchange import FetchLimits, ResponseTooLargeError
-from ethos_registry.capabilities.network.fetch import ConnectionPools, ReachFetch
-from ethos_registry.capabilities.network.hosts import (
+from ethos_registry.capabilities import _address_guard, _guarded_connections
+from ethos_registry.capabilities._address_guard import (
     HostNotAllowedError,
     HostRules,
     host_matches,
+    target_of,
 )
-from ethos_registry.capabilities.network.url import target_of
-from ethos_registry.contract.policy import NetworkPolicy
+from ethos_registry.capabilities._fetch import ReachFetch
+from ethos_registry.capabilities._network import ConnectionPools, FetchLimits, ResponseTooLargeError
+from ethos_registry.types._policy import NetworkPolicy
 from loopback_http import response, serving
 
 ANY = HostRules(("*",))
@@ -53,7 +53,7 @@ def fetcher(rules=PRIVATE, addresses=None, **limits) -> ReachFetch:
         found = names.get(host)
         if callable(found):
             return found()
-        return lookup.system_addresses(host, port) if found is None else found
+        return _address_guard.system_addresses(host, port) if found is None else found
 
     pools = ConnectionPools(resolve=resolve)
     _OPEN.append(pools)
@@ -67,7 +67,9 @@ def public_loopback(monkeypatch):
     def closed_address(address: str):
         return None if address == "127.0.0.2" else _core.closed_address(address)
 
-    monkeypatch.setattr(judged_backend, "_core", SimpleNamespace(closed_address=closed_address))
+    monkeypatch.setattr(
+        _guarded_connections, "_core", SimpleNamespace(closed_address=closed_address)
+    )
 
 
 LOOPBACK_SPELLINGS = [
@@ -591,11 +593,11 @@ def test_every_numeric_spelling_is_judged_as_the_address_it_connects_to(number, 
         ),
         "short": f"{parts[0]}.{number & 0xFFFFFF}",
     }[spelling]
-    resolved = lookup.system_addresses(target_of(f"http://{text}/").host, 80)
+    resolved = _address_guard.system_addresses(target_of(f"http://{text}/").host, 80)
     assert resolved == [str(address)]
     is_open = _core.closed_address(str(address)) is None
     try:
-        judged_backend.judge_addresses(text, resolved, allow_private=False)
+        _guarded_connections.judge_addresses(text, resolved, allow_private=False)
     except HostNotAllowedError:
         assert not is_open
     else:

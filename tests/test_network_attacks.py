@@ -16,12 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ethos_registry import _core
-from ethos_registry.capabilities.network import judged_backend
-from ethos_registry.capabilities.network.exchange import FetchLimits
-from ethos_registry.capabilities.network.fetch import ConnectionPools, ReachFetch
-from ethos_registry.capabilities.network.hosts import HostNotAllowedError, HostRules
-from ethos_registry.capabilities.network.judged_backend import JudgedBackend
-from ethos_registry.capabilities.network.url import target_of
+from ethos_registry.capabilities import _guarded_connections
+from ethos_registry.capabilities._address_guard import HostNotAllowedError, HostRules, target_of
+from ethos_registry.capabilities._fetch import ReachFetch
+from ethos_registry.capabilities._guarded_connections import JudgedBackend
+from ethos_registry.capabilities._network import ConnectionPools, FetchLimits
 from loopback_http import response, serving
 from network_attacks import PUBLIC, Attack, connects, resolver
 
@@ -31,7 +30,9 @@ def public_loopback(monkeypatch):
     def closed_address(address: str):
         return None if address == PUBLIC else _core.closed_address(address)
 
-    monkeypatch.setattr(judged_backend, "_core", SimpleNamespace(closed_address=closed_address))
+    monkeypatch.setattr(
+        _guarded_connections, "_core", SimpleNamespace(closed_address=closed_address)
+    )
 
 
 LOOPBACK = [
@@ -527,7 +528,7 @@ def test_random_numbers_are_judged_as_the_address_that_they_connect_to(spelling,
     backend = JudgedBackend(allow_private=allow_private)
     backend._backend = recorder = Recorder()
     host = target_of(f"http://{text}/").host
-    closed = judged_backend._core.closed_address(address)
+    closed = _guarded_connections._core.closed_address(address)
     try:
         backend.connect_tcp(host, 80)
     except HostNotAllowedError:

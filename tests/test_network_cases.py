@@ -29,11 +29,11 @@ from ethos_registry import (
     ok,
     standard_backends,
 )
-from ethos_registry.capabilities.attachments import AttachmentNotFoundError, TurnAttachments
-from ethos_registry.capabilities.network.fetch import ReachFetch
-from ethos_registry.capabilities.network.hosts import HostRules
-from ethos_registry.capabilities.resolver import resolve_capabilities
-from ethos_registry.capabilities.standard import storage_scope
+from ethos_registry.capabilities._address_guard import HostRules
+from ethos_registry.capabilities._fetch import ReachFetch
+from ethos_registry.capabilities._files import AttachmentNotFoundError, TurnAttachments
+from ethos_registry.capabilities._resolver import resolve_capabilities
+from ethos_registry.capabilities._standard import storage_scope
 from network_attacks import resolver
 
 _FILE = Path(__file__).with_name("data") / "ethos_network_cases.json"

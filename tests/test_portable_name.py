@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ethos_registry import _core
-from ethos_registry.contract.errors import ConfigError
-from ethos_registry.providers.portable_name import portable_name
+from ethos_registry.providers._portable_name import portable_name
+from ethos_registry.types._errors import ConfigError
 
 SERVERS = st.text(min_size=1, max_size=40).filter(
     lambda name: "__" not in name and name[0] != "_" and name[-1] != "_"

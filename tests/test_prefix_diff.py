@@ -14,14 +14,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ethos_registry import (
-    ConfigError,
-    Personality,
-    Prefix,
-    PrefixDiff,
-    ToolRegistry,
-    prefix_diff,
-)
+from ethos_registry import ConfigError, Personality, Prefix, PrefixDiff, ToolRegistry, prefix_diff
 from registry_tools import EVERYTHING, made
 
 MANY = Personality("many", plugins=["p"], mcp_servers=["s"])

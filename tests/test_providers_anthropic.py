@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
-from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.read_only import freeze
-from ethos_registry.contract.result import err, ok
-from ethos_registry.providers.names import provider
-from ethos_registry.providers.shown_tool import Segment, ShownTool
+from ethos_registry.providers._by_name import provider
+from ethos_registry.providers._wire_format import ShownTool
+from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._json_values import freeze
+from ethos_registry.types._result import err, ok
+from ethos_registry.types._tool import Segment
 
 ANTHROPIC = provider("anthropic")
 SCHEMA = {

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ethos_registry import CallResult, ConfigError, MalformedCall, ToolCall, ToolRegistry, err, ok
-from ethos_registry.providers.names import PROVIDERS, provider
+from ethos_registry.providers._by_name import PROVIDERS, provider
 from registry_tools import EVERYTHING, made
 
 

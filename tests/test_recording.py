@@ -41,7 +41,7 @@ from ethos_registry import (
     recorded_turns,
     standard_backends,
 )
-from ethos_registry.recording.rows import COLUMNS
+from ethos_registry.recording._rows import COLUMNS
 from long_counts import long_count
 from started import PATIENCE_SECONDS, ended_with_test, started, wait_until
 
@@ -431,16 +431,16 @@ def test_what_is_not_a_recording_is_a_clear_error(tmp_path):
 
 
 def test_nothing_is_written_on_the_thread_of_the_calls(tmp_path, monkeypatch):
-    from ethos_registry.recording import sqlite_recording
+    from ethos_registry.recording import _sqlite
 
     threads = []
-    real = sqlite_recording.row_of
+    real = _sqlite.row_of
 
     def row_of(one: Any) -> Any:
         threads.append(threading.current_thread().name)
         return real(one)
 
-    monkeypatch.setattr(sqlite_recording, "row_of", row_of)
+    monkeypatch.setattr(_sqlite, "row_of", row_of)
     recorder = TurnRecorder(tmp_path / "turns", flush_seconds=0.01)
     registry = ToolRegistry([tool(echo)], observers=[recorder])
     registry.execute_parallel_sync([call("echo", text="x")])

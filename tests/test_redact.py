@@ -13,22 +13,14 @@ import uuid
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
-import oracle_sanitize
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry import (
-    Document,
-    Link,
-    ToolContext,
-    ToolOk,
-    ToolRegistry,
-    default_reducers,
-    tool,
-)
+import oracle_sanitize
+from ethos_registry import Document, Link, ToolContext, ToolOk, ToolRegistry, default_reducers, tool
 from ethos_registry._core import KnownSecrets, finish, redact
-from ethos_registry.capabilities.secrets import HandedOutSecrets
+from ethos_registry.capabilities._secrets import HandedOutSecrets
 
 CORPUS = Path(__file__).parent / "corpus"
 SHAPES = Path(__file__).parents[1] / "rust/core/src/redact/shapes.tsv"

@@ -6,14 +6,16 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.reducer import ToolReducerContext, ToolResultReducer
-from ethos_registry.contract.result import ToolResult, ok
-from ethos_registry.reduction.built_in import BuiltInReducer, built_in_reducers, default_reducers
-from ethos_registry.reduction.registry import (
+from ethos_registry.reduction._reducers import (
+    BuiltInReducer,
     DefaultToolResultReducerRegistry,
     ReducerAlreadyRegisteredError,
+    built_in_reducers,
+    default_reducers,
 )
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._reducer import ToolReducerContext, ToolResultReducer
+from ethos_registry.types._result import ToolResult, ok
 
 
 class Same:

@@ -24,7 +24,7 @@ from ethos_registry import (
     ToolRegistry,
     default_reducers,
 )
-from ethos_registry.table.entry_table import EntryTable
+from ethos_registry._table.entry_table import EntryTable
 from registry_tools import EVERYTHING, made, names, ran
 from stepping import interrupted_at
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import Tool, ToolRegistry, _core
-from ethos_registry.contract.read_only import freeze
+from ethos_registry.types._json_values import freeze
 from registry_tools import EVERYTHING, made, outcomes
 from stopwatch import assert_ratio_below
 

@@ -23,7 +23,7 @@ from ethos_registry import (
     err,
     ok,
 )
-from ethos_registry.execution.task_start import STARTS_EAGERLY
+from ethos_registry.execution._threads import STARTS_EAGERLY
 from session_tools import calls_of, quick, reason, registry_of, tool
 
 PERSONALITY = Personality("clerk", toolset=None)

@@ -117,7 +117,7 @@ async def test_waits_double_or_are_listed_or_computed(monkeypatch: pytest.Monkey
         waits.append(seconds)
         await sleep(0)
 
-    monkeypatch.setattr("ethos_registry.execution.retrying.asyncio.sleep", noted)
+    monkeypatch.setattr("ethos_registry.execution._run_tool.asyncio.sleep", noted)
     for backoff, expected in (
         (0.5, [0.5, 1.0, 2.0]),
         ([1, 3], [1.0, 3.0, 3.0]),

@@ -11,14 +11,14 @@ import jsonschema
 import pytest
 
 from ethos_registry import Personality, Tool, ToolRegistry, _core
-from ethos_registry.contract.read_only import freeze
-from ethos_registry.providers.names import PROVIDERS, provider
-from ethos_registry.providers.schema_rules import DIALECTS
-from ethos_registry.providers.sent_arguments import GivenTwiceError, sent_arguments
-from ethos_registry.schema.compilation import NoSchemaError
-from ethos_registry.schema.compiler import compile_schema
-from ethos_registry.schema.drafts import schema_of_2020_12
-from ethos_registry.schema.strict import BudgetUse, strict_form
+from ethos_registry.providers._by_name import PROVIDERS, provider
+from ethos_registry.providers._schema_rules import DIALECTS
+from ethos_registry.providers._sent_arguments import GivenTwiceError, sent_arguments
+from ethos_registry.schema._compilation import NoSchemaError
+from ethos_registry.schema._compiler import compile_schema
+from ethos_registry.schema._drafts import schema_of_2020_12
+from ethos_registry.schema._strict import BudgetUse, strict_form
+from ethos_registry.types._json_values import freeze
 
 CASES = json.loads(Path(__file__).with_name("data").joinpath("schema_cases.json").read_text())
 PAIRS = [(case, name) for case in CASES["schemas"] for name in case["providers"]]

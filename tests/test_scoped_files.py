@@ -15,8 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ethos_registry.capabilities.files import FileEntry, ReachFiles, SyncReachFiles
-from ethos_registry.capabilities.protected import DEFAULT_PROTECTION, Protection
+from ethos_registry.capabilities._files import (
+    DEFAULT_PROTECTION,
+    FileEntry,
+    Protection,
+    ReachFiles,
+    SyncReachFiles,
+)
 from scoped_attacks import READS, SECRET, SPECIAL, WRITES, Tree, make_tree
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs directory descriptors")
@@ -376,7 +381,7 @@ class Program(ctypes.Structure):
 program = Program(len(instructions), ctypes.addressof(buffer))
 assert libc.prctl(38, 1, 0, 0, 0) == 0
 assert libc.prctl(22, 2, ctypes.byref(program), 0, 0) == 0
-from ethos_registry.capabilities.files import SyncReachFiles
+from ethos_registry.capabilities._files import SyncReachFiles
 files = SyncReachFiles([sys.argv[1]], [sys.argv[1]], working_dir=sys.argv[1])
 answers = []
 for path in ("a.txt", "ok", "bad", "../outside/secret.txt", "sub/../a.txt"):

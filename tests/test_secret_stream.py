@@ -22,8 +22,7 @@ from ethos_registry import (
     terminal_tool,
     tool,
 )
-from ethos_registry.capabilities.handed_out import HandedOutSecrets
-from ethos_registry.capabilities.secret_stream import SecretByteStream, SecretStream
+from ethos_registry.capabilities._secrets import HandedOutSecrets, SecretByteStream, SecretStream
 
 SECRET = "p/ss w0rd+correct&horse"
 FORMS = {

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from ethos_registry import InvocationFilter, Retry, ToolOk, ok
-from ethos_registry.execution.json_arguments import BadArgumentsError, parse_json_arguments
-from ethos_registry.execution.watch import TICK_SECONDS, Watch
+from ethos_registry.execution._arguments import BadArgumentsError, parse_json_arguments
+from ethos_registry.execution._batch_run import TICK_SECONDS, Watch
 from session_tools import (
     answer,
     calls_of,

@@ -22,7 +22,7 @@ from ethos_registry import (
     TurnAlreadySignalledError,
     ok,
 )
-from ethos_registry.toolkit import ArtifactReaders
+from ethos_registry.tools._artifact_readers import ArtifactReaders
 from session_tools import answer, calls_of, code, quick, reason, registry_of, tool, until
 
 
@@ -423,8 +423,8 @@ async def test_the_store_of_a_calls_own_context_comes_first() -> None:
 
 
 async def test_a_session_is_fed_call_by_call_and_trims_to_the_final_share(task_start: str) -> None:
-    from ethos_registry.execution.options import CheckedOptions
-    from ethos_registry.execution.session import Session
+    from ethos_registry.execution._batch_run import Session
+    from ethos_registry.execution._options import CheckedOptions
 
     seen: list[int] = []
     may_end = asyncio.Event()
@@ -453,8 +453,8 @@ async def test_a_session_is_fed_call_by_call_and_trims_to_the_final_share(task_s
 
 
 async def test_timeouts_count_while_a_session_is_fed(task_start: str) -> None:
-    from ethos_registry.execution.options import CheckedOptions
-    from ethos_registry.execution.session import Session
+    from ethos_registry.execution._batch_run import Session
+    from ethos_registry.execution._options import CheckedOptions
     from session_tools import hang
 
     ended: list[Any] = []

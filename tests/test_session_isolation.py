@@ -24,8 +24,8 @@ from ethos_registry import (
     ToolProgressEvent,
     ok,
 )
-from ethos_registry.contract.context import CONTEXT_FIELDS
 from ethos_registry.testing import RecordingEmit
+from ethos_registry.types._context import CONTEXT_FIELDS
 from session_tools import answer, calls_of, in_own_process, quick, registry_of, tool
 
 pytestmark = pytest.mark.usefixtures("ids_in_order")

@@ -22,7 +22,7 @@ from ethos_registry import (
     ToolFilterOpts,
     ok,
 )
-from ethos_registry.registry.settings import checked_runtime
+from ethos_registry.registry._settings import checked_runtime
 from session_tools import code, reason, registry_of, tool
 
 MARKER_CHARS = 60

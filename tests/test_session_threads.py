@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ethos_registry import ToolContext, ok
-from ethos_registry.execution import threads
+from ethos_registry.execution import _threads
 from ethos_registry.testing import RecordingEmit
 from session_tools import (
     answer,
@@ -165,7 +165,7 @@ async def test_more_hung_functions_than_the_pool_holds_delay_others_little() -> 
 
     registry = registry_of(hung, tool(lambda args, context: ok("fast"), "fast"))
     batch = asyncio.ensure_future(
-        registry.execute_parallel(calls_of(*["hung"] * (threads.PREFERRED_THREADS + 6)))
+        registry.execute_parallel(calls_of(*["hung"] * (_threads.PREFERRED_THREADS + 6)))
     )
     await asyncio.sleep(0.01)
     try:
@@ -188,7 +188,7 @@ def test_relief_does_not_hang_on_the_loop_that_asked_for_it() -> None:
 
     async def fill_and_leave() -> None:
         asyncio.ensure_future(  # noqa: RUF006
-            registry.execute_parallel(calls_of(*["hung"] * (threads.PREFERRED_THREADS + 3)))
+            registry.execute_parallel(calls_of(*["hung"] * (_threads.PREFERRED_THREADS + 3)))
         )
         await asyncio.sleep(0.02)
 
@@ -208,10 +208,10 @@ async def test_a_function_that_waits_for_a_thread_uses_up_none_of_its_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The clock starts with the function, not with the queue; and it says if it never started."""
-    monkeypatch.setattr(threads, "STALL_SECONDS", 10.0)
-    pool = threads.DaemonThreads()
+    monkeypatch.setattr(_threads, "STALL_SECONDS", 10.0)
+    pool = _threads.DaemonThreads()
     gate = threading.Event()
-    jobs = [pool.submit(gate.wait, 100) for _ in range(threads.PREFERRED_THREADS)]
+    jobs = [pool.submit(gate.wait, 100) for _ in range(_threads.PREFERRED_THREADS)]
     waiting = pool.submit(lambda: "never")
     assert waiting.started_at is None
     assert pool.abandon(waiting) is False
@@ -225,10 +225,10 @@ async def test_a_function_that_waits_for_a_thread_uses_up_none_of_its_time(
 async def test_slots_of_abandoned_functions_are_given_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(threads, "STALL_SECONDS", 100.0)  # a full pool would not grow in time
+    monkeypatch.setattr(_threads, "STALL_SECONDS", 100.0)  # a full pool would not grow in time
     release = threading.Event()
-    pool = threads.DaemonThreads()
-    jobs = [pool.submit(release.wait, 100) for _ in range(threads.PREFERRED_THREADS)]
+    pool = _threads.DaemonThreads()
+    jobs = [pool.submit(release.wait, 100) for _ in range(_threads.PREFERRED_THREADS)]
     await until(lambda: all(job.is_running for job in jobs))
     for job in jobs:
         pool.abandon(job)
@@ -242,8 +242,8 @@ async def test_slots_of_abandoned_functions_are_given_back(
 
 
 async def test_idle_threads_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "IDLE_SECONDS", 0.05)
-    pool = threads.DaemonThreads()
+    monkeypatch.setattr(_threads, "IDLE_SECONDS", 0.05)
+    pool = _threads.DaemonThreads()
     assert [await pool.outcome(pool.submit(threading.get_ident)) for _ in range(3)]
     await until(lambda: pool._threads == 0)
     assert pool._idle == 0
@@ -258,7 +258,7 @@ async def test_a_thread_is_used_again() -> None:
     await registry.execute_parallel(calls_of("where"))
     before = len(workers())
     for _ in range(30):
-        await until(lambda: threads.tool_threads._idle > 0)  # its answer comes before its rest
+        await until(lambda: _threads.tool_threads._idle > 0)  # its answer comes before its rest
         await registry.execute_parallel(calls_of("where"))
     assert len(workers()) <= before
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry.providers.sse import EventDecoder, JsonLinesDecoder, SseDecoder
+from ethos_registry.providers._sse import EventDecoder, JsonLinesDecoder, SseDecoder
 
 LINE_ENDS = ["\n", "\r\n", "\r"]
 

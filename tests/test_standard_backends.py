@@ -27,13 +27,13 @@ from ethos_registry import (
     ok,
     tool,
 )
-from ethos_registry.capabilities.key_values import KeyValueDatabase
-from ethos_registry.capabilities.network.fetch import ConnectionPools
-from ethos_registry.capabilities.reach import narrowed_reach, uncovered_paths
-from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox
-from ethos_registry.capabilities.secrets import EnvironmentSecrets
-from ethos_registry.capabilities.standard import standard_backends
-from ethos_registry.contract.errors import ConfigError
+from ethos_registry.capabilities._key_values import KeyValueDatabase
+from ethos_registry.capabilities._network import ConnectionPools
+from ethos_registry.capabilities._resolver import narrowed_reach, uncovered_paths
+from ethos_registry.capabilities._sandbox import CommandSandbox
+from ethos_registry.capabilities._secrets import EnvironmentSecrets
+from ethos_registry.capabilities._standard import standard_backends
+from ethos_registry.types._errors import ConfigError
 from loopback_http import response, serving
 from session_tools import until
 

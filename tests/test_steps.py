@@ -19,7 +19,7 @@ from ethos_registry import (
     ToolRegistry,
     ok,
 )
-from ethos_registry.execution import steps
+from ethos_registry.execution import _steps
 from session_tools import quick, reason, registry_of, tool
 
 if TYPE_CHECKING:
@@ -155,9 +155,9 @@ def test_every_step_answers_in_its_order_and_runs_once() -> None:
     ]
 
 
-def mutations() -> Iterator[tuple[str, tuple[steps.Step, ...]]]:
+def mutations() -> Iterator[tuple[str, tuple[_steps.Step, ...]]]:
     """The table with two neighbours swapped, one step dropped, or one repeated."""
-    table = steps.STEPS.rows
+    table = _steps.STEPS.rows
     for index, step in enumerate(table):
         if index + 1 < len(table):
             swapped = (*table[:index], table[index + 1], step, *table[index + 2 :])
@@ -170,15 +170,17 @@ def test_the_drawing_in_the_documentation_has_the_steps_of_the_table() -> None:
     page = (Path(__file__).parent.parent / "docs/concepts/one-call.md").read_text()
     [drawing, *_] = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
     drawn = [name.strip() for name in drawing.replace("\n", " ").split("→")]
-    assert drawn == [step.name for step in steps.STEPS.rows]
+    assert drawn == [step.name for step in _steps.STEPS.rows]
     rows = re.findall(r"^\| `(.*?)` \| (\w+) \|", page, re.MULTILINE)
-    assert rows == [(step.name, step.scope) for step in steps.STEPS.rows]
+    assert rows == [(step.name, step.scope) for step in _steps.STEPS.rows]
 
 
-def is_equivalent(what: str, table: tuple[steps.Step, ...]) -> bool:
+def is_equivalent(what: str, table: tuple[_steps.Step, ...]) -> bool:
     """Whether only the drawing shows the change: scopes run in their own order, checks are pure."""
     by_scope = [[step.name for step in table if step.scope == scope] for scope in SCOPES]
-    original = [[step.name for step in steps.STEPS.rows if step.scope == scope] for scope in SCOPES]
+    original = [
+        [step.name for step in _steps.STEPS.rows if step.scope == scope] for scope in SCOPES
+    ]
     return by_scope == original or (
         what.startswith("repeat") and what != "repeat capabilities" and "call" in what_scope(what)
     )
@@ -186,7 +188,7 @@ def is_equivalent(what: str, table: tuple[steps.Step, ...]) -> bool:
 
 def what_scope(what: str) -> str:
     """The scope of a repeated step; verdict steps count as calls, since both only answer."""
-    [scope] = [step.scope for step in steps.STEPS.rows if what == f"repeat {step.name}"]
+    [scope] = [step.scope for step in _steps.STEPS.rows if what == f"repeat {step.name}"]
     return "call" if scope == "verdict" else scope
 
 
@@ -195,14 +197,14 @@ SCOPES = ("batch", "verdict", "call", "tool", "run")
 
 @pytest.mark.parametrize(("what", "table"), list(mutations()), ids=lambda value: str(value)[:40])
 def test_a_change_of_the_table_is_noticed(
-    what: str, table: tuple[steps.Step, ...], monkeypatch: pytest.MonkeyPatch
+    what: str, table: tuple[_steps.Step, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     equivalent = is_equivalent(what, table)
     try:
-        mutated = steps.StepTable(*table)
+        mutated = _steps.StepTable(*table)
     except ValueError:  # a scope has one step too many or too few
         return
-    monkeypatch.setattr(steps, "STEPS", mutated)
+    monkeypatch.setattr(_steps, "STEPS", mutated)
     with pytest.raises(AssertionError):
         test_the_drawing_in_the_documentation_has_the_steps_of_the_table()
     if not equivalent:

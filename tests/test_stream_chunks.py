@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import stream_cases
-from ethos_registry.providers.sse import EventDecoder
-from ethos_registry.providers.stream.call import CallClosed, CallProven
-from ethos_registry.providers.stream.names import reply_parser
+from ethos_registry.providers._by_name import reply_parser
+from ethos_registry.providers._sse import EventDecoder
+from ethos_registry.providers._stream_parser import CallClosed, CallProven
 from long_counts import long_count
 from stream_cases import CASES, Case
 from streams import MANIFEST, events_of, in_chunks, name_of, needs_recordings, raw_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ethos_registry.providers.stream.names import STREAMS, reply_parser
+from ethos_registry.providers._by_name import STREAMS, reply_parser
 from stream_cases import CASES, Case, raw_of
 from streams import events_of, outcomes_of
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ethos_registry import Personality, Tool, ToolRegistry, ok
-from ethos_registry.providers.stream.call import CallProven
-from ethos_registry.providers.stream.names import reply_parser
+from ethos_registry.providers._by_name import reply_parser
+from ethos_registry.providers._stream_parser import CallProven
 from stream_cases import (
     DONE,
     MESSAGE_STOP,

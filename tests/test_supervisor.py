@@ -18,11 +18,12 @@ import pytest
 
 from ethos_registry import AbortController, SupervisedProcess, ToolContext, ToolRegistry
 from ethos_registry import start_supervised as start
-from ethos_registry.processes import supervisor
-from ethos_registry.processes.process_group import GroupProcess
-from ethos_registry.toolkit import process as process_module
-from ethos_registry.toolkit import run_tests_tool, terminal_tool
-from ethos_registry.toolkit.command import Ending
+from ethos_registry._processes import supervisor
+from ethos_registry._processes.process_group import GroupProcess
+from ethos_registry.tools import _process
+from ethos_registry.tools._command import Ending
+from ethos_registry.tools._project_checks import run_tests_tool
+from ethos_registry.tools._terminal import terminal_tool
 from session_tools import in_own_process
 from started import PATIENCE_SECONDS, started, wait_for_file, wait_until
 
@@ -249,7 +250,7 @@ class TestNothingOutlives:
         program = (
             "import asyncio, sys\n"
             "from ethos_registry import ToolContext\n"
-            "from ethos_registry.toolkit import terminal_tool\n"
+            "from ethos_registry.tools._terminal import terminal_tool\n"
             "asyncio.run(terminal_tool().execute({'command': sys.argv[1]},\n"
             "    ToolContext(working_dir=sys.argv[2])))\n"
         )
@@ -321,7 +322,7 @@ class TestWhatACommandLeaves:
         program = (
             "import asyncio, sys\n"
             "from ethos_registry import ToolContext\n"
-            "from ethos_registry.toolkit import terminal_tool\n"
+            "from ethos_registry.tools._terminal import terminal_tool\n"
             "result = asyncio.run(terminal_tool().execute(\n"
             "    {'command': './sleeper 999 & echo started'},\n"
             "    ToolContext(working_dir=sys.argv[1])))\n"
@@ -539,8 +540,8 @@ class TestWithoutASupervisor:
     async def test_a_supervisor_that_hangs_is_killed_with_its_tree(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(process_module, "_TERMINATE_GRACE_SECONDS", 0.1)
-        monkeypatch.setattr(process_module, "_KILL_GRACE_SECONDS", 0.1)
+        monkeypatch.setattr(_process, "_TERMINATE_GRACE_SECONDS", 0.1)
+        monkeypatch.setattr(_process, "_KILL_GRACE_SECONDS", 0.1)
         result = await terminal_tool().execute(
             {"command": "kill -STOP $PPID; sleep 600", "timeout_seconds": 0.5},
             ToolContext(working_dir=folder),

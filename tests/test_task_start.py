@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ethos_registry import AbortController, ToolContext, ok
-from ethos_registry.execution import task_start as task_start_module
+from ethos_registry.execution import _threads
 from session_tools import calls_of, hang, in_own_process, quick, reason, registry_of, tool
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ async def test_a_tool_that_never_waits_ends_without_a_turn_of_the_loop(factory: 
 async def test_a_task_of_the_hosts_factory_runs_calls_before_312(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(task_start_module, "STARTS_EAGERLY", False)
+    monkeypatch.setattr(_threads, "STARTS_EAGERLY", False)
     asyncio.get_running_loop().set_task_factory(of_marked_tasks)
 
     async def looks(args: Any, context: Any) -> Any:

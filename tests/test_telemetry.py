@@ -603,7 +603,7 @@ async def test_with_the_api_alone_a_batch_runs_as_without_observers() -> None:
 
 
 def test_names_are_those_of_the_semantic_conventions() -> None:
-    from ethos_registry.telemetry import names
+    from ethos_registry.telemetry import _conventions
 
     theirs = importlib.import_module(SPAN_NAMES)
     pairs = {
@@ -618,10 +618,10 @@ def test_names_are_those_of_the_semantic_conventions() -> None:
         "CONVERSATION_ID": "GEN_AI_CONVERSATION_ID",
     }
     for ours, constant in pairs.items():
-        assert getattr(names, ours) == getattr(theirs, constant)
-    assert theirs.GenAiOperationNameValues.EXECUTE_TOOL.value == names.EXECUTE_TOOL
+        assert getattr(_conventions, ours) == getattr(theirs, constant)
+    assert theirs.GenAiOperationNameValues.EXECUTE_TOOL.value == _conventions.EXECUTE_TOOL
     errors = importlib.import_module("opentelemetry.semconv.attributes.error_attributes")
-    assert errors.ERROR_TYPE == names.ERROR_TYPE
+    assert errors.ERROR_TYPE == _conventions.ERROR_TYPE
 
 
 def test_nothing_of_opentelemetry_is_imported_until_it_is_turned_on() -> None:

@@ -123,7 +123,7 @@ def test_the_names_are_those_of_the_semantic_conventions() -> None:
         mcp_attributes.MCP_PROTOCOL_VERSION,
         network_attributes.NETWORK_TRANSPORT,
     )
-    from ethos_registry.bridges.mcp.bridge.bridged_tool import NETWORK_TRANSPORTS
+    from ethos_registry.mcp._tools import NETWORK_TRANSPORTS
 
     theirs = {each.value for each in network_attributes.NetworkTransportValues}
     assert set(NETWORK_TRANSPORTS.values()) <= theirs

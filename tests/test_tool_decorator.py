@@ -18,11 +18,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.result import ToolError, err, ok
-from ethos_registry.contract.tool import Tool
-from ethos_registry.schema import FunctionTool, to_result, tool
+from ethos_registry.schema._binding import to_result
+from ethos_registry.schema._function_tool import FunctionTool, tool
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._result import ToolError, err, ok
+from ethos_registry.types._tool import Tool
 
 
 @tool

@@ -24,7 +24,7 @@ from ethos_registry import (
     err,
     ok,
 )
-from ethos_registry.registry import searching
+from ethos_registry.registry import _search_view
 from oracle_tool_search import find, words
 
 SCHEMA = {
@@ -341,7 +341,7 @@ async def test_definitions_are_deferred_for_providers_that_search():
 
 
 def test_a_long_list_is_warned_of_once(caplog, monkeypatch):
-    monkeypatch.setattr(searching, "_warned", set())
+    monkeypatch.setattr(_search_view, "_warned", set())
     registry = ToolRegistry([made(f"tool_{number}") for number in range(129)])
     with caplog.at_level(logging.WARNING, "ethos_registry"):
         registry.view(Personality("few", exclude=["tool_0"]))
@@ -431,7 +431,7 @@ async def test_what_cannot_run_under_the_policy_is_not_found_and_a_session_stays
     def why(entry, personality):
         return "no sandbox" if refused[0] and entry.name == "run_shell" else ""
 
-    monkeypatch.setattr("ethos_registry.registry.tool_search.refusal_under", why)
+    monkeypatch.setattr("ethos_registry.registry._search.refusal_under", why)
     session = PrefixSession(registry.view(confined, search=True), provider)
     assert (await answers(session, search("command"))) == ["No tool matches. Try other words."]
     assert await answers(session, ("run_shell", {}), ("get_weather", {})) == [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ethos_registry import ConfigError, ProcessTransport, Tool, ToolRegistry, ok, ready_tools
-from ethos_registry.transports.tool_source import checked_references, load_tools, offered_tools
+from ethos_registry.transports._protocol import checked_references, load_tools, offered_tools
 
 one = Tool("one", "", {"type": "object"}, lambda args, context: ok(""))
 several = [one.replace(name="two"), one.replace(name="three")]

@@ -16,7 +16,7 @@ from ethos_registry import (
     provider,
     read_attachment_tool,
 )
-from ethos_registry.capabilities.attachments import TurnAttachments
+from ethos_registry.capabilities._files import TurnAttachments
 from loopback_http import response, serving
 from web_tools import PDF, PNG, call, registry_of
 
@@ -208,8 +208,9 @@ async def test_a_length_limit_holds_for_every_kind_of_url(folder):
             Attachment("web", "file", f"http://files.test:{server.port}/x"),
         ]
 
-        from ethos_registry.capabilities.network.fetch import ConnectionPools, ReachFetch
-        from ethos_registry.capabilities.network.hosts import HostRules
+        from ethos_registry.capabilities._address_guard import HostRules
+        from ethos_registry.capabilities._fetch import ReachFetch
+        from ethos_registry.capabilities._network import ConnectionPools
 
         pools = ConnectionPools(resolve=lambda host, port: ["127.0.0.1"])
         files = TurnAttachments(

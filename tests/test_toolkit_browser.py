@@ -17,7 +17,7 @@ from ethos_registry import (
     default_reducers,
     standard_backends,
 )
-from ethos_registry.toolkit.browser.chromium import find_chromium, has_playwright
+from ethos_registry.tools._browser import find_chromium, has_playwright
 from loopback_http import response, serving
 from session_tools import until
 from usage_tools import missing

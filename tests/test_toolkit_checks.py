@@ -20,13 +20,13 @@ from ethos_registry import (
     lint_tool,
     typecheck_tool,
 )
-from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
-from ethos_registry.toolkit.checkers import (
+from ethos_registry.tools._project_checks import (
     LINTERS_LOOKED_FOR,
     TYPE_CHECKERS_LOOKED_FOR,
     linters_in,
     type_checkers_in,
 )
+from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 
 LINT, TYPECHECK = lint_tool(), typecheck_tool()
 

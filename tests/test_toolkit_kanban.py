@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.result import ToolError, ToolOk
-from ethos_registry.toolkit import kanban_tools
+from ethos_registry.tools._kanban import kanban_tools
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._result import ToolError, ToolOk
 from memory_folder import memory_folder
 from started import ended_with_test
 

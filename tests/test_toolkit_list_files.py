@@ -10,14 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry.contract.abort import AbortController
-from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.result import ToolError, ToolOk
-from ethos_registry.toolkit import list_files_tool
-from ethos_registry.toolkit.arguments import RefusalError
-from ethos_registry.toolkit.glob_match import Glob
-from ethos_registry.toolkit.reach_check import WorkingFiles
-from ethos_registry.toolkit.walk import Walk
+from ethos_registry.tools._arguments import RefusalError, WorkingFiles
+from ethos_registry.tools._list_files import Glob, Walk, list_files_tool
+from ethos_registry.types._abort import AbortController
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._result import ToolError, ToolOk
 from started import no_descriptor_left
 
 TOOL = list_files_tool()

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.result import ToolError, ToolOk
-from ethos_registry.toolkit import patch_file_tool
-from ethos_registry.toolkit.nearest import nearest_line
+from ethos_registry.tools._patch_file import nearest_line, patch_file_tool
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._result import ToolError, ToolOk
 
 TOOL = patch_file_tool()
 

@@ -15,13 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.errors import ConfigError
-from ethos_registry.contract.progress import ToolProgressEvent
-from ethos_registry.contract.result import ToolError, ToolOk, ToolResult
-from ethos_registry.toolkit import process as process_module
-from ethos_registry.toolkit import terminal_tool
-from ethos_registry.toolkit.output import BoundedOutput, OutputProgress
+from ethos_registry.tools import _process
+from ethos_registry.tools._process import BoundedOutput, OutputProgress
+from ethos_registry.tools._terminal import terminal_tool
+from ethos_registry.types._context import ToolContext, ToolProgressEvent
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 from session_tools import until
 from started import no_descriptor_left
 
@@ -72,7 +71,7 @@ async def gone(folder: Path) -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     # On a busy machine a process may need long to end: here it is awaited as long as that takes.
-    monkeypatch.setattr(process_module, "_KILL_GRACE_SECONDS", 100.0)
+    monkeypatch.setattr(_process, "_KILL_GRACE_SECONDS", 100.0)
     real = tmp_path.resolve()
     yield real
     for process in running_in(real):
@@ -236,7 +235,7 @@ class TestBackground:
     async def test_what_is_written_shortly_after_the_end_is_there(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(process_module, "_PIPE_GRACE_SECONDS", 100.0)
+        monkeypatch.setattr(_process, "_PIPE_GRACE_SECONDS", 100.0)
         result = await succeeded(folder, "(sleep 0.1; echo late) & echo early")
         assert result.value == "early\nlate\n"
 
@@ -268,7 +267,7 @@ class TestTimeout:
     async def test_a_process_may_clean_up_at_sigterm(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(process_module, "_TERMINATE_GRACE_SECONDS", 100.0)
+        monkeypatch.setattr(_process, "_TERMINATE_GRACE_SECONDS", 100.0)
         trap = "trap 'echo tidy; touch tidied; exit 0' TERM"
         command = f"{trap}; echo on; touch begun; sleep 600 & wait"
         _, result = await self.out_of_time(folder, command)
@@ -347,7 +346,7 @@ class TestCancellation:
         assert not (folder / "late").exists()
 
     async def test_twice_kills_at_once(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(process_module, "_TERMINATE_GRACE_SECONDS", 600.0)
+        monkeypatch.setattr(_process, "_TERMINATE_GRACE_SECONDS", 600.0)
         command = "trap '' TERM; touch started; while :; do sleep 0.05; done"
         task = asyncio.ensure_future(run(folder, command))
         await wait_for(folder / "started")
@@ -362,7 +361,7 @@ class TestCancellation:
     async def test_while_the_pipe_is_drained_ends_the_background_too(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(process_module, "_PIPE_GRACE_SECONDS", 600.0)
+        monkeypatch.setattr(_process, "_PIPE_GRACE_SECONDS", 600.0)
         task = asyncio.ensure_future(run(folder, "sleep 600 & touch started"))
         await wait_for(folder / "started")
         await asyncio.sleep(0.08)
@@ -430,8 +429,9 @@ class TestLoops:
     def test_the_interpreter_ends_clean_in_development_mode(self, folder: Path) -> None:
         script = (
             "import asyncio, os\n"
-            "from ethos_registry.contract.context import ToolContext\n"
-            "from ethos_registry.toolkit import process, terminal_tool\n"
+            "from ethos_registry.types._context import ToolContext\n"
+            "from ethos_registry.tools import _process as process\n"
+            "from ethos_registry.tools._terminal import terminal_tool\n"
             "process._KILL_GRACE_SECONDS = 100\n"
             "async def main():\n"
             "    asyncio.get_running_loop().slow_callback_duration = 600\n"
@@ -455,8 +455,8 @@ class TestLoops:
     def test_a_loop_that_ends_while_a_program_starts_ends_at_once(self, folder: Path) -> None:
         script = (
             "import asyncio\n"
-            "from ethos_registry.contract.context import ToolContext\n"
-            "from ethos_registry.toolkit import terminal_tool\n"
+            "from ethos_registry.types._context import ToolContext\n"
+            "from ethos_registry.tools._terminal import terminal_tool\n"
             "async def main(steps):\n"
             # A busy machine is no fault: what takes a tenth of a second is told as slow.
             "    asyncio.get_running_loop().slow_callback_duration = 60\n"
@@ -481,8 +481,8 @@ class TestLoops:
     def test_where_nobody_may_wait_for_children_no_command_is_a_success(self, folder: Path) -> None:
         script = (
             "import asyncio, signal\n"
-            "from ethos_registry.contract.context import ToolContext\n"
-            "from ethos_registry.toolkit import terminal_tool\n"
+            "from ethos_registry.types._context import ToolContext\n"
+            "from ethos_registry.tools._terminal import terminal_tool\n"
             "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
             "async def main():\n"
             "    asyncio.get_running_loop().slow_callback_duration = 600\n"

@@ -289,7 +289,7 @@ def test_no_reducer_changes_what_was_fetched_or_found():
 
 def test_the_package_and_the_other_tools_load_nothing_of_the_extra():
     code = (
-        "import sys; from ethos_registry import read_file_tool, web_search_tool, ScriptedSearch; "
+        "import sys; from ethos_registry import ScriptedSearch, read_file_tool, web_search_tool; "
         "web_search_tool(ScriptedSearch({})); "
         "assert not {'trafilatura', 'lxml', 'httpcore'} & sys.modules.keys()"
     )

@@ -14,17 +14,15 @@ from typing import Any
 
 import pytest
 
-from ethos_registry.contract.abort import AbortController
-from ethos_registry.contract.context import ReadMtime, ToolContext
-from ethos_registry.contract.result import ToolError, ToolOk
-from ethos_registry.toolkit import (
-    folder_lock,
-    list_files_tool,
-    patch_file_tool,
-    read_file_tool,
-    search_files_tool,
-    write_file_tool,
-)
+from ethos_registry.tools import _folder
+from ethos_registry.tools._list_files import list_files_tool
+from ethos_registry.tools._patch_file import patch_file_tool
+from ethos_registry.tools._read_file import read_file_tool
+from ethos_registry.tools._search_files import search_files_tool
+from ethos_registry.tools._write_file import write_file_tool
+from ethos_registry.types._abort import AbortController
+from ethos_registry.types._context import ReadMtime, ToolContext
+from ethos_registry.types._result import ToolError, ToolOk
 from long_counts import long_count
 from memory_folder import memory_folder
 from started import ended_with_test, no_descriptor_left
@@ -381,7 +379,7 @@ class TestLock:
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, has_lock: bool
     ) -> None:
         if not has_lock:  # as some network drives answer
-            monkeypatch.setattr(folder_lock, "_take", _without_lock)
+            monkeypatch.setattr(_folder, "_take", _without_lock)
 
         def count_up() -> None:
             context = ToolContext(working_dir=folder, read_mtimes={})
@@ -444,7 +442,7 @@ KILLED_WRITER = """
 import resource, signal
 from pathlib import Path
 from ethos_registry import ToolContext
-from ethos_registry.toolkit import write_file_tool
+from ethos_registry.tools._write_file import write_file_tool
 
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # the system kills a process that writes more
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))

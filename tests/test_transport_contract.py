@@ -42,15 +42,14 @@ from ethos_registry import (
     err,
     ok,
 )
-from ethos_registry.contract.context import CONTEXT_FIELDS, LIVE_FIELDS, WIRE_FIELDS
-from ethos_registry.contract.context_options import ContextChanges
-from ethos_registry.contract.execute_request import (
+from ethos_registry.types._context import CONTEXT_FIELDS, LIVE_FIELDS, WIRE_FIELDS, ContextChanges
+from ethos_registry.types._remote_finish import FinishFacts, FinishOrder, SharedFolder
+from ethos_registry.types._transport import (
     LIVE_FIELDS_ELSEWHERE,
     REQUEST_FIELDS,
     batch_from_wire,
     batch_to_wire,
 )
-from ethos_registry.contract.finish_elsewhere import FinishFacts, FinishOrder, SharedFolder
 
 CONTEXT: dict[str, Any] = {
     "session_id": "s-1",

@@ -80,7 +80,7 @@ def processes_of(folder: Path) -> set[int]:
 
 def is_worker(process_id: int) -> bool:
     with contextlib.suppress(OSError):
-        return b"transports.worker" in Path(f"/proc/{process_id}/cmdline").read_bytes()
+        return b"transports._worker" in Path(f"/proc/{process_id}/cmdline").read_bytes()
     return False
 
 

@@ -22,7 +22,7 @@ from ethos_registry import (
     ToolExecuteRequest,
     TransportReply,
 )
-from ethos_registry.transports.ray_members import OwnMembers
+from ethos_registry.transports.ray._members import OwnMembers
 from mcp_gateway_tools import missing
 from transports import table, tools
 

@@ -396,7 +396,7 @@ def test_what_is_wrong_is_one_line(nodes: TwoNodes, options: list[str], problem:
 
 def test_without_ray_the_command_names_the_extra() -> None:
     program = (
-        "import sys; sys.modules['ray'] = None; from ethos_registry.cli.entry import main; "
+        "import sys; sys.modules['ray'] = None; from ethos_registry._cli.entry import main; "
         f"sys.argv[1:] = ['worker', '--tools', {TOOLS!r}]; sys.exit(main())"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

@@ -23,7 +23,7 @@ from ethos_registry import (
     TurnAlreadySignalledError,
     ok,
 )
-from ethos_registry.registry.tool_registry import Turn
+from ethos_registry.registry._tool_registry import Turn
 from registry_tools import made, names
 from session_tools import calls_of, code, reason, tool
 

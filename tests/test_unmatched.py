@@ -19,7 +19,7 @@ from ethos_registry import (
     err,
     ok,
 )
-from ethos_registry.toolkit.artifact_readers import READER_NAMES
+from ethos_registry.tools._artifact_readers import READER_NAMES
 
 SCHEMA = {"type": "object"}
 NOBODY = Personality("p")

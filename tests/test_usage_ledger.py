@@ -28,9 +28,7 @@ from ethos_registry import (
     ok,
     read_usage,
 )
-from ethos_registry.usage.buckets import bucket_of, quantile
-from ethos_registry.usage.counts import OTHER_NAMES, Counts
-from ethos_registry.usage.record import SECONDS_PER_DAY
+from ethos_registry.usage._record import OTHER_NAMES, SECONDS_PER_DAY, Counts, bucket_of, quantile
 from session_tools import in_own_process
 from started import ended_with_test, wait_until
 from usage_tools import finish, start_python
@@ -525,7 +523,7 @@ def warnings_of(caplog):
 
 
 def test_a_locked_file_delays_counts_and_loses_none(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr("ethos_registry.usage.sqlite.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("ethos_registry.usage._databases.BUSY_SECONDS", 0.05)
     path = tmp_path / "usage.sqlite3"
     with UsageLedger(path) as ledger:
         ledger.record("search", "clerk", "ok")

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import pytest
 
 from ethos_registry import Registration, Tool, UsageLedger, ok, read_usage
-from ethos_registry.cli.usage_server import make_server
+from ethos_registry._cli.usage import make_server
 from usage_tools import missing
 
 BROWSER_FLAGS = [

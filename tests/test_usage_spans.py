@@ -13,11 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import read_usage
-from ethos_registry.usage.buckets import NOT_REACHED
-from ethos_registry.usage.facts import Facts, UsageFilter
-from ethos_registry.usage.record import SECONDS_PER_DAY, Batch, CountedCalls, CountKey, Totals
-from ethos_registry.usage.spans import WIDTHS, first_days, spans_from
-from ethos_registry.usage.store import store_at
+from ethos_registry.usage._record import (
+    NOT_REACHED,
+    SECONDS_PER_DAY,
+    Batch,
+    CountedCalls,
+    CountKey,
+    Facts,
+    Totals,
+    UsageFilter,
+)
+from ethos_registry.usage._schema import WIDTHS, first_days, spans_from
+from ethos_registry.usage._store import store_at
 
 
 @given(first=st.integers(0, 40_000), later=st.integers(-40, 400))

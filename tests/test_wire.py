@@ -33,7 +33,7 @@ from ethos_registry import (
     ok,
     result_from_wire,
 )
-from ethos_registry.contract.context import CONTEXT_FIELDS, LIVE_FIELDS, WIRE_FIELDS
+from ethos_registry.types._context import CONTEXT_FIELDS, LIVE_FIELDS, WIRE_FIELDS
 
 GOLDEN = Path(__file__).with_name("golden")
 

@@ -15,7 +15,7 @@ import oracle
 import oracle_sanitize
 from ethos_cases import expand, matches
 from ethos_registry import _core
-from ethos_registry.execution.finish import source_of
+from ethos_registry.execution._finish import source_of
 from stopwatch import assert_ratio_below
 from texts import caps, hard_texts
 

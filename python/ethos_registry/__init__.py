@@ -24,103 +24,232 @@ from typing import TYPE_CHECKING, Any
 from ethos_registry._core import __version__
 
 if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it is first used
-    from ethos_registry.agents.agent import Agent
-    from ethos_registry.agents.catalog import AgentCatalog
-    from ethos_registry.agents.catalog_view import CatalogView
-    from ethos_registry.artifacts.artifact import SpooledArtifact
-    from ethos_registry.artifacts.errors import ArtifactGoneError, ArtifactStoreError
-    from ethos_registry.artifacts.spooled_store import SpooledArtifactStore
-    from ethos_registry.artifacts.store import MemoryArtifactStore
-    from ethos_registry.bridges.mcp.bridge.bridge import McpBridge
-    from ethos_registry.bridges.mcp.bridge.pins import McpPins, PinDifference
-    from ethos_registry.bridges.mcp.bridge.reports import (
-        McpAnnotations,
-        McpProblem,
-        McpServerStatus,
-        ToolsChanged,
+    from ethos_registry._processes.supervised_process import (
+        SupervisedProcess,
+        SupervisorUnavailableError,
     )
-    from ethos_registry.bridges.mcp.bridge.server import McpServer
-    from ethos_registry.bridges.mcp.gateway.gateway import McpGateway
-    from ethos_registry.bridges.turn_collector import TurnCollector
-    from ethos_registry.capabilities.attachments import AttachmentNotFoundError
-    from ethos_registry.capabilities.files import ReachFiles, folder_storage
-    from ethos_registry.capabilities.key_values import (
+    from ethos_registry._processes.supervisor import containment, start_supervised
+    from ethos_registry.adapters._turn_collector import TurnCollector
+    from ethos_registry.agents._agent import Agent
+    from ethos_registry.agents._catalog import AgentCatalog
+    from ethos_registry.agents._catalog_view import CatalogView
+    from ethos_registry.artifacts._artifact import SpooledArtifact
+    from ethos_registry.artifacts._content import ArtifactGoneError, ArtifactStoreError
+    from ethos_registry.artifacts._spooled_store import SpooledArtifactStore
+    from ethos_registry.artifacts._store import MemoryArtifactStore
+    from ethos_registry.capabilities._address_guard import HostNotAllowedError
+    from ethos_registry.capabilities._files import (
+        AttachmentNotFoundError,
+        Protection,
+        ReachFiles,
+        folder_storage,
+    )
+    from ethos_registry.capabilities._key_values import (
         KeyValueDatabase,
         KeyValueError,
         QuotaExceededError,
     )
-    from ethos_registry.capabilities.network.exchange import (
+    from ethos_registry.capabilities._network import (
+        ConnectionPools,
         FetchLimits,
         FetchResponse,
         ResponseTooLargeError,
     )
-    from ethos_registry.capabilities.network.hosts import HostNotAllowedError
-    from ethos_registry.capabilities.network.pools import ConnectionPools
-    from ethos_registry.capabilities.protected import Protection
-    from ethos_registry.capabilities.resolver import CapabilityBackends
-    from ethos_registry.capabilities.sandbox.command_sandbox import (
+    from ethos_registry.capabilities._process import ProgramRunner
+    from ethos_registry.capabilities._resolver import CapabilityBackends
+    from ethos_registry.capabilities._sandbox import (
         CommandSandbox,
+        SandboxPolicy,
         UnconfinedError,
         sandbox_support,
     )
-    from ethos_registry.capabilities.sandbox.policy import SandboxPolicy
-    from ethos_registry.capabilities.scoped_process import ProgramRunner
-    from ethos_registry.capabilities.secrets import EnvironmentSecrets, FileSecrets, KeyringSecrets
-    from ethos_registry.capabilities.standard import StandardBackends, standard_backends
-    from ethos_registry.config.personalities import load_personalities, load_personality
-    from ethos_registry.contract.abort import AbortController, AbortSignal
-    from ethos_registry.contract.approval import ApprovalStore, Pending, PendingApproval
-    from ethos_registry.contract.artifact import ArtifactOrigin
-    from ethos_registry.contract.attachment import Attachment
-    from ethos_registry.contract.call import CallResult, MalformedCall, ToolCall
-    from ethos_registry.contract.canonical_json import call_checksum
-    from ethos_registry.contract.capability import ToolCapabilities
-    from ethos_registry.contract.content import Audio, ContentBlock, Document, Image, Link
-    from ethos_registry.contract.context import DEFAULT_BUDGET_CHARS, ReadMtime, ToolContext
-    from ethos_registry.contract.dispatch import DispatchContext, ToolExecution
-    from ethos_registry.contract.errors import (
+    from ethos_registry.capabilities._secrets import EnvironmentSecrets, FileSecrets, KeyringSecrets
+    from ethos_registry.capabilities._standard import StandardBackends, standard_backends
+    from ethos_registry.config._personalities import load_personalities, load_personality
+    from ethos_registry.execution._approvals import (
+        Approvals,
+        FileApprovalStore,
+        MemoryApprovalStore,
+    )
+    from ethos_registry.execution._options import (
+        BatchControl,
+        BatchOptions,
+        Invocation,
+        InvocationFilter,
+        StreamOptions,
+    )
+    from ethos_registry.execution._results import CallResults
+    from ethos_registry.mcp._bridge import McpBridge
+    from ethos_registry.mcp._definitions import (
+        McpAnnotations,
+        McpPins,
+        McpProblem,
+        McpServerStatus,
+        PinDifference,
+        ToolsChanged,
+    )
+    from ethos_registry.mcp._gateway import McpGateway
+    from ethos_registry.mcp._server import McpServer
+    from ethos_registry.providers._by_name import provider
+    from ethos_registry.providers._portable_name import portable_name
+    from ethos_registry.providers._prefix import (
+        CacheLoss,
+        Prefix,
+        PrefixChange,
+        PrefixDiff,
+        prefix_diff,
+    )
+    from ethos_registry.recording._recorder import (
+        RecordedTurn,
+        Recording,
+        TurnRecorder,
+        read_recording,
+        recorded_turns,
+    )
+    from ethos_registry.recording._rows import RecordingError
+    from ethos_registry.recording._sqlite import FoundCall, SqliteRecording
+    from ethos_registry.reduction._formats import (
+        FormatError,
+        FormatsNotTrustedError,
+        OutputFormat,
+        built_in_formats,
+        load_formats,
+        register_format,
+        registered_formats,
+        trust_formats,
+        unregister_format,
+        user_formats_folder,
+    )
+    from ethos_registry.reduction._many import reduce_arrow, reduce_many, reduce_text
+    from ethos_registry.reduction._redaction import redact_text
+    from ethos_registry.reduction._reducers import (
+        DefaultToolResultReducerRegistry,
+        built_in_reducers,
+        default_reducers,
+    )
+    from ethos_registry.registry._explain import CapabilityFinding, Explanation
+    from ethos_registry.registry._frozen import FrozenToolRegistry, create_tool_registry
+    from ethos_registry.registry._local_transport import LocalTransport
+    from ethos_registry.registry._prefix_session import PrefixSession
+    from ethos_registry.registry._search import ToolSearch
+    from ethos_registry.registry._search_view import DeferredView, SearchView
+    from ethos_registry.registry._stream import (
+        BrokenStreamPolicy,
+        DispatchedStream,
+        StreamDispatcher,
+        SyncStreamDispatcher,
+    )
+    from ethos_registry.registry._tool_registry import (
+        DefaultToolRegistry,
+        ToolRegistry,
+        Turn,
+        is_tool_registry,
+    )
+    from ethos_registry.registry._view import View
+    from ethos_registry.schema._arguments import function_schema
+    from ethos_registry.schema._function_tool import FunctionTool, tool
+    from ethos_registry.telemetry._conventions import Langfuse, OpenInference, TracedCall
+    from ethos_registry.telemetry._open_telemetry import OpenTelemetry
+    from ethos_registry.tools._artifact_readers import ArtifactReaders
+    from ethos_registry.tools._browser import Browser
+    from ethos_registry.tools._fetch_url import fetch_url_tool
+    from ethos_registry.tools._kanban import kanban_tools
+    from ethos_registry.tools._list_files import list_files_tool
+    from ethos_registry.tools._memory import memory_tools
+    from ethos_registry.tools._patch_file import patch_file_tool
+    from ethos_registry.tools._project_checks import lint_tool, run_tests_tool, typecheck_tool
+    from ethos_registry.tools._read_attachment import read_attachment_tool
+    from ethos_registry.tools._read_file import read_file_tool
+    from ethos_registry.tools._ready import ready_tools
+    from ethos_registry.tools._search_files import search_files_tool
+    from ethos_registry.tools._session_search import session_search_tool
+    from ethos_registry.tools._terminal import terminal_tool
+    from ethos_registry.tools._todo import todo_tools
+    from ethos_registry.tools._web_search import (
+        BraveSearch,
+        ScriptedSearch,
+        SearchBackend,
+        SearchError,
+        SearchResult,
+        TavilySearch,
+        web_search_tool,
+    )
+    from ethos_registry.tools._write_file import write_file_tool
+    from ethos_registry.transports._limits import WorkerLimits
+    from ethos_registry.transports._mcp_transport import McpTransport
+    from ethos_registry.transports._process_transport import ProcessTransport
+    from ethos_registry.transports.ray._members import RaySessions
+    from ethos_registry.transports.ray._pool import RayWorkers
+    from ethos_registry.transports.ray._transport import RayTransport
+    from ethos_registry.types._abort import AbortController, AbortSignal
+    from ethos_registry.types._call import (
+        ApprovalStore,
+        CallResult,
+        MalformedCall,
+        Pending,
+        PendingApproval,
+        ToolCall,
+    )
+    from ethos_registry.types._content import Attachment, Audio, ContentBlock, Document, Image, Link
+    from ethos_registry.types._context import (
+        DEFAULT_BUDGET_CHARS,
+        Audience,
+        ReadMtime,
+        ToolContext,
+        ToolProgressEvent,
+    )
+    from ethos_registry.types._errors import (
         ApprovalError,
         ConfigError,
         EthosRegistryError,
         ToolAlreadyRegisteredError,
         TurnAlreadySignalledError,
     )
-    from ethos_registry.contract.execute_request import ToolExecuteRequest
-    from ethos_registry.contract.extras import installed_extras
-    from ethos_registry.contract.finish_elsewhere import FinishFacts, FinishOrder, SharedFolder
-    from ethos_registry.contract.observer import (
+    from ethos_registry.types._extras import installed_extras
+    from ethos_registry.types._json_values import call_checksum
+    from ethos_registry.types._observer import (
         BatchObserver,
         CallObserver,
+        CallRecorder,
         FinishedCall,
         Observer,
+        RecordedCall,
+        RecordedCalls,
         StartedBatch,
         StartedCall,
     )
-    from ethos_registry.contract.policy import (
+    from ethos_registry.types._policy import (
         NO_TOOLS,
         FsReach,
         NetworkPolicy,
         Personality,
+        ToolCapabilities,
         ToolFilterOpts,
     )
-    from ethos_registry.contract.ports import (
+    from ethos_registry.types._ports import (
+        ArtifactOrigin,
         ArtifactStore,
+        KeyValueStore,
+        ScopedAttachments,
+        ScopedFetch,
+        ScopedFs,
+        ScopedProcess,
+        ScopedSecretsResolver,
         SharedArtifactStore,
+        Storage,
         ToolView,
         TurnScope,
         UsageRecorder,
     )
-    from ethos_registry.contract.progress import Audience, ToolProgressEvent
-    from ethos_registry.contract.recorded_call import CallRecorder, RecordedCall, RecordedCalls
-    from ethos_registry.contract.reducer import (
+    from ethos_registry.types._reducer import (
+        ReductionLevel,
+        ReductionPolicy,
         ToolReducerContext,
         ToolResultReducer,
         ToolResultReducerRegistry,
     )
-    from ethos_registry.contract.reduction_policy import ReductionLevel, ReductionPolicy
-    from ethos_registry.contract.registration import Registration
-    from ethos_registry.contract.resolver import ToolForge, ToolResolver
-    from ethos_registry.contract.result import (
+    from ethos_registry.types._remote_finish import FinishFacts, FinishOrder, SharedFolder
+    from ethos_registry.types._result import (
         ErrorCode,
         ErrorReason,
         ToolError,
@@ -130,20 +259,11 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         ok,
         result_from_wire,
     )
-    from ethos_registry.contract.retry import Retry
-    from ethos_registry.contract.scoped_ports import (
-        KeyValueStore,
-        ScopedAttachments,
-        ScopedFetch,
-        ScopedFs,
-        ScopedProcess,
-        ScopedSecretsResolver,
-        Storage,
-    )
-    from ethos_registry.contract.secret_names import is_secret_name
-    from ethos_registry.contract.tool import CollisionPolicy, DispatchMode, Tool
-    from ethos_registry.contract.transport import (
+    from ethos_registry.types._secret_names import is_secret_name
+    from ethos_registry.types._tool import CollisionPolicy, DispatchMode, Registration, Retry, Tool
+    from ethos_registry.types._transport import (
         LiveContext,
+        ToolExecuteRequest,
         ToolTransport,
         TransportItem,
         TransportProgress,
@@ -151,111 +271,10 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports a name's module when it i
         TransportStarted,
         TransportTraits,
     )
-    from ethos_registry.execution.approvals import (
-        Approvals,
-        FileApprovalStore,
-        MemoryApprovalStore,
-    )
-    from ethos_registry.execution.control import BatchControl
-    from ethos_registry.execution.filters import Invocation, InvocationFilter
-    from ethos_registry.execution.options import BatchOptions, StreamOptions
-    from ethos_registry.execution.results import CallResults
-    from ethos_registry.processes.supervised_process import (
-        SupervisedProcess,
-        SupervisorUnavailableError,
-    )
-    from ethos_registry.processes.supervisor import containment, start_supervised
-    from ethos_registry.providers.names import provider
-    from ethos_registry.providers.portable_name import portable_name
-    from ethos_registry.providers.prefix import Prefix
-    from ethos_registry.providers.prefix_diff import (
-        CacheLoss,
-        PrefixChange,
-        PrefixDiff,
-        prefix_diff,
-    )
-    from ethos_registry.recording.errors import RecordingError
-    from ethos_registry.recording.recorder import TurnRecorder
-    from ethos_registry.recording.recording import (
-        RecordedTurn,
-        Recording,
-        read_recording,
-        recorded_turns,
-    )
-    from ethos_registry.recording.sqlite_recording import FoundCall, SqliteRecording
-    from ethos_registry.reduction.arrow import reduce_arrow
-    from ethos_registry.reduction.built_in import built_in_reducers, default_reducers
-    from ethos_registry.reduction.formats import (
-        FormatError,
-        OutputFormat,
-        built_in_formats,
-        register_format,
-        registered_formats,
-        unregister_format,
-    )
-    from ethos_registry.reduction.load_formats import (
-        FormatsNotTrustedError,
-        load_formats,
-        trust_formats,
-        user_formats_folder,
-    )
-    from ethos_registry.reduction.many import reduce_many, reduce_text
-    from ethos_registry.reduction.redacted_text import redact_text
-    from ethos_registry.reduction.registry import DefaultToolResultReducerRegistry
-    from ethos_registry.registry.capability_check import CapabilityFinding
-    from ethos_registry.registry.default_tool_registry import DefaultToolRegistry
-    from ethos_registry.registry.deferred_view import DeferredView
-    from ethos_registry.registry.dispatched_stream import DispatchedStream, SyncStreamDispatcher
-    from ethos_registry.registry.dispatcher import BrokenStreamPolicy, StreamDispatcher
-    from ethos_registry.registry.explain import Explanation
-    from ethos_registry.registry.frozen import FrozenToolRegistry, create_tool_registry
-    from ethos_registry.registry.local_transport import LocalTransport
-    from ethos_registry.registry.prefix_session import PrefixSession
-    from ethos_registry.registry.search_view import SearchView
-    from ethos_registry.registry.tool_registry import ToolRegistry, Turn, is_tool_registry
-    from ethos_registry.registry.tool_search import ToolSearch
-    from ethos_registry.registry.view import View
-    from ethos_registry.schema import FunctionTool, function_schema, tool
-    from ethos_registry.telemetry.open_telemetry import OpenTelemetry
-    from ethos_registry.telemetry.presets import Langfuse, OpenInference
-    from ethos_registry.telemetry.traced_call import TracedCall
-    from ethos_registry.toolkit import (
-        ArtifactReaders,
-        BraveSearch,
-        Browser,
-        ScriptedSearch,
-        SearchBackend,
-        SearchError,
-        SearchResult,
-        TavilySearch,
-        fetch_url_tool,
-        kanban_tools,
-        lint_tool,
-        list_files_tool,
-        memory_tools,
-        patch_file_tool,
-        read_attachment_tool,
-        read_file_tool,
-        ready_tools,
-        run_tests_tool,
-        search_files_tool,
-        session_search_tool,
-        terminal_tool,
-        todo_tools,
-        typecheck_tool,
-        web_search_tool,
-        write_file_tool,
-    )
-    from ethos_registry.transports.limits import WorkerLimits
-    from ethos_registry.transports.mcp_transport import McpTransport
-    from ethos_registry.transports.process_transport import ProcessTransport
-    from ethos_registry.transports.ray_pool import RayWorkers
-    from ethos_registry.transports.ray_sessions import RaySessions
-    from ethos_registry.transports.ray_transport import RayTransport
-    from ethos_registry.usage.errors import UsageStoreError
-    from ethos_registry.usage.ledger import UsageLedger
-    from ethos_registry.usage.read_usage import read_usage
-    from ethos_registry.usage.report import AgentUsage, DayUsage, ToolUsage, UsageReport
+    from ethos_registry.types._turn import DispatchContext, ToolExecution, ToolForge, ToolResolver
+    from ethos_registry.usage._ledger import UsageLedger, read_usage
+    from ethos_registry.usage._record import UsageStoreError
+    from ethos_registry.usage._report import AgentUsage, DayUsage, ToolUsage, UsageReport
 
 
 __all__ = [
@@ -456,8 +475,8 @@ __all__ = [
     "fetch_url_tool",
     "folder_storage",
     "function_schema",
-    "is_secret_name",
     "installed_extras",
+    "is_secret_name",
     "is_tool_registry",
     "kanban_tools",
     "lint_tool",
@@ -502,134 +521,126 @@ __all__ = [
 ]
 
 _NAMES = {
-    "agents.agent": "Agent",
-    "agents.catalog": "AgentCatalog",
-    "agents.catalog_view": "CatalogView",
-    "artifacts.artifact": "SpooledArtifact",
-    "artifacts.errors": "ArtifactGoneError ArtifactStoreError",
-    "artifacts.spooled_store": "SpooledArtifactStore",
-    "artifacts.store": "MemoryArtifactStore",
-    "bridges.mcp.bridge.bridge": "McpBridge",
-    "bridges.mcp.bridge.pins": "McpPins PinDifference",
-    "bridges.mcp.bridge.reports": "McpAnnotations McpProblem McpServerStatus ToolsChanged",
-    "bridges.mcp.bridge.server": "McpServer",
-    "bridges.mcp.gateway.gateway": "McpGateway",
-    "bridges.turn_collector": "TurnCollector",
-    "capabilities.attachments": "AttachmentNotFoundError",
-    "capabilities.files": "ReachFiles folder_storage",
-    "capabilities.key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
-    "capabilities.network.exchange": "FetchLimits FetchResponse ResponseTooLargeError",
-    "capabilities.network.hosts": "HostNotAllowedError",
-    "capabilities.network.pools": "ConnectionPools",
-    "capabilities.protected": "Protection",
-    "capabilities.resolver": "CapabilityBackends",
-    "capabilities.sandbox.command_sandbox": "CommandSandbox UnconfinedError sandbox_support",
-    "capabilities.sandbox.policy": "SandboxPolicy",
-    "capabilities.scoped_process": "ProgramRunner",
-    "capabilities.secrets": "EnvironmentSecrets FileSecrets KeyringSecrets",
-    "capabilities.standard": "StandardBackends standard_backends",
-    "config.personalities": "load_personalities load_personality",
-    "contract.abort": "AbortController AbortSignal",
-    "contract.approval": "ApprovalStore Pending PendingApproval",
-    "contract.artifact": "ArtifactOrigin",
-    "contract.attachment": "Attachment",
-    "contract.call": "CallResult MalformedCall ToolCall",
-    "contract.canonical_json": "call_checksum",
-    "contract.capability": "ToolCapabilities",
-    "contract.content": "Audio ContentBlock Document Image Link",
-    "contract.context": "DEFAULT_BUDGET_CHARS ReadMtime ToolContext",
-    "contract.dispatch": "DispatchContext ToolExecution",
-    "contract.errors": (
+    "_processes.supervised_process": "SupervisedProcess SupervisorUnavailableError",
+    "_processes.supervisor": "containment start_supervised",
+    "adapters._turn_collector": "TurnCollector",
+    "agents._agent": "Agent",
+    "agents._catalog": "AgentCatalog",
+    "agents._catalog_view": "CatalogView",
+    "artifacts._artifact": "SpooledArtifact",
+    "artifacts._content": "ArtifactGoneError ArtifactStoreError",
+    "artifacts._spooled_store": "SpooledArtifactStore",
+    "artifacts._store": "MemoryArtifactStore",
+    "capabilities._address_guard": "HostNotAllowedError",
+    "capabilities._files": "AttachmentNotFoundError Protection ReachFiles folder_storage",
+    "capabilities._key_values": "KeyValueDatabase KeyValueError QuotaExceededError",
+    "capabilities._network": "ConnectionPools FetchLimits FetchResponse ResponseTooLargeError",
+    "capabilities._process": "ProgramRunner",
+    "capabilities._resolver": "CapabilityBackends",
+    "capabilities._sandbox": "CommandSandbox SandboxPolicy UnconfinedError sandbox_support",
+    "capabilities._secrets": "EnvironmentSecrets FileSecrets KeyringSecrets",
+    "capabilities._standard": "StandardBackends standard_backends",
+    "config._personalities": "load_personalities load_personality",
+    "execution._approvals": "Approvals FileApprovalStore MemoryApprovalStore",
+    "execution._options": "BatchControl BatchOptions Invocation InvocationFilter StreamOptions",
+    "execution._results": "CallResults",
+    "mcp._bridge": "McpBridge",
+    "mcp._definitions": (
+        "McpAnnotations McpPins McpProblem McpServerStatus PinDifference ToolsChanged"
+    ),
+    "mcp._gateway": "McpGateway",
+    "mcp._server": "McpServer",
+    "providers._by_name": "provider",
+    "providers._portable_name": "portable_name",
+    "providers._prefix": "CacheLoss Prefix PrefixChange PrefixDiff prefix_diff",
+    "recording._recorder": "RecordedTurn Recording TurnRecorder read_recording recorded_turns",
+    "recording._rows": "RecordingError",
+    "recording._sqlite": "FoundCall SqliteRecording",
+    "reduction._formats": (
+        "FormatError FormatsNotTrustedError OutputFormat built_in_formats load_formats "
+        "register_format registered_formats trust_formats unregister_format "
+        "user_formats_folder"
+    ),
+    "reduction._many": "reduce_arrow reduce_many reduce_text",
+    "reduction._redaction": "redact_text",
+    "reduction._reducers": ("DefaultToolResultReducerRegistry built_in_reducers default_reducers"),
+    "registry._explain": "CapabilityFinding Explanation",
+    "registry._frozen": "FrozenToolRegistry create_tool_registry",
+    "registry._local_transport": "LocalTransport",
+    "registry._prefix_session": "PrefixSession",
+    "registry._search": "ToolSearch",
+    "registry._search_view": "DeferredView SearchView",
+    "registry._stream": (
+        "BrokenStreamPolicy DispatchedStream StreamDispatcher SyncStreamDispatcher"
+    ),
+    "registry._tool_registry": "DefaultToolRegistry ToolRegistry Turn is_tool_registry",
+    "registry._view": "View",
+    "schema._arguments": "function_schema",
+    "schema._function_tool": "FunctionTool tool",
+    "telemetry._conventions": "Langfuse OpenInference TracedCall",
+    "telemetry._open_telemetry": "OpenTelemetry",
+    "tools._artifact_readers": "ArtifactReaders",
+    "tools._browser": "Browser",
+    "tools._fetch_url": "fetch_url_tool",
+    "tools._kanban": "kanban_tools",
+    "tools._list_files": "list_files_tool",
+    "tools._memory": "memory_tools",
+    "tools._patch_file": "patch_file_tool",
+    "tools._project_checks": "lint_tool run_tests_tool typecheck_tool",
+    "tools._read_attachment": "read_attachment_tool",
+    "tools._read_file": "read_file_tool",
+    "tools._ready": "ready_tools",
+    "tools._search_files": "search_files_tool",
+    "tools._session_search": "session_search_tool",
+    "tools._terminal": "terminal_tool",
+    "tools._todo": "todo_tools",
+    "tools._web_search": (
+        "BraveSearch ScriptedSearch SearchBackend SearchError SearchResult TavilySearch "
+        "web_search_tool"
+    ),
+    "tools._write_file": "write_file_tool",
+    "transports._limits": "WorkerLimits",
+    "transports._mcp_transport": "McpTransport",
+    "transports._process_transport": "ProcessTransport",
+    "transports.ray._members": "RaySessions",
+    "transports.ray._pool": "RayWorkers",
+    "transports.ray._transport": "RayTransport",
+    "types._abort": "AbortController AbortSignal",
+    "types._call": "ApprovalStore CallResult MalformedCall Pending PendingApproval ToolCall",
+    "types._content": "Attachment Audio ContentBlock Document Image Link",
+    "types._context": "Audience DEFAULT_BUDGET_CHARS ReadMtime ToolContext ToolProgressEvent",
+    "types._errors": (
         "ApprovalError ConfigError EthosRegistryError ToolAlreadyRegisteredError "
         "TurnAlreadySignalledError"
     ),
-    "contract.execute_request": "ToolExecuteRequest",
-    "contract.extras": "installed_extras",
-    "contract.finish_elsewhere": "FinishFacts FinishOrder SharedFolder",
-    "contract.observer": (
-        "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
+    "types._extras": "installed_extras",
+    "types._json_values": "call_checksum",
+    "types._observer": (
+        "BatchObserver CallObserver CallRecorder FinishedCall Observer RecordedCall "
+        "RecordedCalls StartedBatch StartedCall"
     ),
-    "contract.policy": "FsReach NO_TOOLS NetworkPolicy Personality ToolFilterOpts",
-    "contract.ports": "ArtifactStore SharedArtifactStore ToolView TurnScope UsageRecorder",
-    "contract.progress": "Audience ToolProgressEvent",
-    "contract.recorded_call": "CallRecorder RecordedCall RecordedCalls",
-    "contract.reducer": "ToolReducerContext ToolResultReducer ToolResultReducerRegistry",
-    "contract.reduction_policy": "ReductionLevel ReductionPolicy",
-    "contract.registration": "Registration",
-    "contract.resolver": "ToolForge ToolResolver",
-    "contract.result": "ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire",
-    "contract.retry": "Retry",
-    "contract.scoped_ports": (
-        "KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
-        "ScopedSecretsResolver Storage"
+    "types._policy": ("FsReach NO_TOOLS NetworkPolicy Personality ToolCapabilities ToolFilterOpts"),
+    "types._ports": (
+        "ArtifactOrigin ArtifactStore KeyValueStore ScopedAttachments ScopedFetch ScopedFs "
+        "ScopedProcess ScopedSecretsResolver SharedArtifactStore Storage ToolView TurnScope "
+        "UsageRecorder"
     ),
-    "contract.secret_names": "is_secret_name",
-    "contract.tool": "CollisionPolicy DispatchMode Tool",
-    "execution.approvals": "Approvals FileApprovalStore MemoryApprovalStore",
-    "contract.transport": (
-        "LiveContext ToolTransport TransportItem TransportProgress TransportReply "
-        "TransportStarted TransportTraits"
+    "types._reducer": (
+        "ReductionLevel ReductionPolicy ToolReducerContext ToolResultReducer "
+        "ToolResultReducerRegistry"
     ),
-    "execution.control": "BatchControl",
-    "execution.filters": "Invocation InvocationFilter",
-    "execution.options": "BatchOptions StreamOptions",
-    "execution.results": "CallResults",
-    "processes.supervised_process": "SupervisedProcess SupervisorUnavailableError",
-    "processes.supervisor": "containment start_supervised",
-    "providers.names": "provider",
-    "providers.portable_name": "portable_name",
-    "providers.prefix": "Prefix",
-    "providers.prefix_diff": "CacheLoss PrefixChange PrefixDiff prefix_diff",
-    "recording.errors": "RecordingError",
-    "recording.recorder": "TurnRecorder",
-    "recording.recording": "RecordedTurn Recording read_recording recorded_turns",
-    "recording.sqlite_recording": "FoundCall SqliteRecording",
-    "reduction.arrow": "reduce_arrow",
-    "reduction.built_in": "built_in_reducers default_reducers",
-    "reduction.formats": (
-        "FormatError OutputFormat built_in_formats register_format registered_formats "
-        "unregister_format"
+    "types._remote_finish": "FinishFacts FinishOrder SharedFolder",
+    "types._result": ("ErrorCode ErrorReason ToolError ToolOk ToolResult err ok result_from_wire"),
+    "types._secret_names": "is_secret_name",
+    "types._tool": "CollisionPolicy DispatchMode Registration Retry Tool",
+    "types._transport": (
+        "LiveContext ToolExecuteRequest ToolTransport TransportItem TransportProgress "
+        "TransportReply TransportStarted TransportTraits"
     ),
-    "reduction.load_formats": (
-        "FormatsNotTrustedError load_formats trust_formats user_formats_folder"
-    ),
-    "reduction.many": "reduce_many reduce_text",
-    "reduction.redacted_text": "redact_text",
-    "reduction.registry": "DefaultToolResultReducerRegistry",
-    "registry.capability_check": "CapabilityFinding",
-    "registry.default_tool_registry": "DefaultToolRegistry",
-    "registry.deferred_view": "DeferredView",
-    "registry.dispatched_stream": "DispatchedStream SyncStreamDispatcher",
-    "registry.dispatcher": "BrokenStreamPolicy StreamDispatcher",
-    "registry.explain": "Explanation",
-    "registry.frozen": "FrozenToolRegistry create_tool_registry",
-    "registry.local_transport": "LocalTransport",
-    "registry.prefix_session": "PrefixSession",
-    "registry.search_view": "SearchView",
-    "registry.tool_registry": "ToolRegistry Turn is_tool_registry",
-    "registry.tool_search": "ToolSearch",
-    "registry.view": "View",
-    "schema": "FunctionTool function_schema tool",
-    "telemetry.open_telemetry": "OpenTelemetry",
-    "telemetry.presets": "Langfuse OpenInference",
-    "telemetry.traced_call": "TracedCall",
-    "toolkit": (
-        "ArtifactReaders BraveSearch Browser ScriptedSearch SearchBackend SearchError "
-        "SearchResult TavilySearch fetch_url_tool kanban_tools lint_tool list_files_tool "
-        "memory_tools patch_file_tool read_attachment_tool read_file_tool ready_tools "
-        "run_tests_tool search_files_tool session_search_tool terminal_tool todo_tools "
-        "typecheck_tool web_search_tool write_file_tool"
-    ),
-    "transports.limits": "WorkerLimits",
-    "transports.mcp_transport": "McpTransport",
-    "transports.process_transport": "ProcessTransport",
-    "transports.ray_pool": "RayWorkers",
-    "transports.ray_sessions": "RaySessions",
-    "transports.ray_transport": "RayTransport",
-    "usage.errors": "UsageStoreError",
-    "usage.ledger": "UsageLedger",
-    "usage.read_usage": "read_usage",
-    "usage.report": "AgentUsage DayUsage ToolUsage UsageReport",
+    "types._turn": "DispatchContext ToolExecution ToolForge ToolResolver",
+    "usage._ledger": "UsageLedger read_usage",
+    "usage._record": "UsageStoreError",
+    "usage._report": "AgentUsage DayUsage ToolUsage UsageReport",
 }
 """Module -> its public names: the imports above, at run time."""
 

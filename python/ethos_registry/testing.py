@@ -43,6 +43,7 @@ __all__ = [
     "run_tool_async",
 ]
 
+
 _SHOWN_CHARS = 500
 """Maximum length of a result's text in the message of a failed assertion."""
 

@@ -37,7 +37,7 @@ from agent_framework import (
 )
 from agent_framework.exceptions import UserInputRequiredException
 
-from ethos_registry.bridges.agent_framework import from_agent_framework, to_agent_framework
+from ethos_registry.adapters.agent_framework import from_agent_framework, to_agent_framework
 
 NAME = "agent-framework"
 

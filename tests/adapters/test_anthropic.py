@@ -18,7 +18,7 @@ import httpx2
 from anthropic import Anthropic, AsyncAnthropic, beta_async_tool, beta_tool
 from anthropic.lib.tools import ToolError
 
-from ethos_registry.bridges.anthropic import from_anthropic, to_anthropic
+from ethos_registry.adapters.anthropic import from_anthropic, to_anthropic
 
 NAME = "anthropic"
 ASK = {

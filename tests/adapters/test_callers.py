@@ -72,7 +72,7 @@ class Framework:
         self.name = name
         self.module = importlib.import_module(f"adapters.test_{name.replace('-', '_')}")
         """Its test module, which skips where the framework is not installed."""
-        bridge = importlib.import_module(f"ethos_registry.bridges.{name.replace('-', '_')}")
+        bridge = importlib.import_module(f"ethos_registry.adapters.{name.replace('-', '_')}")
         self.to: Any = getattr(bridge, f"to_{name.replace('-', '_')}")
         self.from_: Any = getattr(bridge, f"from_{name.replace('-', '_')}")
 

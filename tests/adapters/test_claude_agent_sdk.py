@@ -27,7 +27,7 @@ from claude_agent_sdk import (
 )
 from offline_claude import OfflineClaude
 
-from ethos_registry.bridges.claude_agent_sdk import from_claude_agent_sdk, to_claude_agent_sdk
+from ethos_registry.adapters.claude_agent_sdk import from_claude_agent_sdk, to_claude_agent_sdk
 
 NAME = "claude-agent-sdk"
 

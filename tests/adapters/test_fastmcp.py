@@ -19,7 +19,7 @@ from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.tools.base import ToolResult
 
-from ethos_registry.bridges.fastmcp import from_fastmcp, to_fastmcp
+from ethos_registry.adapters.fastmcp import from_fastmcp, to_fastmcp
 
 NAME = "fastmcp"
 

@@ -22,7 +22,7 @@ from google.adk.tools import ToolContext as AdkToolContext
 from google.adk.tools.base_toolset import BaseToolset
 from google.genai import types
 
-from ethos_registry.bridges.google_adk import from_google_adk, to_google_adk
+from ethos_registry.adapters.google_adk import from_google_adk, to_google_adk
 
 NAME = "google-adk"
 

@@ -22,7 +22,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import InjectedState, ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 
-from ethos_registry.bridges.langchain import from_langchain, to_langchain
+from ethos_registry.adapters.langchain import from_langchain, to_langchain
 
 NAME = "langchain"
 

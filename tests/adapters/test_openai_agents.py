@@ -36,7 +36,7 @@ from openai.types.responses import (
     ResponseOutputText,
 )
 
-from ethos_registry.bridges.openai_agents import from_openai_agents, to_openai_agents
+from ethos_registry.adapters.openai_agents import from_openai_agents, to_openai_agents
 
 NAME = "openai-agents"
 QUIET = RunConfig(tracing_disabled=True)

@@ -29,7 +29,7 @@ from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RunUsage
 
-from ethos_registry.bridges.pydantic_ai import ToolProgress, from_pydantic_ai, to_pydantic_ai
+from ethos_registry.adapters.pydantic_ai import ToolProgress, from_pydantic_ai, to_pydantic_ai
 
 NAME = "pydantic-ai"
 

@@ -41,7 +41,7 @@ from ethos_registry import (
     TransportReply,
     TransportTraits,
 )
-from ethos_registry.contract.finish_elsewhere import SharedFolder
+from ethos_registry.types._remote_finish import SharedFolder
 from transports import tools
 
 TOOLS = "transports.tools:registry"

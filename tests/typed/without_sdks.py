@@ -16,7 +16,7 @@ from ethos_registry import (
     provider,
     tool,
 )
-from ethos_registry.providers.wire_types import AnthropicMessage, OpenAIChatTool, PlainDefinition
+from ethos_registry.providers._wire_types import AnthropicMessage, OpenAIChatTool, PlainDefinition
 
 registry = ToolRegistry()
 view = registry.view(Personality("p"))

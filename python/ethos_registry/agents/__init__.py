@@ -1,1 +1,1 @@
-"""One catalogue of tools for all agents of an application, and delegation between them."""
+"""One catalogue for many agents, grants, and agents that call agents."""

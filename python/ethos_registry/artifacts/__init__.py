@@ -1,1 +1,1 @@
-"""The complete text of results that were cut: how it is stored and read."""
+"""Complete text of results that were cut: stores, references, blocks."""

@@ -1,1 +1,1 @@
-"""What a tool may touch: the scoped objects that backends make for it."""
+"""What a tool may touch and how that is enforced."""

@@ -1,1 +1,1 @@
-"""Personalities from YAML."""
+"""Personalities from YAML files, with the line number in every message."""

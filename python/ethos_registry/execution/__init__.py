@@ -1,1 +1,1 @@
-"""Running a batch: one result a call, in order, in time and inside the budget."""
+"""One batch: from admitted calls to results in order."""

@@ -1,1 +1,1 @@
-"""How a model sees tools and answers with calls: one file a provider."""
+"""How one model API writes tools, calls, results and streams; one file a provider."""

@@ -1,1 +1,1 @@
-"""Recorded calls: each call with its arguments and output, after redaction."""
+"""Calls with arguments and output in a file, after redaction, and reading them back."""

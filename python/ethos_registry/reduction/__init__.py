@@ -1,1 +1,1 @@
-"""What happens to a tool's text between its return and the model: reducers, and the finish."""
+"""Reducers, output formats and the finish of one text: the Python face of the native reducer."""

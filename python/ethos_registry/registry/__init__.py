@@ -1,1 +1,1 @@
-"""The faces of the registry."""
+"""The objects that hold tools and show them: registries, views, turns, streams, search."""

@@ -1,1 +1,1 @@
-"""Observers that report to tracing and metrics: OpenTelemetry (extra `otel`)."""
+"""Observers for OpenTelemetry and the attribute sets of vendors."""

@@ -1,1 +1,1 @@
-"""Transports that run tools outside this process."""
+"""Where a tool runs if not here: worker processes, an MCP server, Ray."""

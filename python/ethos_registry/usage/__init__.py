@@ -1,1 +1,1 @@
-"""Who called what, how often, and how it ended: the ledger and its report."""
+"""Counts by tool, agent and outcome that last: ledger, databases, report, page."""

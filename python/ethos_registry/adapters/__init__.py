@@ -1,0 +1,1 @@
+"""Tools and calls for agent frameworks, one module a framework."""

@@ -1,0 +1,1 @@
+"""Ready tools: files, programs, tickets, memory, the web, attachments, cut results."""
