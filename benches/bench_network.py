@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from beside import beside
-from ethos_registry import ConnectionPools
+from ethos_registry.capabilities import ConnectionPools
 from ethos_registry.capabilities._address_guard import HostRules
 from ethos_registry.capabilities._fetch import ReachFetch
 

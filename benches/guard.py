@@ -242,7 +242,7 @@ def _programs(benchmark: Any, ours: list[str], theirs: str) -> None:
 def process_transport(benchmark: Any, loop: asyncio.AbstractEventLoop) -> None:
     """Batches of 64 over one worker, beside JSON lines to one subprocess."""
     import bench_transports as transports
-    from ethos_registry import ProcessTransport
+    from ethos_registry.transports import ProcessTransport
 
     bare = transports.BareLines()
     pool = ProcessTransport("bench_transports:registry", workers=1)

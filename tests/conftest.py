@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ethos_registry import registered_formats, unregister_format
 from ethos_registry.artifacts import _store
 from ethos_registry.execution import _threads
+from ethos_registry.reduction import registered_formats, unregister_format
 from ethos_registry.registry._settings import checked_runtime
 
 # Options of this run are not those of the test runs that tests start.

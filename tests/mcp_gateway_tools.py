@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import Audio, Document, Image, Link, ToolContext, ToolRegistry, ok, tool
+from ethos_registry import ToolContext, ToolRegistry, ok, tool
+from ethos_registry.types import Audio, Document, Image, Link
 
 TESTS = Path(__file__).parent
 REQUIRED = frozenset(filter(None, os.environ.get("ETHOS_REGISTRY_REQUIRE", "").split(",")))

@@ -7,14 +7,8 @@ import threading
 
 import pytest
 
-from ethos_registry import (
-    ConfigError,
-    DispatchContext,
-    EthosRegistryError,
-    ToolRegistry,
-    TurnAlreadySignalledError,
-    is_tool_registry,
-)
+from ethos_registry import ConfigError, EthosRegistryError, ToolRegistry
+from ethos_registry.registry import DispatchContext, TurnAlreadySignalledError, is_tool_registry
 from registry_tools import made, names, outcomes
 
 

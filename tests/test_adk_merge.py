@@ -8,13 +8,13 @@ import pytest
 
 from ethos_registry import (
     ConfigError,
-    DispatchContext,
     FrozenToolRegistry,
     Tool,
     ToolAlreadyRegisteredError,
     ToolRegistry,
     default_reducers,
 )
+from ethos_registry.registry import DispatchContext
 from registry_tools import made, names
 
 merge = ToolRegistry.merge

@@ -13,7 +13,6 @@ import pytest
 
 from ethos_registry import (
     ConfigError,
-    DispatchContext,
     EthosRegistryError,
     FrozenToolRegistry,
     Personality,
@@ -21,11 +20,11 @@ from ethos_registry import (
     ToolAlreadyRegisteredError,
     ToolContext,
     ToolRegistry,
-    ToolResolver,
     create_tool_registry,
     ok,
     tool,
 )
+from ethos_registry.registry import DispatchContext, ToolResolver
 from registry_tools import made, names, outcomes, ran
 
 CALL = [{"id": "1", "name": "a", "args": {"path": "x"}}]

@@ -16,25 +16,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import (
-    AgentCatalog,
-    ApprovalError,
-    Approvals,
     ConfigError,
-    DispatchContext,
-    FileApprovalStore,
     InvocationFilter,
-    MemoryApprovalStore,
     Pending,
     Personality,
     Tool,
     ToolCall,
     ToolContext,
     ToolRegistry,
-    UsageLedger,
     err,
     ok,
     tool,
 )
+from ethos_registry.agents import AgentCatalog
+from ethos_registry.execution import (
+    ApprovalError,
+    Approvals,
+    FileApprovalStore,
+    MemoryApprovalStore,
+)
+from ethos_registry.registry import DispatchContext
+from ethos_registry.usage import UsageLedger
 from session_tools import calls_of, quick, reason, registry_of
 from session_tools import tool as made
 

@@ -7,21 +7,15 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import (
+from ethos_registry import Tool, ToolContext, ToolRegistry, ok
+from ethos_registry.artifacts import (
+    ArtifactGoneError,
     ArtifactOrigin,
-    ArtifactReaders,
-    Audio,
-    Document,
-    Image,
-    Link,
     MemoryArtifactStore,
     SpooledArtifactStore,
-    Tool,
-    ToolContext,
-    ToolRegistry,
-    ok,
 )
-from ethos_registry.artifacts._content import ArtifactGoneError
+from ethos_registry.tools import ArtifactReaders
+from ethos_registry.types import Audio, Document, Image, Link
 
 PNG = b"\x89PNG\r\n\x1a\nsome pixels"
 BLOCKS = (

@@ -13,13 +13,8 @@ import pytest
 from artifact_tools import LINE
 from ethos_registry import (
     NO_TOOLS,
-    ArtifactOrigin,
-    ArtifactReaders,
     CallResult,
     ConfigError,
-    DispatchContext,
-    MemoryArtifactStore,
-    SpooledArtifactStore,
     ToolContext,
     ToolFilterOpts,
     ToolRegistry,
@@ -27,7 +22,10 @@ from ethos_registry import (
     err,
     ok,
 )
+from ethos_registry.artifacts import ArtifactOrigin, MemoryArtifactStore, SpooledArtifactStore
 from ethos_registry.execution._full_text import LOST
+from ethos_registry.registry import DispatchContext
+from ethos_registry.tools import ArtifactReaders
 from session_tools import calls_of, tool
 
 pytestmark = pytest.mark.usefixtures("ids_in_order")

@@ -15,18 +15,10 @@ from hypothesis import strategies as st
 
 import oracle_grep
 from artifact_tools import kept, read
-from ethos_registry import (
-    ArtifactReaders,
-    ConfigError,
-    DispatchContext,
-    MemoryArtifactStore,
-    SpooledArtifactStore,
-    Tool,
-    ToolContext,
-    ToolError,
-    ToolOk,
-    ToolRegistry,
-)
+from ethos_registry import ConfigError, Tool, ToolContext, ToolError, ToolOk, ToolRegistry
+from ethos_registry.artifacts import MemoryArtifactStore, SpooledArtifactStore
+from ethos_registry.registry import DispatchContext
+from ethos_registry.tools import ArtifactReaders
 
 pytestmark = pytest.mark.usefixtures("ids_in_order")
 

@@ -19,17 +19,16 @@ from hypothesis import strategies as st
 
 import oracle_grep
 from artifact_tools import kept
-from ethos_registry import (
+from ethos_registry import ConfigError, EthosRegistryError
+from ethos_registry.artifacts import (
     ArtifactGoneError,
     ArtifactOrigin,
     ArtifactStoreError,
-    ConfigError,
-    DispatchContext,
-    EthosRegistryError,
     MemoryArtifactStore,
     SpooledArtifact,
     SpooledArtifactStore,
 )
+from ethos_registry.registry import DispatchContext
 
 pytestmark = pytest.mark.usefixtures("ids_in_order")
 

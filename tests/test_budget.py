@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry import Attachment, ConfigError, ToolCall, ToolContext, ok
+from ethos_registry import ConfigError, ToolCall, ToolContext, ok
 from ethos_registry.execution._results import even_share
+from ethos_registry.types import Attachment
 from session_tools import calls_of, registry_of, tool
 
 MARKER = "\n[truncated — "

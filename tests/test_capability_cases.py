@@ -15,16 +15,14 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import (
+from ethos_registry import Personality, ToolRegistry, tool
+from ethos_registry.capabilities import (
     FsReach,
     NetworkPolicy,
-    Personality,
     ProgramRunner,
     Protection,
     ToolCapabilities,
-    ToolRegistry,
     standard_backends,
-    tool,
 )
 from ethos_registry.capabilities._files import SyncReachFiles
 from ethos_registry.capabilities._secrets import DeclaredSecrets, HandedOutSecrets

@@ -11,7 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from cli_program import assert_one_error_line, environment, program, run, run_many
-from ethos_registry import reduce_many
+from ethos_registry.reduction import reduce_many
 from started import PATIENCE_SECONDS, started, wait_until
 
 LOG = "".join(f"compiled unit {n}\n" for n in range(200)) + "error: unit 7 has no door\n"
@@ -413,7 +413,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
 
 
 def test_a_recording_is_reduced_as_it_is(tmp_path: Path) -> None:
-    from ethos_registry import Tool, ToolRegistry, TurnRecorder, ok
+    from ethos_registry import Tool, ToolRegistry, ok
+    from ethos_registry.recording import TurnRecorder
 
     tool = Tool("terminal", "", {"type": "object"}, lambda args, context: ok(LOG * 20))
     (tmp_path / "turns").mkdir()

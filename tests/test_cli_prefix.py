@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli_program import assert_one_error_line, run, run_json
-from ethos_registry import Prefix
+from ethos_registry.providers import Prefix
 
 MODULE = """
 import os

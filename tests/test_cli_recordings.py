@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from cli_program import run, run_json
-from ethos_registry import Tool, ToolContext, ToolRegistry, TurnRecorder, default_reducers, err, ok
+from ethos_registry import Tool, ToolContext, ToolRegistry, default_reducers, err, ok
+from ethos_registry.recording import TurnRecorder
 
 pytest.importorskip("pyarrow")
 

@@ -20,6 +20,8 @@ from cli_program import (
     run_many,
     run_many_json,
 )
+from ethos_registry.capabilities import containment, sandbox_support
+from ethos_registry.tools import ready_tools
 from started import PATIENCE_SECONDS, started
 
 FIRST_HOUR = Path(__file__).parent.parent / "docs" / "first-hour.md"
@@ -101,9 +103,7 @@ def test_json_holds_what_the_table_shows(folder):
     assert listed["unmatched"] == {"toolset": ["misspelt", "toolset:none"], "plugins": ["gone"]}
     assert plain["personality"] is None
     assert {tool["outcome"] for tool in plain["tools"]} == {None}
-    assert [tool["name"] for tool in plain["tools"]] == [
-        tool.name for tool in ethos_registry.ready_tools()
-    ]
+    assert [tool["name"] for tool in plain["tools"]] == [tool.name for tool in ready_tools()]
 
 
 def test_a_registry_keeps_its_tags_and_every_segment_is_named(folder):
@@ -136,7 +136,7 @@ def test_texts_of_tools_are_neither_markup_nor_terminal_commands(width, folder):
 
 
 def test_definitions_are_those_that_the_model_is_shown(folder):
-    registry = ethos_registry.ToolRegistry(ethos_registry.ready_tools())
+    registry = ethos_registry.ToolRegistry(ready_tools())
     view = registry.view(ethos_registry.Personality("all"))
     reader = registry.view(ethos_registry.Personality("reader", toolset=["read_file"]))
     providers = ("anthropic", "openai")
@@ -164,7 +164,7 @@ BAD_USAGE: list[tuple[tuple[str, ...], str]] = [
     (("demo", "extra"), "extra"),
     (("demo", "--save", "nowhere/file"), "nowhere/file: cannot be written: No such file"),
     (
-        ("tools", *("--tools", "ethos_registry:ready_tools") * 2),
+        ("tools", *("--tools", "ethos_registry.tools:ready_tools") * 2),
         "`--tools` gives two tools named `lint`; leave out one",
     ),
 ]
@@ -341,14 +341,9 @@ def test_the_installed_program_starts_without_the_package():
 
 
 CHECKED_MODULE = """
-from ethos_registry import (
-    CommandSandbox,
-    ToolCapabilities,
-    ToolRegistry,
-    standard_backends,
-    terminal_tool,
-    tool,
-)
+from ethos_registry import ToolRegistry, tool
+from ethos_registry.capabilities import CommandSandbox, ToolCapabilities, standard_backends
+from ethos_registry.tools import terminal_tool
 
 
 @tool(capabilities=ToolCapabilities(fs_reach={"read": ["/srv", "/data/x"]}))
@@ -437,5 +432,5 @@ def test_doctor_shows_what_this_machine_can_enforce(tmp_path):
     done = run("doctor", cwd=tmp_path)
     assert done.returncode == 0
     shown = done.stdout.decode() if isinstance(done.stdout, bytes) else done.stdout
-    assert f"{ethos_registry.sandbox_support().level}: " in shown
-    assert f"{ethos_registry.containment()}: " in shown
+    assert f"{sandbox_support().level}: " in shown
+    assert f"{containment()}: " in shown

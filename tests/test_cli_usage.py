@@ -14,7 +14,9 @@ import time
 import pytest
 
 from cli_program import assert_one_error_line, environment, program, run, run_json
-from ethos_registry import Registration, Tool, UsageLedger, ok
+from ethos_registry import Tool, ok
+from ethos_registry.registry import Registration
+from ethos_registry.usage import UsageLedger
 from started import PATIENCE_SECONDS, started
 
 DAY = 86_400.0

@@ -13,15 +13,8 @@ import pytest
 from attack_place import PYTHON, Place, attack_place, victim_of
 from command_attacks import ATTACKS, SECRET, CommandAttack, missing_for
 from ethos_registry._processes import supervised_process, supervisor
-from ethos_registry.capabilities._files import Protection
-from ethos_registry.capabilities._sandbox import (
-    CommandSandbox,
-    SandboxPolicy,
-    UnconfinedError,
-    find_bubblewrap,
-    seatbelt_profile,
-    system_paths,
-)
+from ethos_registry.capabilities import CommandSandbox, Protection, SandboxPolicy, UnconfinedError
+from ethos_registry.capabilities._sandbox import find_bubblewrap, seatbelt_profile, system_paths
 from started import no_descriptor_left, started, wait_until
 
 LEVELS = ("namespaces", "landlock")

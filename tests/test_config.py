@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry.config._personalities import load_personalities, load_personality
-from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._policy import FsReach, NetworkPolicy, Personality
+from ethos_registry import ConfigError, Personality, load_personality
+from ethos_registry.capabilities import FsReach, NetworkPolicy
+from ethos_registry.config import load_personalities
 
 TWO = """\
 reader:

@@ -10,23 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry import (
+from ethos_registry import Personality, Tool, ToolContext, ToolRegistry, tool
+from ethos_registry.capabilities import (
     FsReach,
     NetworkPolicy,
-    Personality,
-    Tool,
     ToolCapabilities,
-    ToolContext,
-    ToolRegistry,
     UnconfinedError,
-    ready_tools,
-    run_tests_tool,
     sandbox_support,
     standard_backends,
-    terminal_tool,
-    tool,
 )
 from ethos_registry.capabilities._sandbox import Support
+from ethos_registry.tools import ready_tools, run_tests_tool, terminal_tool
 
 needs_sandbox = pytest.mark.skipif(
     sandbox_support().level == "none" and not os.environ.get("CI"), reason="no sandbox here"

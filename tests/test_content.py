@@ -12,13 +12,8 @@ from typing import Any
 import pytest
 
 from ethos_registry import (
-    Audio,
     CallResult,
     ConfigError,
-    Document,
-    Image,
-    Link,
-    MemoryArtifactStore,
     ToolContext,
     ToolOk,
     ToolRegistry,
@@ -26,9 +21,10 @@ from ethos_registry import (
     err,
     ok,
     provider,
-    result_from_wire,
     tool,
 )
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.types import Audio, Document, Image, Link, result_from_wire
 from ethos_registry.types._content import MAX_CONTENT_BYTES
 from registry_tools import EVERYTHING, made
 from wire_tools import PDF, PNG, WAV

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import AbortController, AbortSignal
+from ethos_registry.types import AbortController, AbortSignal
 from ethos_registry.types._abort import NEVER_ABORTED
 from stepping import interrupted_at
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ethos_registry import ConfigError, DispatchContext, ToolContext
+from ethos_registry import ConfigError, ToolContext
+from ethos_registry.registry import DispatchContext
 from session_tools import calls_of, quick, registry_of
 
 if TYPE_CHECKING:

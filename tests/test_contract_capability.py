@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import ConfigError, Tool, ToolCapabilities
+from ethos_registry import ConfigError, Tool
+from ethos_registry.capabilities import ToolCapabilities
 from ethos_registry.capabilities._resolver import checked_backends, missing_backend
 from ethos_registry.types._policy import CAPABILITY_NAMES
 

@@ -10,14 +10,9 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import (
-    AbortController,
-    ConfigError,
-    NetworkPolicy,
-    ReadMtime,
-    ToolContext,
-    ToolProgressEvent,
-)
+from ethos_registry import ConfigError, ToolContext
+from ethos_registry.capabilities import NetworkPolicy
+from ethos_registry.types import AbortController, ReadMtime, ToolProgressEvent
 from ethos_registry.types._context import CONTEXT_FIELDS
 
 

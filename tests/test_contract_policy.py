@@ -9,14 +9,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import (
-    NO_TOOLS,
-    ConfigError,
-    FsReach,
-    NetworkPolicy,
-    Personality,
-    ToolFilterOpts,
-)
+from ethos_registry import NO_TOOLS, ConfigError, Personality, ToolFilterOpts
+from ethos_registry.capabilities import FsReach, NetworkPolicy
 
 VALUES = [
     ToolFilterOpts(["a"], ["b"], {"s": ["x"]}, ["c"]),

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import ConfigError, ToolProgressEvent
+from ethos_registry import ConfigError
+from ethos_registry.types import ToolProgressEvent
 
 
 @pytest.mark.parametrize(

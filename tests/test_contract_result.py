@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import CallResult, ConfigError, ToolError, ToolOk, err, ok, result_from_wire
+from ethos_registry import CallResult, ConfigError, ToolError, ToolOk, err, ok
+from ethos_registry.types import result_from_wire
 
 RESULTS = [
     ok("done"),

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import ConfigError, Tool, ToolCapabilities, tool
+from ethos_registry import ConfigError, Tool, tool
+from ethos_registry.capabilities import ToolCapabilities
 from ethos_registry.types._checks import is_async_callable
 from ethos_registry.types._tool import REGISTRY_DEFAULT
 

@@ -10,8 +10,9 @@ import sys
 
 import pytest
 
-from ethos_registry import InvocationFilter, Pending, Tool, ToolRegistry, err, ok, read_usage
+from ethos_registry import InvocationFilter, Pending, Tool, ToolRegistry, err, ok
 from ethos_registry.types._extras import EXTRAS, has_extra, missing_extra
+from ethos_registry.usage import read_usage
 
 SCHEMA = {"type": "object"}
 CALLS = [{"id": "1", "name": "t", "args": {}}]
@@ -63,7 +64,8 @@ def test_a_decorated_function_and_a_filter_are_logged_alike(caplog):
 
 def test_an_exception_never_leaves_the_process(tmp_path):
     place = tmp_path / "usage.sqlite3"
-    from ethos_registry import TurnRecorder, UsageLedger
+    from ethos_registry.recording import TurnRecorder
+    from ethos_registry.usage import UsageLedger
 
     with UsageLedger(place) as ledger, TurnRecorder(tmp_path / "calls.sqlite3") as recorder:
         made = registry(broken_tool, observers=[ledger, recorder])
@@ -154,11 +156,11 @@ def test_every_extra_of_the_package_is_listed():
 
 
 PROGRAMS = {
-    "mcp": "from ethos_registry import McpGateway, Personality, ToolRegistry\n"
+    "mcp": "from ethos_registry import Personality, ToolRegistry\nfrom ethos_registry.mcp import McpGateway\n"
     "McpGateway(ToolRegistry(), Personality('p'))",
-    "postgres": "from ethos_registry import UsageLedger\nUsageLedger('postgresql://x/y')",
-    "otel": "from ethos_registry import OpenTelemetry\nOpenTelemetry()",
-    "web": "from ethos_registry import fetch_url_tool\nfetch_url_tool()",
+    "postgres": "from ethos_registry.usage import UsageLedger\nUsageLedger('postgresql://x/y')",
+    "otel": "from ethos_registry.telemetry import OpenTelemetry\nOpenTelemetry()",
+    "web": "from ethos_registry.tools import fetch_url_tool\nfetch_url_tool()",
 }
 
 

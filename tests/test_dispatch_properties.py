@@ -12,20 +12,20 @@ from hypothesis import strategies as st
 
 import stream_cases as wire
 from ethos_registry import (
-    DispatchContext,
     InvocationFilter,
-    MemoryArtifactStore,
     Personality,
     Tool,
     ToolCall,
     ToolContext,
     ToolRegistry,
-    call_checksum,
     err,
     ok,
 )
+from ethos_registry.artifacts import MemoryArtifactStore
 from ethos_registry.providers._by_name import PROVIDERS as KNOWN_PROVIDERS
 from ethos_registry.providers._sse import EventDecoder
+from ethos_registry.registry import DispatchContext
+from ethos_registry.types import call_checksum
 from stream_rendering import PROVIDERS, Rendered, rendered, replies
 from streams import in_chunks
 

@@ -10,8 +10,6 @@ import pytest
 
 from catalog_agents import Specialist
 from ethos_registry import (
-    AbortController,
-    AgentCatalog,
     ConfigError,
     EthosRegistryError,
     Personality,
@@ -20,8 +18,9 @@ from ethos_registry import (
     ToolRegistry,
     ok,
 )
+from ethos_registry.agents import AgentCatalog
 from ethos_registry.agents._catalog_view import current_scope
-from ethos_registry.types._tool import DispatchMode
+from ethos_registry.types import AbortController, DispatchMode
 from session_tools import until
 from stream_cases import CASES, Case, raw_of
 from streams import MANIFEST, events_of, in_chunks, name_of, needs_recordings

@@ -12,15 +12,15 @@ import pytest
 
 from catalog_agents import Specialist, names, started, tool
 from ethos_registry import (
-    AgentCatalog,
     ConfigError,
     Personality,
     Tool,
     ToolAlreadyRegisteredError,
     ToolContext,
-    UsageLedger,
     ok,
 )
+from ethos_registry.agents import AgentCatalog
+from ethos_registry.usage import UsageLedger
 from session_tools import in_own_process, reason
 
 
@@ -35,7 +35,7 @@ async def outcome(view, name, **options):
 def test_eth_1_one_catalogue_per_process():
     done = in_own_process("""
         import threading
-        from ethos_registry import AgentCatalog
+        from ethos_registry.agents import AgentCatalog
         found = []
         threads = [threading.Thread(target=lambda: found.append(AgentCatalog.default()))
                    for _ in range(20)]
@@ -166,7 +166,8 @@ def test_eth_17_a_new_catalogue_accepts_new_tools():
 
 def test_eth_18_two_projects_of_one_process_see_the_same_tools():
     done = in_own_process("""
-        from ethos_registry import AgentCatalog, Tool, ok
+        from ethos_registry import Tool, ok
+        from ethos_registry.agents import AgentCatalog
         class Agent:
             id = "hawken"
             def register_tools(self, catalog):

@@ -13,19 +13,20 @@ from hypothesis import strategies as st
 from catalog_agents import Orchestrator, Specialist, started, tool
 from ethos_registry import (
     NO_TOOLS,
-    AbortController,
     InvocationFilter,
     Personality,
     ToolCall,
     ToolContext,
     ToolError,
     ToolRegistry,
-    UsageLedger,
     err,
     ok,
 )
 from ethos_registry import tool as function_tool
-from ethos_registry.types._observer import FinishedCall, FinishedCalls
+from ethos_registry.telemetry import FinishedCall
+from ethos_registry.types import AbortController
+from ethos_registry.types._observer import FinishedCalls
+from ethos_registry.usage import UsageLedger
 from ethos_registry.usage._record import NOT_REACHED, Counts
 from session_tools import calls_of, quick, registry_of, until
 

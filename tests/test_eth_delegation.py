@@ -11,9 +11,10 @@ import time
 import pytest
 
 from catalog_agents import Orchestrator, Specialist, names, started, tool
-from ethos_registry import AbortController, AgentCatalog, ConfigError, ToolContext, err, ok
-from ethos_registry.agents import _delegation
+from ethos_registry import ConfigError, ToolContext, err, ok
+from ethos_registry.agents import AgentCatalog, _delegation
 from ethos_registry.agents._delegation import fitted
+from ethos_registry.types import AbortController
 
 
 async def echo(task, context, tool_context):

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ethos_registry import ToolError, ToolOk, ToolResult, err, ok
+from ethos_registry.reduction import ToolReducerContext, built_in_reducers
 from ethos_registry.reduction._finish import finish_result
 from ethos_registry.reduction._python_reducer import MAX_STRUCTURED_BYTES, isolated
-from ethos_registry.reduction._reducers import BuiltInReducer, built_in_reducers
-from ethos_registry.types._reducer import ToolReducerContext
-from ethos_registry.types._result import ToolError, ToolOk, ToolResult, err, ok
+from ethos_registry.reduction._reducers import BuiltInReducer
 
 TERMINAL, READ_FILE, _ = built_in_reducers()
 HEAD_TAIL = BuiltInReducer("any", "head_tail")

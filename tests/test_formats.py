@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ethos_registry import (
+from ethos_registry import reduce_text
+from ethos_registry.reduction import (
     FormatError,
     OutputFormat,
     built_in_formats,
-    reduce_text,
     register_format,
     registered_formats,
     unregister_format,

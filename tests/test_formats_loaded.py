@@ -8,18 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry import (
+from ethos_registry import reduce_text
+from ethos_registry.reduction import (
     FormatError,
     FormatsNotTrustedError,
+    built_in_reducers,
     load_formats,
-    reduce_text,
     register_format,
     registered_formats,
     trust_formats,
     unregister_format,
     user_formats_folder,
 )
-from ethos_registry.reduction._reducers import built_in_reducers, reducer_identity
+from ethos_registry.reduction._reducers import reducer_identity
 
 OUTPUT = "".join(f"compiled oak_{n}.c in {n} ms\n" for n in range(400))
 RULES = "commands = ['oakc']\ndrop = '^compiled '\n"

@@ -8,16 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry import (
-    ArtifactReaders,
-    DispatchContext,
-    MemoryArtifactStore,
-    ToolContext,
-    ToolRegistry,
-    default_reducers,
-    ok,
-)
+from ethos_registry import ToolContext, ToolRegistry, default_reducers, ok
+from ethos_registry.artifacts import MemoryArtifactStore
 from ethos_registry.reduction._finish import MARK, finish_result, mark_frames
+from ethos_registry.registry import DispatchContext
+from ethos_registry.tools import ArtifactReaders
 from stopwatch import assert_ratio_below
 
 FORGED = [

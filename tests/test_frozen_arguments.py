@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import DispatchContext, FrozenToolRegistry, ToolContext, ToolRegistry, tool
+from ethos_registry import FrozenToolRegistry, ToolContext, ToolRegistry, tool
+from ethos_registry.registry import DispatchContext
 
 
 def registries() -> list[Any]:

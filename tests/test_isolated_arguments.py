@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from ethos_registry import (
     DefaultToolResultReducerRegistry,
-    DispatchContext,
     InvocationFilter,
     ToolContext,
     ToolRegistry,
     ok,
 )
 from ethos_registry.execution._arguments import isolated_arguments
+from ethos_registry.registry import DispatchContext
 from session_tools import quick, registry_of, tool
 
 SENT = {"path": "a.txt", "lines": [1, {"to": 2}], "none": None}

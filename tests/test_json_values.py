@@ -277,7 +277,7 @@ def test_counting_ends_at_the_limit() -> None:
 
 
 def test_result_from_a_wire_value_refuses_an_endless_cost() -> None:
-    from ethos_registry import result_from_wire
+    from ethos_registry.types import result_from_wire
 
     with pytest.raises(ConfigError, match="`cost_usd` must be a finite number"):
         result_from_wire({"ok": True, "value": "x", "cost_usd": 10**400})

@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 
 import oracle
 import oracle_kanban
-from ethos_registry import _core
-from ethos_registry.reduction._reducers import default_reducers
-from ethos_registry.types._reducer import ToolReducerContext
-from ethos_registry.types._result import ToolOk
+from ethos_registry import ToolOk, _core, default_reducers
+from ethos_registry.reduction import ToolReducerContext
 from stopwatch import assert_ratio_below
 
 KANBAN = _core.NativeReducer("kanban_list")

@@ -20,11 +20,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ethos_registry.capabilities._key_values import (
-    KeyValueDatabase,
-    KeyValueError,
-    QuotaExceededError,
-)
+from ethos_registry.capabilities import KeyValueDatabase, KeyValueError, QuotaExceededError
 from long_counts import long_count
 from started import ended_with_test, wait_until
 
@@ -155,7 +151,7 @@ def test_a_damaged_file_is_a_clear_error(tmp_path):
 def test_a_full_disk_is_a_clear_error_and_loses_nothing(tmp_path):
     program = """
 import resource, signal, sys
-from ethos_registry.capabilities._key_values import KeyValueDatabase, KeyValueError
+from ethos_registry.capabilities import KeyValueDatabase, KeyValueError
 database = KeyValueDatabase(sys.argv[1], max_bytes=10**9)
 store = database.scope("s").sync
 store.set("before", "kept")
@@ -183,7 +179,7 @@ print(store.get("before"))
 
 WRITER = """
 import sys
-from ethos_registry.capabilities._key_values import KeyValueDatabase
+from ethos_registry.capabilities import KeyValueDatabase
 path, name, count = sys.argv[1:]
 store = KeyValueDatabase(path, max_keys=10**6, max_bytes=10**9).scope("s").sync
 for number in range(int(count)):
@@ -256,7 +252,7 @@ def kept_sums_of(path) -> dict[str, tuple[int, int]]:
 
 QUOTA_WRITER = """
 import random, sys
-from ethos_registry.capabilities._key_values import KeyValueDatabase, QuotaExceededError
+from ethos_registry.capabilities import KeyValueDatabase, QuotaExceededError
 path, name = sys.argv[1:]
 chance = random.Random(name)
 store = KeyValueDatabase(path, max_keys=50, max_bytes=4_000).scope("s").sync
@@ -304,7 +300,7 @@ def test_a_store_goes_on_after_a_full_disk(tmp_path):
     """A commit that fails leaves no transaction open."""
     program = """
 import resource, signal, sys
-from ethos_registry.capabilities._key_values import KeyValueDatabase, KeyValueError
+from ethos_registry.capabilities import KeyValueDatabase, KeyValueError
 database = KeyValueDatabase(sys.argv[1], max_bytes=10**9)
 store = database.scope("s").sync
 store.set("before", "kept")
@@ -384,7 +380,7 @@ def test_a_missing_folder_is_a_clear_error(tmp_path):
 
 UNPRIVILEGED = """
 import json, os, sys
-from ethos_registry.capabilities._key_values import KeyValueDatabase, KeyValueError
+from ethos_registry.capabilities import KeyValueDatabase, KeyValueError
 theirs, own = sys.argv[1:]
 os.chdir("/")
 if os.geteuid() == 0:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import graphlib
+import importlib
+import pickle
 import subprocess
 import sys
 from collections.abc import Set as AbstractSet
@@ -13,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import ethos_registry
+from ethos_registry._lazy import lazy
 
 PACKAGE = Path(ethos_registry.__file__).parent
 
@@ -91,7 +94,7 @@ SUBPACKAGES = {
     "transports": Subpackage(
         7, {"_processes", "capabilities", "execution", "mcp", "registry", "types"}
     ),
-    "__init__": Subpackage(8, {*PUBLIC, "_processes"}),
+    "__init__": Subpackage(8, PUBLIC),
     "_cli": Subpackage(9, {*PUBLIC, "__init__"}),
     "testing": Subpackage(9, {*PUBLIC, "__init__"}),
     "__main__": Subpackage(10, {"_cli"}),
@@ -270,23 +273,96 @@ def test_no_file_has_more_than_a_thousand_lines() -> None:
     assert not long
 
 
-def test_every_public_name_is_imported_for_type_checkers_and_found_at_run_time() -> None:
-    tree = ast.parse((PACKAGE / "__init__.py").read_text())
-    [block] = [node for node in tree.body if isinstance(node, ast.If)]
-    imported = {
-        alias.name: node.module
-        for node in block.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    at_run_time = {
-        name: f"ethos_registry.{module}" for name, module in ethos_registry._MODULE_OF.items()
-    }
-    assert at_run_time == imported
-    assert {*imported, "__version__"} == set(ethos_registry.__all__)
-    for name in ethos_registry.__all__:
-        assert getattr(ethos_registry, name) is not None
-    assert set(ethos_registry.__all__) <= set(dir(ethos_registry))
+PUBLIC_PACKAGES = {
+    name.removesuffix(".__init__"): path
+    for name, path in MODULES.items()
+    if path.name == "__init__.py" and not any(part[0] == "_" for part in name.split(".")[1:-1])
+}
+SEED_NAMES = (
+    "AbortSignal",
+    "Attachment",
+    "CapabilityBackends",
+    "DispatchContext",
+    "KeyValueStore",
+    "ScopedAttachments",
+    "ScopedFetch",
+    "ScopedFs",
+    "ScopedProcess",
+    "ScopedSecretsResolver",
+    "SpooledArtifact",
+    "Storage",
+    "ToolCapabilities",
+    "ToolProgressEvent",
+    "ToolReducerContext",
+    "ToolResolver",
+    "ToolResultReducer",
+    "ToolResultReducerRegistry",
+)
+"""Names of the documents that the registry was specified by, beyond the names listed at the top."""
+
+
+def listed(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """Name -> module, as an `__init__` imports it for type checkers and as `lazy` finds it."""
+    tree = ast.parse(path.read_text())
+    checked: dict[str, str] = {}
+    found: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("ethos_registry."):
+            checked |= {alias.name: str(node.module) for alias in node.names}
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "lazy":
+            for module, names in ast.literal_eval(node.args[1]).items():
+                found |= dict.fromkeys(names.split(), f"ethos_registry.{module}")
+    checked.pop("lazy")
+    checked.pop("__version__", None)
+    return checked, found
+
+
+@pytest.mark.parametrize("package", PUBLIC_PACKAGES)
+def test_names_are_imported_for_type_checkers_and_found_at_run_time(package: str) -> None:
+    checked, found = listed(PUBLIC_PACKAGES[package])
+    assert checked == found
+    module = importlib.import_module(package)
+    further = SEED_NAMES if package == "ethos_registry" else ()
+    assert set(found) == {*module.__all__, *further} - {"__version__"}
+    for name in (*module.__all__, *further):
+        assert getattr(module, name) is not None
+    assert set(module.__all__) <= set(dir(module))
+
+
+@pytest.mark.parametrize("package", PUBLIC_PACKAGES)
+def test_a_package_is_a_list(package: str) -> None:
+    tree = ast.parse(PUBLIC_PACKAGES[package].read_text())
+    kinds = {type(node) for node in tree.body}
+    assert kinds <= {ast.Expr, ast.ImportFrom, ast.If, ast.Assign}
+
+
+def test_the_top_level_has_27_names_and_3_aliases() -> None:
+    assert len(ethos_registry.__all__) == 30
+
+
+def test_a_name_has_one_public_path_and_exceptions_state_it() -> None:
+    paths: dict[str, list[str]] = {}
+    for package in PUBLIC_PACKAGES:
+        module = importlib.import_module(package)
+        for name in module.__all__:
+            paths.setdefault(name, []).append(package)
+            value = getattr(module, name)
+            if isinstance(value, type) and issubclass(value, Exception):
+                assert value.__module__ == package, value
+                assert pickle.loads(pickle.dumps(value)) is value
+    assert not {name: found for name, found in paths.items() if len(found) > 1}
+
+
+def test_a_missing_extra_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    find, _ = lazy("ethos_registry.adapters", {"adapters._missing": "thing"})
+
+    def import_module(name: str) -> object:
+        raise ModuleNotFoundError("No module named 'mcp'", name="mcp.types")
+
+    monkeypatch.setattr("ethos_registry._lazy.import_module", import_module)
+    with pytest.raises(ModuleNotFoundError) as caught:
+        find("thing")
+    assert str(caught.value) == "`thing` needs mcp.types: pip install 'ethos-registry[mcp]'"
 
 
 def test_a_name_that_the_package_does_not_have_is_an_attribute_error() -> None:

@@ -11,15 +11,8 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from ethos_registry import (
-    DispatchContext,
-    Tool,
-    ToolAlreadyRegisteredError,
-    ToolFilterOpts,
-    ToolRegistry,
-    TurnAlreadySignalledError,
-    ok,
-)
+from ethos_registry import Tool, ToolAlreadyRegisteredError, ToolFilterOpts, ToolRegistry, ok
+from ethos_registry.registry import DispatchContext, TurnAlreadySignalledError
 from registry_tools import OBJECT, names
 
 NAMES = st.sampled_from(["a", "b", "c", "mcp__git__log"])

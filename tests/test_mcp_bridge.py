@@ -9,21 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry import (
-    Audio,
-    ConfigError,
-    Document,
-    Image,
-    Link,
-    McpBridge,
-    McpServer,
-    Personality,
-    Tool,
-    ToolContext,
-    ToolProgressEvent,
-    ToolRegistry,
-    ToolsChanged,
-)
+from ethos_registry import ConfigError, Personality, Tool, ToolContext, ToolRegistry
+from ethos_registry.mcp import McpBridge, McpServer, ToolsChanged
+from ethos_registry.types import Audio, Document, Image, Link, ToolProgressEvent
 from mcp_bridge_tools import call, raw, text_of, until, view
 
 

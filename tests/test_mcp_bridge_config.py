@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry import ConfigError, EnvironmentSecrets, McpBridge, McpServer
+from ethos_registry import ConfigError
+from ethos_registry.capabilities import EnvironmentSecrets
+from ethos_registry.mcp import McpBridge, McpServer
 from mcp_bridge_tools import RAW, call, raw, text_of, view
 
 

@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry import ConfigError, McpBridge, ToolRegistry, containment
+from ethos_registry import ConfigError, ToolRegistry
+from ethos_registry.capabilities import containment
+from ethos_registry.mcp import McpBridge
 from long_counts import long_count
 from mcp_bridge_tools import RAW, call, is_running, raw, text_of, until, view
 from started import PATIENCE_SECONDS, started
@@ -191,7 +193,8 @@ async def test_a_cancelled_start_leaves_no_process() -> None:
 SOURCE = Path(RAW).read_text()
 HOST = """
 import asyncio, sys
-from ethos_registry import McpBridge, McpServer, Personality, ToolRegistry
+from ethos_registry import Personality, ToolRegistry
+from ethos_registry.mcp import McpBridge, McpServer
 
 async def main():
     server = McpServer(name="raw", command=sys.executable, args=[sys.argv[1], "--child", "300"])

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import McpBridge, McpServer, View
-from ethos_registry.mcp import _connection
+from ethos_registry import View
+from ethos_registry.mcp import McpBridge, McpServer, _connection
 from mcp_bridge_tools import call, view
 
 httpx2 = pytest.importorskip("httpx2", reason="the bridge needs the extra mcp")

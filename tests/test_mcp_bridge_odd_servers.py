@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import McpBridge, McpServer
+from ethos_registry.mcp import McpBridge, McpServer
 from mcp_bridge_tools import call, view
 
 SERVER = str(Path(__file__).with_name("mcp_odd_server.py"))

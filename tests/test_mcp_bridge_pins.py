@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry import ConfigError, McpBridge, McpPins, ToolRegistry
+from ethos_registry import ConfigError, ToolRegistry
+from ethos_registry.mcp import McpBridge, McpPins
 from mcp_bridge_tools import call, raw, text_of, until, view
 
 

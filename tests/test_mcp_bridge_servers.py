@@ -13,16 +13,9 @@ from pathlib import Path
 import pytest
 
 from cli_program import git
-from ethos_registry import (
-    Image,
-    McpBridge,
-    McpServer,
-    ToolContext,
-    ToolProgressEvent,
-    ToolRegistry,
-    ToolsChanged,
-    View,
-)
+from ethos_registry import ToolContext, ToolRegistry, View
+from ethos_registry.mcp import McpBridge, McpServer, ToolsChanged
+from ethos_registry.types import Image, ToolProgressEvent
 from mcp_bridge_tools import SDK, call, npm_program, python_server, text_of, until, view
 
 BOTH_REVISIONS = pytest.mark.parametrize("protocol", ["auto", "legacy"])

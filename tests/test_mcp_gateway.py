@@ -7,15 +7,9 @@ import sys
 
 import pytest
 
-from ethos_registry import (
-    ConfigError,
-    MemoryArtifactStore,
-    Personality,
-    Tool,
-    ToolRegistry,
-    UsageLedger,
-    ok,
-)
+from ethos_registry import ConfigError, Personality, Tool, ToolRegistry, ok
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.usage import UsageLedger
 from mcp_gateway_tools import ALL, PNG, TESTS, policy, serve_command
 
 pytest.importorskip("mcp", reason="the gateway needs the extra mcp")
@@ -25,9 +19,9 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from ethos_registry import McpGateway
+from ethos_registry.capabilities import ToolCapabilities
+from ethos_registry.mcp import McpGateway
 from ethos_registry.mcp._gateway_session import tool_hints
-from ethos_registry.types._policy import ToolCapabilities
 
 EVERYTHING = Personality("everything")
 MODES = pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -19,7 +19,8 @@ import mcp_types
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from ethos_registry import McpGateway, Tool, ToolRegistry, ok
+from ethos_registry import Tool, ToolRegistry, ok
+from ethos_registry.mcp import McpGateway
 from ethos_registry.mcp._gateway_access import Access, is_loopback
 
 EVERYTHING = Personality("everything")

@@ -76,7 +76,8 @@ def test_a_signal_answers_what_still_runs(tmp_path):
 def test_no_process_that_terminal_started_is_left(ending, tmp_path):
     mark = f"3600.{os.getpid()}{time.monotonic_ns()}"
     with legacy_process(
-        policy(tmp_path, "id: shell\ntoolset: [terminal]\n"), tools="ethos_registry:ready_tools"
+        policy(tmp_path, "id: shell\ntoolset: [terminal]\n"),
+        tools="ethos_registry.tools:ready_tools",
     ) as server:
         command = f"sleep {mark} & sleep {mark}"
         server.ask("tools/call", {"name": "terminal", "arguments": {"command": command}})

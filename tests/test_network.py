@@ -19,16 +19,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import _core
-from ethos_registry.capabilities import _address_guard, _guarded_connections
-from ethos_registry.capabilities._address_guard import (
+from ethos_registry.capabilities import (
+    ConnectionPools,
+    FetchLimits,
     HostNotAllowedError,
-    HostRules,
-    host_matches,
-    target_of,
+    NetworkPolicy,
+    ResponseTooLargeError,
+    _address_guard,
+    _guarded_connections,
 )
+from ethos_registry.capabilities._address_guard import HostRules, host_matches, target_of
 from ethos_registry.capabilities._fetch import ReachFetch
-from ethos_registry.capabilities._network import ConnectionPools, FetchLimits, ResponseTooLargeError
-from ethos_registry.types._policy import NetworkPolicy
 from loopback_http import response, serving
 
 ANY = HostRules(("*",))

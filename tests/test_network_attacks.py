@@ -16,11 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ethos_registry import _core
-from ethos_registry.capabilities import _guarded_connections
-from ethos_registry.capabilities._address_guard import HostNotAllowedError, HostRules, target_of
+from ethos_registry.capabilities import (
+    ConnectionPools,
+    FetchLimits,
+    HostNotAllowedError,
+    _guarded_connections,
+)
+from ethos_registry.capabilities._address_guard import HostRules, target_of
 from ethos_registry.capabilities._fetch import ReachFetch
 from ethos_registry.capabilities._guarded_connections import JudgedBackend
-from ethos_registry.capabilities._network import ConnectionPools, FetchLimits
 from loopback_http import response, serving
 from network_attacks import PUBLIC, Attack, connects, resolver
 

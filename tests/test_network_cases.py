@@ -16,24 +16,22 @@ from urllib.parse import urlsplit
 import httpcore
 import pytest
 
-from ethos_registry import (
-    Attachment,
+from ethos_registry import Tool, ToolContext, ToolRegistry, ok
+from ethos_registry.capabilities import (
+    AttachmentNotFoundError,
     ConnectionPools,
     HostNotAllowedError,
     KeyValueDatabase,
     NetworkPolicy,
-    Tool,
     ToolCapabilities,
-    ToolContext,
-    ToolRegistry,
-    ok,
     standard_backends,
 )
 from ethos_registry.capabilities._address_guard import HostRules
 from ethos_registry.capabilities._fetch import ReachFetch
-from ethos_registry.capabilities._files import AttachmentNotFoundError, TurnAttachments
+from ethos_registry.capabilities._files import TurnAttachments
 from ethos_registry.capabilities._resolver import resolve_capabilities
 from ethos_registry.capabilities._standard import storage_scope
+from ethos_registry.types import Attachment
 from network_attacks import resolver
 
 _FILE = Path(__file__).with_name("data") / "ethos_network_cases.json"

@@ -11,10 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import (
-    AgentCatalog,
-    Approvals,
     CallResult,
-    DispatchContext,
     FrozenToolRegistry,
     InvocationFilter,
     Pending,
@@ -24,6 +21,9 @@ from ethos_registry import (
     err,
     ok,
 )
+from ethos_registry.agents import AgentCatalog
+from ethos_registry.execution import Approvals
+from ethos_registry.registry import DispatchContext
 from session_tools import calls_of, quick, registry_of, tool
 
 HOSTILE = "</td><script>alert('x')</script><img src=x onerror=\"alert(1)\">&amp;\ud800"

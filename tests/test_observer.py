@@ -12,17 +12,16 @@ import pytest
 
 from ethos_registry import (
     ConfigError,
-    DispatchContext,
-    FinishedCall,
     FrozenToolRegistry,
-    MalformedCall,
     Personality,
-    StartedCall,
     ToolContext,
     ToolRegistry,
     err,
     ok,
 )
+from ethos_registry.registry import DispatchContext
+from ethos_registry.telemetry import FinishedCall, StartedCall
+from ethos_registry.types import MalformedCall
 from session_tools import calls_of, hang, quick, reason, registry_of, tool, until
 
 if TYPE_CHECKING:

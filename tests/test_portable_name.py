@@ -7,9 +7,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ethos_registry import _core
-from ethos_registry.providers._portable_name import portable_name
-from ethos_registry.types._errors import ConfigError
+from ethos_registry import ConfigError, _core
+from ethos_registry.providers import portable_name
 
 SERVERS = st.text(min_size=1, max_size=40).filter(
     lambda name: "__" not in name and name[0] != "_" and name[-1] != "_"

@@ -14,7 +14,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ethos_registry import ConfigError, Personality, Prefix, PrefixDiff, ToolRegistry, prefix_diff
+from ethos_registry import ConfigError, Personality, ToolRegistry
+from ethos_registry.providers import Prefix, PrefixDiff, prefix_diff
 from registry_tools import EVERYTHING, made
 
 MANY = Personality("many", plugins=["p"], mcp_servers=["s"])
@@ -244,7 +245,7 @@ def test_prefixes_of_two_providers_are_not_compared() -> None:
 def test_a_prefix_is_compared_in_another_process() -> None:
     saved = prefix(registry("a", "é"[:0] + "b", schema=BASE), breakpoints=2)
     program = (
-        "import sys; from ethos_registry import Prefix; "
+        "import sys; from ethos_registry.providers import Prefix; "
         "print(Prefix.from_json(sys.stdin.read()).bytes_digest)"
     )
     done = subprocess.run(

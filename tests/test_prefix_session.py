@@ -10,7 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ethos_registry import ConfigError, Personality, PrefixSession, ToolRegistry, View
+from ethos_registry import ConfigError, Personality, ToolRegistry, View
+from ethos_registry.registry import PrefixSession
 from registry_tools import EVERYTHING, made, names
 
 SERVERS = Personality("p", mcp_servers=["s"], plugins=["p"])

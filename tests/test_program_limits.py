@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry import CommandSandbox, ProgramRunner, SandboxPolicy, start_supervised
+from ethos_registry import ConfigError
 from ethos_registry._processes import supervisor
-from ethos_registry.types._errors import ConfigError
+from ethos_registry.capabilities import (
+    CommandSandbox,
+    ProgramRunner,
+    SandboxPolicy,
+    start_supervised,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="resource limits need Linux")
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import CallResult, ConfigError, MalformedCall, ToolCall, ToolRegistry, err, ok
-from ethos_registry.providers._by_name import PROVIDERS, provider
+from ethos_registry import CallResult, ConfigError, ToolCall, ToolRegistry, err, ok, provider
+from ethos_registry.providers._by_name import PROVIDERS
+from ethos_registry.types import MalformedCall
 from registry_tools import EVERYTHING, made
 
 

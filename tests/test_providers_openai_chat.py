@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from ethos_registry.providers._by_name import provider
+from ethos_registry import CallResult, ConfigError, ToolCall, err, ok, provider
 from ethos_registry.providers._wire_format import ShownTool
-from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
-from ethos_registry.types._errors import ConfigError
+from ethos_registry.types import MalformedCall
 from ethos_registry.types._json_values import freeze
-from ethos_registry.types._result import err, ok
 from ethos_registry.types._tool import Segment
 
 OPENAI = provider("openai")

@@ -25,21 +25,22 @@ from hypothesis import strategies as st
 
 from ethos_registry import (
     ConfigError,
-    EnvironmentSecrets,
     FrozenToolRegistry,
     Personality,
-    RecordingError,
-    SqliteRecording,
     Tool,
     ToolContext,
     ToolRegistry,
-    TurnRecorder,
     default_reducers,
     err,
     ok,
+)
+from ethos_registry.capabilities import EnvironmentSecrets, standard_backends
+from ethos_registry.recording import (
+    RecordingError,
+    SqliteRecording,
+    TurnRecorder,
     read_recording,
     recorded_turns,
-    standard_backends,
 )
 from ethos_registry.recording._rows import COLUMNS
 from long_counts import long_count
@@ -451,7 +452,8 @@ def test_nothing_is_written_on_the_thread_of_the_calls(tmp_path, monkeypatch):
 
 PROGRAM = """
 import sys
-from ethos_registry import Tool, ToolRegistry, TurnRecorder, ok
+from ethos_registry import Tool, ToolRegistry, ok
+from ethos_registry.recording import TurnRecorder
 path, name, count, flushes = sys.argv[1:]
 recorder = TurnRecorder(path)
 tool = Tool("say", "", {"type": "object"}, lambda args, context: ok(args["text"]))
@@ -530,7 +532,8 @@ def test_a_file_that_cannot_be_written_disturbs_no_call_and_memory_is_bounded(tm
 def test_a_full_disk_is_reported_and_written_to_again_when_it_has_room(tmp_path):
     code = """
 import resource, signal, sys
-from ethos_registry import Tool, ToolRegistry, TurnRecorder, ok, read_recording
+from ethos_registry import Tool, ToolRegistry, ok
+from ethos_registry.recording import TurnRecorder, read_recording
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 recorder = TurnRecorder(sys.argv[1], flush_seconds=1000)
 tool = Tool("say", "", {"type": "object"}, lambda args, context: ok("x y z " * 20_000))
@@ -567,7 +570,8 @@ def test_a_forked_child_records_its_own_calls_and_not_those_of_its_parent(tmp_pa
     code = f"""
 import os, sys, warnings
 warnings.simplefilter("ignore", DeprecationWarning)
-from ethos_registry import Tool, ToolRegistry, TurnRecorder, ok
+from ethos_registry import Tool, ToolRegistry, ok
+from ethos_registry.recording import TurnRecorder
 recorder = TurnRecorder({path!r}, flush_seconds=1000)
 tool = Tool("say", "", {{"type": "object"}}, lambda args, context: ok(args["text"]))
 registry = ToolRegistry([tool], observers=[recorder])

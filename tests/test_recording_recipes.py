@@ -13,7 +13,8 @@ pytest.importorskip("pyarrow", reason="recordings in Parquet need the extra parq
 
 from pyarrow import parquet
 
-from ethos_registry import Tool, ToolContext, ToolRegistry, TurnRecorder, err, ok, reduce_text
+from ethos_registry import Tool, ToolContext, ToolRegistry, err, ok, reduce_text
+from ethos_registry.recording import TurnRecorder
 from test_examples import BLOCK
 from usage_tools import is_installed, missing
 

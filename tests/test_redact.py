@@ -18,9 +18,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_sanitize
-from ethos_registry import Document, Link, ToolContext, ToolOk, ToolRegistry, default_reducers, tool
+from ethos_registry import ToolContext, ToolOk, ToolRegistry, default_reducers, tool
 from ethos_registry._core import KnownSecrets, finish, redact
 from ethos_registry.capabilities._secrets import HandedOutSecrets
+from ethos_registry.types import Document, Link
 
 CORPUS = Path(__file__).parent / "corpus"
 SHAPES = Path(__file__).parents[1] / "rust/core/src/redact/shapes.tsv"

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry import ConfigError, reduce_arrow, reduce_many
+from ethos_registry import ConfigError
+from ethos_registry.reduction import reduce_arrow, reduce_many
 
 LISTING = "".join(f"./src/parts/file_{n}.py\n" for n in range(400))
 TEXTS = [LISTING, None, "", "short", "née \U0001f41f\n" * 300, None, LISTING.replace("src", "漢")]

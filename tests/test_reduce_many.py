@@ -2,7 +2,8 @@
 
 import pytest
 
-from ethos_registry import ConfigError, reduce_many, reduce_text
+from ethos_registry import ConfigError, reduce_text
+from ethos_registry.reduction import reduce_many
 
 LISTING = "".join(f"./src/parts/file_{n}.py\n" for n in range(400))
 

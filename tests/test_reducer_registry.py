@@ -6,16 +6,15 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ethos_registry.reduction._reducers import (
-    BuiltInReducer,
+from ethos_registry import (
+    ConfigError,
     DefaultToolResultReducerRegistry,
-    ReducerAlreadyRegisteredError,
-    built_in_reducers,
+    ToolResult,
     default_reducers,
+    ok,
 )
-from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._reducer import ToolReducerContext, ToolResultReducer
-from ethos_registry.types._result import ToolResult, ok
+from ethos_registry.reduction import ToolReducerContext, ToolResultReducer, built_in_reducers
+from ethos_registry.reduction._reducers import BuiltInReducer, ReducerAlreadyRegisteredError
 
 
 class Same:

@@ -13,16 +13,14 @@ from ethos_registry import (
     ConfigError,
     FrozenToolRegistry,
     Personality,
-    ReductionPolicy,
     Tool,
     ToolContext,
     ToolRegistry,
     default_reducers,
     ok,
-    reduce_arrow,
-    reduce_many,
     reduce_text,
 )
+from ethos_registry.reduction import ReductionPolicy, reduce_arrow, reduce_many
 
 TARGETS = (1_024, 2_000, 4_000, 8_000, 16_000, 64_000)
 SMALL = [

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from ethos_registry import (
-    CapabilityBackends,
     ConfigError,
     DefaultToolRegistry,
     Personality,
@@ -25,6 +24,7 @@ from ethos_registry import (
     default_reducers,
 )
 from ethos_registry._table.entry_table import EntryTable
+from ethos_registry.capabilities import CapabilityBackends
 from registry_tools import EVERYTHING, made, names, ran
 from stepping import interrupted_at
 

@@ -9,10 +9,7 @@ from typing import Any
 import pytest
 
 from ethos_registry import (
-    AbortController,
-    AgentCatalog,
     ConfigError,
-    DispatchContext,
     FrozenToolRegistry,
     Invocation,
     InvocationFilter,
@@ -23,7 +20,10 @@ from ethos_registry import (
     err,
     ok,
 )
+from ethos_registry.agents import AgentCatalog
 from ethos_registry.execution._threads import STARTS_EAGERLY
+from ethos_registry.registry import DispatchContext
+from ethos_registry.types import AbortController
 from session_tools import calls_of, quick, reason, registry_of, tool
 
 PERSONALITY = Personality("clerk", toolset=None)

@@ -10,23 +10,22 @@ from typing import Any
 import pytest
 
 from ethos_registry import (
-    AbortController,
-    AgentCatalog,
     ConfigError,
-    DispatchContext,
-    FinishedCall,
     FrozenToolRegistry,
     InvocationFilter,
     Personality,
-    Retry,
     Tool,
     ToolContext,
     ToolRegistry,
-    UsageLedger,
     err,
     ok,
     tool,
 )
+from ethos_registry.agents import AgentCatalog
+from ethos_registry.registry import DispatchContext
+from ethos_registry.telemetry import FinishedCall
+from ethos_registry.types import AbortController, Retry
+from ethos_registry.usage import UsageLedger
 from session_tools import calls_of, quick, reason, registry_of, until
 
 SCHEMA = {"type": "object"}

@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AfterValidator, BaseModel, Field
 
+from ethos_registry import ToolContext, ToolError
 from ethos_registry.schema._arguments import Arguments
 from ethos_registry.schema._problems import MAX_FIELD_CHARS, MAX_FIELDS
-from ethos_registry.types._context import ToolContext
-from ethos_registry.types._result import ToolError
 
 
 class Color(enum.Enum):

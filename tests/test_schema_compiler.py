@@ -10,8 +10,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ethos_registry import Personality, Tool, ToolRegistry, _core
-from ethos_registry.providers._by_name import PROVIDERS, provider
+from ethos_registry import Personality, Tool, ToolRegistry, _core, provider
+from ethos_registry.providers._by_name import PROVIDERS
 from ethos_registry.providers._schema_rules import DIALECTS
 from ethos_registry.providers._sent_arguments import GivenTwiceError, sent_arguments
 from ethos_registry.schema._compilation import NoSchemaError

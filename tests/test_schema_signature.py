@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from ethos_registry.schema._arguments import function_schema
+from ethos_registry import ConfigError
+from ethos_registry.schema import function_schema
 from ethos_registry.schema._parameters import read_docstring
-from ethos_registry.types._errors import ConfigError
 
 if TYPE_CHECKING:
-    from ethos_registry.types._context import ToolContext
+    from ethos_registry import ToolContext
 
 
 class Color(enum.Enum):
@@ -401,7 +401,7 @@ class TestDocstrings:
     def test_griffe_is_loaded_only_for_sections(self) -> None:
         program = (
             "import sys\n"
-            "from ethos_registry.schema._arguments import function_schema\n"
+            "from ethos_registry.schema import function_schema\n"
             "def plain(path: str):\n    'Read a file.'\n"
             "function_schema(plain)\n"
             "assert not any(name.startswith('griffe') for name in sys.modules)\n"

@@ -15,13 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ethos_registry.capabilities._files import (
-    DEFAULT_PROTECTION,
-    FileEntry,
-    Protection,
-    ReachFiles,
-    SyncReachFiles,
-)
+from ethos_registry.capabilities import Protection, ReachFiles
+from ethos_registry.capabilities._files import DEFAULT_PROTECTION, FileEntry, SyncReachFiles
 from scoped_attacks import READS, SECRET, SPECIAL, WRITES, Tree, make_tree
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs directory descriptors")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ethos_registry.types._secret_names import is_secret_name
+from ethos_registry.reduction import is_secret_name
 
 
 @pytest.mark.parametrize(

@@ -11,18 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry import (
-    AbortController,
-    EnvironmentSecrets,
-    ToolCapabilities,
-    ToolContext,
-    ToolProgressEvent,
-    ToolRegistry,
-    standard_backends,
-    terminal_tool,
-    tool,
-)
+from ethos_registry import ToolContext, ToolRegistry, tool
+from ethos_registry.capabilities import EnvironmentSecrets, ToolCapabilities, standard_backends
 from ethos_registry.capabilities._secrets import HandedOutSecrets, SecretByteStream, SecretStream
+from ethos_registry.tools import terminal_tool
+from ethos_registry.types import AbortController, ToolProgressEvent
 
 SECRET = "p/ss w0rd+correct&horse"
 FORMS = {

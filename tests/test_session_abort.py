@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import AbortController, CallResult, ToolContext, ok
+from ethos_registry import CallResult, ToolContext, ok
+from ethos_registry.types import AbortController
 from session_tools import (
     answer,
     calls_of,

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import InvocationFilter, Retry, ToolOk, ok
+from ethos_registry import InvocationFilter, ToolOk, ok
 from ethos_registry.execution._arguments import BadArgumentsError, parse_json_arguments
 from ethos_registry.execution._batch_run import TICK_SECONDS, Watch
+from ethos_registry.types import Retry
 from session_tools import (
     answer,
     calls_of,

@@ -14,7 +14,6 @@ from ethos_registry import (
     CallResult,
     ConfigError,
     DefaultToolResultReducerRegistry,
-    MalformedCall,
     Tool,
     ToolContext,
     ToolError,
@@ -23,6 +22,7 @@ from ethos_registry import (
     err,
     ok,
 )
+from ethos_registry.types import MalformedCall
 from session_tools import answer, calls_of, code, quick, reason, registry_of, tool
 
 

@@ -12,17 +12,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ethos_registry import (
-    DispatchContext,
-    InvocationFilter,
-    MemoryArtifactStore,
-    ToolCall,
-    ToolContext,
-    ToolRegistry,
-    TurnAlreadySignalledError,
-    ok,
-)
-from ethos_registry.tools._artifact_readers import ArtifactReaders
+from ethos_registry import InvocationFilter, ToolCall, ToolContext, ToolRegistry, ok
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.registry import DispatchContext, TurnAlreadySignalledError
+from ethos_registry.tools import ArtifactReaders
 from session_tools import answer, calls_of, code, quick, reason, registry_of, tool, until
 
 

@@ -13,18 +13,11 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import (
-    AbortController,
-    Attachment,
-    DefaultToolResultReducerRegistry,
-    MemoryArtifactStore,
-    NetworkPolicy,
-    ReadMtime,
-    ToolContext,
-    ToolProgressEvent,
-    ok,
-)
+from ethos_registry import DefaultToolResultReducerRegistry, ToolContext, ok
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.capabilities import NetworkPolicy
 from ethos_registry.testing import RecordingEmit
+from ethos_registry.types import AbortController, Attachment, ReadMtime, ToolProgressEvent
 from ethos_registry.types._context import CONTEXT_FIELDS
 from session_tools import answer, calls_of, in_own_process, quick, registry_of, tool
 

@@ -9,15 +9,9 @@ from typing import Any, Self
 
 import pytest
 
-from ethos_registry import (
-    AbortController,
-    ConfigError,
-    InvocationFilter,
-    ToolContext,
-    ToolRegistry,
-    ok,
-)
+from ethos_registry import ConfigError, InvocationFilter, ToolContext, ToolRegistry, ok
 from ethos_registry import tool as make_tool
+from ethos_registry.types import AbortController
 from session_tools import calls_of, code, hang, quick, reason, registry_of, tool, until
 
 

@@ -13,16 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ethos_registry import (
-    AbortController,
-    MalformedCall,
-    Tool,
-    ToolCall,
-    ToolContext,
-    ToolFilterOpts,
-    ok,
-)
+from ethos_registry import Tool, ToolCall, ToolContext, ToolFilterOpts, ok
 from ethos_registry.registry._settings import checked_runtime
+from ethos_registry.types import AbortController, MalformedCall
 from session_tools import code, reason, registry_of, tool
 
 MARKER_CHARS = 60

@@ -293,7 +293,8 @@ async def test_a_call_that_ended_keeps_nothing_alive(*, plain: bool) -> None:
 
 HUNG_PROGRAM = """
 import asyncio, threading, time
-from ethos_registry import AbortController, Tool, ToolCall, ToolContext, ToolRegistry
+from ethos_registry import Tool, ToolCall, ToolContext, ToolRegistry
+from ethos_registry.types import AbortController
 
 all_hang = threading.Barrier(41)
 

@@ -9,31 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry import (
-    AbortController,
-    Attachment,
+from ethos_registry import ConfigError, Personality, ToolContext, ToolRegistry, err, ok, tool
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.capabilities import (
+    CommandSandbox,
+    ConnectionPools,
+    EnvironmentSecrets,
     FetchLimits,
     FsReach,
-    MemoryArtifactStore,
+    KeyValueDatabase,
     NetworkPolicy,
-    Personality,
     ProgramRunner,
     ToolCapabilities,
-    ToolContext,
-    ToolRegistry,
-    UsageLedger,
-    err,
     folder_storage,
-    ok,
-    tool,
+    standard_backends,
 )
-from ethos_registry.capabilities._key_values import KeyValueDatabase
-from ethos_registry.capabilities._network import ConnectionPools
 from ethos_registry.capabilities._resolver import narrowed_reach, uncovered_paths
-from ethos_registry.capabilities._sandbox import CommandSandbox
-from ethos_registry.capabilities._secrets import EnvironmentSecrets
-from ethos_registry.capabilities._standard import standard_backends
-from ethos_registry.types._errors import ConfigError
+from ethos_registry.types import AbortController, Attachment
+from ethos_registry.usage import UsageLedger
 from loopback_http import response, serving
 from session_tools import until
 

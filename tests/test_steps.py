@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ethos_registry import (
-    AbortController,
     DefaultToolResultReducerRegistry,
     InvocationFilter,
     Tool,
@@ -20,6 +19,7 @@ from ethos_registry import (
     ok,
 )
 from ethos_registry.execution import _steps
+from ethos_registry.types import AbortController
 from session_tools import quick, reason, registry_of, tool
 
 if TYPE_CHECKING:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ethos_registry import ConfigError, DispatchContext, Tool, ToolRegistry, ok
+from ethos_registry import ConfigError, Tool, ToolRegistry, ok
+from ethos_registry.registry import DispatchContext
 
 SCHEMA = {
     "type": "object",

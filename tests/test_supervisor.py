@@ -16,14 +16,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ethos_registry import AbortController, SupervisedProcess, ToolContext, ToolRegistry
-from ethos_registry import start_supervised as start
+from ethos_registry import ToolContext, ToolRegistry
 from ethos_registry._processes import supervisor
 from ethos_registry._processes.process_group import GroupProcess
-from ethos_registry.tools import _process
+from ethos_registry.capabilities import SupervisedProcess
+from ethos_registry.capabilities import start_supervised as start
+from ethos_registry.tools import _process, run_tests_tool, terminal_tool
 from ethos_registry.tools._command import Ending
-from ethos_registry.tools._project_checks import run_tests_tool
-from ethos_registry.tools._terminal import terminal_tool
+from ethos_registry.types import AbortController
 from session_tools import in_own_process
 from started import PATIENCE_SECONDS, started, wait_for_file, wait_until
 
@@ -250,7 +250,7 @@ class TestNothingOutlives:
         program = (
             "import asyncio, sys\n"
             "from ethos_registry import ToolContext\n"
-            "from ethos_registry.tools._terminal import terminal_tool\n"
+            "from ethos_registry.tools import terminal_tool\n"
             "asyncio.run(terminal_tool().execute({'command': sys.argv[1]},\n"
             "    ToolContext(working_dir=sys.argv[2])))\n"
         )
@@ -294,7 +294,7 @@ class TestNothingOutlives:
         """The fork holds the host's end of the pipe open, so its end is no sign."""
         program = (
             "import os, sys, time\n"
-            "from ethos_registry import start_supervised\n"
+            "from ethos_registry.capabilities import start_supervised\n"
             "process = start_supervised(['./sleeper', '999'], directory=sys.argv[1])\n"
             "process.wait_started()\n"
             "if os.fork() == 0:\n"
@@ -322,7 +322,7 @@ class TestWhatACommandLeaves:
         program = (
             "import asyncio, sys\n"
             "from ethos_registry import ToolContext\n"
-            "from ethos_registry.tools._terminal import terminal_tool\n"
+            "from ethos_registry.tools import terminal_tool\n"
             "result = asyncio.run(terminal_tool().execute(\n"
             "    {'command': './sleeper 999 & echo started'},\n"
             "    ToolContext(working_dir=sys.argv[1])))\n"
@@ -466,7 +466,7 @@ class TestTheHandle:
         """In a process of its own: other tests have descriptors and children too."""
         done = in_own_process("""
             import os, time
-            from ethos_registry import start_supervised
+            from ethos_registry.capabilities import start_supervised
             start_supervised(["true"]).wait_ended(100)
             before = len(os.listdir("/proc/self/fd"))
             for _ in range(5):
@@ -485,7 +485,7 @@ class TestTheHandle:
         start(["true"]).wait_ended(100)
         code = (
             "import ctypes\n"
-            "from ethos_registry import start_supervised\n"
+            "from ethos_registry.capabilities import start_supervised\n"
             "start_supervised(['true']).wait_ended(100)\n"
             "value = ctypes.c_int(5)\n"
             "ctypes.CDLL(None).prctl(37, ctypes.byref(value), 0, 0, 0)\n"

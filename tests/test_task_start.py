@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ethos_registry import AbortController, ToolContext, ok
+from ethos_registry import ToolContext, ok
 from ethos_registry.execution import _threads
+from ethos_registry.types import AbortController
 from session_tools import calls_of, hang, in_own_process, quick, reason, registry_of, tool
 
 if TYPE_CHECKING:

@@ -15,17 +15,10 @@ from typing import Any
 import pytest
 
 from ethos_registry import (
-    Approvals,
     ConfigError,
-    DispatchContext,
     InvocationFilter,
-    Langfuse,
-    MalformedCall,
-    OpenInference,
-    OpenTelemetry,
     Pending,
     Personality,
-    Retry,
     Tool,
     ToolCall,
     ToolContext,
@@ -33,6 +26,10 @@ from ethos_registry import (
     err,
     ok,
 )
+from ethos_registry.execution import Approvals
+from ethos_registry.registry import DispatchContext
+from ethos_registry.telemetry import Langfuse, OpenInference, OpenTelemetry
+from ethos_registry.types import MalformedCall, Retry
 from session_tools import calls_of, hang, in_own_process, quick, registry_of, tool, until
 from usage_tools import missing
 
@@ -628,7 +625,8 @@ def test_nothing_of_opentelemetry_is_imported_until_it_is_turned_on() -> None:
     done = in_own_process("""
         import sys
         import ethos_registry
-        from ethos_registry import Langfuse, OpenInference, OpenTelemetry, ToolRegistry
+        from ethos_registry import ToolRegistry
+        from ethos_registry.telemetry import Langfuse, OpenInference, OpenTelemetry
         registry = ToolRegistry()
         registry.execute_parallel_sync([{"id": "1", "name": "ghost", "args": {}}])
         print([name for name in sys.modules if name.startswith("opentelemetry")])
@@ -646,7 +644,8 @@ def test_global_providers_may_be_set_after_the_registry_ran() -> None:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import SimpleSpanProcessor
         from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-        from ethos_registry import OpenTelemetry, ToolRegistry
+        from ethos_registry import ToolRegistry
+        from ethos_registry.telemetry import OpenTelemetry
 
         registry = ToolRegistry(observers=[OpenTelemetry()])
         def run():

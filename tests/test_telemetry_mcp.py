@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import McpBridge, McpServer, OpenTelemetry, Tool, ToolRegistry, ok
+from ethos_registry import Tool, ToolRegistry, ok
+from ethos_registry.mcp import McpBridge, McpServer
+from ethos_registry.telemetry import OpenTelemetry
 from mcp_bridge_tools import SDK, call, raw, view
 from usage_tools import missing
 

@@ -7,18 +7,7 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import (
-    CallResult,
-    ReadMtime,
-    Tool,
-    ToolContext,
-    ToolError,
-    ToolProgressEvent,
-    default_reducers,
-    err,
-    ok,
-    tool,
-)
+from ethos_registry import CallResult, Tool, ToolContext, ToolError, default_reducers, err, ok, tool
 from ethos_registry.testing import (
     RecordingEmit,
     assert_error,
@@ -27,6 +16,7 @@ from ethos_registry.testing import (
     run_tool,
     run_tool_async,
 )
+from ethos_registry.types import ReadMtime, ToolProgressEvent
 from registry_tools import OBJECT, made
 
 

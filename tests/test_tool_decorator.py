@@ -18,12 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
+from ethos_registry import ConfigError, Tool, ToolContext, ToolError, err, ok, tool
+from ethos_registry.schema import FunctionTool
 from ethos_registry.schema._binding import to_result
-from ethos_registry.schema._function_tool import FunctionTool, tool
-from ethos_registry.types._context import ToolContext
-from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._result import ToolError, err, ok
-from ethos_registry.types._tool import Tool
 
 
 @tool

@@ -10,21 +10,23 @@ from hypothesis import strategies as st
 
 from ethos_registry import (
     ConfigError,
-    DeferredView,
     FrozenToolRegistry,
     InvocationFilter,
     Personality,
-    PrefixSession,
-    SearchView,
     Tool,
     ToolRegistry,
-    ToolSearch,
-    UsageLedger,
     _core,
     err,
     ok,
 )
-from ethos_registry.registry import _search_view
+from ethos_registry.registry import (
+    DeferredView,
+    PrefixSession,
+    SearchView,
+    ToolSearch,
+    _search_view,
+)
+from ethos_registry.usage import UsageLedger
 from oracle_tool_search import find, words
 
 SCHEMA = {

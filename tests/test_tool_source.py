@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ethos_registry import ConfigError, ProcessTransport, Tool, ToolRegistry, ok, ready_tools
+from ethos_registry import ConfigError, Tool, ToolRegistry, ok
+from ethos_registry.tools import ready_tools
+from ethos_registry.transports import ProcessTransport
 from ethos_registry.transports._protocol import checked_references, load_tools, offered_tools
 
 one = Tool("one", "", {"type": "object"}, lambda args, context: ok(""))
@@ -41,7 +43,7 @@ def test_of_several_references_the_settings_are_those_of_the_registry() -> None:
 
 
 def test_the_offer_has_the_digest_and_the_kind_of_each_tool() -> None:
-    offered = offered_tools(load_tools(["ethos_registry:ready_tools"]))
+    offered = offered_tools(load_tools(["ethos_registry.tools:ready_tools"]))
     assert offered.keys() == {tool.name for tool in ready_tools()}
     again = offered_tools(ToolRegistry(ready_tools()))
     assert offered == again
@@ -92,4 +94,4 @@ def test_a_reference_to_something_else_is_an_error_of_the_worker(
 )
 def test_a_wrong_setting_is_refused_before_a_process_starts(settings: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match=next(iter(settings))):
-        ProcessTransport("ethos_registry:ready_tools", **settings)  # type: ignore[arg-type]
+        ProcessTransport("ethos_registry.tools:ready_tools", **settings)  # type: ignore[arg-type]

@@ -8,15 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry import (
-    Attachment,
-    AttachmentNotFoundError,
-    NetworkPolicy,
-    default_reducers,
-    provider,
-    read_attachment_tool,
-)
+from ethos_registry import default_reducers, provider
+from ethos_registry.capabilities import AttachmentNotFoundError, NetworkPolicy
 from ethos_registry.capabilities._files import TurnAttachments
+from ethos_registry.tools import read_attachment_tool
+from ethos_registry.types import Attachment
 from loopback_http import response, serving
 from web_tools import PDF, PNG, call, registry_of
 
@@ -208,9 +204,9 @@ async def test_a_length_limit_holds_for_every_kind_of_url(folder):
             Attachment("web", "file", f"http://files.test:{server.port}/x"),
         ]
 
+        from ethos_registry.capabilities import ConnectionPools
         from ethos_registry.capabilities._address_guard import HostRules
         from ethos_registry.capabilities._fetch import ReachFetch
-        from ethos_registry.capabilities._network import ConnectionPools
 
         pools = ConnectionPools(resolve=lambda host, port: ["127.0.0.1"])
         files = TurnAttachments(

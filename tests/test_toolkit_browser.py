@@ -7,16 +7,10 @@ import time
 
 import pytest
 
-from ethos_registry import (
-    Browser,
-    DispatchContext,
-    NetworkPolicy,
-    Personality,
-    ToolContext,
-    ToolRegistry,
-    default_reducers,
-    standard_backends,
-)
+from ethos_registry import Personality, ToolContext, ToolRegistry, default_reducers
+from ethos_registry.capabilities import NetworkPolicy, standard_backends
+from ethos_registry.registry import DispatchContext
+from ethos_registry.tools import Browser
 from ethos_registry.tools._browser import find_chromium, has_playwright
 from loopback_http import response, serving
 from session_tools import until

@@ -11,22 +11,22 @@ from typing import Any
 import pytest
 
 from ethos_registry import (
-    CommandSandbox,
-    FsReach,
     Personality,
     ToolContext,
+    ToolError,
+    ToolOk,
     ToolRegistry,
+    ToolResult,
     default_reducers,
-    lint_tool,
-    typecheck_tool,
 )
+from ethos_registry.capabilities import CommandSandbox, FsReach
+from ethos_registry.tools import lint_tool, typecheck_tool
 from ethos_registry.tools._project_checks import (
     LINTERS_LOOKED_FOR,
     TYPE_CHECKERS_LOOKED_FOR,
     linters_in,
     type_checkers_in,
 )
-from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 
 LINT, TYPECHECK = lint_tool(), typecheck_tool()
 

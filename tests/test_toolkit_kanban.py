@@ -15,10 +15,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry.tools._kanban import kanban_tools
-from ethos_registry.types._context import ToolContext
-from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._result import ToolError, ToolOk
+from ethos_registry import ConfigError, ToolContext, ToolError, ToolOk
+from ethos_registry.tools import kanban_tools
 from memory_folder import memory_folder
 from started import ended_with_test
 

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ethos_registry import ToolContext, ToolError, ToolOk
+from ethos_registry.tools import list_files_tool
 from ethos_registry.tools._arguments import RefusalError, WorkingFiles
-from ethos_registry.tools._list_files import Glob, Walk, list_files_tool
-from ethos_registry.types._abort import AbortController
-from ethos_registry.types._context import ToolContext
-from ethos_registry.types._result import ToolError, ToolOk
+from ethos_registry.tools._list_files import Glob, Walk
+from ethos_registry.types import AbortController
 from started import no_descriptor_left
 
 TOOL = list_files_tool()

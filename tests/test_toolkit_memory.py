@@ -15,20 +15,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from ethos_registry import (
-    ConfigError,
-    KeyValueDatabase,
-    Personality,
-    Tool,
-    ToolContext,
-    ToolRegistry,
-    TurnRecorder,
-    memory_tools,
-    ok,
-    session_search_tool,
-    standard_backends,
-    todo_tools,
-)
+from ethos_registry import ConfigError, Personality, Tool, ToolContext, ToolRegistry, ok
+from ethos_registry.capabilities import KeyValueDatabase, standard_backends
+from ethos_registry.recording import TurnRecorder
+from ethos_registry.tools import memory_tools, session_search_tool, todo_tools
 from started import ended_with_test
 
 GLOBAL = ToolContext(memory_scope="global")
@@ -187,7 +177,8 @@ def test_a_file_that_cannot_be_used_is_a_clear_error(tmp_path):
 
 WRITER = """
 import sys
-from ethos_registry import ToolContext, memory_tools
+from ethos_registry import ToolContext
+from ethos_registry.tools import memory_tools
 tool = memory_tools(sys.argv[1])[2]
 context = ToolContext(memory_scope="global")
 for number in range(20):

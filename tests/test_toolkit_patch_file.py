@@ -9,10 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ethos_registry.tools._patch_file import nearest_line, patch_file_tool
-from ethos_registry.types._context import ToolContext
-from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._result import ToolError, ToolOk
+from ethos_registry import ConfigError, ToolContext, ToolError, ToolOk
+from ethos_registry.tools import patch_file_tool
+from ethos_registry.tools._patch_file import nearest_line
 
 TOOL = patch_file_tool()
 

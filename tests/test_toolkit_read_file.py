@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry.tools._read_file import LineScan, TooLargeError, read_file_tool, scan_lines
-from ethos_registry.types._abort import AbortController
-from ethos_registry.types._context import ReadMtime, ToolContext
-from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._result import ToolError, ToolOk
+from ethos_registry import ConfigError, ToolContext, ToolError, ToolOk
+from ethos_registry.tools import read_file_tool
+from ethos_registry.tools._read_file import LineScan, TooLargeError, scan_lines
+from ethos_registry.types import AbortController, ReadMtime
 from started import no_descriptor_left
 
 TOOL = read_file_tool()

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ethos_registry.registry._tool_registry import ToolRegistry
-from ethos_registry.tools._ready import ready_tools
-from ethos_registry.types._call import ToolCall
-from ethos_registry.types._context import ToolContext
+from ethos_registry import ToolCall, ToolContext, ToolRegistry
+from ethos_registry.tools import ready_tools
 
 NAMES = [
     "lint",

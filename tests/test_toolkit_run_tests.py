@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from ethos_registry.tools._project_checks import LOOKED_FOR, run_tests_tool, runners_in
+from ethos_registry import ToolContext, ToolError, ToolOk, ToolResult
+from ethos_registry.tools import run_tests_tool
+from ethos_registry.tools._project_checks import LOOKED_FOR, runners_in
 from ethos_registry.tools._project_command import Runner
-from ethos_registry.types._context import ToolContext
-from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 
 TOOL = run_tests_tool()
 

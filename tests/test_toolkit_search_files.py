@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry.tools._search_files import matching_lines, search_files_tool
-from ethos_registry.types._abort import AbortController
-from ethos_registry.types._context import ToolContext
-from ethos_registry.types._result import ToolError, ToolOk
+from ethos_registry import ToolContext, ToolError, ToolOk
+from ethos_registry.tools import search_files_tool
+from ethos_registry.tools._search_files import matching_lines
+from ethos_registry.types import AbortController
 
 TOOL = search_files_tool()
 

@@ -15,12 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry.tools import _process
+from ethos_registry import ConfigError, ToolContext, ToolError, ToolOk, ToolResult
+from ethos_registry.tools import _process, terminal_tool
 from ethos_registry.tools._process import BoundedOutput, OutputProgress
-from ethos_registry.tools._terminal import terminal_tool
-from ethos_registry.types._context import ToolContext, ToolProgressEvent
-from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._result import ToolError, ToolOk, ToolResult
+from ethos_registry.types import ToolProgressEvent
 from session_tools import until
 from started import no_descriptor_left
 
@@ -429,9 +427,9 @@ class TestLoops:
     def test_the_interpreter_ends_clean_in_development_mode(self, folder: Path) -> None:
         script = (
             "import asyncio, os\n"
-            "from ethos_registry.types._context import ToolContext\n"
+            "from ethos_registry import ToolContext\n"
             "from ethos_registry.tools import _process as process\n"
-            "from ethos_registry.tools._terminal import terminal_tool\n"
+            "from ethos_registry.tools import terminal_tool\n"
             "process._KILL_GRACE_SECONDS = 100\n"
             "async def main():\n"
             "    asyncio.get_running_loop().slow_callback_duration = 600\n"
@@ -455,8 +453,8 @@ class TestLoops:
     def test_a_loop_that_ends_while_a_program_starts_ends_at_once(self, folder: Path) -> None:
         script = (
             "import asyncio\n"
-            "from ethos_registry.types._context import ToolContext\n"
-            "from ethos_registry.tools._terminal import terminal_tool\n"
+            "from ethos_registry import ToolContext\n"
+            "from ethos_registry.tools import terminal_tool\n"
             "async def main(steps):\n"
             # A busy machine is no fault: what takes a tenth of a second is told as slow.
             "    asyncio.get_running_loop().slow_callback_duration = 60\n"
@@ -481,8 +479,8 @@ class TestLoops:
     def test_where_nobody_may_wait_for_children_no_command_is_a_success(self, folder: Path) -> None:
         script = (
             "import asyncio, signal\n"
-            "from ethos_registry.types._context import ToolContext\n"
-            "from ethos_registry.tools._terminal import terminal_tool\n"
+            "from ethos_registry import ToolContext\n"
+            "from ethos_registry.tools import terminal_tool\n"
             "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
             "async def main():\n"
             "    asyncio.get_running_loop().slow_callback_duration = 600\n"

@@ -8,19 +8,15 @@ import sys
 
 import pytest
 
-from ethos_registry import (
+from ethos_registry import ConfigError, ToolRegistry, default_reducers
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.capabilities import EnvironmentSecrets, FetchLimits, NetworkPolicy
+from ethos_registry.tools import (
     ArtifactReaders,
     BraveSearch,
-    ConfigError,
-    EnvironmentSecrets,
-    FetchLimits,
-    MemoryArtifactStore,
-    NetworkPolicy,
     ScriptedSearch,
     SearchResult,
     TavilySearch,
-    ToolRegistry,
-    default_reducers,
     fetch_url_tool,
     web_search_tool,
 )
@@ -289,7 +285,8 @@ def test_no_reducer_changes_what_was_fetched_or_found():
 
 def test_the_package_and_the_other_tools_load_nothing_of_the_extra():
     code = (
-        "import sys; from ethos_registry import ScriptedSearch, read_file_tool, web_search_tool; "
+        "import sys\n"
+        "from ethos_registry.tools import ScriptedSearch, read_file_tool, web_search_tool\n"
         "web_search_tool(ScriptedSearch({})); "
         "assert not {'trafilatura', 'lxml', 'httpcore'} & sys.modules.keys()"
     )

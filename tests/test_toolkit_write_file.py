@@ -14,15 +14,16 @@ from typing import Any
 
 import pytest
 
-from ethos_registry.tools import _folder
-from ethos_registry.tools._list_files import list_files_tool
-from ethos_registry.tools._patch_file import patch_file_tool
-from ethos_registry.tools._read_file import read_file_tool
-from ethos_registry.tools._search_files import search_files_tool
-from ethos_registry.tools._write_file import write_file_tool
-from ethos_registry.types._abort import AbortController
-from ethos_registry.types._context import ReadMtime, ToolContext
-from ethos_registry.types._result import ToolError, ToolOk
+from ethos_registry import ToolContext, ToolError, ToolOk
+from ethos_registry.tools import (
+    _folder,
+    list_files_tool,
+    patch_file_tool,
+    read_file_tool,
+    search_files_tool,
+    write_file_tool,
+)
+from ethos_registry.types import AbortController, ReadMtime
 from long_counts import long_count
 from memory_folder import memory_folder
 from started import ended_with_test, no_descriptor_left
@@ -442,7 +443,7 @@ KILLED_WRITER = """
 import resource, signal
 from pathlib import Path
 from ethos_registry import ToolContext
-from ethos_registry.tools._write_file import write_file_tool
+from ethos_registry.tools import write_file_tool
 
 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # the system kills a process that writes more
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))

@@ -13,37 +13,42 @@ import pytest
 
 from ethos_registry import (
     NO_TOOLS,
-    AbortController,
-    AbortSignal,
-    Attachment,
     ConfigError,
     DefaultToolResultReducerRegistry,
-    FsReach,
-    LiveContext,
-    LocalTransport,
-    MemoryArtifactStore,
-    NetworkPolicy,
     Personality,
-    ReadMtime,
     Tool,
     ToolContext,
     ToolError,
-    ToolExecuteRequest,
     ToolFilterOpts,
     ToolOk,
-    ToolProgressEvent,
     ToolRegistry,
+    err,
+    ok,
+)
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.capabilities import FsReach, NetworkPolicy
+from ethos_registry.transports import (
+    FinishFacts,
+    FinishOrder,
+    LiveContext,
+    LocalTransport,
+    SharedFolder,
+    ToolExecuteRequest,
     ToolTransport,
     TransportItem,
     TransportProgress,
     TransportReply,
     TransportStarted,
     TransportTraits,
-    err,
-    ok,
+)
+from ethos_registry.types import (
+    AbortController,
+    AbortSignal,
+    Attachment,
+    ReadMtime,
+    ToolProgressEvent,
 )
 from ethos_registry.types._context import CONTEXT_FIELDS, LIVE_FIELDS, WIRE_FIELDS, ContextChanges
-from ethos_registry.types._remote_finish import FinishFacts, FinishOrder, SharedFolder
 from ethos_registry.types._transport import (
     LIVE_FIELDS_ELSEWHERE,
     REQUEST_FIELDS,

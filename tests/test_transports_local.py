@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import LocalTransport
+from ethos_registry.transports import LocalTransport
 from transports import table, tools
 
 

@@ -16,20 +16,10 @@ pytest.importorskip("mcp", reason="the transport needs the extra mcp")
 
 from mcp.client import Client
 
-from ethos_registry import (
-    AbortController,
-    ConfigError,
-    McpGateway,
-    McpServer,
-    McpTransport,
-    Personality,
-    Tool,
-    ToolContext,
-    ToolExecuteRequest,
-    ToolOk,
-    ToolRegistry,
-    ok,
-)
+from ethos_registry import ConfigError, Personality, Tool, ToolContext, ToolOk, ToolRegistry, ok
+from ethos_registry.mcp import McpGateway, McpServer
+from ethos_registry.transports import McpTransport, ToolExecuteRequest
+from ethos_registry.types import AbortController
 from transports import table, tools
 
 TESTS = str(Path(__file__).parent)

@@ -17,16 +17,9 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import (
-    CallResult,
-    CommandSandbox,
-    EthosRegistryError,
-    ProcessTransport,
-    SandboxPolicy,
-    ToolRegistry,
-    WorkerLimits,
-    sandbox_support,
-)
+from ethos_registry import CallResult, EthosRegistryError, ToolRegistry
+from ethos_registry.capabilities import CommandSandbox, SandboxPolicy, sandbox_support
+from ethos_registry.transports import ProcessTransport, WorkerLimits
 from long_counts import long_count
 from started import PATIENCE_SECONDS, started, wait_until
 from transports import table, tools

@@ -14,15 +14,11 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import (
-    AbortController,
-    ConfigError,
-    RayTransport,
-    ToolContext,
-    ToolExecuteRequest,
-    TransportReply,
-)
+from ethos_registry import ConfigError, ToolContext
+from ethos_registry.transports import ToolExecuteRequest, TransportReply
+from ethos_registry.transports.ray import RayTransport
 from ethos_registry.transports.ray._members import OwnMembers
+from ethos_registry.types import AbortController
 from mcp_gateway_tools import missing
 from transports import table, tools
 

@@ -11,21 +11,18 @@ from typing import Any
 import pytest
 
 from ethos_registry import (
-    AbortController,
     ConfigError,
-    DispatchContext,
     Personality,
     Tool,
     ToolAlreadyRegisteredError,
     ToolContext,
-    ToolExecution,
     ToolRegistry,
-    TurnAlreadySignalledError,
-    call_checksum,
     err,
     ok,
     tool,
 )
+from ethos_registry.registry import DispatchContext, ToolExecution, TurnAlreadySignalledError
+from ethos_registry.types import AbortController, call_checksum
 from registry_tools import made, names, outcomes
 
 EVERYBODY = Personality("everybody")

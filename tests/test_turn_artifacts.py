@@ -11,19 +11,10 @@ from typing import Any
 import pytest
 
 from artifact_tools import LINE
-from ethos_registry import (
-    ArtifactReaders,
-    CallResult,
-    DispatchContext,
-    MemoryArtifactStore,
-    Personality,
-    SpooledArtifactStore,
-    ToolContext,
-    ToolRegistry,
-    TurnAlreadySignalledError,
-    ok,
-)
-from ethos_registry.registry._tool_registry import Turn
+from ethos_registry import CallResult, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry.artifacts import MemoryArtifactStore, SpooledArtifactStore
+from ethos_registry.registry import DispatchContext, Turn, TurnAlreadySignalledError
+from ethos_registry.tools import ArtifactReaders
 from registry_tools import made, names
 from session_tools import calls_of, code, reason, tool
 

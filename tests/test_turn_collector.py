@@ -12,16 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry import (
-    AbortController,
-    BatchControl,
-    ConfigError,
-    InvocationFilter,
-    Personality,
-    ToolContext,
-    ToolRegistry,
-    TurnCollector,
-)
+from ethos_registry import ConfigError, InvocationFilter, Personality, ToolContext, ToolRegistry
+from ethos_registry.adapters import TurnCollector
+from ethos_registry.execution import BatchControl
+from ethos_registry.types import AbortController
 from session_tools import until
 
 

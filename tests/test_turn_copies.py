@@ -9,15 +9,10 @@ from typing import Any
 import pytest
 
 from artifact_tools import kept
-from ethos_registry import (
-    ArtifactReaders,
-    ConfigError,
-    DispatchContext,
-    FrozenToolRegistry,
-    MemoryArtifactStore,
-    ToolContext,
-    ToolRegistry,
-)
+from ethos_registry import ConfigError, FrozenToolRegistry, ToolContext, ToolRegistry
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.registry import DispatchContext
+from ethos_registry.tools import ArtifactReaders
 from registry_tools import made
 
 COPIES: dict[str, Any] = {

@@ -6,7 +6,6 @@ import threading
 import pytest
 
 from ethos_registry import (
-    AgentCatalog,
     ConfigError,
     DefaultToolResultReducerRegistry,
     FrozenToolRegistry,
@@ -19,6 +18,7 @@ from ethos_registry import (
     err,
     ok,
 )
+from ethos_registry.agents import AgentCatalog
 from ethos_registry.tools._artifact_readers import READER_NAMES
 
 SCHEMA = {"type": "object"}

@@ -19,15 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry import (
-    ConfigError,
-    Tool,
-    ToolRegistry,
-    UsageLedger,
-    UsageStoreError,
-    ok,
-    read_usage,
-)
+from ethos_registry import ConfigError, Tool, ToolRegistry, ok
+from ethos_registry.usage import UsageLedger, UsageStoreError, read_usage
 from ethos_registry.usage._record import OTHER_NAMES, SECONDS_PER_DAY, Counts, bucket_of, quantile
 from session_tools import in_own_process
 from started import ended_with_test, wait_until
@@ -234,7 +227,7 @@ def test_no_thread_runs_before_the_first_record_and_none_after_close(tmp_path):
 def test_a_ledger_that_nobody_closes_is_written_at_the_normal_end(tmp_path):
     path = tmp_path / "usage.sqlite3"
     in_own_process(f"""
-        from ethos_registry import UsageLedger
+        from ethos_registry.usage import UsageLedger
         ledger = UsageLedger({str(path)!r}, flush_seconds=600)
         for _ in range(10):
             ledger.record("search", "clerk", "ok")
@@ -255,7 +248,7 @@ def test_the_default_ledger_is_one_object_at_the_place_that_is_named(tmp_path):
     done = in_own_process(f"""
         import os
         os.environ["ETHOS_REGISTRY_USAGE"] = {str(path)!r}
-        from ethos_registry import UsageLedger
+        from ethos_registry.usage import UsageLedger
         assert UsageLedger.default() is UsageLedger.default()
         UsageLedger.default().record("search", "clerk", "ok")
         print(UsageLedger.default().place)
@@ -268,7 +261,7 @@ def test_no_file_is_made_unless_somebody_asks_for_it(tmp_path):
     in_own_process(f"""
         import os
         os.environ["HOME"] = os.environ["XDG_DATA_HOME"] = {str(tmp_path)!r}
-        from ethos_registry import UsageLedger
+        from ethos_registry.usage import UsageLedger
         UsageLedger().record("search", "clerk", "ok")
     """)
     assert list(tmp_path.iterdir()) == []
@@ -331,7 +324,7 @@ def test_threads_count_exactly(tmp_path):
 
 RECORD = """
     import sys
-    from ethos_registry import UsageLedger
+    from ethos_registry.usage import UsageLedger
     place, number = sys.argv[1], int(sys.argv[2])
     ledger = UsageLedger(place, flush_records=50, flush_seconds=0.01)
     for call in range(2_000):
@@ -361,7 +354,7 @@ def test_a_forked_child_counts_from_zero_and_leaves_the_parents_counts_alone(tmp
     done = in_own_process(f"""
         import os, sys, warnings
         warnings.simplefilter("ignore", DeprecationWarning)
-        from ethos_registry import UsageLedger
+        from ethos_registry.usage import UsageLedger
         ledger = UsageLedger({str(path)!r}, flush_seconds=600)
         for _ in range(5):
             ledger.record("search", "parent", "ok")
@@ -387,7 +380,7 @@ def test_calls_after_close_are_written_by_the_next_close_in_this_process_and_in_
     in_own_process(
         f"""
         import os
-        from ethos_registry import UsageLedger
+        from ethos_registry.usage import UsageLedger
         ledger = UsageLedger({str(path)!r})
         for _ in range(2):
             ledger.record("a", "x", "ok")
@@ -429,7 +422,7 @@ def test_workers_of_multiprocessing_write_at_their_end(tmp_path, method):
         textwrap.dedent(f"""
         import multiprocessing, warnings
         warnings.simplefilter("ignore", DeprecationWarning)
-        from ethos_registry import UsageLedger
+        from ethos_registry.usage import UsageLedger
         ledger = UsageLedger({str(path)!r}, flush_seconds=600)
         def work(number):
             ledger.record("search", f"worker_{{number}}", "ok")
@@ -450,7 +443,7 @@ def test_workers_of_multiprocessing_write_at_their_end(tmp_path, method):
 
 COUNTED_AND_SAID = """
     import sys
-    from ethos_registry import UsageLedger
+    from ethos_registry.usage import UsageLedger
     ledger = UsageLedger(sys.argv[1], flush_records=20, flush_seconds=0.02)
     number = 0
     while True:
@@ -609,7 +602,7 @@ def test_a_full_disk_is_one_warning_and_calls_go_on(tmp_path):
     done = in_own_process(f"""
         import json, logging, resource, signal
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        from ethos_registry import UsageLedger
+        from ethos_registry.usage import UsageLedger
         records = []
         class Keep(logging.Handler):
             def emit(self, record):

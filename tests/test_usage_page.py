@@ -14,8 +14,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from ethos_registry import Registration, Tool, UsageLedger, ok, read_usage
+from ethos_registry import Tool, ok
 from ethos_registry._cli.usage import make_server
+from ethos_registry.registry import Registration
+from ethos_registry.usage import UsageLedger, read_usage
 from usage_tools import missing
 
 BROWSER_FLAGS = [

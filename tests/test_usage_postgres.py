@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from ethos_registry import ConfigError, UsageLedger, UsageStoreError, read_usage
+from ethos_registry import ConfigError
+from ethos_registry.usage import UsageLedger, UsageStoreError, read_usage
 from ethos_registry.usage._record import SECONDS_PER_DAY
 from test_usage_ledger import RECORD, flushed_by_a_killed_writer, wait_until
 from usage_tools import finish, postgres_server, start_python

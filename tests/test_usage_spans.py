@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry import read_usage
+from ethos_registry.usage import read_usage
 from ethos_registry.usage._record import (
     NOT_REACHED,
     SECONDS_PER_DAY,

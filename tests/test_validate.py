@@ -13,11 +13,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ethos_registry import _core
+from ethos_registry import ConfigError, Tool, _core
 from ethos_registry.schema._problems import MAX_FIELD_CHARS, MAX_FIELDS
 from ethos_registry.schema._validate import ArgumentValidator
-from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._tool import Tool
 
 NAMES = ("a", "b", "0", "")
 PATTERNS = ("^a", "b$", "^[a-c]*$", "x|y", "^(ab)+$", "^.{2,3}$", "[0-9]", r"^\d+$", r"a\.b")

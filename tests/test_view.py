@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ethos_registry import ConfigError, Personality, ToolContext, ToolRegistry
-from ethos_registry.types._ports import ToolView
+from ethos_registry.registry import ToolView
 from registry_tools import EVERYTHING, made, names
 
 

@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from ethos_registry import AgentCatalog, ConfigError, Personality, ToolCall, ToolRegistry, provider
+from ethos_registry import ConfigError, Personality, ToolCall, ToolRegistry, provider
+from ethos_registry.agents import AgentCatalog
 from wire_clients import sdk_objects
 
 TEXT = {"type": "text", "text": "I look it up."}

@@ -8,10 +8,7 @@ import time
 import pytest
 
 from ethos_registry import (
-    AgentCatalog,
-    Approvals,
     ConfigError,
-    DispatchContext,
     EthosRegistryError,
     InvocationFilter,
     Pending,
@@ -19,10 +16,12 @@ from ethos_registry import (
     Tool,
     ToolContext,
     ToolRegistry,
-    ToolSearch,
     err,
     ok,
 )
+from ethos_registry.agents import AgentCatalog
+from ethos_registry.execution import Approvals
+from ethos_registry.registry import DispatchContext, ToolSearch
 
 SCHEMA = {"type": "object"}
 P = Personality("p", exclude=["wipe"])

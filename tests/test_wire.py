@@ -13,24 +13,25 @@ from typing import Any
 import pytest
 
 from ethos_registry import (
-    AbortController,
-    Attachment,
     CallResult,
     ConfigError,
-    MemoryArtifactStore,
-    NetworkPolicy,
     Personality,
-    ReadMtime,
     ToolCall,
-    ToolCapabilities,
     ToolContext,
     ToolError,
-    ToolExecuteRequest,
     ToolFilterOpts,
-    ToolProgressEvent,
     ToolRegistry,
     err,
     ok,
+)
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.capabilities import NetworkPolicy, ToolCapabilities
+from ethos_registry.transports import ToolExecuteRequest
+from ethos_registry.types import (
+    AbortController,
+    Attachment,
+    ReadMtime,
+    ToolProgressEvent,
     result_from_wire,
 )
 from ethos_registry.types._context import CONTEXT_FIELDS, LIVE_FIELDS, WIRE_FIELDS

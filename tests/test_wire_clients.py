@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import CallResults, View, provider
+from ethos_registry import View, provider
+from ethos_registry.execution import CallResults
 from loopback import loopback
 from wire_tools import ASSISTANT, CALLS, PDF, PNG, TEXTS, registry
 
@@ -433,7 +434,7 @@ def json_ready(value: Any) -> Any:
 
 @pytest.mark.parametrize("turns", [2])
 def test_a_late_tool_is_announced_to_anthropic_without_a_change_of_the_tools(turns: int) -> None:
-    from ethos_registry import PrefixSession
+    from ethos_registry.registry import PrefixSession
     from registry_tools import made
 
     tools = registry()

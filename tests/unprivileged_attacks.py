@@ -17,8 +17,8 @@ from typing import Any
 
 from attack_place import Place, attack_place, victim_of
 from command_attacks import ATTACKS, missing_for
+from ethos_registry.capabilities import CommandSandbox
 from ethos_registry.capabilities._files import SyncReachFiles
-from ethos_registry.capabilities._sandbox import CommandSandbox
 from scoped_attacks import READS, SECRET, WRITES, make_tree
 from test_scoped_files import snapshot
 

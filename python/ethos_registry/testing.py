@@ -19,19 +19,17 @@ from typing import Any
 
 from ethos_registry import (
     CallResult,
-    ErrorCode,
-    ErrorReason,
     InvocationFilter,
     Tool,
     ToolCall,
     ToolContext,
     ToolError,
     ToolOk,
-    ToolProgressEvent,
     ToolRegistry,
     ToolResult,
-    ToolResultReducerRegistry,
 )
+from ethos_registry.reduction import ToolResultReducerRegistry
+from ethos_registry.types import ErrorCode, ErrorReason, ToolProgressEvent
 
 __all__ = [
     "FakeContext",

@@ -11,7 +11,8 @@ import pytest
 
 from adapters import table
 from adapters.table import BUDGET_CHARS, FRAMEWORK_FIRST, OPTIONS, PNG, TABLE, Answer, Call, Desk
-from ethos_registry import Document, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry import Personality, ToolContext, ToolRegistry, ok
+from ethos_registry.types import Document
 
 table.needs("claude_agent_sdk")
 

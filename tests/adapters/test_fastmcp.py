@@ -10,7 +10,8 @@ import pytest
 
 from adapters import table
 from adapters.table import BUDGET_CHARS, OPTIONS, PNG, TABLE, Answer, Call, Desk
-from ethos_registry import Document, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry import Personality, ToolContext, ToolRegistry, ok
+from ethos_registry.types import Document
 
 table.needs("fastmcp")
 

@@ -7,7 +7,8 @@ import json
 from typing import Any
 
 from adapters.table import PNG, Call
-from ethos_registry import CallResult, Image, Personality, ToolOk, ToolRegistry, View, err, ok
+from ethos_registry import CallResult, Personality, ToolOk, ToolRegistry, View, err, ok
+from ethos_registry.types import Image
 
 FIRST = (Call("report", {}, "c1"), Call("fail", {}, "c2"))
 SECOND = (Call("report", {}, "c3"),)

@@ -10,7 +10,8 @@ import pytest
 
 from adapters import table
 from adapters.table import BUDGET_CHARS, OPTIONS, PNG, TABLE, Answer, Call, Desk
-from ethos_registry import Audio, ConfigError, Document, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry import ConfigError, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry.types import Audio, Document
 
 table.needs("agents")
 

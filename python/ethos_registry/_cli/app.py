@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ethos_registry import DEFAULT_BUDGET_CHARS, __version__, provider, reduce_text
+from ethos_registry import __version__, provider, reduce_text
 from ethos_registry._cli.console import (
     CommandError,
     EndedError,
@@ -60,6 +60,7 @@ from ethos_registry._cli.sources import (
 )
 from ethos_registry._cli.usage import usage
 from ethos_registry._cli.worker import worker
+from ethos_registry.types import DEFAULT_BUDGET_CHARS
 
 __all__ = ["app"]
 

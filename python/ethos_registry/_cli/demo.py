@@ -21,18 +21,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from ethos_registry import (
-    DEFAULT_BUDGET_CHARS,
-    CallResult,
-    ToolCall,
-    ToolContext,
-    ToolProgressEvent,
-    ToolRegistry,
-    default_reducers,
-    ready_tools,
-    standard_backends,
-    todo_tools,
-)
+from ethos_registry import CallResult, ToolCall, ToolContext, ToolRegistry, default_reducers
 from ethos_registry._cli.call_report import (
     RenderedReport,
     Skipped,
@@ -43,6 +32,9 @@ from ethos_registry._cli.call_report import (
 )
 from ethos_registry._cli.console import json_text, visible, write_file, write_json, write_rendered
 from ethos_registry._cli.options import AsJson, positive_number
+from ethos_registry.capabilities import standard_backends
+from ethos_registry.tools import ready_tools, todo_tools
+from ethos_registry.types import DEFAULT_BUDGET_CHARS, ToolProgressEvent
 
 __all__ = ["LiveCalls", "Plan", "demo", "demo_plan", "live_calls", "longest_text_file", "run_demo"]
 

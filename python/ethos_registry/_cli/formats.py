@@ -15,17 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ethos_registry import (
-    FormatError,
-    OutputFormat,
-    built_in_formats,
-    load_formats,
-    reduce_text,
-    register_format,
-    registered_formats,
-    trust_formats,
-    user_formats_folder,
-)
+from ethos_registry import reduce_text
 from ethos_registry._cli.console import (
     CommandError,
     print_line,
@@ -36,6 +26,16 @@ from ethos_registry._cli.console import (
 )
 from ethos_registry._cli.options import AsJson, any_whole_number
 from ethos_registry._cli.sources import read_output
+from ethos_registry.reduction import (
+    FormatError,
+    OutputFormat,
+    built_in_formats,
+    load_formats,
+    register_format,
+    registered_formats,
+    trust_formats,
+    user_formats_folder,
+)
 
 __all__ = [
     "SAMPLES_FILE",

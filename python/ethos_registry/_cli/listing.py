@@ -14,20 +14,13 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ethos_registry import (
-    Explanation,
-    Personality,
-    Prefix,
-    Registration,
-    ToolRegistry,
-    __version__,
-    containment,
-    installed_extras,
-    provider,
-    sandbox_support,
-)
+from ethos_registry import Personality, ToolRegistry, __version__, provider
 from ethos_registry._cli.console import first_line, visible, write_rendered
 from ethos_registry._cli.prefix import shown_view
+from ethos_registry.capabilities import containment, sandbox_support
+from ethos_registry.providers import Prefix
+from ethos_registry.registry import Explanation, Registration
+from ethos_registry.types import installed_extras
 
 __all__ = [
     "CapabilityReport",

@@ -18,17 +18,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ethos_registry import (
-    McpBridge,
-    McpPins,
-    McpProblem,
-    McpServerStatus,
-    Personality,
-    PinDifference,
-    ToolContext,
-    ToolRegistry,
-    containment,
-)
+from ethos_registry import Personality, ToolContext, ToolRegistry
 from ethos_registry._cli.console import (
     CommandError,
     print_line,
@@ -40,6 +30,8 @@ from ethos_registry._cli.console import (
 )
 from ethos_registry._cli.listing import RenderedCost, prompt_cost
 from ethos_registry._cli.options import AsJson, positive_number
+from ethos_registry.capabilities import containment
+from ethos_registry.mcp import McpBridge, McpPins, McpProblem, McpServerStatus, PinDifference
 
 __all__ = ["RenderedServers", "ServersReport", "difference_lines", "mcp_app", "servers_report"]
 

@@ -6,8 +6,8 @@ from typing import Annotated, get_args
 
 import typer
 
-from ethos_registry import ReductionLevel, ReductionPolicy
 from ethos_registry._cli.console import CommandError
+from ethos_registry.reduction import ReductionLevel, ReductionPolicy
 
 __all__ = [
     "AsJson",
@@ -63,7 +63,7 @@ ToolReferences = Annotated[
         "--tools",
         metavar="MODULE:ATTRIBUTE",
         help="A Tool, a list of tools, a ToolRegistry, or a function that returns one; can be "
-        "repeated. Default: the ready tools, ethos_registry:ready_tools.",
+        "repeated. Default: the ready tools, ethos_registry.tools:ready_tools.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

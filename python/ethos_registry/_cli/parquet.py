@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ethos_registry import ConfigError, ReductionPolicy, reduce_arrow, reduce_many
+from ethos_registry import ConfigError
 from ethos_registry._cli.console import CommandError, EndedError, print_line, signals_raise
+from ethos_registry.reduction import ReductionPolicy, reduce_arrow, reduce_many
 
 __all__ = [
     "ParquetColumns",

@@ -10,17 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ethos_registry import (
-    ConfigError,
-    Personality,
-    Prefix,
-    PrefixDiff,
-    Registration,
-    ToolRegistry,
-    View,
-    prefix_diff,
-    provider,
-)
+from ethos_registry import ConfigError, Personality, ToolRegistry, View, provider
 from ethos_registry._cli.console import (
     CommandError,
     print_line,
@@ -31,6 +21,8 @@ from ethos_registry._cli.console import (
 )
 from ethos_registry._cli.options import AsJson, PersonalityFile, PersonalityId, ToolReferences
 from ethos_registry._cli.sources import make_registry, read_personality
+from ethos_registry.providers import Prefix, PrefixDiff, prefix_diff
+from ethos_registry.registry import Registration
 
 __all__ = [
     "check_hash_seeds",

@@ -13,20 +13,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ethos_registry import (
-    DEFAULT_BUDGET_CHARS,
-    RecordedCall,
-    RecordedTurn,
-    Recording,
-    Tool,
-    ToolContext,
-    ToolRegistry,
-    default_reducers,
-    err,
-    ok,
-    read_recording,
-    recorded_turns,
-)
+from ethos_registry import Tool, ToolContext, ToolRegistry, default_reducers, err, ok
 from ethos_registry._cli.console import (
     NOTHING_FOUND,
     CommandError,
@@ -39,6 +26,14 @@ from ethos_registry._cli.console import (
     write_text,
 )
 from ethos_registry._cli.options import AsJson, any_whole_number, positive_number
+from ethos_registry.recording import (
+    RecordedCall,
+    RecordedTurn,
+    Recording,
+    read_recording,
+    recorded_turns,
+)
+from ethos_registry.types import DEFAULT_BUDGET_CHARS
 
 __all__ = ["CallTable", "TurnTable", "recordings_app", "started"]
 

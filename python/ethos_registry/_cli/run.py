@@ -17,15 +17,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from ethos_registry import (
-    ReductionPolicy,
-    SupervisedProcess,
-    SupervisorUnavailableError,
-    is_secret_name,
-    redact_text,
-    reduce_text,
-    start_supervised,
-)
+from ethos_registry import reduce_text
 from ethos_registry._cli.console import (
     READ_BYTES,
     CapturedOutput,
@@ -37,6 +29,12 @@ from ethos_registry._cli.console import (
     visible,
 )
 from ethos_registry._cli.recall import OTHER_FOLDER, SavedOutputs
+from ethos_registry.capabilities import (
+    SupervisedProcess,
+    SupervisorUnavailableError,
+    start_supervised,
+)
+from ethos_registry.reduction import ReductionPolicy, is_secret_name, redact_text
 
 __all__ = [
     "SAVE_VARIABLE",

@@ -14,14 +14,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from ethos_registry import (
-    DEFAULT_BUDGET_CHARS,
-    FrozenToolRegistry,
-    McpGateway,
-    Personality,
-    ToolRegistry,
-    UsageLedger,
-)
+from ethos_registry import FrozenToolRegistry, Personality, ToolRegistry
 from ethos_registry._cli.console import CommandError, StoppedError, print_line
 from ethos_registry._cli.options import (
     PersonalityFile,
@@ -35,6 +28,9 @@ from ethos_registry._cli.sources import (
     read_personality,
     registry_to_serve,
 )
+from ethos_registry.mcp import McpGateway
+from ethos_registry.types import DEFAULT_BUDGET_CHARS
+from ethos_registry.usage import UsageLedger
 
 __all__ = ["run_server", "serve"]
 

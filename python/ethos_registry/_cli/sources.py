@@ -16,23 +16,22 @@ from pathlib import Path
 from typing import Any, cast
 
 from ethos_registry import (
-    CallResults,
-    CapabilityBackends,
     ConfigError,
     FrozenToolRegistry,
-    Observer,
     Personality,
-    Registration,
     Tool,
     ToolContext,
     ToolRegistry,
     default_reducers,
-    load_personalities,
     provider,
-    ready_tools,
-    standard_backends,
 )
 from ethos_registry._cli.console import READ_BYTES, CapturedOutput, CommandError, visible
+from ethos_registry.capabilities import CapabilityBackends, standard_backends
+from ethos_registry.config import load_personalities
+from ethos_registry.execution import CallResults
+from ethos_registry.registry import Registration
+from ethos_registry.telemetry import Observer
+from ethos_registry.tools import ready_tools
 
 __all__ = [
     "check_personality",
@@ -313,7 +312,7 @@ def _named(reference: str) -> Any:
     module_name, colon, path = reference.partition(":")
     if not colon or not module_name or not path:
         raise CommandError(
-            "`--tools` takes `module:attribute`, such as `ethos_registry:ready_tools`: "
+            "`--tools` takes `module:attribute`, such as `ethos_registry.tools:ready_tools`: "
             f"{reference!r}"
         )
     if os.getcwd() not in sys.path:

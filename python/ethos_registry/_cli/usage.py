@@ -16,7 +16,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from ethos_registry import EthosRegistryError, ToolUsage, UsageReport, read_usage
+from ethos_registry import EthosRegistryError
 from ethos_registry._cli.console import (
     CommandError,
     first_line,
@@ -29,6 +29,7 @@ from ethos_registry._cli.console import (
     write_text,
 )
 from ethos_registry._cli.options import positive_number
+from ethos_registry.usage import ToolUsage, UsageReport, read_usage
 
 __all__ = ["RenderedUsage", "csv_text", "make_server", "serve", "usage"]
 

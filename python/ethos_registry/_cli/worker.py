@@ -12,9 +12,10 @@ from typing import Annotated
 
 import typer
 
-from ethos_registry import FrozenToolRegistry, RayWorkers, ToolRegistry
+from ethos_registry import FrozenToolRegistry, ToolRegistry
 from ethos_registry._cli.console import CommandError, print_line, signals_raise
 from ethos_registry._cli.options import positive_number
+from ethos_registry.transports.ray import RayWorkers
 
 __all__ = ["worker"]
 

@@ -110,6 +110,8 @@ class SupervisorUnavailableError(EthosRegistryError, OSError):
     `start_supervised` uses process groups from now on: call it again.
     """
 
+    __module__ = "ethos_registry.capabilities"
+
 
 class SupervisedProcess(abc.ABC):
     """A program started by `start_supervised`; its methods may be called from any thread.

@@ -29,7 +29,7 @@ class SpooledArtifact:
     end. Methods raise `ArtifactGoneError` once the store was closed or the time to live has passed.
     Thread-safe.
 
-    >>> from ethos_registry import ArtifactOrigin, MemoryArtifactStore
+    >>> from ethos_registry.artifacts import ArtifactOrigin, MemoryArtifactStore
     >>> store = MemoryArtifactStore()
     >>> artifact_id = store.reserve()
     >>> store.spool(artifact_id, "a\nb\nc\n", ArtifactOrigin("make", "call_1"))

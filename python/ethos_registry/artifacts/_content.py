@@ -33,9 +33,13 @@ __all__ = [
 class ArtifactStoreError(EthosRegistryError):
     """A store cannot store the text: it is closed or full, or its directory is not writable."""
 
+    __module__ = "ethos_registry.artifacts"
+
 
 class ArtifactGoneError(EthosRegistryError):
     """An artifact's turn is over, or its time to live has passed."""
+
+    __module__ = "ethos_registry.artifacts"
 
     def __init__(self, artifact_id: str) -> None:
         super().__init__(

@@ -47,6 +47,8 @@ _SHOWN_HOSTS = 8
 class HostNotAllowedError(EthosRegistryError, PermissionError):
     """A request was not sent: its host or address is not permitted."""
 
+    __module__ = "ethos_registry.capabilities"
+
     def __init__(self, reason: str) -> None:
         super().__init__(f"HOST_NOT_ALLOWED: {reason}")
 

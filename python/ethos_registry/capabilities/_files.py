@@ -397,6 +397,8 @@ def _absolute(path: Any, folder: str) -> str:
 class AttachmentNotFoundError(EthosRegistryError, LookupError):
     """No attachment of the declared kinds has this reference."""
 
+    __module__ = "ethos_registry.capabilities"
+
 
 class TurnAttachments:
     """The attachments of the kinds that a tool declared: `["image"]`, or `"*"` for all.

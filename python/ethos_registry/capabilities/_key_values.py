@@ -50,9 +50,13 @@ _FOREVER = None
 class KeyValueError(EthosRegistryError, OSError):
     """The store failed: a full disk, a damaged file, a key or value that cannot be stored."""
 
+    __module__ = "ethos_registry.capabilities"
+
 
 class QuotaExceededError(KeyValueError):
     """A scope is full; nothing was changed."""
+
+    __module__ = "ethos_registry.capabilities"
 
 
 class KeyValueDatabase:

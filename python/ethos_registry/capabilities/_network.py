@@ -63,6 +63,8 @@ _REDIRECTS = frozenset([301, 302, 303, 307, 308])
 class ResponseTooLargeError(EthosRegistryError, OSError):
     """A reply was longer than the limit; it is dropped."""
 
+    __module__ = "ethos_registry.capabilities"
+
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:

@@ -460,6 +460,8 @@ def _quoted(path: str) -> str:
 class UnconfinedError(EthosRegistryError, RuntimeError):
     """A command must run confined, and this machine cannot confine it."""
 
+    __module__ = "ethos_registry.capabilities"
+
 
 class CommandSandboxPort(Protocol):
     """Runs commands confined; `CommandSandbox` implements it."""

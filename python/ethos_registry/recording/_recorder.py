@@ -66,7 +66,8 @@ class TurnRecorder:
     are counted in `lost_calls`. Safe from threads; a child made by `fork` records its own calls.
 
     >>> import os, tempfile
-    >>> from ethos_registry import Tool, ToolRegistry, ok, read_recording
+    >>> from ethos_registry import Tool, ToolRegistry, ok
+    >>> from ethos_registry.recording import read_recording
     >>> path = os.path.join(tempfile.mkdtemp(), "turns.sqlite3")
     >>> now = Tool("now", "The time.", {"type": "object"}, lambda args, context: ok("12:00"))
     >>> with TurnRecorder(path) as recorder:

@@ -18,6 +18,8 @@ __all__ = ["COLUMNS", "SCHEMA_VERSION", "RecordingError", "call_of", "row_of"]
 class RecordingError(EthosRegistryError):
     """A recording cannot be read or written; the message states which one and why."""
 
+    __module__ = "ethos_registry.recording"
+
     code: ClassVar[str] = "E_RECORDING"
 
 

@@ -46,6 +46,8 @@ _registered: dict[str, OutputFormat] = {}
 class FormatError(ConfigError):
     """A format cannot be read or registered; the message has the file, the key and the reason."""
 
+    __module__ = "ethos_registry.reduction"
+
     code: ClassVar[str] = "E_FORMAT"
 
 
@@ -177,6 +179,8 @@ OnError = Callable[[FormatError], object]
 
 class FormatsNotTrustedError(FormatError):
     """A project's formats were never trusted, or have changed since. See `trust_formats`."""
+
+    __module__ = "ethos_registry.reduction"
 
     code: ClassVar[str] = "E_FORMATS_NOT_TRUSTED"
 

@@ -239,7 +239,7 @@ _MAX_SCHEMA_CHARS = 8_192
 class OpenInference:
     """The attributes of OpenInference, which Phoenix and Arize read.
 
-    >>> from ethos_registry import OpenTelemetry
+    >>> from ethos_registry.telemetry import OpenTelemetry
     >>> OpenTelemetry(extra_attributes=OpenInference())
     OpenTelemetry(extra_attributes=[OpenInference()])
     """
@@ -273,7 +273,7 @@ class OpenInference:
 class Langfuse:
     """The attributes of Langfuse, which shows input and output of tools only from its own.
 
-    >>> from ethos_registry import OpenTelemetry
+    >>> from ethos_registry.telemetry import OpenTelemetry
     >>> OpenTelemetry(capture_content=True, extra_attributes=[Langfuse()])
     OpenTelemetry(capture_content=True, extra_attributes=[Langfuse()])
     """

@@ -258,7 +258,8 @@ class ArtifactReaders:
     The registry of a turn calls `forge_tools` at each iteration. Without a turn, register the tools
     that it returns, and call it again when there are more artifacts.
 
-    >>> from ethos_registry import ArtifactOrigin, MemoryArtifactStore, ToolContext
+    >>> from ethos_registry import ToolContext
+    >>> from ethos_registry.artifacts import ArtifactOrigin, MemoryArtifactStore
     >>> store = MemoryArtifactStore()
     >>> readers = ArtifactReaders(store)
     >>> readers.forge_tools()

@@ -42,6 +42,8 @@ __all__ = [
 class SearchError(EthosRegistryError):
     """A search failed; the message is for the model and names the way out."""
 
+    __module__ = "ethos_registry.tools"
+
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
@@ -296,7 +298,8 @@ def web_search_tool(backend: SearchBackend) -> Tool:
         backend: `BraveSearch()`, `TavilySearch()`, `ScriptedSearch(...)` for tests, or an object of
             your own that follows `SearchBackend`.
 
-    >>> from ethos_registry import ScriptedSearch, SearchResult, ToolRegistry
+    >>> from ethos_registry import ToolRegistry
+    >>> from ethos_registry.tools import ScriptedSearch, SearchResult
     >>> search = ScriptedSearch({"ferry": [SearchResult("Timetable", "https://ferry.example/")]})
     >>> registry = ToolRegistry([web_search_tool(search)])
     >>> calls = [{"id": "1", "name": "web_search", "args": {"query": "ferry"}}]

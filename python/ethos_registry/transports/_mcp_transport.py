@@ -190,7 +190,8 @@ class McpTransport(ToolTransport):
     Raises:
         ConfigError: A setting is wrong.
 
-    >>> from ethos_registry import McpServer, ToolRegistry
+    >>> from ethos_registry import ToolRegistry
+    >>> from ethos_registry.mcp import McpServer
     >>> far = McpTransport(McpServer(name="render", url="https://render.example/mcp/agent"))
     >>> registry = ToolRegistry(transports={"toolset:render": far})
     >>> far.close()

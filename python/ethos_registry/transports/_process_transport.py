@@ -71,7 +71,7 @@ class ProcessTransport(ToolTransport):
         ConfigError: A setting is wrong, or this system has no process groups.
 
     >>> from ethos_registry import ToolRegistry
-    >>> pool = ProcessTransport("ethos_registry:ready_tools", workers=2)
+    >>> pool = ProcessTransport("ethos_registry.tools:ready_tools", workers=2)
     >>> registry = ToolRegistry(transports={"toolset:render": pool})
     >>> pool.close()
 

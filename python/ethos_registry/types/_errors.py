@@ -27,6 +27,8 @@ __all__ = [
 class EthosRegistryError(Exception):
     """The base of every exception that this package raises."""
 
+    __module__ = "ethos_registry"
+
 
 class ConfigError(EthosRegistryError, ValueError):
     """An argument or a setting is invalid.
@@ -34,6 +36,8 @@ class ConfigError(EthosRegistryError, ValueError):
     The message is one line: what is wrong, the value and how to correct it. `context` has the same
     facts for programs: `tool_name`, `field` and `value` where they apply.
     """
+
+    __module__ = "ethos_registry"
 
     code: ClassVar[str] = "E_CONFIG"
 
@@ -47,6 +51,8 @@ class ConfigError(EthosRegistryError, ValueError):
 
 class ToolAlreadyRegisteredError(ConfigError):
     """A tool of this name is already registered; the message shows how to replace it."""
+
+    __module__ = "ethos_registry"
 
     code: ClassVar[str] = "E_TOOL_ALREADY_REGISTERED"
     status: ClassVar[int] = 409
@@ -76,6 +82,8 @@ class ApprovalError(EthosRegistryError):
     `reason` is `malformed`, `forged`, `expired`, `other_registry`, `other_caller` or `used`.
     """
 
+    __module__ = "ethos_registry.execution"
+
     code: ClassVar[str] = "E_APPROVAL"
 
     def __init__(self, reason: str, message: str) -> None:
@@ -88,6 +96,8 @@ class ApprovalError(EthosRegistryError):
 
 class TurnAlreadySignalledError(EthosRegistryError):
     """A turn was ended twice: it is acknowledged, or fails, only once."""
+
+    __module__ = "ethos_registry.registry"
 
     code: ClassVar[str] = "E_LLM_EXECUTION_ALREADY_SIGNALLED"
 

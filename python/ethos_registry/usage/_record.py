@@ -214,6 +214,8 @@ def merged(parts: Iterable[CountedCalls]) -> CountedCalls:
 class UsageStoreError(EthosRegistryError):
     """The store of a ledger cannot be read or written; the message states which one and why."""
 
+    __module__ = "ethos_registry.usage"
+
     code: ClassVar[str] = "E_USAGE_STORE"
 
 

@@ -61,7 +61,7 @@ class RayWorkers:
     Raises:
         ConfigError: A setting is wrong.
 
-    >>> workers = RayWorkers("ethos_registry:ready_tools", pool="files", workers=2)
+    >>> workers = RayWorkers("ethos_registry.tools:ready_tools", pool="files", workers=2)
     >>> workers.digest
     ''
 

@@ -73,7 +73,7 @@ class RayTransport(ToolTransport):
         ConfigError: A setting is wrong.
 
     >>> from ethos_registry import ToolRegistry
-    >>> pool = RayTransport("ethos_registry:ready_tools", resources={"toolset:render": 1})
+    >>> pool = RayTransport("ethos_registry.tools:ready_tools", resources={"toolset:render": 1})
     >>> registry = ToolRegistry(transports={"toolset:render": pool})
     >>> pool.close()
 
