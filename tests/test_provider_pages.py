@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-import test_wire_clients as wire
+import providers.test_wire_clients as wire
 from loopback import loopback
 from stream_rendering import Said, rendered
 

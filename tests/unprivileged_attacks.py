@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from attack_place import Place, attack_place, victim_of
+from capabilities.test_scoped_files import snapshot
 from command_attacks import ATTACKS, missing_for
 from ethos_registry.capabilities import CommandSandbox
 from ethos_registry.capabilities._files import SyncReachFiles
 from scoped_attacks import READS, SECRET, WRITES, make_tree
-from test_scoped_files import snapshot
 
 NOBODY = 65_534
 PR_SET_DUMPABLE = 4

@@ -174,14 +174,14 @@ class Notes:
 
     def search(self, scope: str, words: str, limit: int) -> list[FoundNote]:
         """The notes that hold all of the words, the best first."""
-        quoted = " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
+        phrases = " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
         query = (
             "SELECT notes.name, snippet(note_search, 1, '', '', ' ... ', 40) FROM note_search "
             "JOIN notes ON notes.number = note_search.rowid "
             "WHERE note_search MATCH ? AND scope = ? ORDER BY rank, notes.name LIMIT ?"
         )
         rows = self._read(
-            lambda connection: connection.execute(query, (quoted, scope, limit)).fetchall()
+            lambda connection: connection.execute(query, (phrases, scope, limit)).fetchall()
         )
         return [FoundNote(*row) for row in rows]
 
