@@ -13,7 +13,7 @@ import pytest
 from catalog_agents import Orchestrator, Specialist, names, started, tool
 from ethos_registry import ConfigError, ToolContext, err, ok
 from ethos_registry.agents import AgentCatalog, _delegation
-from ethos_registry.agents._delegation import fitted
+from ethos_registry.agents._delegation import fit_rows
 from ethos_registry.types import AbortController
 
 
@@ -265,7 +265,7 @@ def test_results_that_do_not_fit_are_cut_and_stay_json(text, budget):
         {"agent": "b", "ok": False, "error": "short"},
         {"agent": "c", "ok": True, "value": text * 20},
     ]
-    fit = fitted(rows, budget)
+    fit = fit_rows(rows, budget)
     read = json.loads(fit)
     assert [(row["agent"], row["ok"]) for row in read] == [("a", True), ("b", False), ("c", True)]
     if budget >= 400:
@@ -289,7 +289,7 @@ async def test_an_answer_that_is_cut_twice_states_the_length_that_it_had():
 def test_what_follows_the_marker_of_a_cut_stays(budget):
     tail = "\n[truncated — 5000 chars total]\n[artifact a1 has the full text]"
     row = {"agent": "a", "ok": True, "value": "\n[truncated — 7 chars total]" * 9 + tail}
-    [read] = json.loads(fitted([row], budget, [5_000]))
+    [read] = json.loads(fit_rows([row], budget, [5_000]))
     assert read["value"].endswith(tail)
     assert read["value"].count("[truncated — 5000") == 1
 

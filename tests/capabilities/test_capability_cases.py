@@ -25,7 +25,7 @@ from ethos_registry.capabilities import (
     standard_backends,
 )
 from ethos_registry.capabilities._files import SyncReachFiles
-from ethos_registry.capabilities._secrets import DeclaredSecrets, HandedOutSecrets
+from ethos_registry.capabilities._secrets import DeclaredSecrets, IssuedSecrets
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs directory descriptors")
 
@@ -122,7 +122,7 @@ def test_secrets(case: dict[str, Any]) -> None:
         return f"value of {reference}"
 
     given = case["input"]
-    resolver = DeclaredSecrets(given["declared"], source, HandedOutSecrets())
+    resolver = DeclaredSecrets(given["declared"], source, IssuedSecrets())
     try:
         actual: dict[str, Any] = {"ok": True, "value": resolver.get_sync(given["ref"])}
     except PermissionError as error:

@@ -11,7 +11,7 @@ import pytest
 
 from ethos_registry import ConfigError, Tool
 from ethos_registry.capabilities import ToolCapabilities
-from ethos_registry.capabilities._resolver import checked_backends, missing_backend
+from ethos_registry.capabilities._resolver import checked_backends, first_missing_backend
 from ethos_registry.types._policy import CAPABILITY_NAMES
 
 
@@ -84,6 +84,6 @@ def test_backends_of_the_wrong_kind_are_refused(backends: Any, message: str) -> 
 
 def test_the_first_declaration_without_a_backend_is_named() -> None:
     declared = ToolCapabilities(network={}, process={})
-    assert missing_backend(declared, {"network": print, "process": print}) is None
-    assert missing_backend(declared, {"network": print}) == "process"
-    assert missing_backend(declared, {}) == "network"
+    assert first_missing_backend(declared, {"network": print, "process": print}) is None
+    assert first_missing_backend(declared, {"network": print}) == "process"
+    assert first_missing_backend(declared, {}) == "network"

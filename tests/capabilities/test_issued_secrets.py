@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from ethos_registry.capabilities._secrets import HandedOutSecrets
+from ethos_registry.capabilities._secrets import IssuedSecrets
 
 SECRET = 'p@ss/w+k=y"\\<>12345'
 
@@ -29,6 +29,6 @@ SECRET = 'p@ss/w+k=y"\\<>12345'
     ids=["url-encoded-lower", "hex-upper", "json-escaped-slash", "repr"],
 )
 def test_a_secret_is_redacted_in_each_printed_form(form: str) -> None:
-    handed_out = HandedOutSecrets()
-    handed_out.add(SECRET)
-    assert handed_out.redact(f"a {form} z") == "a [redacted: secret] z"
+    issued_secrets = IssuedSecrets()
+    issued_secrets.add(SECRET)
+    assert issued_secrets.redact(f"a {form} z") == "a [redacted: secret] z"

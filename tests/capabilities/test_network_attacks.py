@@ -24,7 +24,7 @@ from ethos_registry.capabilities import (
 )
 from ethos_registry.capabilities._address_guard import HostRules, target_of
 from ethos_registry.capabilities._fetch import ReachFetch
-from ethos_registry.capabilities._guarded_connections import JudgedBackend
+from ethos_registry.capabilities._guarded_connections import GuardedBackend
 from loopback_http import response, serving
 from network_attacks import PUBLIC, Attack, connects, resolver
 
@@ -529,7 +529,7 @@ class Recorder:
 @given(spelled(st.integers(0, 2**32 - 1)), st.booleans())
 def test_random_numbers_are_judged_as_the_address_that_they_connect_to(spelling, allow_private):
     address, text = spelling
-    backend = JudgedBackend(allow_private=allow_private)
+    backend = GuardedBackend(allow_private=allow_private)
     backend._backend = recorder = Recorder()
     host = target_of(f"http://{text}/").host
     closed = _guarded_connections._core.closed_address(address)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import oracle_sanitize
 from ethos_registry import ToolContext, ToolOk, ToolRegistry, default_reducers, tool
 from ethos_registry._core import KnownSecrets, finish, redact
-from ethos_registry.capabilities._secrets import HandedOutSecrets
+from ethos_registry.capabilities._secrets import IssuedSecrets
 from ethos_registry.types import Document, Link
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -310,9 +310,9 @@ def test_redacting_twice_is_redacting_once(text):
 )
 def test_a_value_that_was_handed_out_is_found_in_every_form(form):
     value = 'p/ss"w?rd +with\\odd&chars'
-    handed_out = HandedOutSecrets()
-    handed_out.add(value)
-    shown = handed_out.redact(f"before {form(value)} after")
+    issued_secrets = IssuedSecrets()
+    issued_secrets.add(value)
+    shown = issued_secrets.redact(f"before {form(value)} after")
     assert "[redacted: secret]" in shown
     assert form(value) not in shown
     assert shown.startswith("before ")
@@ -320,20 +320,20 @@ def test_a_value_that_was_handed_out_is_found_in_every_form(form):
 
 
 def test_handed_out_values_show_nowhere():
-    handed_out = HandedOutSecrets()
-    handed_out.add("correct-horse-battery")
-    for shown in (repr(handed_out), repr(KnownSecrets(["correct-horse-battery"]))):
+    issued_secrets = IssuedSecrets()
+    issued_secrets.add("correct-horse-battery")
+    for shown in (repr(issued_secrets), repr(KnownSecrets(["correct-horse-battery"]))):
         assert "horse" not in shown
     with pytest.raises(TypeError):
-        __import__("pickle").dumps(handed_out)
+        __import__("pickle").dumps(issued_secrets)
     with pytest.raises(TypeError):
         __import__("pickle").dumps(KnownSecrets(["correct-horse-battery"]))
 
 
 def test_short_values_are_not_searched_for():
-    handed_out = HandedOutSecrets()
-    handed_out.add("abc")
-    assert handed_out.redact("abc abc") == "abc abc"
+    issued_secrets = IssuedSecrets()
+    issued_secrets.add("abc")
+    assert issued_secrets.redact("abc abc") == "abc abc"
 
 
 def test_a_credential_is_found_at_every_border_of_a_long_text_that_is_not_ascii():
@@ -551,27 +551,27 @@ def _examples(parsed):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_value_in_wrapped_base64_is_found(width, end):
     value = "correct-horse-battery-staple-9"
-    handed_out = HandedOutSecrets()
-    handed_out.add(value)
+    issued_secrets = IssuedSecrets()
+    issued_secrets.add(value)
     for before in range(0, 70, 7):
         encoded = base64.b64encode(b"x" * before + value.encode() + b"y" * 90).decode()
         rows = [encoded[at : at + width] for at in range(0, len(encoded), width)]
-        shown = redact(end.join(rows), handed_out.known)
+        shown = redact(end.join(rows), issued_secrets.known)
         assert "[redacted: secret]" in shown, before
 
 
 def test_the_parts_of_a_value_are_secrets_too():
-    handed_out = HandedOutSecrets()
-    handed_out.add("\ncorrect-horse-battery\n")
-    handed_out.add(json.dumps({"user": "ada", "keys": ["wrong-donkey-charger"]}))
-    handed_out.add("first-line-of-it-1\nsecond-line-of-it\n")
+    issued_secrets = IssuedSecrets()
+    issued_secrets.add("\ncorrect-horse-battery\n")
+    issued_secrets.add(json.dumps({"user": "ada", "keys": ["wrong-donkey-charger"]}))
+    issued_secrets.add("first-line-of-it-1\nsecond-line-of-it\n")
     for part in (
         "correct-horse-battery",
         "wrong-donkey-charger",
         "first-line-of-it-1",
         "second-line-of-it",
     ):
-        assert redact(f"a {part} b", handed_out.known) == "a [redacted: secret] b"
+        assert redact(f"a {part} b", issued_secrets.known) == "a [redacted: secret] b"
 
 
 def shown_by(*tools, name, **options):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ethos_registry import ToolContext, ToolRegistry, tool
 from ethos_registry.capabilities import EnvironmentSecrets, ToolCapabilities, standard_backends
-from ethos_registry.capabilities._secrets import HandedOutSecrets, SecretByteStream, SecretStream
+from ethos_registry.capabilities._secrets import IssuedSecrets, SecretByteStream, SecretStream
 from ethos_registry.tools import terminal_tool
 from ethos_registry.types import AbortController, ToolProgressEvent
 
@@ -27,14 +27,14 @@ FORMS = {
 }
 
 
-def handed_out(*values: str) -> HandedOutSecrets:
-    known = HandedOutSecrets()
+def issued_secrets(*values: str) -> IssuedSecrets:
+    known = IssuedSecrets()
     for value in values:
         known.add(value)
     return known
 
 
-def streamed(known: HandedOutSecrets, pieces: list[str]) -> str:
+def streamed(known: IssuedSecrets, pieces: list[str]) -> str:
     stream = SecretStream(known)
     out = []
     for piece in pieces:
@@ -64,13 +64,15 @@ WORDS = st.sampled_from(
 
 @given(st.lists(WORDS, max_size=12).map("".join), st.lists(st.integers(0, 60), max_size=6))
 def test_pieces_give_what_the_whole_gives(text, places):
-    known = handed_out("correct-horse", "correct-horse-battery", "horse-battery-9", "é-staple-é")
+    known = issued_secrets(
+        "correct-horse", "correct-horse-battery", "horse-battery-9", "é-staple-é"
+    )
     assert streamed(known, cut(text, places)) == known.redact(text)
 
 
 @given(st.lists(WORDS, max_size=12).map("".join), st.lists(st.integers(0, 60), max_size=6))
 def test_bytes_give_what_the_whole_gives(text, places):
-    known = handed_out("correct-horse", "é-staple-é")
+    known = issued_secrets("correct-horse", "é-staple-é")
     data = text.encode()
     ends = sorted(min(place, len(data)) for place in places)
     stream = SecretByteStream(known)
@@ -79,7 +81,7 @@ def test_bytes_give_what_the_whole_gives(text, places):
 
 
 def test_text_that_cannot_be_the_start_of_a_value_passes_at_once_as_the_same_object():
-    stream = SecretStream(handed_out("correct-horse"))
+    stream = SecretStream(issued_secrets("correct-horse"))
     text = "nothing like it"
     assert stream.add(text) is text
     assert stream.waiting == ""
@@ -117,7 +119,7 @@ async def test_a_secret_split_at_any_place_over_two_events_is_redacted(form):
     value = FORMS[form]
     text = f"sent {value} to it"
     registry = registry_of(report)
-    expected = handed_out(SECRET).redact(text)
+    expected = issued_secrets(SECRET).redact(text)
     assert expected != text
     for split in range(len(text) + 1):
         pieces = [text[:split], text[split:]]

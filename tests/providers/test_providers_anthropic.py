@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ethos_registry import CallResult, ConfigError, ToolCall, err, ok, provider
-from ethos_registry.providers._wire_format import ShownTool
+from ethos_registry.providers._wire_format import ProviderDefinition
 from ethos_registry.types import MalformedCall
 from ethos_registry.types._json_values import freeze
 from ethos_registry.types._tool import Segment
@@ -23,9 +23,9 @@ SCHEMA = {
 EPHEMERAL = {"type": "ephemeral"}
 
 
-def shown(name: str, segment: Segment = "built-in", strict: bool = False) -> ShownTool:
+def shown(name: str, segment: Segment = "built-in", strict: bool = False) -> ProviderDefinition:
     definition = {"name": name, "description": f"Do {name}.", "parameters": SCHEMA}
-    return ShownTool(freeze(definition, "definition"), segment, strict)
+    return ProviderDefinition(freeze(definition, "definition"), segment, strict)
 
 
 MIXED = [

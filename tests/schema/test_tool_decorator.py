@@ -20,7 +20,7 @@ from pydantic import BaseModel
 
 from ethos_registry import ConfigError, Tool, ToolContext, ToolError, err, ok, tool
 from ethos_registry.schema import FunctionTool
-from ethos_registry.schema._binding import to_result
+from ethos_registry.schema._binding import result_from_value
 
 
 @tool
@@ -253,31 +253,31 @@ class TestReturnedValues:
     def test_objects_become_compact_json_and_structured(
         self, returned: Any, value: str, structured: dict[str, Any]
     ) -> None:
-        result = to_result(returned)
+        result = result_from_value(returned)
         assert (result.value, result.structured) == (value, structured)
         json.dumps(result.structured)
 
     @pytest.mark.parametrize("text", ["", "text", '{"ok": true}', "\ud83d", "a\x00"])
     def test_text_stays_as_it_is(self, text: str) -> None:
-        assert to_result(text) == ok(text)
+        assert result_from_value(text) == ok(text)
 
     def test_member_of_a_text_enum_is_its_text(self) -> None:
-        result = to_result(Shade.DARK)
+        result = result_from_value(Shade.DARK)
         assert result == ok("dark")
         assert type(result.value) is str
 
     @pytest.mark.parametrize("result", [ok("v", cost_usd=1.0), err("e", "STALE_WRITE")])
     def test_results_stay_what_they_are(self, result: Any) -> None:
-        assert to_result(result) is result
+        assert result_from_value(result) is result
 
     def test_mapping_that_reads_as_a_result_is_one(self) -> None:
-        assert to_result({"ok": True, "value": "v", "more": 1}) == ok("v", more=1)
+        assert result_from_value({"ok": True, "value": "v", "more": 1}) == ok("v", more=1)
         failed = {"ok": False, "error": "e", "code": "execution_failed", "exit_code": 2}
-        assert to_result(types.MappingProxyType(failed)) == err("e", exit_code=2)
+        assert result_from_value(types.MappingProxyType(failed)) == err("e", exit_code=2)
 
     @pytest.mark.parametrize("payload", [{"ok": True, "count": 3}, {"ok": "yes", "value": "v"}])
     def test_mapping_with_another_ok_is_data(self, payload: dict[str, Any]) -> None:
-        assert to_result(payload) == ok(
+        assert result_from_value(payload) == ok(
             json.dumps(payload, separators=(",", ":")), structured=payload
         )
 
@@ -287,7 +287,7 @@ class TestReturnedValues:
         ids=["text", "key", "item", "dataclass", "model"],
     )
     def test_lone_surrogates_pass(self, returned: Any) -> None:
-        result = to_result(returned)
+        result = result_from_value(returned)
         assert result.ok
         assert "\ud83d" in result.value
 
@@ -308,7 +308,7 @@ class TestReturnedValues:
         ],
     )
     def test_what_json_cannot_hold_is_a_bad_result(self, returned: Any, named: str) -> None:
-        result = to_result(returned)
+        result = result_from_value(returned)
         assert (result.ok, result.code, result.reason) == (False, "execution_failed", "bad_result")
         assert named in result.error
 
@@ -318,7 +318,7 @@ class TestReturnedValues:
         deep: list[Any] = []
         for _ in range(100_000):
             deep = [deep]
-        assert to_result(cyclic).reason == to_result(deep).reason == "bad_result"
+        assert result_from_value(cyclic).reason == result_from_value(deep).reason == "bad_result"
 
     def test_coroutine_of_a_plain_function_is_told_and_closed(self) -> None:
         async def later() -> None: ...
@@ -338,7 +338,7 @@ class TestReturnedValues:
 
     def test_structured_does_not_share_the_tools_own_objects(self) -> None:
         kept = {"items": [1]}
-        result = to_result(kept)
+        result = result_from_value(kept)
         kept["items"].append(2)
         assert result.structured == {"items": [1]}
 
@@ -354,7 +354,7 @@ class TestReturnedValues:
         ).filter(lambda value: not isinstance(value, str))
     )
     def test_any_json_value_comes_back_from_value_and_structured(self, value: Any) -> None:
-        result = to_result(value)
+        result = result_from_value(value)
         assert json.loads(result.value) == value
         assert result.structured == (value if isinstance(value, dict) else {"result": value})
 

@@ -12,7 +12,7 @@ import pytest
 from ethos_registry import ToolContext, ToolError, ToolOk, ToolResult
 from ethos_registry.tools import run_tests_tool
 from ethos_registry.tools._project_checks import LOOKED_FOR, runners_in
-from ethos_registry.tools._project_command import Runner
+from ethos_registry.tools._project_command import ProjectProgram
 
 TOOL = run_tests_tool()
 
@@ -200,7 +200,7 @@ class TestNone:
 
 
 class TestFinding:
-    def found(self, folder: Path, files: dict[str, str]) -> list[Runner]:
+    def found(self, folder: Path, files: dict[str, str]) -> list[ProjectProgram]:
         write(folder, files)
         return runners_in(str(folder))
 

@@ -50,7 +50,7 @@ from ethos_registry.types import (
 )
 from ethos_registry.types._context import CONTEXT_FIELDS, LIVE_FIELDS, WIRE_FIELDS, ContextChanges
 from ethos_registry.types._transport import (
-    LIVE_FIELDS_ELSEWHERE,
+    REMOTE_LIVE_FIELDS,
     REQUEST_FIELDS,
     batch_from_wire,
     batch_to_wire,
@@ -108,9 +108,9 @@ def test_the_tables_hold_every_field_of_a_request_and_of_a_context() -> None:
     fields = {field.name for field in dataclasses.fields(ToolExecuteRequest)}
     assert fields == REQUEST_FIELDS.keys() == REQUEST.keys()
     assert set(WIRE_FIELDS) == CONTEXT.keys()
-    assert set(CONTEXT_FIELDS) == CONTEXT.keys() | LIVE_FIELDS_ELSEWHERE.keys()
-    assert set(LIVE_FIELDS) == LIVE_FIELDS_ELSEWHERE.keys()
-    assert set(LIVE_FIELDS_ELSEWHERE.values()) == {"bridged", "rebuilt", "stays", "refused"}
+    assert set(CONTEXT_FIELDS) == CONTEXT.keys() | REMOTE_LIVE_FIELDS.keys()
+    assert set(LIVE_FIELDS) == REMOTE_LIVE_FIELDS.keys()
+    assert set(REMOTE_LIVE_FIELDS.values()) == {"bridged", "rebuilt", "stays", "refused"}
     defaults = ToolExecuteRequest("", "", None, ToolContext(working_dir="/"))
     for name, value in REQUEST.items():
         assert getattr(defaults, name) != value, f"{name} has its default: it proves nothing"
@@ -177,7 +177,7 @@ def test_every_field_of_every_value_inside_a_request_arrives() -> None:
 
 
 def test_a_live_field_that_cannot_be_sent_is_refused_by_its_name_and_no_other_is_dropped() -> None:
-    data = {name for name, way in LIVE_FIELDS_ELSEWHERE.items() if way == "refused"}
+    data = {name for name, way in REMOTE_LIVE_FIELDS.items() if way == "refused"}
     assert data == {"storage"}
     for name in data:
         request = ToolExecuteRequest("1", "t", {}, ToolContext(**{name: object()}))
@@ -247,7 +247,7 @@ def test_only_a_live_object_that_changes_the_tool_keeps_a_request_here() -> None
         "emit": print,
         "artifact_store": MemoryArtifactStore(),
     }
-    refused = {name for name, way in LIVE_FIELDS_ELSEWHERE.items() if way == "refused"}
+    refused = {name for name, way in REMOTE_LIVE_FIELDS.items() if way == "refused"}
     for name, value in live.items():
         request = ToolExecuteRequest("1", "t", {}, ToolContext(**{name: value}))
         assert request.obstacle == (name if name in refused else None)

@@ -16,12 +16,12 @@ from ethos_registry.usage import read_usage
 from ethos_registry.usage._record import (
     NOT_REACHED,
     SECONDS_PER_DAY,
-    Batch,
     CountedCalls,
     CountKey,
-    Facts,
     Totals,
+    UsageBatch,
     UsageFilter,
+    UsageRow,
 )
 from ethos_registry.usage._schema import WIDTHS, first_days, spans_from
 from ethos_registry.usage._store import store_at
@@ -65,7 +65,7 @@ def made(seed: int, today: int) -> CountedCalls:
     return counts
 
 
-def report_facts(path: Path, wanted: UsageFilter) -> Facts:
+def report_facts(path: Path, wanted: UsageFilter) -> UsageRow:
     return store_at(path).read(wanted)
 
 
@@ -78,7 +78,7 @@ def test_every_number_of_days_gives_the_sums_of_the_single_calls(
     parts = [made(seed, today) for seed in range(3)]
     store = store_at(path)
     for counts in parts[:2]:
-        store.write(Batch(uuid4().hex, counts, ()))
+        store.write(UsageBatch(uuid4().hex, counts, ()))
     store.close()
     if tables != "new":
         connection = sqlite3.connect(path)
@@ -91,11 +91,11 @@ def test_every_number_of_days_gives_the_sums_of_the_single_calls(
         parts = parts[:2]
     else:
         store = store_at(path)
-        store.write(Batch(uuid4().hex, parts[2], ()))
+        store.write(UsageBatch(uuid4().hex, parts[2], ()))
         store.close()
     for days in range(1, 75):
         wanted = UsageFilter(first_day=today - days + 1)
-        expected = Facts()
+        expected = UsageRow()
         for counts in parts:
             expected.add_counts(counts, wanted)
         assert report_facts(path, wanted) == expected

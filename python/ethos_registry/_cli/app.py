@@ -81,7 +81,7 @@ SOME_CALL_REFUSED = 1
 Budget = Annotated[
     int,
     typer.Option(
-        parser=positive_number, metavar="N", help="Characters that all results may have together."
+        parser=positive_number, metavar="N", help="Longest sum of all results, in characters."
     ),
 ]
 _PROVIDERS = (
@@ -143,7 +143,10 @@ def call(
     tools: ToolReferences = None,
     budget: Budget = DEFAULT_BUDGET_CHARS,
     working_dir: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Where tools work. Default: here.")
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Working directory of the tools. Default: the current one."
+        ),
     ] = None,
     messages: Annotated[
         str | None,
@@ -174,9 +177,7 @@ def tools(
     tools: ToolReferences = None,
     check: Annotated[
         bool,
-        typer.Option(
-            "--check", help="Print what the personality's tools declare and do not get instead."
-        ),
+        typer.Option("--check", help="Print the capabilities that tools declare but do not get."),
     ] = False,
     json: AsJson = False,
     definitions_for: Annotated[
@@ -193,7 +194,7 @@ def tools(
         typer.Option(
             "--provider",
             metavar="PROVIDER",
-            help="Print bytes and estimated tokens of each tool instead.",
+            help="Print bytes and estimated tokens of each tool.",
             autocompletion=_matching(_PROVIDERS),
         ),
     ] = None,
@@ -248,22 +249,20 @@ def reduce(
         str,
         typer.Option(
             metavar="NAME",
-            help="Whose reducer: terminal, read_file or kanban_list; or head_tail or generic.",
+            help="Reducer: terminal, read_file, kanban_list, head_tail or generic.",
             autocompletion=_matching(_REDUCERS),
         ),
     ] = "terminal",
     command: Annotated[
-        str | None, typer.Option(metavar="LINE", help="The command line whose output it is.")
+        str | None, typer.Option(metavar="LINE", help="Command that printed the output.")
     ] = None,
     exit_code: Annotated[
         int | None,
-        typer.Option(parser=any_whole_number, metavar="N", help="Its exit code. Default: unknown."),
+        typer.Option(parser=any_whole_number, metavar="N", help="Exit code of the command."),
     ] = None,
     budget: Annotated[
         int | None,
-        typer.Option(
-            parser=positive_number, metavar="N", help="Characters that the result may have."
-        ),
+        typer.Option(parser=positive_number, metavar="N", help="Longest result, in characters."),
     ] = None,
     target_chars: TargetChars = None,
     level: Level = None,
@@ -288,7 +287,7 @@ def reduce(
         bool,
         typer.Option(
             "--skip-existing",
-            help="Leave out files whose output exists and is not older: continues a run.",
+            help="Skip files whose output exists and is not older.",
         ),
     ] = False,
 ) -> None:
@@ -339,7 +338,7 @@ def reduce(
 
 
 @app.command(
-    short_help="Run a command, and show its output reduced.",
+    short_help="Run a command and print its output reduced.",
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
     epilog=_SAVING,
 )
@@ -349,7 +348,7 @@ def run(
     ],
     save: Annotated[
         bool | None,
-        typer.Option("--save/--no-save", help="Save the whole output for `recall`. Default: yes."),
+        typer.Option("--save/--no-save", help="Save the complete output for `recall`."),
     ] = None,
     target_chars: TargetChars = None,
     level: Level = None,
@@ -375,4 +374,4 @@ app.command(short_help="Show who called which tools.")(usage)
 app.command(short_help="Serve a personality over the Model Context Protocol.")(serve)
 app.command(short_help="Serve tools on a Ray cluster.")(worker)
 app.command(short_help="Show what this machine can enforce.")(doctor)
-app.command(short_help="Print the whole output of such a run.", epilog=_SAVING)(recall)
+app.command(short_help="Print the complete output of an earlier `run`.", epilog=_SAVING)(recall)

@@ -38,8 +38,8 @@ __all__ = [
     "signals_raise",
     "visible",
     "write_bytes",
-    "write_file",
     "write_json",
+    "write_output",
     "write_rendered",
     "write_text",
 ]
@@ -343,7 +343,7 @@ def write_bytes(content: bytes) -> None:
         raise OutputClosedError from None
 
 
-def write_file(path: str, text: str) -> None:
+def write_output(path: str, text: str) -> None:
     """Write a file that an option names; `CommandError` if it cannot be written."""
     try:
         with open(path, "w", encoding="utf-8") as file:

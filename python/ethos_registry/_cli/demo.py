@@ -30,7 +30,7 @@ from ethos_registry._cli.call_report import (
     milliseconds,
     turn_report,
 )
-from ethos_registry._cli.console import json_text, visible, write_file, write_json, write_rendered
+from ethos_registry._cli.console import json_text, visible, write_json, write_output, write_rendered
 from ethos_registry._cli.options import AsJson, positive_number
 from ethos_registry.capabilities import standard_backends
 from ethos_registry.tools import ready_tools, todo_tools
@@ -285,7 +285,7 @@ def demo(
         typer.Option(
             parser=positive_number,
             metavar="N",
-            help="Characters that all results may have together.",
+            help="Longest sum of all results, in characters.",
         ),
     ] = DEFAULT_BUDGET_CHARS,
     json: AsJson = False,
@@ -296,7 +296,7 @@ def demo(
     """Run a real turn on this folder: git status, git log, a long file, a folder, a todo list."""
     report = run_demo(budget)
     if save is not None:
-        write_file(save, json_text(report))
+        write_output(save, json_text(report))
     if json:
         write_json(report)
     else:

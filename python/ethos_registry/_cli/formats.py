@@ -303,7 +303,7 @@ def load_own_formats() -> None:
 
 @formats_app.command("list", short_help="List formats: the package's, yours, the project's.")
 def list_formats(json: AsJson = False) -> None:
-    """List the formats of the package, of the user and of the project here."""
+    """List the formats of the package, the user and the project."""
     load_own_formats()
     rows = [_row(each) for each in (*registered_formats(), *built_in_formats())]
     if json:
@@ -324,7 +324,7 @@ def run_samples(
         list[str] | None,
         typer.Argument(
             metavar="[FOLDER]...",
-            help="Folders with a format.toml. Default: yours, and those of the project here.",
+            help="Folders with a format.toml. Default: yours and the project's.",
         ),
     ] = None,
     json: AsJson = False,
@@ -354,20 +354,20 @@ def run_samples(
 
 @formats_app.command("new")
 def make_draft(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, and that of its folder.")],
-    command: Annotated[
-        str, typer.Option(metavar="LINE", help="The command line that printed the sample.")
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the format and of its folder.")
     ],
+    command: Annotated[str, typer.Option(metavar="LINE", help="Command that printed the sample.")],
     sample: Annotated[
-        str, typer.Option(metavar="FILE", help="The output. Default: standard input.")
+        str, typer.Option(metavar="FILE", help="File with the output. Default: standard input.")
     ] = "-",
     exit_code: Annotated[
         int | None,
-        typer.Option(parser=any_whole_number, metavar="N", help="Its exit code. Default: unknown."),
+        typer.Option(parser=any_whole_number, metavar="N", help="Exit code of the command."),
     ] = None,
     folder: Annotated[
         str | None,
-        typer.Option(metavar="FOLDER", help="Where to make it. Default: where yours are."),
+        typer.Option(metavar="FOLDER", help="Folder to write to. Default: your formats."),
     ] = None,
 ) -> None:
     """Make a draft of a format from a sample output.
@@ -398,7 +398,10 @@ def make_draft(
 @formats_app.command("trust")
 def trust_project(
     project: Annotated[
-        str, typer.Argument(metavar="[PROJECT]", help="Its folder. Default: here.")
+        str,
+        typer.Argument(
+            metavar="[PROJECT]", help="Folder of the project. Default: the current one."
+        ),
     ] = ".",
 ) -> None:
     """Trust the formats of a project as they are now.

@@ -25,12 +25,12 @@ from ethos_registry.types import installed_extras
 __all__ = [
     "CapabilityReport",
     "ListedTool",
-    "Listing",
     "PromptCost",
     "RenderedCapabilities",
     "RenderedCost",
     "RenderedListing",
     "ToolCost",
+    "ToolsReport",
     "capability_report",
     "definitions",
     "doctor",
@@ -136,7 +136,7 @@ class ListedTool(TypedDict):
     why: str | None
 
 
-class Listing(TypedDict):
+class ToolsReport(TypedDict):
     """All tools, and the entries of the personality that match none of them, by field."""
 
     personality: str | None
@@ -146,7 +146,7 @@ class Listing(TypedDict):
 
 def listing(
     registry: ToolRegistry, registrations: list[Registration], personality: Personality | None
-) -> Listing:
+) -> ToolsReport:
     """The document that `--json` prints and the table draws."""
     return {
         "personality": None if personality is None else personality.id,
@@ -186,7 +186,7 @@ def _listed(item: Registration, explanation: Explanation | None) -> ListedTool:
 class RenderedListing:
     """Draws a listing: a table, or lines in a narrow terminal."""
 
-    def __init__(self, listing: Listing) -> None:
+    def __init__(self, listing: ToolsReport) -> None:
         self.listing = listing
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:

@@ -253,7 +253,8 @@ def list_(
     config: Config = None,
     server: ServerName = None,
     provider: Annotated[
-        str, typer.Option("--provider", metavar="NAME", help="Whose definitions are counted.")
+        str,
+        typer.Option("--provider", metavar="NAME", help="Provider whose definitions are counted."),
     ] = "anthropic",
     pins: PinsFile = None,
     timeout: Seconds = 15,
@@ -348,7 +349,7 @@ def doctor(
         raise typer.Exit(FAILED)
 
 
-@mcp_app.command(short_help="Approve all definitions as they are now.")
+@mcp_app.command(short_help="Approve all current definitions.")
 def pin(
     config: Config = None, server: ServerName = None, pins: PinsFile = None, timeout: Seconds = 15
 ) -> None:
@@ -427,7 +428,9 @@ def accept(
     server: Annotated[str, typer.Argument(metavar="SERVER", help="A pinned server.")],
     tools: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TOOL]...", help="Names on the server. Default: all that differ."),
+        typer.Argument(
+            metavar="[TOOL]...", help="Tool names on the server. Default: all that differ."
+        ),
     ] = None,
     pins: PinsFile = None,
     timeout: Seconds = 15,

@@ -55,7 +55,7 @@ PersonalityFile = Annotated[
 ]
 PersonalityId = Annotated[
     str | None,
-    typer.Option("--id", metavar="ID", help="Which personality, if the file has several."),
+    typer.Option("--id", metavar="ID", help="Personality to use if the file has several."),
 ]
 ToolReferences = Annotated[
     list[str] | None,
@@ -66,7 +66,7 @@ ToolReferences = Annotated[
         "repeated. Default: the ready tools, ethos_registry.tools:ready_tools.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 _LEVELS = get_args(ReductionLevel)
@@ -77,7 +77,7 @@ TargetChars = Annotated[
         "--target-chars",
         parser=positive_number,
         metavar="N",
-        help="Characters up to which nothing is left out. Default: as much as can be is left out.",
+        help="Longest reduced output, in characters. Default: as short as --level allows.",
     ),
 ]
 Level = Annotated[
@@ -85,7 +85,7 @@ Level = Annotated[
     typer.Option(
         "--level",
         metavar="LEVEL",
-        help="What is kept: lossless, facts or verdict. Default with --target-chars: facts.",
+        help="What to keep: lossless, facts or verdict. Default with --target-chars: facts.",
         autocompletion=lambda incomplete: [
             level for level in _LEVELS if level.startswith(incomplete)
         ],

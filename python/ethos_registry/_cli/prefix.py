@@ -135,7 +135,7 @@ prefix_app = typer.Typer(
     short_help="Save and compare the bytes of tool lists.",
 )
 
-ProviderName = Annotated[
+ProviderOption = Annotated[
     str, typer.Option("--provider", metavar="NAME", help="anthropic, openai, gemini, ollama, ...")
 ]
 Breakpoints = Annotated[
@@ -145,8 +145,10 @@ Breakpoints = Annotated[
 
 @prefix_app.command()
 def save(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to; - for stdout.")],
-    provider: ProviderName = "anthropic",
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Output file; - for standard output.")
+    ],
+    provider: ProviderOption = "anthropic",
     breakpoints: Breakpoints = 1,
     personality: PersonalityFile = None,
     personality_id: PersonalityId = None,
@@ -165,9 +167,10 @@ def save(
 
 @prefix_app.command(short_help="Show what changed between two requests.")
 def diff(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help="A file of `prefix save`.")],
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help="File of `prefix save`.")],
     after: Annotated[
-        str | None, typer.Argument(metavar="AFTER", help="Another one. Default: the tools now.")
+        str | None,
+        typer.Argument(metavar="AFTER", help="Prefix to compare with. Default: the current tools."),
     ] = None,
     personality: PersonalityFile = None,
     personality_id: PersonalityId = None,
@@ -191,7 +194,7 @@ def diff(
 
 @prefix_app.command(short_help="Find schemas that differ between processes.")
 def check(
-    provider: ProviderName = "anthropic",
+    provider: ProviderOption = "anthropic",
     personality: PersonalityFile = None,
     personality_id: PersonalityId = None,
     tools: ToolReferences = None,

@@ -287,10 +287,10 @@ class RecallTable:
 
 def recall(
     output_id: Annotated[
-        str | None, typer.Argument(metavar="ID", help="Without it: list what is saved.")
+        str | None, typer.Argument(metavar="ID", help="Output to print. Default: list all.")
     ] = None,
 ) -> None:
-    """Print the whole output of a command that `run` ran; exit code 3 if it is not saved."""
+    """Print the complete output of an earlier `run`; exit code 3 if it is not saved."""
     outputs = SavedOutputs()
     if output_id is None:
         write_rendered(RecallTable(outputs.all(), outputs.folder))

@@ -162,9 +162,7 @@ def list_(
 def show(
     place: Place,
     number: Number,
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Print what the tool returned, before it was reduced.")
-    ] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the tool's output unreduced.")] = False,
     json: AsJson = False,
 ) -> None:
     """Show one call; exit code 3 if the recording has none of that number."""
@@ -198,9 +196,7 @@ def replay(
     number: Number,
     budget: Annotated[
         int,
-        typer.Option(
-            metavar="N", parser=positive_number, help="Characters that the result may have."
-        ),
+        typer.Option(metavar="N", parser=positive_number, help="Longest result, in characters."),
     ] = DEFAULT_BUDGET_CHARS,
     json: AsJson = False,
 ) -> None:

@@ -109,7 +109,7 @@ def serve(
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="With --http: a name under which clients reach this server."
+            metavar="NAME", help="With --http: host name that clients use for this server."
         ),
     ] = None,
     budget: Annotated[
@@ -117,11 +117,14 @@ def serve(
         typer.Option(
             parser=positive_number,
             metavar="N",
-            help="Characters that the result of a call may have.",
+            help="Longest result of a call, in characters.",
         ),
     ] = DEFAULT_BUDGET_CHARS,
     working_dir: Annotated[
-        str | None, typer.Option(metavar="FOLDER", help="Where tools work. Default: here.")
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Working directory of the tools. Default: the current one."
+        ),
     ] = None,
     untrusted: Annotated[
         str,
@@ -131,11 +134,11 @@ def serve(
         ),
     ] = "mark",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Answer what would be called, and call nothing.")
+        bool, typer.Option("--dry-run", help="Show what would be called without calling it.")
     ] = False,
     ledger: Annotated[
         str | None,
-        typer.Option(metavar="PLACE", help="Count calls in this ledger, as `usage` reads it."),
+        typer.Option(metavar="PLACE", help="Ledger to count calls in; `usage` reads it."),
     ] = None,
 ) -> None:
     """Serve what a personality may use to clients of the Model Context Protocol.

@@ -23,8 +23,8 @@ from ethos_registry._cli.console import (
     json_text,
     print_line,
     visible,
-    write_file,
     write_json,
+    write_output,
     write_rendered,
     write_text,
 )
@@ -342,20 +342,20 @@ def usage(
         typer.Option(
             parser=_days,
             metavar="DAYS",
-            help="A tool that was registered so long ago and never called since is dead.",
+            help="Age from which a registered tool that was never called is dead.",
         ),
     ] = 30.0,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print CSV instead of a table.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
     html: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write a page that needs nothing else.")
+        str | None, typer.Option(metavar="FILE", help="Write a self-contained HTML page.")
     ] = None,
     serve_: Annotated[
-        bool, typer.Option("--serve", help="Show the page live, on this machine only.")
+        bool, typer.Option("--serve", help="Serve the page live, on this machine only.")
     ] = False,
     port: Annotated[
         int,
-        typer.Option(parser=_port, metavar="N", help="With --serve; 0 takes one that is free."),
+        typer.Option(parser=_port, metavar="N", help="Port for --serve; 0 chooses a free one."),
     ] = 0,
 ) -> None:
     """Show who called which tools: invocations, refusals, failures, times, characters, cost."""
@@ -374,6 +374,6 @@ def usage(
     elif csv:
         write_text(csv_text(made))
     elif html is not None:
-        write_file(html, made.to_html())
+        write_output(html, made.to_html())
     else:
         write_rendered(RenderedUsage(made))

@@ -42,13 +42,13 @@ def worker(
         ),
     ] = None,
     pool: Annotated[
-        str, typer.Option(metavar="NAME", help="Under which name callers find the workers.")
+        str, typer.Option(metavar="NAME", help="Name under which callers find the workers.")
     ] = "tools",
     namespace: Annotated[
         str, typer.Option(metavar="NAME", help="The Ray namespace of the workers.")
     ] = "ethos-registry",
     workers: Annotated[
-        int, typer.Option(parser=positive_number, metavar="N", help="How many workers.")
+        int, typer.Option(parser=positive_number, metavar="N", help="Number of workers.")
     ] = 1,
     calls_per_worker: Annotated[
         int,
@@ -76,17 +76,18 @@ def worker(
         ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How long the start may take.")
+        float, typer.Option(metavar="SECONDS", help="Time limit of the start, in seconds.")
     ] = 60.0,
     grace: Annotated[
-        float, typer.Option(metavar="SECONDS", help="How long calls that run may take at the end.")
+        float,
+        typer.Option(metavar="SECONDS", help="Time for running calls at the end, in seconds."),
     ] = 10.0,
     detach: Annotated[
         bool,
-        typer.Option("--detach", help="Leave the workers running, and return when they are ready."),
+        typer.Option("--detach", help="Return when the workers are ready, and keep them running."),
     ] = False,
     stop: Annotated[
-        bool, typer.Option("--stop", help="End all workers of the pool, and start none.")
+        bool, typer.Option("--stop", help="Stop all workers of the pool; start none.")
     ] = False,
 ) -> None:
     """Serve tools on a Ray cluster to callers with `RayTransport(pool=NAME)`.

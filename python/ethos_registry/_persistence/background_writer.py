@@ -58,7 +58,7 @@ class BackgroundWriter(ABC):
         """Let go of files and connections."""
 
     @abstractmethod
-    def left_to_parent(self) -> object:
+    def after_fork_in_child(self) -> object:
         """In a child after `fork`: what only the parent may use."""
 
     def arm(self) -> None:
@@ -112,7 +112,7 @@ class BackgroundWriter(ABC):
     def forget_parent(self) -> object:
         """In a child after `fork`: start from nothing; what is returned must be left alone."""
         self._reset()
-        return self.left_to_parent()
+        return self.after_fork_in_child()
 
 
 def _flush_at_end_of_worker(stop: Callable[[], Any]) -> None:

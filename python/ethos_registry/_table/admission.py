@@ -25,7 +25,7 @@ __all__ = [
     "personality_gate",
     "policy_key",
     "refusal_under",
-    "unavailable",
+    "unavailable_positions",
     "without",
 ]
 
@@ -151,7 +151,7 @@ def is_available(entry: Entry) -> bool:
     So does one that returns an awaitable, which cannot be awaited while listing.
     """
     probe = entry.is_available
-    return probe is None or not unavailable(Selection((entry,), ((probe, 0),)))
+    return probe is None or not unavailable_positions(Selection((entry,), ((probe, 0),)))
 
 
 def refusal_under(entry: Entry, personality: Personality | None) -> str:
@@ -165,7 +165,7 @@ def refusal_under(entry: Entry, personality: Personality | None) -> str:
         return f"its sandbox raised {type(error).__name__}"
 
 
-def unavailable(selection: Selection) -> tuple[int, ...]:
+def unavailable_positions(selection: Selection) -> tuple[int, ...]:
     """The positions of the tools whose probe returns false; each probe is called once."""
     missing: list[int] = []
     rest = iter(selection.probed)
@@ -249,7 +249,7 @@ class Admission:
     def unavailable(self) -> tuple[int, ...]:
         """The positions in `visible()` of what is not available now: each probe is asked once."""
         selection = self.selection()
-        return unavailable(selection) if selection.probed else ()
+        return unavailable_positions(selection) if selection.probed else ()
 
     def available(self) -> list[Entry]:
         """What is visible and available now: each probe is asked once."""

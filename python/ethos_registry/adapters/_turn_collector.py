@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, Unpack
 from ethos_registry.execution import _refusals
 from ethos_registry.execution._options import BatchControl, StreamOptions, checked_options
 from ethos_registry.providers._wire_format import EchoingId
-from ethos_registry.registry._batch_request import checked_context
+from ethos_registry.registry._batch_request import checked_tool_context
 from ethos_registry.registry._reader import run_sync
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult, ToolCall
@@ -105,7 +105,7 @@ class CollectedCall:
 
     def not_started(self) -> CallResult:
         """The answer where the batch was cancelled before it started."""
-        result = _refusals.aborted_before_start(_refusals.shown_name(self.name))
+        result = _refusals.aborted_before_start(_refusals.bounded_name(self.name))
         chars = len(result.text)
         return CallResult(
             self.tool_call_id,
@@ -339,7 +339,7 @@ class TurnCollector:
                 on_progress=on_progress,
             )
         if context is not None:
-            checked_context(context)
+            checked_tool_context(context)
         call = CollectedCall(tool_call_id, name, args, context, on_progress)
         batch = self._joined(call, run, self.view if view is None else view)
         try:
@@ -364,7 +364,7 @@ class TurnCollector:
         call runs in the caller's task. The arguments are those of `call`.
         """
         if context is not None:
-            checked_context(context)
+            checked_tool_context(context)
         [result] = await (self.view if view is None else view).execute(
             [
                 ToolCall(

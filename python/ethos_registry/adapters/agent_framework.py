@@ -15,15 +15,15 @@ from agent_framework import Content, FunctionInvocationContext, FunctionTool
 from agent_framework.exceptions import UserInputRequiredException
 from pydantic import ValidationError
 
-from ethos_registry.adapters._foreign_tools import (
-    ShownDefinition,
+from ethos_registry.adapters._framework_tools import (
+    AdapterDefinition,
     approval_names,
     argument_error,
     definitions_of,
     filled_result,
-    foreign_tool,
+    framework_tool,
     joined_text,
-    not_here,
+    needs_its_framework,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector
 from ethos_registry.execution._options import StreamOptions
@@ -100,7 +100,7 @@ def to_agent_framework(
 
 
 def _function(
-    shown: ShownDefinition,
+    shown: AdapterDefinition,
     collector: TurnCollector,
     context_factory: Callable[[FunctionInvocationContext], ToolContext] | None,
 ) -> Any:
@@ -166,7 +166,7 @@ def from_agent_framework(
                 f"tool `{tool.name}` has no function, so a registry cannot run it; leave it out"
             )
         found.append(
-            foreign_tool(
+            framework_tool(
                 tool.name,
                 tool.description,
                 tool.parameters(),
@@ -185,7 +185,7 @@ def _execute(
 
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         if tool.approval_mode == "always_require":
-            return not_here(tool.name, _FRAMEWORK, "waits for an approval")
+            return needs_its_framework(tool.name, _FRAMEWORK, "waits for an approval")
         kwargs = {} if kwargs_factory is None else kwargs_factory(context)
         try:
             invoke: Any = tool.invoke
@@ -197,7 +197,7 @@ def _execute(
                 skip_parsing=tool.result_parser is None,
             )
         except UserInputRequiredException:
-            return not_here(tool.name, _FRAMEWORK, "asks the user")
+            return needs_its_framework(tool.name, _FRAMEWORK, "asks the user")
         except TypeError as error:
             problem = _argument_problem(error, tool, validator, args)
             if problem is None:
@@ -233,7 +233,7 @@ def _result(name: str, returned: Any) -> ToolResult:
         elif part.type == "data":
             blocks.append(_block(part))
         elif part.type == "function_approval_request":
-            return not_here(name, _FRAMEWORK, "waits for an approval")
+            return needs_its_framework(name, _FRAMEWORK, "waits for an approval")
         else:
             strings.append(str(part.uri or f"[{part.type}]"))
     return filled_result(joined_text(strings), blocks)

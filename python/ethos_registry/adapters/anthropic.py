@@ -19,10 +19,10 @@ from anthropic.lib.tools import (
 )
 from pydantic import ValidationError
 
-from ethos_registry.adapters._foreign_tools import (
+from ethos_registry.adapters._framework_tools import (
     argument_error,
     filled_result,
-    foreign_tool,
+    framework_tool,
     joined_text,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector
@@ -133,7 +133,7 @@ def from_anthropic(tools: Iterable[Any], *, trusted: bool = False) -> list[Tool]
         shown: Any = tool.to_dict()
         schema = {key: value for key, value in shown["input_schema"].items() if key != "title"}
         found.append(
-            foreign_tool(
+            framework_tool(
                 tool.name,
                 shown.get("description"),
                 schema,

@@ -11,10 +11,10 @@ from typing import Any, Unpack
 
 from claude_agent_sdk import SdkMcpTool, create_sdk_mcp_server
 
-from ethos_registry.adapters._foreign_tools import (
+from ethos_registry.adapters._framework_tools import (
     definitions_of,
     filled_result,
-    foreign_tool,
+    framework_tool,
     joined_text,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector
@@ -101,7 +101,7 @@ async def from_claude_agent_sdk(
     async with Client(server["instance"]) as client:
         listed = {tool.name: tool.input_schema for tool in (await client.list_tools()).tools}
     return [
-        foreign_tool(
+        framework_tool(
             tool.name,
             tool.description,
             listed[tool.name],

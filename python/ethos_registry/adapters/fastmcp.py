@@ -22,13 +22,13 @@ from fastmcp.tools.base import Tool as FastMcpTool
 from fastmcp.tools.base import ToolResult as FastMcpResult
 from pydantic import PrivateAttr, ValidationError
 
-from ethos_registry.adapters._foreign_tools import (
+from ethos_registry.adapters._framework_tools import (
+    AdapterDefinition,
     AsyncProgress,
-    ShownDefinition,
     argument_error,
     definitions_of,
     filled_result,
-    foreign_tool,
+    framework_tool,
     joined_text,
     plain_result,
 )
@@ -54,7 +54,7 @@ class RegistryTool(FastMcpTool):
     @classmethod
     def made(
         cls,
-        shown: ShownDefinition,
+        shown: AdapterDefinition,
         collector: TurnCollector,
         context_factory: Callable[[Context], ToolContext] | None,
     ) -> RegistryTool:
@@ -158,7 +158,7 @@ async def from_fastmcp(
     """
     wanted = None if names is None else set(names)
     return [
-        foreign_tool(
+        framework_tool(
             tool.name,
             tool.description,
             tool.parameters,

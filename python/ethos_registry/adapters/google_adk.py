@@ -17,14 +17,14 @@ from google.adk.tools import ToolContext as AdkToolContext
 from google.adk.tools.base_toolset import BaseToolset, ToolPredicate
 from google.genai import types
 
-from ethos_registry.adapters._foreign_tools import (
-    ShownDefinition,
-    ShownTools,
+from ethos_registry.adapters._framework_tools import (
+    AdapterDefinition,
+    AdapterTools,
     approval_names,
     filled_result,
-    foreign_tool,
+    framework_tool,
     joined_text,
-    not_here,
+    needs_its_framework,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector
 from ethos_registry.execution._options import StreamOptions
@@ -75,7 +75,7 @@ def to_google_adk(
     )
     approved = approval_names(needs_approval, view)
     return _RegistryToolset(
-        ShownTools(
+        AdapterTools(
             view,
             lambda shown: _RegistryTool(shown, collector, context_factory, shown.name in approved),
         ),
@@ -87,7 +87,7 @@ def to_google_adk(
 class _RegistryToolset(BaseToolset):
     def __init__(
         self,
-        shown: ShownTools[_RegistryTool],
+        shown: AdapterTools[_RegistryTool],
         tool_filter: ToolPredicate | list[str] | None,
         tool_name_prefix: str | None,
     ) -> None:
@@ -105,7 +105,7 @@ class _RegistryToolset(BaseToolset):
 class _RegistryTool(BaseTool):
     def __init__(
         self,
-        shown: ShownDefinition,
+        shown: AdapterDefinition,
         collector: TurnCollector,
         context_factory: ContextFactory | None,
         is_approved: bool,
@@ -188,7 +188,7 @@ def _tool(
             f"tool `{tool.name}` is long-running, and only an agent of ADK receives its result; "
             "leave it out"
         )
-    return foreign_tool(
+    return framework_tool(
         tool.name,
         tool.description,
         _schema(declaration),
@@ -223,12 +223,12 @@ def _execute(tool: BaseTool, context_factory: Callable[[ToolContext], AdkToolCon
         theirs = context_factory(context)
         arguments = dict(args)
         if await tool.check_require_confirmation(arguments, theirs):
-            return not_here(tool.name, _FRAMEWORK, "waits for a confirmation")
+            return needs_its_framework(tool.name, _FRAMEWORK, "waits for a confirmation")
         returned = await tool.run_async(args=arguments, tool_context=theirs)
         if theirs.actions.requested_tool_confirmations:
-            return not_here(tool.name, _FRAMEWORK, "waits for a confirmation")
+            return needs_its_framework(tool.name, _FRAMEWORK, "waits for a confirmation")
         if theirs.actions.requested_auth_configs:
-            return not_here(tool.name, _FRAMEWORK, "asks for credentials")
+            return needs_its_framework(tool.name, _FRAMEWORK, "asks for credentials")
         return _result(returned)
 
     return execute

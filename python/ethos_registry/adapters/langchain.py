@@ -16,15 +16,15 @@ from langgraph.prebuilt import ToolRuntime
 from langgraph.types import interrupt
 from pydantic import PrivateAttr, ValidationError
 
-from ethos_registry.adapters._foreign_tools import (
-    ShownDefinition,
+from ethos_registry.adapters._framework_tools import (
+    AdapterDefinition,
     approval_names,
     argument_error,
     definitions_of,
     filled_result,
-    foreign_tool,
+    framework_tool,
     joined_text,
-    not_here,
+    needs_its_framework,
     plain_result,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector
@@ -59,7 +59,7 @@ class RegistryTool(BaseTool):
 
     def __init__(
         self,
-        shown: ShownDefinition,
+        shown: AdapterDefinition,
         collector: TurnCollector,
         context_factory: Callable[[ToolRuntime | None], ToolContext] | None,
         needs_approval: bool,
@@ -214,7 +214,7 @@ def from_langchain(
     ...     registry.register_all(from_langchain([search_tool]))
     """
     return [
-        foreign_tool(
+        framework_tool(
             tool.name,
             tool.description,
             _schema_of(tool),
@@ -245,9 +245,11 @@ def _execute(tool: BaseTool, config_factory: Callable[[ToolContext], Any] | None
         except ToolException as error:
             return ToolError(str(error))
         except GraphBubbleUp:
-            return not_here(tool.name, "LangGraph", "interrupts its graph")
+            return needs_its_framework(tool.name, "LangGraph", "interrupts its graph")
         if not isinstance(message, ToolMessage):
-            return not_here(tool.name, "LangGraph", f"returns a {type(message).__name__}")
+            return needs_its_framework(
+                tool.name, "LangGraph", f"returns a {type(message).__name__}"
+            )
         return _result(message)
 
     return execute

@@ -17,15 +17,15 @@ from agents.tool_context import ToolContext as AgentsToolContext
 from agents.tracing import FunctionSpanData, get_current_span
 from pydantic import ValidationError
 
-from ethos_registry.adapters._foreign_tools import (
-    ShownDefinition,
+from ethos_registry.adapters._framework_tools import (
+    AdapterDefinition,
     approval_names,
     argument_error,
     definitions_of,
     filled_result,
-    foreign_tool,
+    framework_tool,
     joined_text,
-    not_here,
+    needs_its_framework,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector
 from ethos_registry.execution._options import StreamOptions
@@ -83,7 +83,7 @@ def to_openai_agents(
 
 
 def _invoke(
-    shown: ShownDefinition,
+    shown: AdapterDefinition,
     collector: TurnCollector,
     context_factory: Callable[[AgentsToolContext[Any]], ToolContext] | None,
 ) -> Any:
@@ -147,7 +147,7 @@ def from_openai_agents(
         _check(tool)
         if tool.is_enabled is not False:
             found.append(
-                foreign_tool(
+                framework_tool(
                     tool.name,
                     tool.description,
                     tool.params_json_schema,
@@ -186,7 +186,7 @@ def _execute(tool: FunctionTool, context_factory: Callable[[ToolContext], Any] |
 
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         if tool.needs_approval is not False:
-            return not_here(tool.name, "the OpenAI Agents SDK", "waits for an approval")
+            return needs_its_framework(tool.name, "the OpenAI Agents SDK", "waits for an approval")
         text = json.dumps(args)
         ctx = AgentsToolContext(
             context=None if context_factory is None else context_factory(context),

@@ -24,15 +24,15 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
 from pydantic_ai.usage import RunUsage
 from pydantic_core import SchemaValidator, core_schema
 
-from ethos_registry.adapters._foreign_tools import (
+from ethos_registry.adapters._framework_tools import (
+    AdapterDefinition,
+    AdapterTools,
     AsyncProgress,
-    ShownDefinition,
-    ShownTools,
     approval_names,
     argument_error,
     filled_result,
-    foreign_tool,
-    not_here,
+    framework_tool,
+    needs_its_framework,
     plain_result,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector
@@ -118,14 +118,14 @@ class RegistryToolset(AbstractToolset[Any]):
         self._context_factory = context_factory
         self._needs_approval = needs_approval
         self._argument_retries = argument_retries
-        self._tools = ShownTools(collector.view, self._toolset_tool)
+        self._tools = AdapterTools(collector.view, self._toolset_tool)
 
     @property
     def id(self) -> str | None:
         """The id that was given."""
         return self._id
 
-    def _toolset_tool(self, shown: ShownDefinition) -> ToolsetTool[Any]:
+    def _toolset_tool(self, shown: AdapterDefinition) -> ToolsetTool[Any]:
         return ToolsetTool(
             toolset=self,
             tool_def=ToolDefinition(
@@ -217,7 +217,7 @@ async def from_pydantic_ai(
     label = "pydantic-ai" if toolset.id is None else f"pydantic-ai:{toolset.id}"
     shown = await toolset.get_tools(make(ToolContext()))
     return [
-        foreign_tool(
+        framework_tool(
             name,
             tool.tool_def.description,
             tool.tool_def.parameters_json_schema,
@@ -255,7 +255,9 @@ def _execute(
         except ToolFailed as error:
             return ToolError(error.message)
         except (ApprovalRequired, CallDeferred):
-            return not_here(name, "pydantic-ai", "waits for an approval or an external result")
+            return needs_its_framework(
+                name, "pydantic-ai", "waits for an approval or an external result"
+            )
         return _result(returned)
 
     return execute

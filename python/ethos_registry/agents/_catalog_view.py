@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ethos_registry._table.admission import Admission
 from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
-from ethos_registry.registry._batch_request import checked_context, checked_resume
+from ethos_registry.registry._batch_request import checked_resume, checked_tool_context
 from ethos_registry.registry._stream import StreamDispatcher
 from ethos_registry.registry._view import View
 from ethos_registry.types._call import CallResult
@@ -118,7 +118,7 @@ class CatalogView(View):
         The parameters are those of `View.execute`. Agents that these calls
         delegate to share `max_concurrency` and the deadline.
         """
-        context = checked_context(context)
+        context = checked_tool_context(context)
         scope = self._scope(context, deadline_seconds, max_concurrency)
         token = current_scope.set(scope)
         if callers is not None:
@@ -148,7 +148,7 @@ class CatalogView(View):
         **options: Any,
     ) -> CallResult:
         """Continue a call of this agent that waits for approval; see `View.resume`."""
-        context = checked_context(context)
+        context = checked_tool_context(context)
         scope = self._scope(
             context, options.get("deadline_seconds"), options.get("max_concurrency")
         )
@@ -177,7 +177,7 @@ class CatalogView(View):
 
         Agents that these calls delegate to share `max_concurrency` and the deadline.
         """
-        context = checked_context(context)
+        context = checked_tool_context(context)
         scope = self._scope(
             context, options.get("deadline_seconds"), options.get("max_concurrency")
         )

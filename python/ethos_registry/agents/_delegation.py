@@ -15,14 +15,14 @@ from ethos_registry.agents._catalog_view import CallScope, DelegatedContext, cur
 from ethos_registry.execution._results import even_share, fill_shares
 from ethos_registry.execution._runtime import DEFAULT_ABANDON_AFTER_SECONDS
 from ethos_registry.registry._tool_registry import ToolRegistry
-from ethos_registry.schema._binding import to_result
+from ethos_registry.schema._binding import result_from_value
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolError, ToolResult, err, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = ["MAX_TASKS", "delegation_tools", "fitted"]
+__all__ = ["MAX_TASKS", "delegation_tools", "fit_rows"]
 
 
 # Rows of results as JSON that fits into a budget.
@@ -31,7 +31,7 @@ _MARKER_CHARS = 60
 """Room for the marker of a cut text."""
 
 
-def fitted(
+def fit_rows(
     rows: Sequence[Mapping[str, Any]],
     budget_chars: float,
     truncated_from: Sequence[int | None] | None = None,
@@ -119,7 +119,7 @@ class Delegates(Protocol):
         """Whether an agent may hand tasks to another."""
 
 
-class Item(NamedTuple):
+class DelegatedTask(NamedTuple):
     """One task for one agent."""
 
     agent: str
@@ -215,7 +215,7 @@ class Delegation:
         rows = [_row(item) for item in results]
         costs = [item.result.cost_usd for item in results if item.result.cost_usd is not None]
         return ok(
-            fitted(rows, context.result_budget_chars, [item.truncated_from for item in results]),
+            fit_rows(rows, context.result_budget_chars, [item.truncated_from for item in results]),
             structured={"results": rows},
             cost_usd=_sum(costs) if costs else None,
         )
@@ -230,7 +230,7 @@ class Delegation:
         scope = scope_of(context, caller)
         share = even_share(context.result_budget_chars, len(tasks))
         results: dict[int, ItemResult] = {}
-        items: dict[int, Item] = {}
+        items: dict[int, DelegatedTask] = {}
         for place, task in enumerate(tasks):
             item = _read_item(task)
             if isinstance(item, ItemResult):
@@ -267,7 +267,7 @@ class Delegation:
         return None
 
     async def _run_items(
-        self, items: Mapping[int, Item], scope: CallScope, share: int, context: ToolContext
+        self, items: Mapping[int, DelegatedTask], scope: CallScope, share: int, context: ToolContext
     ) -> dict[int, ItemResult]:
         """Run the items as one batch: its rules for time, threads, abort and failures hold."""
         names = {f"item_{place}": item.agent for place, item in items.items()}
@@ -317,7 +317,7 @@ class Delegation:
         margin = min(limit * MARGIN_PART, MARGIN_SECONDS)
         return margin / 2, limit - margin
 
-    def _tool(self, name: str, item: Item, scope: CallScope) -> Tool:
+    def _tool(self, name: str, item: DelegatedTask, scope: CallScope) -> Tool:
         """A tool whose call runs the agent."""
         run = run_of(self._catalog.agents[item.agent])
         assert run is not None
@@ -337,22 +337,22 @@ def _execute(run: Callable[..., Any], started: Callable[[ToolContext], Any]) -> 
     ):
 
         async def execute(args: Any, context: ToolContext) -> ToolResult:
-            return to_result(await started(context))
+            return result_from_value(await started(context))
 
         return execute
 
     def execute_plain(args: Any, context: ToolContext) -> ToolResult | Awaitable[ToolResult]:
         value = started(context)
-        return _awaited(value) if inspect.isawaitable(value) else to_result(value)
+        return _awaited(value) if inspect.isawaitable(value) else result_from_value(value)
 
     return execute_plain
 
 
 async def _awaited(value: Awaitable[Any]) -> ToolResult:
-    return to_result(await value)
+    return result_from_value(await value)
 
 
-def _named(result: ToolResult, name: str, item: Item) -> ToolResult:
+def _named(result: ToolResult, name: str, item: DelegatedTask) -> ToolResult:
     """The result under the agent's name: the registry's own errors name the internal tool."""
     if result.ok or result.reason is None:
         return result
@@ -360,7 +360,7 @@ def _named(result: ToolResult, name: str, item: Item) -> ToolResult:
     return ToolError(error, result.code, result.reason, result.structured, result.cost_usd)
 
 
-def _read_item(task: Any) -> Item | ItemResult:
+def _read_item(task: Any) -> DelegatedTask | ItemResult:
     if not isinstance(task, Mapping):
         return ItemResult(
             None, err("an object {agent, task, context} is expected", "input_invalid")
@@ -370,7 +370,7 @@ def _read_item(task: Any) -> Item | ItemResult:
         return ItemResult(None, err("agent: the id of an agent is expected", "input_invalid"))
     if not isinstance(text, str) or not text.strip():
         return ItemResult(agent, err("task: text that is not empty is expected", "input_invalid"))
-    return Item(agent, text, task.get("context"))
+    return DelegatedTask(agent, text, task.get("context"))
 
 
 def _sum(costs: Iterable[float]) -> float:

@@ -23,7 +23,7 @@ __all__ = [
     "LineIndex",
     "MemoryContent",
     "block_bytes",
-    "kept_blocks",
+    "stored_blocks",
 ]
 
 
@@ -158,7 +158,7 @@ def _unlink(path: str) -> None:
 # The content blocks that a result carried beside its text, kept with its artifact.
 
 
-class KeptData(NamedTuple):
+class StoredData(NamedTuple):
     """An image, a document or audio, without its data."""
 
     make: type[Image | Document | Audio]
@@ -176,7 +176,7 @@ class KeptData(NamedTuple):
         self.content.remove()
 
 
-class KeptLink(NamedTuple):
+class StoredLink(NamedTuple):
     """A link, which has no data to remove."""
 
     link: Link
@@ -189,10 +189,10 @@ class KeptLink(NamedTuple):
         """Nothing."""
 
 
-KeptBlock: TypeAlias = KeptData | KeptLink
+KeptBlock: TypeAlias = StoredData | StoredLink
 
 
-def kept_blocks(
+def stored_blocks(
     blocks: Iterable[ContentBlock], keep: Callable[[bytes], Content]
 ) -> tuple[KeptBlock, ...]:
     """The blocks, their data stored by `keep`; nothing is stored if that raises."""
@@ -200,10 +200,10 @@ def kept_blocks(
     try:
         for block in blocks:
             if isinstance(block, Link):
-                stored.append(KeptLink(block))
+                stored.append(StoredLink(block))
             else:
                 content = keep(block.data_bytes)
-                stored.append(KeptData(type(block), block.media_type, block.name, content))
+                stored.append(StoredData(type(block), block.media_type, block.name, content))
     except BaseException:
         for each in stored:
             each.remove()

@@ -24,7 +24,7 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ArtifactOrigin
 from ethos_registry.types._remote_finish import SharedFolder
 
-__all__ = ["SUFFIX", "SpooledArtifactStore", "read_shared", "write_file", "write_shared"]
+__all__ = ["SUFFIX", "SpooledArtifactStore", "read_shared", "write_new_file", "write_shared"]
 
 
 # Files of a shared folder: written by a worker, read by the store of the caller.
@@ -32,7 +32,7 @@ __all__ = ["SUFFIX", "SpooledArtifactStore", "read_shared", "write_file", "write
 SUFFIX = ".txt"
 
 
-def write_file(directory: str, prefix: str, data: bytes) -> str:
+def write_new_file(directory: str, prefix: str, data: bytes) -> str:
     """The path of a new file of mode 0600 with `data`; no file is left if writing fails."""
     descriptor, path = tempfile.mkstemp(SUFFIX, prefix, directory)
     try:
@@ -56,7 +56,7 @@ def write_shared(folder: SharedFolder, text: str) -> str | None:
         return None
     data = _core.replace_surrogates(text).encode()
     try:
-        return os.path.basename(write_file(folder.directory, folder.file_prefix, data))
+        return os.path.basename(write_new_file(folder.directory, folder.file_prefix, data))
     except OSError:
         return None
 
@@ -199,7 +199,7 @@ class SpooledArtifactStore(MemoryArtifactStore):
             return MemoryContent(artifact_id, data)
         try:
             os.makedirs(self._directory, mode=0o700, exist_ok=True)
-            path = write_file(self._directory, _PREFIX, data)
+            path = write_new_file(self._directory, _PREFIX, data)
         except OSError as error:
             raise ArtifactStoreError(
                 f"artifact `{artifact_id}` cannot be written below {self._directory!r}: "

@@ -19,7 +19,7 @@ from ethos_registry.artifacts._content import (
     LineIndex,
     MemoryContent,
     block_bytes,
-    kept_blocks,
+    stored_blocks,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._content import NO_CONTENT, ContentBlock, content_blocks
@@ -175,7 +175,7 @@ class MemoryArtifactStore:
         try:
             text_content = self._content(artifact_id, data) if text_of is None else text_of()
             try:
-                blocks = kept_blocks(given, lambda data: self._content(artifact_id, data))
+                blocks = stored_blocks(given, lambda data: self._content(artifact_id, data))
             except BaseException:
                 text_content.remove()
                 raise

@@ -27,13 +27,13 @@ from ethos_registry.capabilities._address_guard import (
 )
 
 __all__ = [
-    "AsyncJudgedBackend",
+    "AsyncGuardedBackend",
     "ForwardProxy",
-    "JudgedBackend",
+    "GuardedBackend",
     "Resolve",
     "TimedStream",
+    "check_addresses",
     "deadline_in",
-    "judge_addresses",
     "seconds_left",
 ]
 
@@ -114,7 +114,7 @@ class TimedStream(httpcore.NetworkStream):
 _NO_ADDRESSES: frozenset[IPv4Address | IPv6Address] = frozenset()
 
 
-def judge_addresses(
+def check_addresses(
     host: str,
     addresses: Iterable[str],
     *,
@@ -126,7 +126,7 @@ def judge_addresses(
     Raises `HostNotAllowedError` if one is not an ordinary unicast address: a host with a public
     and a private address is refused. Cloud metadata services are always refused.
     """
-    judged = []
+    guarded = []
     for address in addresses:
         if "%" in address:
             raise HostNotAllowedError(f"{host!r} resolves to {address}, which has a zone")
@@ -141,10 +141,10 @@ def judge_addresses(
                 )
         if denied and denied.intersection(_meanings(address)):
             raise HostNotAllowedError(f"{host!r} resolves to {address}, which is denied")
-        judged.append(address)
-    if not judged:
+        guarded.append(address)
+    if not guarded:
         raise HostNotAllowedError(f"{host!r} has no address")
-    return judged
+    return guarded
 
 
 def _meanings(address: str) -> list[IPv4Address | IPv6Address]:
@@ -179,7 +179,7 @@ def _lookup_errors(host: str) -> Iterator[None]:
         raise httpcore.ConnectError(f"{host!r} cannot be resolved: {error}") from error
 
 
-class AsyncJudgedBackend(httpcore.AsyncNetworkBackend):
+class AsyncGuardedBackend(httpcore.AsyncNetworkBackend):
     """Resolves once, checks every address, connects to one of them; TLS verifies the name."""
 
     def __init__(
@@ -206,7 +206,7 @@ class AsyncJudgedBackend(httpcore.AsyncNetworkBackend):
         with _lookup_errors(host):
             found = await look_up(self._resolve, host, port)
         failure: Exception = httpcore.ConnectError(f"no address of {host!r} answers")
-        for address in judge_addresses(
+        for address in check_addresses(
             host, found, allow_private=self._allow_private, denied=self._denied
         ):
             try:
@@ -233,7 +233,7 @@ class AsyncJudgedBackend(httpcore.AsyncNetworkBackend):
         await self._backend.sleep(seconds)
 
 
-class JudgedBackend(httpcore.NetworkBackend):
+class GuardedBackend(httpcore.NetworkBackend):
     """The same for code that may block."""
 
     def __init__(
@@ -260,7 +260,7 @@ class JudgedBackend(httpcore.NetworkBackend):
         failure: Exception = httpcore.ConnectError(f"no address of {host!r} answers")
         with _lookup_errors(host):
             found = look_up_blocking(self._resolve, host, port, seconds_left(timeout))
-        for address in judge_addresses(
+        for address in check_addresses(
             host, found, allow_private=self._allow_private, denied=self._denied
         ):
             try:
@@ -306,7 +306,7 @@ class ForwardProxy:
         on_refusal: Callable[[str, str], object] = lambda host, reason: None,
     ) -> None:
         self._rules = rules
-        self._backend = AsyncJudgedBackend(
+        self._backend = AsyncGuardedBackend(
             allow_private=rules.allow_private_urls, denied=rules.denied_addresses, resolve=resolve
         )
         self._free = asyncio.Semaphore(max_connections)

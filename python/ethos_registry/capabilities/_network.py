@@ -336,7 +336,7 @@ class ConnectionPools:
         """The pool of a policy on the running event loop."""
         import httpcore
 
-        from ethos_registry.capabilities._guarded_connections import AsyncJudgedBackend
+        from ethos_registry.capabilities._guarded_connections import AsyncGuardedBackend
 
         loop = asyncio.get_running_loop()
         with self._lock:
@@ -346,7 +346,7 @@ class ConnectionPools:
             pool = httpcore.AsyncConnectionPool(
                 ssl_context=self._tls(),
                 max_connections=self._max_connections,
-                network_backend=AsyncJudgedBackend(
+                network_backend=AsyncGuardedBackend(
                     allow_private=rules.allow_private_urls,
                     denied=rules.denied_addresses,
                     resolve=self._resolve,
@@ -363,7 +363,9 @@ class ConnectionPools:
         """The pool of a policy for code that may block."""
         import httpcore
 
-        from ethos_registry.capabilities._guarded_connections import JudgedBackend
+        from ethos_registry.capabilities._guarded_connections import (
+            GuardedBackend as GuardedBackend,
+        )
 
         with self._lock:
             pool = self._sync.get(rules)
@@ -371,7 +373,7 @@ class ConnectionPools:
                 pool = self._sync[rules] = httpcore.ConnectionPool(
                     ssl_context=self._tls(),
                     max_connections=self._max_connections,
-                    network_backend=JudgedBackend(
+                    network_backend=GuardedBackend(
                         allow_private=rules.allow_private_urls,
                         denied=rules.denied_addresses,
                         resolve=self._resolve,

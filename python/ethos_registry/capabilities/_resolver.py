@@ -30,9 +30,9 @@ __all__ = [
     "checked_backends",
     "covers_host",
     "current_personality",
+    "first_missing_backend",
     "fs_policy",
     "joined_network_policy",
-    "missing_backend",
     "narrowed_reach",
     "network_policy",
     "personality_of",
@@ -218,7 +218,7 @@ def checked_backends(backends: object) -> CapabilityBackends | None:
     return backends
 
 
-def missing_backend(
+def first_missing_backend(
     capabilities: ToolCapabilities, backends: CapabilityBackends
 ) -> CapabilityName | None:
     """The first declared capability without a backend: the tool must not run without it."""

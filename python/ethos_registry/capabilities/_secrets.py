@@ -23,14 +23,14 @@ __all__ = [
     "DeclaredSecrets",
     "EnvironmentSecrets",
     "FileSecrets",
-    "HandedOutSecrets",
+    "IssuedSecrets",
     "KeyringSecrets",
     "SecretByteStream",
     "SecretNotDeclaredError",
     "SecretSource",
     "SecretStream",
     "SecretsBackend",
-    "handed_out_secrets",
+    "issued_secrets_of",
     "reference_matches",
 ]
 
@@ -40,14 +40,14 @@ __all__ = [
 _PERCENT = re.compile("%[0-9A-F]{2}")
 
 
-class HandedOutSecrets:
+class IssuedSecrets:
     """The values that tools were given, so that they can be redacted from output.
 
     Each value is found in plain form and URL-encoded, in base64 (wrapped or not), in hex, and as
     JSON escapes it; so are its lines, the strings of a value that is JSON, and the value without
     the line ends around it. Thread-safe.
 
-    >>> handed_out = HandedOutSecrets()
+    >>> handed_out = IssuedSecrets()
     >>> handed_out.add("correct-horse")
     >>> handed_out.redact("key=correct-horse")
     'key=[redacted: secret]'
@@ -100,7 +100,7 @@ class HandedOutSecrets:
         return 0 if self._known is None else self._known.longest_bytes
 
     def __repr__(self) -> str:
-        return f"HandedOutSecrets({len(self._values)} values)"
+        return f"IssuedSecrets({len(self._values)} values)"
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError("secrets are never pickled")
@@ -160,12 +160,12 @@ def _forms(value: str) -> Iterable[str]:
     yield repr(value)[1:-1]
 
 
-def handed_out_secrets(backends: Mapping[Any, Any] | None) -> HandedOutSecrets | None:
+def issued_secrets_of(backends: Mapping[Any, Any] | None) -> IssuedSecrets | None:
     """What a registry's backends hand out; `None` if none of them hands out secrets."""
     if backends is None or "secrets" not in backends:
         return None
-    found = getattr(backends["secrets"], "handed_out", None)
-    return found if isinstance(found, HandedOutSecrets) else None
+    found = getattr(backends["secrets"], "issued_secrets", None)
+    return found if isinstance(found, IssuedSecrets) else None
 
 
 # Secrets in text that comes in pieces: a value that is split over two of them is found.
@@ -175,33 +175,33 @@ class SecretStream:
     """Replaces the values that tools were given in one stream of text.
 
     The end of a piece waits for the next one while it may be the start of a value: always fewer
-    bytes than the longest value has. All pieces together are what `HandedOutSecrets.redact`
+    bytes than the longest value has. All pieces together are what `IssuedSecrets.redact`
     makes of the whole text.
 
-    >>> handed_out = HandedOutSecrets()
+    >>> handed_out = IssuedSecrets()
     >>> handed_out.add("correct-horse")
     >>> stream = SecretStream(handed_out)
     >>> stream.add("key=correct-"), stream.add("horse, corr"), stream.flush()
     ('key=', '[redacted: secret], ', 'corr')
     """
 
-    __slots__ = ("_handed_out", "waiting")
+    __slots__ = ("_issued_secrets", "waiting")
 
-    def __init__(self, handed_out: HandedOutSecrets) -> None:
-        self._handed_out = handed_out
+    def __init__(self, issued_secrets: IssuedSecrets) -> None:
+        self._issued_secrets = issued_secrets
         self.waiting = ""
         """The end of the last piece."""
 
     def add(self, piece: str) -> str:
         """What can pass on; the same object if it is all of this piece and nothing more."""
         text = self.waiting + piece if self.waiting else piece
-        ready, self.waiting = self._handed_out.redact_start(text)
+        ready, self.waiting = self._issued_secrets.redact_start(text)
         return ready
 
     def flush(self) -> str:
         """What was waiting; nothing follows it."""
         text, self.waiting = self.waiting, ""
-        return self._handed_out.redact(text)
+        return self._issued_secrets.redact(text)
 
 
 class SecretByteStream:
@@ -210,16 +210,16 @@ class SecretByteStream:
     Bytes pass unchanged until a value is handed out.
     """
 
-    __slots__ = ("_decoder", "_handed_out", "_stream")
+    __slots__ = ("_decoder", "_issued_secrets", "_stream")
 
-    def __init__(self, handed_out: HandedOutSecrets) -> None:
-        self._handed_out = handed_out
-        self._stream = SecretStream(handed_out)
+    def __init__(self, issued_secrets: IssuedSecrets) -> None:
+        self._issued_secrets = issued_secrets
+        self._stream = SecretStream(issued_secrets)
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def add(self, piece: bytes) -> bytes:
         """What can pass on."""
-        if not self._handed_out:
+        if not self._issued_secrets:
             return piece
         return self._stream.add(self._decoder.decode(piece)).encode()
 
@@ -361,17 +361,17 @@ class DeclaredSecrets:
     Every value that is handed out is added to `handed_out`, which redacts it from output.
     """
 
-    __slots__ = ("_declared", "_handed_out", "_source")
+    __slots__ = ("_declared", "_issued_secrets", "_source")
 
     def __init__(
         self,
         declared: Sequence[str],
         source: Callable[[str], str | None],
-        handed_out: HandedOutSecrets,
+        issued_secrets: IssuedSecrets,
     ) -> None:
         self._declared = tuple(declared)
         self._source = source
-        self._handed_out = handed_out
+        self._issued_secrets = issued_secrets
 
     def get_sync(self, reference: str) -> str:
         """The secret, for plain functions; see `get`."""
@@ -380,7 +380,7 @@ class DeclaredSecrets:
         value = self._source(reference)
         if value is None:
             raise LookupError("SECRET_NOT_FOUND: a declared secret has no value here")
-        self._handed_out.add(value)
+        self._issued_secrets.add(value)
         return value
 
     async def get(self, reference: str) -> str:
@@ -407,17 +407,17 @@ class SecretsBackend:
     `{"secrets": standard_backends(secrets=EnvironmentSecrets())["secrets"], ...}`.
     """
 
-    __slots__ = ("_source", "handed_out")
+    __slots__ = ("_source", "issued_secrets")
 
     def __init__(self, source: SecretSource) -> None:
         self._source = source
-        self.handed_out = HandedOutSecrets()
+        self.issued_secrets = IssuedSecrets()
 
     def __call__(
         self, tool_name: str, declaration: Sequence[str], context: object
     ) -> DeclaredSecrets:
         """The resolver of a tool."""
-        return DeclaredSecrets(declaration, self._source, self.handed_out)
+        return DeclaredSecrets(declaration, self._source, self.issued_secrets)
 
     def __repr__(self) -> str:
         return f"SecretsBackend({self._source!r})"

@@ -31,7 +31,7 @@ from ethos_registry.capabilities._sandbox import (
     SandboxPolicy,
     UnconfinedError,
 )
-from ethos_registry.capabilities._secrets import SecretsBackend, SecretSource, handed_out_secrets
+from ethos_registry.capabilities._secrets import SecretsBackend, SecretSource, issued_secrets_of
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import (
@@ -90,7 +90,7 @@ class StandardBackends(Mapping[CapabilityName, Factory]):
         self._factories = dict(factories)
         self.policies = policies
         self.protection = protection
-        self._handed_out = handed_out_secrets(self._factories)
+        self._issued_secrets = issued_secrets_of(self._factories)
 
     def __getitem__(self, name: str) -> Factory:
         return self._factories[CAPABILITY_ALIASES.get(name, cast("CapabilityName", name))]
@@ -103,7 +103,7 @@ class StandardBackends(Mapping[CapabilityName, Factory]):
 
     def redact(self, text: str) -> str:
         """`text` without the secrets that were handed out; the same object if it has none."""
-        return text if self._handed_out is None else self._handed_out.redact(text)
+        return text if self._issued_secrets is None else self._issued_secrets.redact(text)
 
     def __repr__(self) -> str:
         return f"StandardBackends({', '.join(sorted(self._factories))})"

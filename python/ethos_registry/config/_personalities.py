@@ -14,7 +14,7 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import MAX_DEPTH
 from ethos_registry.types._policy import Personality
 
-__all__ = ["Document", "load_personalities", "load_personality", "read_document"]
+__all__ = ["YamlDocument", "load_personalities", "load_personality", "read_document"]
 
 
 # One YAML document and the lines of its parts: YAML 1.2, plain values only.
@@ -27,7 +27,7 @@ _TEXT_NAME = "<text>"
 _LOOKS_LIKE_TEXT = re.compile(r"[\n\r]|:\s|:\Z|\A\s*[{\[#]")
 
 
-class Document:
+class YamlDocument:
     """A parsed document: its value, and the line of each part for messages."""
 
     __slots__ = ("_node", "name", "value")
@@ -54,7 +54,7 @@ class Document:
         return int(line) + 1
 
 
-def read_document(path_or_text: str | os.PathLike[str]) -> Document:
+def read_document(path_or_text: str | os.PathLike[str]) -> YamlDocument:
     """The only document of a YAML file or text.
 
     A `str` with a line break, with a colon before a space or the end, or with a leading `{`, `[` or
@@ -96,7 +96,7 @@ def read_document(path_or_text: str | os.PathLike[str]) -> Document:
         if isinstance(error, ConfigError):
             raise
         raise _error(name, 1, _one_line(str(error))) from None
-    return Document(name, value, node)
+    return YamlDocument(name, value, node)
 
 
 class _TooDeepError(Exception):
@@ -255,13 +255,13 @@ def _is_one(root: Mapping[Any, Any]) -> bool:
     return any(key in _KNOWN and not isinstance(value, Mapping) for key, value in root.items())
 
 
-def _id(document: Document, key: object) -> str:
+def _id(document: YamlDocument, key: object) -> str:
     if not isinstance(key, str):
         raise document.error(f"the id of a personality must be a string, got {_kind(key)}: {key!r}")
     return key
 
 
-def _named(document: Document, key: str, value: Any) -> Personality:
+def _named(document: YamlDocument, key: str, value: Any) -> Personality:
     if not isinstance(value, Mapping):
         raise document.error(
             f"personality `{key}` must be a mapping of fields, got {_kind(value)}", (key,)
@@ -272,7 +272,7 @@ def _named(document: Document, key: str, value: Any) -> Personality:
 
 
 def _personality(
-    document: Document, payload: Mapping[Any, Any], path: tuple[str, ...]
+    document: YamlDocument, payload: Mapping[Any, Any], path: tuple[str, ...]
 ) -> Personality:
     try:
         return Personality.from_wire(payload)

@@ -27,12 +27,12 @@ from ethos_registry.types._errors import ApprovalError, ConfigError
 from ethos_registry.types._result import ToolError
 
 __all__ = [
-    "Answered",
     "Approvals",
     "FileApprovalStore",
     "MemoryApprovalStore",
+    "PendingResult",
     "ResumedCall",
-    "answered_as_pending",
+    "pending_result",
     "resumed_call",
 ]
 
@@ -190,7 +190,7 @@ def _signature(key: bytes, body: str) -> str:
 # Calls that wait for approval: how one is answered, and how it is resumed.
 
 
-class Answered(Exception):  # noqa: N818 - it carries an answer, and nothing failed
+class PendingResult(Exception):  # noqa: N818 - it carries an answer, and nothing failed
     """A call is answered before its tool starts; the result is not that of a tool."""
 
     def __init__(self, result: ToolError) -> None:
@@ -220,10 +220,10 @@ class ResumedCall:
         first = self.approvals.store.claim(self.approval_id, self.expires_at_seconds)
         if not (await first if inspect.isawaitable(first) else first):
             self.is_used = True
-            raise Answered(_refusals.not_approved(tool_name, "this approval was used before"))
+            raise PendingResult(_refusals.not_approved(tool_name, "this approval was used before"))
         if not self.is_approved:
             because = f": {_redacted(self.reason, redact)}" if self.reason else ""
-            raise Answered(_refusals.not_approved(tool_name, f"the user declined{because}"))
+            raise PendingResult(_refusals.not_approved(tool_name, f"the user declined{because}"))
 
 
 def fingerprint_of(snapshot: Snapshot, tool_name: str) -> str:
@@ -238,7 +238,7 @@ def fingerprint_of(snapshot: Snapshot, tool_name: str) -> str:
     return digest.hexdigest()
 
 
-def answered_as_pending(call: Any, pending: Pending, place: str) -> Answered:
+def pending_result(call: Any, pending: Pending, place: str) -> PendingResult:
     """The answer to a call that a filter wants to be approved; to be raised."""
     batch, name = call.batch, call.plan.name
     approvals: Approvals | None = batch.runtime.approvals
@@ -274,7 +274,7 @@ def answered_as_pending(call: Any, pending: Pending, place: str) -> Answered:
         ) from None
     waiting = PendingApproval(token, pending.reason, call.tool_call_id, name, call.args, expires)
     reason = _redacted(pending.reason, call.plan.redact)
-    return Answered(_refusals.pending(name, reason, waiting))
+    return PendingResult(_refusals.pending(name, reason, waiting))
 
 
 def _redacted(text: str, redact: Redact | None) -> str:

@@ -27,7 +27,7 @@ __all__ = [
     "MAX_DRY_RUN_CHARS",
     "MAX_STRING_CHARS",
     "BadArgumentsError",
-    "ShownArguments",
+    "BoundedArguments",
     "dry_run_answer",
     "dry_run_result",
     "isolated_arguments",
@@ -200,7 +200,7 @@ def redacted_arguments(
     '{"city":"Oslo","api_key":"[redacted]"}'
     """
     try:
-        shown = ShownArguments(redact, max_string_chars).value(args, MAX_DEPTH)
+        shown = BoundedArguments(redact, max_string_chars).value(args, MAX_DEPTH)
         return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
     except KeyboardInterrupt:
         raise
@@ -208,7 +208,7 @@ def redacted_arguments(
         return f'"[{_refusals.class_name(args)}]"'
 
 
-class ShownArguments:
+class BoundedArguments:
     """Arguments as they are shown: as many values as the answer can show, and no more.
 
     Without the bound, a value that programs share at many places would be written at each of them.

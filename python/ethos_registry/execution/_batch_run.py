@@ -16,7 +16,7 @@ from typing import Any
 
 from ethos_registry._table.admission import Admission
 from ethos_registry.execution import _refusals, _threads
-from ethos_registry.execution._approvals import Answered
+from ethos_registry.execution._approvals import PendingResult
 from ethos_registry.execution._arguments import isolated_arguments
 from ethos_registry.execution._blocking import watched
 from ethos_registry.execution._call import Batch, Call, CallPlan
@@ -392,7 +392,7 @@ class Runner:
             return
         try:
             tool_args = isolated_arguments(call.args)
-            if plan.is_direct:
+            if plan.has_fast_call:
                 call.started = monotonic()
                 value = await watched(plan.execute(tool_args, call), call.report_blocking)
             else:
@@ -405,7 +405,7 @@ class Runner:
             # would log it as an exception that was never retrieved.
             self._interrupt = interrupt
             return
-        except Answered as answer:
+        except PendingResult as answer:
             self._settle_unstarted(call, answer.result)
             return
         except BaseException as error:  # SystemExit, CancelledError and others end one call
@@ -419,7 +419,7 @@ class Runner:
         if (  # a short success, the usual result, needs no finish step
             type(value) is ToolOk
             and type(text := value.value) is str
-            and (chars := len(text)) <= plan.plain_chars
+            and (chars := len(text)) <= plan.fast_path_chars
             and value.structured is None
             and value.cost_usd is None
             and value.extra is NO_EXTRA
@@ -518,8 +518,8 @@ class Runner:
         is_output: bool = True,
     ) -> None:
         """Answer a call; `is_output` for what its tool produced."""
-        if call.held_progress is not None:
-            self._batch.deliver_held(call.index, call.plan.name, call.held_progress)
+        if call.progress_redaction is not None:
+            self._batch.deliver_redacted(call.index, call.plan.name, call.progress_redaction)
         call.has_ended = True
         plan, index, started = call.plan, call.index, call.started
         answer: CallResult = _new_result(CallResult)
@@ -544,7 +544,7 @@ class Runner:
             if raw is None and is_output and call.worker_raw_chars is None:
                 raw = result.text
             report.recorded[index] = (call.args, raw)
-        if plan.settles_plainly and call.execution is None:
+        if plan.has_fast_finish and call.execution is None:
             if report is not None:
                 report.add((index, answer, plan.entry, started))
             if self.watch is not None:

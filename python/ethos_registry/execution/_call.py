@@ -18,7 +18,7 @@ from ethos_registry._table.admission import Admission
 from ethos_registry._table.entry import Entry
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities._resolver import current_personality, joined_network_policy
-from ethos_registry.capabilities._secrets import HandedOutSecrets, SecretByteStream, SecretStream
+from ethos_registry.capabilities._secrets import IssuedSecrets, SecretByteStream, SecretStream
 from ethos_registry.execution._blocking import BLOCKING_SECONDS
 from ethos_registry.execution._full_text import ArtifactWriter, FullText
 from ethos_registry.execution._options import CheckedOptions, InvocationFilter
@@ -43,7 +43,7 @@ __all__ = [
     "BatchTimer",
     "Call",
     "CallPlan",
-    "HeldProgress",
+    "ProgressRedaction",
     "caller_loop_is_blocked",
     "event_of",
 ]
@@ -64,17 +64,17 @@ def event_of(tool_name: str, tool_call_id: str, emitted: Any) -> ToolProgressEve
 # Progress text that waits, because it may be the start of a secret that was handed out.
 
 
-class HeldProgress:
+class ProgressRedaction:
     """The progress of one call: each audience's messages are read as one stream of text.
 
     No text is lost or reordered within an audience. Text that waited is an event of its own, with
     the details of the event that it belongs to, unless the next message completed a value.
     """
 
-    __slots__ = ("_handed_out", "_last", "_streams")
+    __slots__ = ("_issued_secrets", "_last", "_streams")
 
-    def __init__(self, handed_out: HandedOutSecrets) -> None:
-        self._handed_out = handed_out
+    def __init__(self, issued_secrets: IssuedSecrets) -> None:
+        self._issued_secrets = issued_secrets
         self._streams: dict[Audience, SecretStream] = {}
         self._last: dict[Audience, ToolProgressEvent] = {}
 
@@ -83,7 +83,7 @@ class HeldProgress:
         audience = event.audience
         stream = self._streams.get(audience)
         if stream is None:
-            stream = self._streams[audience] = SecretStream(self._handed_out)
+            stream = self._streams[audience] = SecretStream(self._issued_secrets)
         if not event.message:
             yield from self._flushed(audience, stream)
             yield event
@@ -180,19 +180,19 @@ class CallPlan:
         "checks",
         "entry",
         "execute",
+        "fast_path_chars",
         "filters",
         "finish",
         "finish_order",
-        "is_direct",
+        "has_fast_call",
+        "has_fast_finish",
         "name",
         "parsed_checks",
-        "plain_chars",
         "redact",
         "reducer",
         "reduction",
         "run",
         "run_tool",
-        "settles_plainly",
         "timeout_seconds",
         "trim_cap",
     )
@@ -223,12 +223,12 @@ class CallPlan:
     """How much of a reduced result is kept: set by the batch, the tool or the registry."""
     redact: Redact | None
     """Takes credentials out of results; `None` if they stay."""
-    is_direct: bool
+    has_fast_call: bool
     """An `async def` without filters or observers of its start."""
-    plain_chars: int
+    fast_path_chars: int
     """A success of ASCII text with at most this many characters needs no finish step: no reducer
     can change it and nothing trims or fences it. -1 if every result needs one."""
-    settles_plainly: bool
+    has_fast_finish: bool
     """A result is only stored: nothing observes, trims, marks or waits for it."""
 
 
@@ -256,11 +256,11 @@ class Batch:
         "context",
         "exception_types",
         "is_dry_run",
-        "lanes",
         "observers",
         "options",
         "personality",
         "personality_id",
+        "remote_batches",
         "runtime",
         "share_chars",
         "started_at_monotonic",
@@ -309,7 +309,7 @@ class Batch:
             store = None
         self.artifacts = None if store is None else ArtifactWriter(store, admission, runtime, turn)
         self.is_dry_run: bool = context.dry_run
-        self.lanes: dict[int, Any] = {}
+        self.remote_batches: dict[int, Any] = {}
         """What was given to each transport, by its `id`."""
         self.availability: dict[str, ToolError | Literal[False]] = {}
         """Why tools are not available, or `False`; each is asked once, if the calls have one
@@ -394,7 +394,12 @@ class Batch:
         return threading.get_ident() == self._thread_id
 
     def deliver(
-        self, index: int, tool_name: str, tool_call_id: str, event: Any, held: HeldProgress | None
+        self,
+        index: int,
+        tool_name: str,
+        tool_call_id: str,
+        event: Any,
+        held: ProgressRedaction | None,
     ) -> None:
         """Pass one event to the caller's `emit`, under the name and the id of its call.
 
@@ -402,14 +407,19 @@ class Batch:
         """
         self.runtime.guard("`emit`", self._emit, index, tool_name, tool_call_id, event, held)
 
-    def deliver_held(self, index: int, tool_name: str, held: HeldProgress) -> None:
+    def deliver_redacted(self, index: int, tool_name: str, held: ProgressRedaction) -> None:
         """Pass on what was kept, at the end of its call."""
         redact = self.runtime.redact_of(tool_name)
         for event in held.flush():
             self.runtime.guard("`emit`", self._pass_on, index, event, redact)
 
     def _emit(
-        self, index: int, tool_name: str, tool_call_id: str, event: Any, held: HeldProgress | None
+        self,
+        index: int,
+        tool_name: str,
+        tool_call_id: str,
+        event: Any,
+        held: ProgressRedaction | None,
     ) -> None:
         shown = event_of(tool_name, tool_call_id, event)
         redact = self.runtime.redact_of(tool_name)
@@ -466,7 +476,7 @@ class Call(ToolContext):
     """The output that an artifact stores if part of it is not sent."""
     raw_text: str | None = None
     """What the tool returned, for recorders, if the result is not the same."""
-    held_progress: HeldProgress | None = None
+    progress_redaction: ProgressRedaction | None = None
     """Progress text that waits; `None` if no secret was handed out."""
     worker_raw_chars: int | None = None
     """Characters of a result before it was reduced where its tool ran."""
@@ -554,9 +564,9 @@ class Call(ToolContext):
     def secret_stream(self) -> SecretByteStream | None:
         """What takes secrets out of output that is reported in pieces; `None` if they stay."""
         runtime = self.batch.runtime
-        if runtime.handed_out is None or runtime.redact_of(self.plan.name) is None:
+        if runtime.issued_secrets is None or runtime.redact_of(self.plan.name) is None:
             return None
-        return SecretByteStream(runtime.handed_out)
+        return SecretByteStream(runtime.issued_secrets)
 
     def _emit_event(
         self, event: ToolProgressEvent | Mapping[str, Any], *, is_searched: bool = False
@@ -573,9 +583,9 @@ class Call(ToolContext):
     def _deliver(self, event: Any, is_searched: bool) -> None:
         if self.has_ended:
             return
-        held, handed_out = self.held_progress, self.batch.runtime.handed_out
-        if held is None and handed_out:
-            held = self.held_progress = HeldProgress(handed_out)
+        held, issued_secrets = self.progress_redaction, self.batch.runtime.issued_secrets
+        if held is None and issued_secrets:
+            held = self.progress_redaction = ProgressRedaction(issued_secrets)
         self.batch.deliver(
             self.index,
             self.plan.name,

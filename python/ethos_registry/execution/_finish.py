@@ -13,7 +13,7 @@ from ethos_registry.execution._call import Call
 from ethos_registry.execution._full_text import FENCED_SOURCE_CHARS, ArtifactWriter, FullText
 from ethos_registry.execution._options import ResultSink
 from ethos_registry.execution._refusals import BadResultError, checked_result
-from ethos_registry.execution._remote_batch import finished_here, needs_full_text, shortened
+from ethos_registry.execution._remote_batch import finished_locally, needs_full_text, shortened
 from ethos_registry.execution._threads import NoThreadError, finish_threads
 from ethos_registry.reduction._finish import Fence, Finished, is_large_result, sanitized
 from ethos_registry.reduction._redaction import redacted_parts, redacted_text
@@ -87,7 +87,7 @@ def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -
     if sink is not None:
         return _finish_for_caller(call, result, reducer, sink)
     if call.finish_facts is not None:
-        return _finished_elsewhere(call, result, call.finish_facts)
+        return _finished_remotely(call, result, call.finish_facts)
     fence, trims_now = fence_of(call), not batch.trims_at_end
     if call.worker_raw_chars is not None or call.has_registry_error:
         reducer = None  # it was reduced where its tool ran, or is not what a tool returned
@@ -125,7 +125,7 @@ def _finish_for_caller(
     if order is not None and (reducer is None or reducer_identity(reducer) == order.reducer):
         fence = _fence_of_order(call, order)
         turn_count = call.batch.context.current_turn
-        done = finished_here(order, result, reducer, call.args, turn_count, fence, known)
+        done = finished_locally(order, result, reducer, call.args, turn_count, fence, known)
         if done is not None:
             finished, facts = done
             sink.on_finished(call.index, finished.result, facts)
@@ -140,11 +140,11 @@ def _finish_for_caller(
     return finished
 
 
-def _finished_elsewhere(call: Call, result: ToolResult, facts: FinishFacts) -> Finished:
+def _finished_remotely(call: Call, result: ToolResult, facts: FinishFacts) -> Finished:
     """The result of a worker that finished it: what remains is the artifact of its full text."""
     batch, plan = call.batch, call.plan
-    if batch.runtime.handed_out and plan.redact is not None:  # since the call was sent
-        result = redacted_text(result, batch.runtime.handed_out.redact)
+    if batch.runtime.issued_secrets and plan.redact is not None:  # since the call was sent
+        result = redacted_text(result, batch.runtime.issued_secrets.redact)
     finished = Finished()
     finished.result = result
     finished.raw_chars, finished.reduced_chars = facts.raw_chars, facts.reduced_chars

@@ -279,7 +279,7 @@ class ResultSink(Protocol):
         """The order was carried out: if this is the call's result, these are its lengths."""
 
     @property
-    def plain_chars(self) -> int:
+    def fast_path_chars(self) -> int:
         """No order changes text of at most this many characters, unless a reducer does."""
 
 

@@ -46,12 +46,13 @@ __all__ = [
     "arguments_failed",
     "backend_failed",
     "bad_arguments",
+    "bounded_name",
     "checked_result",
     "exception_text",
     "log_exception",
     "log_line",
     "log_raised",
-    "missing_backend",
+    "no_backend",
     "no_backends",
     "no_thread",
     "not_approved",
@@ -59,7 +60,6 @@ __all__ = [
     "pending",
     "read_call",
     "returned_no_result",
-    "shown_name",
     "stopped",
     "unavailable",
     "unknown_tool",
@@ -157,7 +157,7 @@ MAX_NAME_CHARS = 100
 _MAX_PROBLEM_CHARS = 400
 
 
-def shown_name(name: str) -> str:
+def bounded_name(name: str) -> str:
     """The name as it may appear in an answer: bounded, without lone surrogates."""
     if len(name) > MAX_NAME_CHARS:
         name = f"{name[:MAX_NAME_CHARS]}..."
@@ -170,12 +170,12 @@ def _not_available(error: str, reason: ErrorReason) -> ToolError:
 
 def unknown_tool(name: str) -> ToolError:
     """No tool has this name."""
-    return _not_available(f"Unknown tool: {shown_name(name)}", "unknown")
+    return _not_available(f"Unknown tool: {bounded_name(name)}", "unknown")
 
 
 def not_permitted(name: str, verdict: int) -> ToolError:
     """The refusal of a native verdict: the tool is excluded, or its gate does not permit it."""
-    name = shown_name(name)
+    name = bounded_name(name)
     if verdict == _core.VERDICT_EXCLUDED:
         return _not_available(f"Tool {name} is not available on this surface", "excluded")
     return _not_available(f"Tool {name} is not permitted for this personality", "denied")
@@ -195,7 +195,7 @@ def no_backends(name: str) -> ToolError:
     )
 
 
-def missing_backend(name: str, capability: str) -> ToolError:
+def no_backend(name: str, capability: str) -> ToolError:
     """The tool declares a capability for which there is no backend."""
     return _not_available(
         f"Tool {name} declares the capability {capability} but no backend for it is configured",

@@ -44,9 +44,9 @@ from ethos_registry.types._transport import (
 
 __all__ = [
     "STORED_FROM_CHARS",
-    "TransportLane",
+    "RemoteBatch",
     "finish_order",
-    "finished_here",
+    "finished_locally",
     "is_within_order",
     "needs_full_text",
     "shortened",
@@ -150,7 +150,7 @@ def needs_full_text(finished: Finished, cap: int, *, is_reduced: bool, trims: bo
     return finished.sent_chars > cap
 
 
-def finished_here(
+def finished_locally(
     order: FinishOrder,
     result: ToolResult,
     reducer: ToolResultReducer | None,
@@ -243,7 +243,7 @@ class _Sent:
         return self.reply
 
 
-class TransportLane:
+class RemoteBatch:
     """What a batch gives to one transport.
 
     The calls that start in one tick of the loop are one `execute_many`.

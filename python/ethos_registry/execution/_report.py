@@ -8,10 +8,10 @@ from typing import Any
 from uuid import uuid4
 
 from ethos_registry import _core
-from ethos_registry.capabilities._secrets import HandedOutSecrets
+from ethos_registry.capabilities._secrets import IssuedSecrets
 from ethos_registry.execution._arguments import (
     BadArgumentsError,
-    ShownArguments,
+    BoundedArguments,
     isolated_arguments,
     parse_json_arguments,
 )
@@ -173,7 +173,7 @@ def _hiding(hidden: Sequence[str], redact: Redact) -> Callable[[str], str]:
     # Credentials of a known shape are replaced first: a value that is part of one would break its
     # shape. What is left of a value after that is replaced too.
     remains = [redact(value) for value in hidden]
-    values = HandedOutSecrets()
+    values = IssuedSecrets()
     for value in hidden:
         values.add(value)
     searched = sorted(
@@ -191,7 +191,7 @@ def _hiding(hidden: Sequence[str], redact: Redact) -> Callable[[str], str]:
     return hide
 
 
-class _Plain(ShownArguments):
+class _Plain(BoundedArguments):
     """Arguments as plain JSON, secrets included: they are replaced when the batch is read."""
 
     __slots__ = ()
@@ -203,7 +203,7 @@ class _Plain(ShownArguments):
         }
 
 
-class _RecordedArguments(ShownArguments):
+class _RecordedArguments(BoundedArguments):
     """Arguments in full, up to a bound; remembers what it hides."""
 
     __slots__ = ("hidden",)

@@ -11,7 +11,7 @@ from typing import Any
 
 from ethos_registry._table.entry import Entry
 from ethos_registry.execution import _refusals
-from ethos_registry.execution._approvals import Answered, answered_as_pending
+from ethos_registry.execution._approvals import PendingResult, pending_result
 from ethos_registry.execution._arguments import isolated_arguments
 from ethos_registry.execution._blocking import watched
 from ethos_registry.execution._call import Call
@@ -35,10 +35,10 @@ from ethos_registry.types._turn import DispatchContext
 __all__ = [
     "async_execute_in_turn",
     "execute",
-    "run_elsewhere",
+    "run_attempt",
     "run_filtered",
     "run_in_turn",
-    "run_tool",
+    "run_remotely",
     "run_with_retry",
     "start_function",
 ]
@@ -91,7 +91,7 @@ async def _answer_before(
         if not isinstance(answer, Pending):
             return _checked(answer, "the filter before it answered: ")
         if not invocation.is_approved:
-            raise answered_as_pending(call, answer, _place(position, item, call))
+            raise pending_result(call, answer, _place(position, item, call))
     if resumed is not None:
         await resumed.claim(call.plan.name, call.plan.redact)
     return None
@@ -251,7 +251,7 @@ async def run_in_turn(run: Callable[[Call], Awaitable[Any]], call: Call) -> Any:
             throttle.leave()
 
 
-async def run_tool(call: Call, *, is_first: bool = True) -> Any:
+async def run_attempt(call: Call, *, is_first: bool = True) -> Any:
     """One attempt. Only the first one is reported to observers and to the hooks of a turn."""
     plan = call.plan
     if plan.entry.is_coroutine:
@@ -289,7 +289,7 @@ async def _run_on_thread(call: Call, run: Callable[[], Any], *, is_first: bool) 
     except NoThreadError as problem:
         if not is_first:
             raise
-        raise Answered(_refusals.no_thread(call.plan.name, str(problem))) from None
+        raise PendingResult(_refusals.no_thread(call.plan.name, str(problem))) from None
     call.watch_thread_wait()
     try:
         value, error = await threads.outcome(job)
@@ -303,7 +303,7 @@ async def _run_on_thread(call: Call, run: Callable[[], Any], *, is_first: bool) 
     return value
 
 
-async def run_elsewhere(run: Callable[[Call], Awaitable[Any]], call: Call) -> Any:
+async def run_remotely(run: Callable[[Call], Awaitable[Any]], call: Call) -> Any:
     """What a tool returns that another process runs. Its arguments are bound here first."""
     binding = call.plan.entry.binding
     if call.batch.turn is not None:
@@ -361,7 +361,7 @@ async def run_with_retry(call: Call) -> Any:
         value: Any = None
         failure: Exception | ToolError | None
         try:
-            value = await run_tool(call, is_first=failed == 0)
+            value = await run_attempt(call, is_first=failed == 0)
             failure = _returned_error(rule, value)
         except Exception as error:
             failure = error

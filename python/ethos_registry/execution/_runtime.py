@@ -16,7 +16,7 @@ from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.artifacts._store import ArtifactTool
 from ethos_registry.capabilities._resolver import CapabilityBackends
-from ethos_registry.capabilities._secrets import HandedOutSecrets
+from ethos_registry.capabilities._secrets import IssuedSecrets
 from ethos_registry.execution._approvals import Approvals
 from ethos_registry.execution._blocking import BLOCKING_SECONDS
 from ethos_registry.execution._options import InvocationFilter
@@ -334,8 +334,8 @@ class Runtime:
         "backends",
         "default_timeout_seconds",
         "filters",
-        "handed_out",
         "has_checked_reducers",
+        "issued_secrets",
         "max_concurrency",
         "observers",
         "redact",
@@ -359,7 +359,7 @@ class Runtime:
         "abandon_after_seconds",
         "redact",
         "redact_recorded",
-        "handed_out",
+        "issued_secrets",
         "unredacted_tools",
         "filters",
         "max_concurrency",
@@ -380,7 +380,7 @@ class Runtime:
         abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
         redact: Redact | None = None,
         redact_recorded: Redact = _core.redact,
-        handed_out: HandedOutSecrets | None = None,
+        issued_secrets: IssuedSecrets | None = None,
         unredacted_tools: frozenset[str] = frozenset(),
         filters: tuple[InvocationFilter, ...] = (),
         max_concurrency: int | None = None,
@@ -399,7 +399,7 @@ class Runtime:
         """Takes credentials out of text; `None` if the registry keeps them."""
         self.redact_recorded = redact_recorded
         """The same for recorders, who never receive them."""
-        self.handed_out = handed_out
+        self.issued_secrets = issued_secrets
         """The secrets that tools were given; `None` if no backend hands any out."""
         self.unredacted_tools = unredacted_tools
         self.filters = filters

@@ -21,14 +21,14 @@ from ethos_registry.execution._arguments import BadArgumentsError, parse_json_ar
 from ethos_registry.execution._call import BackendContext, Batch, Call, CallPlan
 from ethos_registry.execution._finish import finish
 from ethos_registry.execution._options import matching
-from ethos_registry.execution._remote_batch import TransportLane, finish_order
+from ethos_registry.execution._remote_batch import RemoteBatch, finish_order
 from ethos_registry.execution._results import even_share
 from ethos_registry.execution._run_tool import (
     async_execute_in_turn,
     execute,
-    run_elsewhere,
+    run_attempt,
     run_in_turn,
-    run_tool,
+    run_remotely,
     run_with_retry,
 )
 from ethos_registry.execution._runtime import Runtime
@@ -114,15 +114,15 @@ def backends(call: Call) -> ToolResult | None:
     if given is None:
         return _refusals.no_backends(entry.name)
     try:
-        missing = _resolver.missing_backend(entry.capabilities, given)
+        missing = _resolver.first_missing_backend(entry.capabilities, given)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a mapping of the host's own class
         return _refusals.backend_failed(entry.name, _refusals.exception_text(error))
-    return None if missing is None else _refusals.missing_backend(entry.name, missing)
+    return None if missing is None else _refusals.no_backend(entry.name, missing)
 
 
-def dry_run_answer(call: Call) -> ToolResult | None:
+def dry_run(call: Call) -> ToolResult | None:
     """A dry run ends here: it shows what would be called."""
     plan = call.plan
     return _arguments.dry_run_answer(plan.entry, call.args, call.batch.context, plan.redact)
@@ -208,12 +208,12 @@ def transport_of(batch: Batch, entry: Entry) -> ToolTransport | None:
     return None if transports is None else transports.of(entry)
 
 
-def lane_of(batch: Batch, transport: ToolTransport) -> TransportLane:
+def remote_batch_of(batch: Batch, transport: ToolTransport) -> RemoteBatch:
     """What this batch gives to a transport."""
-    lane: TransportLane | None = batch.lanes.get(id(transport))
-    if lane is None:
-        lane = batch.lanes[id(transport)] = TransportLane(batch, transport)
-    return lane
+    remote_batch: RemoteBatch | None = batch.remote_batches.get(id(transport))
+    if remote_batch is None:
+        remote_batch = batch.remote_batches[id(transport)] = RemoteBatch(batch, transport)
+    return remote_batch
 
 
 class StepTable:
@@ -240,7 +240,7 @@ STEPS = StepTable(
     Step("available", "call", available, _may_be_unavailable),
     Step("arguments", "call", arguments, _checks_arguments),
     Step("backends", "call", backends, _declares),
-    Step("dry run", "call", dry_run_answer, lambda batch, entry: batch.is_dry_run),
+    Step("dry run", "call", dry_run, lambda batch, entry: batch.is_dry_run),
     Step("aborted", "call", not_aborted, _can_be_stopped),
     Step("cap", "tool", cap),
     Step("capabilities", "call", capabilities, _declares),
@@ -284,7 +284,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     if batch.turn is not None and entry.is_coroutine:
         plan.execute = async_execute_in_turn(entry, batch.turn)
     plan.redact = runtime.redact_of(entry.name)
-    plan.is_direct = (
+    plan.has_fast_call = (
         entry.is_coroutine
         and not plan.filters
         and entry.retry is None
@@ -292,25 +292,25 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         and batch.options.resumed is None
         and (batch.observers is None or not batch.observers.call_started)
     )
-    plan.run_tool = run_tool if entry.retry is None else run_with_retry
+    plan.run_tool = run_attempt if entry.retry is None else run_with_retry
     loses_text, plan.finish_order = False, None
     transport = transport_of(batch, entry)
     if transport is not None:
-        lane = lane_of(batch, transport)
+        remote_batch = remote_batch_of(batch, transport)
         # Attempts are repeated where the tool runs: what it raises is known there.
-        plan.run_tool, plan.is_direct = partial(run_elsewhere, lane.run), False
-        loses_text = lane.loses_text
+        plan.run_tool, plan.has_fast_call = partial(run_remotely, remote_batch.run), False
+        loses_text = remote_batch.loses_text
         plan.finish_order = finish_order(batch, plan, transport.traits)
     if entry.throttle is not None and batch.options.sink is None:  # else its caller waits
         plan.run_tool = partial(run_in_turn, plan.run_tool)
     is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
     stores_any_text = batch.artifacts is not None and batch.trims_at_end
-    plan.plain_chars = (
+    plan.fast_path_chars = (
         -1
         if is_fenced or stores_any_text or loses_text
         else min(plan.trim_cap, untouched_chars(plan.reducer))
     )
-    plan.settles_plainly = (
+    plan.has_fast_finish = (
         not entry.output_is_untrusted
         and not batch.trims_at_end
         and batch.options.on_result is None
@@ -318,24 +318,24 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         and runtime.max_concurrency is None
     )
     if batch.options.sink is not None:
-        _leave_rest_to_caller(plan, batch.options.sink.plain_chars, runtime.backends)
+        _leave_rest_to_caller(plan, batch.options.sink.fast_path_chars, runtime.backends)
     return plan
 
 
 def _leave_rest_to_caller(
-    plan: CallPlan, plain_chars: int, backends: _resolver.CapabilityBackends | None
+    plan: CallPlan, fast_path_chars: int, backends: _resolver.CapabilityBackends | None
 ) -> None:
     """A registry elsewhere counts the time of these calls and decides how results are finished.
 
     It recognises credentials by their shape; secrets that were handed out are known only here.
     """
     if plan.redact is not None:
-        handed_out = getattr(backends, "redact", None)
-        plan.redact = handed_out if callable(handed_out) else None
+        issued_secrets = getattr(backends, "redact", None)
+        plan.redact = issued_secrets if callable(issued_secrets) else None
     plan.timeout_seconds = None
-    plan.plain_chars = min(plain_chars, untouched_chars(plan.reducer))
+    plan.fast_path_chars = min(fast_path_chars, untouched_chars(plan.reducer))
     plan.trim_cap = _NO_TRIM
-    plan.settles_plainly = plan.is_direct = False
+    plan.has_fast_finish = plan.has_fast_call = False
 
 
 _NO_TRIM = 2**63 - 1

@@ -27,8 +27,8 @@ __all__ = [
     "DaemonThreads",
     "Job",
     "NoThreadError",
-    "Outcome",
     "TaskStarter",
+    "ThreadResult",
     "finish_threads",
     "is_stack_deep",
     "task_starter",
@@ -99,7 +99,7 @@ class NoThreadError(RuntimeError):
     """The pool has no thread, and the system starts none: the function was not queued."""
 
 
-class Outcome(NamedTuple):
+class ThreadResult(NamedTuple):
     """What a function returned or raised."""
 
     value: Any
@@ -126,7 +126,7 @@ class Job:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, function: Callable[[], Any]) -> None:
         self.loop = loop
-        self.future: asyncio.Future[Outcome] = loop.create_future()
+        self.future: asyncio.Future[ThreadResult] = loop.create_future()
         self.has_thread = False
         """Whether a thread was free for it, which takes it at once."""
         self.is_running = False
@@ -136,14 +136,14 @@ class Job:
         """When a thread took it (monotonic seconds); `None` while it waits for one."""
         self._function = function
 
-    def run(self) -> Outcome:
+    def run(self) -> ThreadResult:
         """Run the function on this thread."""
         try:
-            return Outcome(self._function(), None)
+            return ThreadResult(self._function(), None)
         except BaseException as error:
-            return Outcome(None, error)
+            return ThreadResult(None, error)
 
-    def pass_on(self, outcome: Outcome) -> None:
+    def pass_on(self, outcome: ThreadResult) -> None:
         """Pass the outcome to the loop."""
         try:
             self.loop.call_soon_threadsafe(_resolve, self.future, outcome)
@@ -151,7 +151,7 @@ class Job:
             _close_coroutine(outcome.value)
 
 
-def _resolve(future: asyncio.Future[Outcome], outcome: Outcome) -> None:
+def _resolve(future: asyncio.Future[ThreadResult], outcome: ThreadResult) -> None:
     if not future.done():
         future.set_result(outcome)
     else:
@@ -208,7 +208,7 @@ class DaemonThreads:
             self._condition.notify()
         return job
 
-    async def outcome(self, job: Job) -> Outcome:
+    async def outcome(self, job: Job) -> ThreadResult:
         """What the job's function returned or raised; the job is abandoned on cancellation."""
         try:
             return await job.future

@@ -16,12 +16,12 @@ from typing import Any, Self, TypedDict, Unpack, get_args
 from ethos_registry.capabilities._secrets import EnvironmentSecrets
 from ethos_registry.mcp._connection import Connection
 from ethos_registry.mcp._definitions import (
-    Listing,
     McpAnnotations,
     McpPins,
     McpProblem,
     McpServerStatus,
     PinDifference,
+    ServerTools,
     ToolsChanged,
     pins_beside,
 )
@@ -322,7 +322,7 @@ class McpBridge:
             raise ConfigError(f"unknown MCP server {server!r}; there are: {known}")
         return [self._connections[server]]
 
-    def _take(self, name: str, listing: Listing) -> None:
+    def _take(self, name: str, listing: ServerTools) -> None:
         before = self._definitions(name)
         self._sets[name].take(listing)
         self._publish(name, before)

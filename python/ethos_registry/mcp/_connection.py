@@ -12,7 +12,7 @@ from http.client import responses
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ethos_registry.mcp._definitions import Listing, McpServerStatus, ServerState, list_tools
+from ethos_registry.mcp._definitions import McpServerStatus, ServerState, ServerTools, list_tools
 from ethos_registry.mcp._results import (
     ConnectionLostError,
     SessionEndedError,
@@ -206,7 +206,7 @@ class Connection:
         server: McpServer,
         secrets: SecretSource,
         log: LogFile,
-        on_listing: Callable[[Listing], object],
+        on_listing: Callable[[ServerTools], object],
     ) -> None:
         self.server = server
         self.scrub = Scrubber()

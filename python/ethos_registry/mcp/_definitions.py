@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_PAGES",
     "MAX_TOOLS",
-    "Listing",
     "McpAnnotations",
     "McpPins",
     "McpProblem",
@@ -38,6 +37,7 @@ __all__ = [
     "ProblemKind",
     "RemoteDefinition",
     "ServerState",
+    "ServerTools",
     "ToolsChanged",
     "argument_validator",
     "compositions_at_root",
@@ -251,7 +251,7 @@ MAX_PAGES = 100
 MAX_TOOLS = 2000
 
 
-class Listing:
+class ServerTools:
     """The definitions of a server by name, sorted, and what could not be taken."""
 
     __slots__ = ("definitions", "problems")
@@ -262,9 +262,9 @@ class Listing:
         """The name of a tool, or `None`, with what is wrong."""
 
 
-async def list_tools(client: Client) -> Listing:
+async def list_tools(client: Client) -> ServerTools:
     """Every page, up to 100 pages and 2,000 tools; of two tools of one name the first is taken."""
-    listing = Listing()
+    listing = ServerTools()
     found: dict[str, RemoteDefinition] = {}
     if client.server_capabilities.tools is None:
         listing.problems.append((None, "the server has no tools"))
@@ -290,7 +290,7 @@ async def list_tools(client: Client) -> Listing:
     return listing
 
 
-async def _page(client: Client, cursor: str | None, listing: Listing) -> ListToolsResult:
+async def _page(client: Client, cursor: str | None, listing: ServerTools) -> ListToolsResult:
     try:
         return await client.list_tools(cursor=cursor, cache_mode="refresh")
     except ValidationError:
@@ -298,7 +298,7 @@ async def _page(client: Client, cursor: str | None, listing: Listing) -> ListToo
 
 
 async def _page_without_invalid_tools(
-    client: Client, cursor: str | None, listing: Listing
+    client: Client, cursor: str | None, listing: ServerTools
 ) -> ListToolsResult:
     """The page again, each tool judged by itself: the SDK refuses a page for one invalid tool."""
     import mcp_types

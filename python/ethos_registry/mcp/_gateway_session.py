@@ -50,8 +50,8 @@ __all__ = [
     "ServedPersonality",
     "error_result",
     "listed_tools",
+    "to_mcp_result",
     "tool_hints",
-    "tool_result",
 ]
 
 
@@ -61,7 +61,7 @@ META_PREFIX = "ethos-registry/"
 """Begins the keys that the gateway adds to the `_meta` of a result."""
 
 
-def tool_result(result: CallResult) -> dict[str, Any]:
+def to_mcp_result(result: CallResult) -> dict[str, Any]:
     """A `tools/call` result: the text, then the content blocks; an error if the call failed.
 
     `_meta` names what programs may need: whether the output is untrusted and its source, how long
@@ -411,7 +411,7 @@ class ServedPersonality:
         """Run one call; whatever refuses it is an answer that the model can read."""
         settings = self._settings
         if self._is_other_version(params):
-            return tool_result(_other_version(params.name))
+            return to_mcp_result(_other_version(params.name))
         sender = ProgressSender(context.session.report_progress)
         request_id = _sent_call_id(params) or str(context.request_id)
         tool_context = ToolContext(
@@ -446,7 +446,7 @@ class ServedPersonality:
             raise
         finally:
             self._running.discard(task)
-        return tool_result(results[0])
+        return to_mcp_result(results[0])
 
     def _is_other_version(self, params: CallToolRequestParams) -> bool:
         """Whether the client's registry has another version of the tool."""

@@ -24,10 +24,10 @@ __all__ = [
     "SessionEndedError",
     "cleaned",
     "cleaned_schema",
+    "from_mcp_result",
     "not_started",
     "one_line",
     "session_ended",
-    "tool_result",
     "was_lost",
 ]
 
@@ -111,7 +111,7 @@ MAX_RESULT_CHARS = 16 * 1024 * 1024
 _MAX_BLOCKS = 1000
 
 
-def tool_result(answer: CallToolResult) -> ToolResult:
+def from_mcp_result(answer: CallToolResult) -> ToolResult:
     """Text joined by blank lines; each other block as a line of text, and as a content block."""
     parts: list[str] = []
     content: list[ContentBlock] = []

@@ -16,8 +16,8 @@ from pydantic import ValidationError
 from ethos_registry.mcp._results import (
     ConnectionLostError,
     SessionEndedError,
+    from_mcp_result,
     one_line,
-    tool_result,
 )
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ToolError, ToolResult
@@ -111,7 +111,7 @@ async def send_call(
         raise ConnectionLostError from None
     except (RuntimeError, ValidationError) as error:
         return ToolError(invalid_result(error))
-    return tool_result(answer)
+    return from_mcp_result(answer)
 
 
 def invalid_result(error: RuntimeError | ValidationError) -> str:

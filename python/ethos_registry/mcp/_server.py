@@ -17,7 +17,7 @@ from ethos_registry.types._secret_names import is_secret_name
 
 __all__ = [
     "McpServer",
-    "McpTransport",
+    "McpTransportKind",
     "Scrubber",
     "SecretSource",
     "read_config",
@@ -92,11 +92,11 @@ class Scrubber:
         return text
 
 
-McpTransport: TypeAlias = Literal["stdio", "http", "sse", "in-process"]
+McpTransportKind: TypeAlias = Literal["stdio", "http", "sse", "in-process"]
 
 CONNECT_TIMEOUT_SECONDS = 15.0
 TIMEOUT_SECONDS = 120.0
-_TRANSPORTS: dict[str, McpTransport] = {
+_TRANSPORTS: dict[str, McpTransportKind] = {
     "stdio": "stdio",
     "http": "http",
     "streamable-http": "http",
@@ -135,7 +135,7 @@ class McpServer:
     cwd: str | None = None
     url: str | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
-    transport: McpTransport | None = None
+    transport: McpTransportKind | None = None
     """By default `stdio` for a command and `http` (streamable HTTP) for a URL; `sse` is legacy."""
     server: Any = None
     """A server object of the package `mcp`, run in this process."""
@@ -163,7 +163,9 @@ class McpServer:
                 f"needs one of `command`, `url` and `server`, got {' and '.join(places) or 'none'}"
             )
         [place] = places
-        expected: McpTransport = {"command": "stdio", "url": "http", "server": "in-process"}[place]  # type: ignore[assignment]
+        expected: McpTransportKind = {"command": "stdio", "url": "http", "server": "in-process"}[
+            place
+        ]  # type: ignore[assignment]
         transport = self.transport or expected
         if transport != expected and not (place == "url" and transport == "sse"):
             raise self._error(f"a `{place}` cannot be reached by {transport!r}")
@@ -193,7 +195,7 @@ class McpServer:
         if self.command is not None:
             parts.append(f"command={self.command!r}")
         if self.url is not None:
-            parts.append(f"url={shown_url(self.url)!r}")
+            parts.append(f"url={url_without_secrets(self.url)!r}")
         parts += [
             f"{name}={list(self._pairs(name))!r}"
             for name in ("env", "headers")
@@ -225,7 +227,7 @@ class McpServer:
         """Where the server is, in one line without secrets."""
         if self.command is not None:
             return self.command
-        return shown_url(self.url) if self.url is not None else "in this process"
+        return url_without_secrets(self.url) if self.url is not None else "in this process"
 
     def with_options(self, **options: Any) -> McpServer:
         """A copy with some fields changed."""
@@ -245,7 +247,7 @@ class McpServer:
         )
 
 
-def shown_url(url: str) -> str:
+def url_without_secrets(url: str) -> str:
     """The URL without user, password, query and fragment, where secrets are put."""
     scheme, _, rest = url.partition("://")
     end = min((rest.find(mark) for mark in "/?#" if mark in rest), default=len(rest))

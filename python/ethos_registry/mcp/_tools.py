@@ -7,12 +7,12 @@ from typing import Any, Literal, TypeAlias
 
 from ethos_registry.mcp._connection import Connection
 from ethos_registry.mcp._definitions import (
-    Listing,
     McpPins,
     McpProblem,
     PinDifference,
     ProblemKind,
     RemoteDefinition,
+    ServerTools,
     argument_validator,
     compositions_at_root,
     pin_differences,
@@ -213,7 +213,7 @@ class ToolSet:
             return []
         return pin_differences(server, self._pins.definitions(server), self.listed)
 
-    def take(self, listing: Listing) -> None:
+    def take(self, listing: ServerTools) -> None:
         """Take over a listing; tools that did not change stay the same objects."""
         self.listed = listing.definitions
         self._problems = []

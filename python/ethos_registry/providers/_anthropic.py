@@ -19,7 +19,7 @@ from ethos_registry.providers._stream_parser import (
 )
 from ethos_registry.providers._wire_format import (
     DataBlock,
-    ShownTool,
+    ProviderDefinition,
     WireFormat,
     call_id,
     echoed,
@@ -57,7 +57,7 @@ class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
     default_dialect: ClassVar[Dialect] = ANTHROPIC
     has_markers: ClassVar[bool] = True
 
-    def definition(self, tool: ShownTool) -> dict[str, Any]:
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
         """`{name, description, input_schema, strict?}`; a list marks its last with `cache_control`.
 
         That marker caches the tools only; the system block needs its own.

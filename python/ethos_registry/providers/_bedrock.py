@@ -17,7 +17,7 @@ from ethos_registry.providers._stream_parser import (
 )
 from ethos_registry.providers._wire_format import (
     DataBlock,
-    ShownTool,
+    ProviderDefinition,
     WireFormat,
     call_id,
     items,
@@ -49,7 +49,7 @@ class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
     name: ClassVar[str] = "bedrock"
     default_dialect: ClassVar[Dialect] = DIALECTS["bedrock"]
 
-    def definition(self, tool: ShownTool) -> dict[str, Any]:
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
         """`{toolSpec: {name, description, inputSchema: {json}}}`."""
         sent = self.sent(tool)
         specification: dict[str, Any] = {"name": sent.name}

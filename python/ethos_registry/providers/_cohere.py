@@ -17,7 +17,7 @@ from ethos_registry.providers._stream_parser import (
 )
 from ethos_registry.providers._wire_format import (
     DataBlock,
-    ShownTool,
+    ProviderDefinition,
     WireFormat,
     call_id,
     items,
@@ -47,7 +47,7 @@ class CohereChat(WireFormat[CohereTool, CohereMessage]):
     name: ClassVar[str] = "cohere"
     default_dialect: ClassVar[Dialect] = DIALECTS["cohere"]
 
-    def definition(self, tool: ShownTool) -> dict[str, Any]:
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
         """`{type: "function", function: {name, description, parameters}}`."""
         sent = self.sent(tool)
         return {

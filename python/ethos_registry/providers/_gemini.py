@@ -17,7 +17,7 @@ from ethos_registry.providers._stream_parser import (
 )
 from ethos_registry.providers._wire_format import (
     DataBlock,
-    ShownTool,
+    ProviderDefinition,
     WireFormat,
     call_id,
     items,
@@ -52,7 +52,7 @@ class Gemini(WireFormat[Any, GeminiMessage]):
     default_dialect: ClassVar[Dialect] = DIALECTS["gemini"]
     frame: ClassVar[str | None] = "function_declarations"
 
-    def definition(self, tool: ShownTool) -> dict[str, Any]:
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
         """`{description, name, parameters_json_schema}`; a list is one tool that declares all.
 
         The parameters are real JSON Schema, or with the dialect `gemini_parameters` the OpenAPI

@@ -19,7 +19,7 @@ from ethos_registry.providers._stream_parser import (
 )
 from ethos_registry.providers._wire_format import (
     DataBlock,
-    ShownTool,
+    ProviderDefinition,
     WireFormat,
     call_id,
     items,
@@ -46,7 +46,7 @@ class Ollama(WireFormat[OllamaTool, OllamaMessage]):
     name: ClassVar[str] = "ollama"
     default_dialect: ClassVar[Dialect] = DIALECTS["ollama"]
 
-    def definition(self, tool: ShownTool) -> dict[str, Any]:
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
         """`{type: "function", function: {name, description, parameters}}`.
 
         Of a property Ollama's SDK and server keep `type`, `items`, `description` and `enum` alone.

@@ -20,7 +20,7 @@ from ethos_registry.providers._stream_parser import (
 )
 from ethos_registry.providers._wire_format import (
     DataBlock,
-    ShownTool,
+    ProviderDefinition,
     WireFormat,
     call_id,
     items,
@@ -54,7 +54,7 @@ class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
     name: ClassVar[str] = "openai_chat"
     default_dialect: ClassVar[Dialect] = OPENAI
 
-    def definition(self, tool: ShownTool) -> dict[str, Any]:
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
         """`{type: "function", function: {name, description, parameters, strict?}}`.
 
         The format has no cache marker: the provider caches the longest prefix by itself.

@@ -19,7 +19,7 @@ from ethos_registry.providers._stream_parser import (
 )
 from ethos_registry.providers._wire_format import (
     DataBlock,
-    ShownTool,
+    ProviderDefinition,
     WireFormat,
     call_id,
     echoed,
@@ -50,7 +50,7 @@ class OpenAIResponses(WireFormat[OpenAIResponsesTool, OpenAIResponsesItem]):
     name: ClassVar[str] = "openai_responses"
     default_dialect: ClassVar[Dialect] = OPENAI
 
-    def definition(self, tool: ShownTool) -> dict[str, Any]:
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
         """`{type: "function", name, description, parameters, strict}`.
 
         `strict` is always there, because the API takes its absence for `true`.

@@ -39,9 +39,9 @@ __all__ = [
     "DefinitionOrder",
     "EchoingId",
     "Provider",
+    "ProviderDefinition",
     "SchemaNote",
     "SentTool",
-    "ShownTool",
     "WireFormat",
     "arranged",
     "breakpoint_positions",
@@ -76,7 +76,7 @@ _SEGMENTS: tuple[str, ...] = get_args(Segment)
 
 
 @dataclass(frozen=True, slots=True)
-class ShownTool:
+class ProviderDefinition:
     """One tool as a model is to see it."""
 
     definition: Mapping[str, Any]
@@ -108,7 +108,9 @@ class SchemaNote:
         return f"{place}{self.message}"
 
 
-def ordered(tools: Iterable[ShownTool], order: DefinitionOrder) -> list[ShownTool]:
+def ordered(
+    tools: Iterable[ProviderDefinition], order: DefinitionOrder
+) -> list[ProviderDefinition]:
     """The tools in the order of a request; see `arranged`."""
     return arranged(tools, order, lambda tool: (tool.segment, str(tool.definition["name"])))
 
@@ -273,7 +275,7 @@ class Provider(Protocol):
     def frame(self) -> str | None:
         """The key of the one object that holds all definitions, if the format has that."""
 
-    def definition(self, tool: ShownTool) -> dict[str, Any]:
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
         """One tool as the model is shown it, without a marker; plain dicts and lists."""
 
     def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
@@ -294,7 +296,7 @@ MARKER = ReadOnlyDict(type="ephemeral")
 _MARKER_TEXT = b',"cache_control":{"type":"ephemeral"}}'
 
 
-def render_tool(provider: Provider, tool: ShownTool) -> bytes:
+def render_tool(provider: Provider, tool: ProviderDefinition) -> bytes:
     """One tool without a marker, as compact JSON; empty if the provider takes no form of it."""
     try:
         return _core.json_bytes(provider.definition(tool))
@@ -364,7 +366,7 @@ class WireFormat(Generic[DefinitionT, MessageT]):
             return f"provider({self.name!r})"
         return f"provider({self.name!r}, dialect={self.dialect.name!r})"
 
-    def compiled(self, tool: ShownTool) -> Compiled:
+    def compiled(self, tool: ProviderDefinition) -> Compiled:
         """The schema in the provider's dialect; `NoSchemaError` if it has no form there."""
         try:
             return compile_schema(tool.definition["parameters"], self.dialect)
@@ -373,14 +375,14 @@ class WireFormat(Generic[DefinitionT, MessageT]):
                 f"tool `{tool.definition['name']}` cannot be sent to {self.dialect.name}: {problem}"
             ) from None
 
-    def strict(self, tool: ShownTool) -> StrictForm:
+    def strict(self, tool: ProviderDefinition) -> StrictForm:
         """The strict form; `NoSchemaError` with the reason if there is none."""
         rules = self.dialect.strict
         if rules is None:
             raise NoSchemaError(f"{self.dialect.name} has no strict tools")
         return strict_form(self.compiled(tool).schema, rules)
 
-    def sent(self, tool: ShownTool) -> SentTool:
+    def sent(self, tool: ProviderDefinition) -> SentTool:
         """The tool as a definition has it; a strict one plain if it has no strict form."""
         compiled = self.compiled(tool)
         parameters, is_strict = compiled.schema, False
@@ -395,7 +397,7 @@ class WireFormat(Generic[DefinitionT, MessageT]):
             description = f"{description}\n\n{note}" if description else note
         return SentTool(definition["name"], description, parameters, is_strict)
 
-    def schema_notes(self, tools: Iterable[ShownTool]) -> list[SchemaNote]:
+    def schema_notes(self, tools: Iterable[ProviderDefinition]) -> list[SchemaNote]:
         """What is sent of the tools in other words than their authors', in their order."""
         notes: list[SchemaNote] = []
         use = BudgetUse(self.dialect.budget)
@@ -420,7 +422,7 @@ class WireFormat(Generic[DefinitionT, MessageT]):
                 notes.append(SchemaNote(name, self.dialect.name, "plain", "", message))
         return notes
 
-    def definition(self, tool: ShownTool) -> dict[str, Any]:
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
         """One tool as the model is shown it, without a marker; plain values."""
         raise NotImplementedError
 
@@ -434,7 +436,7 @@ class WireFormat(Generic[DefinitionT, MessageT]):
 
     def definitions(
         self,
-        tools: Iterable[ShownTool],
+        tools: Iterable[ProviderDefinition],
         *,
         order: DefinitionOrder = "segments",
         breakpoints: int = 1,
@@ -457,7 +459,7 @@ class WireFormat(Generic[DefinitionT, MessageT]):
             return cast("list[DefinitionT]", [{self.frame: definitions}])
         return definitions
 
-    def _fitting(self, tools: list[ShownTool]) -> list[ShownTool]:
+    def _fitting(self, tools: list[ProviderDefinition]) -> list[ProviderDefinition]:
         """The tools that have a form, strict ones within the budget."""
         use = BudgetUse(self.dialect.budget)
         fitting = []
@@ -467,7 +469,7 @@ class WireFormat(Generic[DefinitionT, MessageT]):
                 fitting.append(replace(tool, strict=tool.strict and self._fits(tool, use)))
         return fitting
 
-    def _fits(self, tool: ShownTool, use: BudgetUse) -> bool:
+    def _fits(self, tool: ProviderDefinition, use: BudgetUse) -> bool:
         try:
             form = self.strict(tool)
         except NoSchemaError:

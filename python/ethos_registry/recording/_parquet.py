@@ -40,7 +40,7 @@ class ParquetFolderStore:
     def close(self) -> None:
         """Nothing: every file is complete."""
 
-    def left_to_parent(self) -> object:
+    def after_fork_in_child(self) -> object:
         """Nothing: a child writes files of its own."""
         return None
 
@@ -77,7 +77,7 @@ class ParquetFileStore:
             self._is_complete = True
             file.complete()
 
-    def left_to_parent(self) -> object:
+    def after_fork_in_child(self) -> object:
         """In a child after `fork`: the parent's file."""
         file, self._file = self._file, None
         stem, ending = os.path.splitext(self.place)

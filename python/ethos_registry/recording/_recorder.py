@@ -42,7 +42,7 @@ class RecordingStore(Protocol):
     def close(self) -> None:
         """Let go of files."""
 
-    def left_to_parent(self) -> object:
+    def after_fork_in_child(self) -> object:
         """In a child after `fork`: what only the parent may use."""
 
 
@@ -270,9 +270,9 @@ class _Writer(BackgroundWriter):
         except RecordingError as error:
             self._report(str(error))
 
-    def left_to_parent(self) -> object:
+    def after_fork_in_child(self) -> object:
         """In a child after `fork`: what only the parent may use."""
-        return self._store.left_to_parent()
+        return self._store.after_fork_in_child()
 
 
 def _store_at(text: str) -> RecordingStore:

@@ -94,7 +94,7 @@ class SqliteRecordingStore:
         with contextlib.suppress(sqlite3.Error):
             self._file.close()
 
-    def left_to_parent(self) -> object:
+    def after_fork_in_child(self) -> object:
         """Nothing: a SQLite file takes care of forks itself."""
         return None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from ethos_registry import _core
-from ethos_registry.capabilities._secrets import HandedOutSecrets
+from ethos_registry.capabilities._secrets import IssuedSecrets
 from ethos_registry.reduction._reducers import rebuilt, with_text
 from ethos_registry.types._result import ToolResult
 
@@ -49,12 +49,12 @@ class Redactor:
     `own` is the `redact` of backends that are not ours; it is applied first.
     """
 
-    __slots__ = ("_handed_out", "own")
+    __slots__ = ("_issued_secrets", "own")
 
     def __init__(
-        self, handed_out: HandedOutSecrets | None = None, own: Redact | None = None
+        self, issued_secrets: IssuedSecrets | None = None, own: Redact | None = None
     ) -> None:
-        self._handed_out = handed_out
+        self._issued_secrets = issued_secrets
         self.own = own
 
     def __call__(self, text: str) -> str:
@@ -64,7 +64,7 @@ class Redactor:
     @property
     def known(self) -> _core.KnownSecrets | None:
         """The values that were given to tools; `None` if there are none."""
-        return None if self._handed_out is None else self._handed_out.known
+        return None if self._issued_secrets is None else self._issued_secrets.known
 
 
 def known_secrets(redact: Redact | None) -> _core.KnownSecrets | None:

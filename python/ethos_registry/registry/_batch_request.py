@@ -23,15 +23,15 @@ from ethos_registry.types._turn import DispatchContext
 
 __all__ = [
     "checked_batch",
-    "checked_context",
     "checked_execution",
     "checked_resume",
+    "checked_tool_context",
     "read_reply",
     "report_unmatched",
 ]
 
 
-def checked_context(context: object) -> ToolContext:
+def checked_tool_context(context: object) -> ToolContext:
     """The context of a batch, by default an empty one; `ConfigError` for anything else."""
     if context is None:
         return ToolContext()
@@ -61,7 +61,7 @@ def checked_batch(calls: object, context: object) -> tuple[list[Any], ToolContex
             "and give a whole reply to `view.execute(reply)`"
         )
     # A copy of now: a sequence may change, and lie about its length.
-    return list(calls), checked_context(context)
+    return list(calls), checked_tool_context(context)
 
 
 def checked_execution(

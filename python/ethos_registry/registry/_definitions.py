@@ -23,8 +23,8 @@ from ethos_registry.providers._by_name import provider as provider_named
 from ethos_registry.providers._prefix import Prefix, PrefixTool
 from ethos_registry.providers._wire_format import (
     DefinitionOrder,
+    ProviderDefinition,
     SchemaNote,
-    ShownTool,
     WireFormat,
     arranged,
     breakpoint_positions,
@@ -109,7 +109,7 @@ class RecentList:
         self._definitions = plain_definitions(admission, ()) if is_steady else None
 
     @property
-    def may_be_kept(self) -> bool:
+    def is_cacheable(self) -> bool:
         """Whether the policy can be recognised: iterators and sets cannot, and turns keep none."""
         is_known = type(self._allowed) in (list, tuple, NoneType)
         return is_known and self._admission.snapshot.shown is not None
@@ -250,7 +250,10 @@ def schema_notes(
 ) -> list[SchemaNote]:
     """What providers are sent of the tools in other words than their authors'."""
     entries = in_order(without(admission.visible(), missing), order)
-    tools = [ShownTool(entry.definition.fresh(), entry.segment, entry.strict) for entry in entries]
+    tools = [
+        ProviderDefinition(entry.definition.fresh(), entry.segment, entry.strict)
+        for entry in entries
+    ]
     formats = {} if provider is None else {provider: provider_named(provider)}
     for name in PROVIDERS if provider is None else ():
         formats.setdefault(PROVIDERS[name].dialect.name, PROVIDERS[name])
@@ -321,7 +324,7 @@ class SentTools:
 def _counts(wire_format: WireFormat[Any, Any], entry: Entry, fresh: dict[str, Any]) -> bytes:
     """What the strict form of a tool needs of a request's budget; empty if it has none."""
     try:
-        form = wire_format.strict(ShownTool(fresh, entry.segment, True))
+        form = wire_format.strict(ProviderDefinition(fresh, entry.segment, True))
     except NoSchemaError:
         return b""
     return b"[%d,%d]" % (form.optional, form.unions)
@@ -330,7 +333,7 @@ def _counts(wire_format: WireFormat[Any, Any], entry: Entry, fresh: dict[str, An
 def _rendered(
     wire_format: WireFormat[Any, Any], entry: Entry, is_strict: bool, fresh: dict[str, Any]
 ) -> bytes:
-    return render_tool(wire_format, ShownTool(fresh, entry.segment, is_strict))
+    return render_tool(wire_format, ProviderDefinition(fresh, entry.segment, is_strict))
 
 
 # Registries and views as tables for notebooks.

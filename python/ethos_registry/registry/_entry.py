@@ -12,7 +12,7 @@ from ethos_registry._table.entry import ArgumentCheck, Entry, SealedDefinition, 
 from ethos_registry._table.entry_table import mcp_identity
 from ethos_registry.providers._sent_arguments import sent_arguments
 from ethos_registry.schema._binding import AsyncFunctionCall, FunctionCall
-from ethos_registry.schema._compatibility import check_agreement
+from ethos_registry.schema._compatibility import check_compatibility
 from ethos_registry.schema._function_tool import FunctionTool
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types import _checks
@@ -102,7 +102,7 @@ def checked_entry(
             way_out = "`register_all(tools)` takes several"
         raise ConfigError(f"a registry holds Tool values, got {type(tool).__name__}; {way_out}")
     if isinstance(tool, FunctionTool):
-        check_agreement(tool.name, tool.schema, tool.arguments)
+        check_compatibility(tool.name, tool.schema, tool.arguments)
     _checks.optional_unicode_text(plugin_id, "plugin_id")
     _checks.optional_unicode_text(owner, "owner")
     _checks.optional_unicode_text(mcp_server, "mcp_server")

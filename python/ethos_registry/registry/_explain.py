@@ -32,7 +32,7 @@ from ethos_registry.types._policy import (
 __all__ = [
     "CapabilityFinding",
     "Explanation",
-    "Outcome",
+    "Verdict",
     "capability_findings",
     "checked_policy",
     "explain_tool",
@@ -119,7 +119,7 @@ NAMES_COMPARED = 5_000
 """How many names are compared for a suggestion: a few tenths of a second."""
 MAX_NAME_CHARS = 64
 
-Outcome: TypeAlias = Literal[
+Verdict: TypeAlias = Literal[
     "visible",
     "hidden",
     "unavailable",
@@ -139,7 +139,7 @@ class Explanation:
     """What a personality may do with a tool, and why."""
 
     tool_name: str
-    outcome: Outcome
+    outcome: Verdict
     text: str
     """One line: the gate, the value and how to change it."""
 
@@ -157,7 +157,7 @@ class Explanation:
         return self.text
 
 
-_GATES: dict[int, Outcome] = {
+_GATES: dict[int, Verdict] = {
     _core.VERDICT_UNKNOWN: "unknown",
     _core.VERDICT_EXCLUDED: "excluded",
     _core.VERDICT_TOOLSET: "toolset",
@@ -194,7 +194,7 @@ def explain_tool(name: str, personality: Personality, admission: Admission) -> E
     return Explanation(name, "visible", f"`{name}` is visible to `{personality.id}`{unbound}")
 
 
-def _refusal(name: str, personality: Personality, outcome: Outcome, admission: Admission) -> str:
+def _refusal(name: str, personality: Personality, outcome: Verdict, admission: Admission) -> str:
     if outcome == "unknown":
         shown = f"`{name}`" if _core.is_tool_name(name) else brief(name)
         nearest = nearest_name(name, [entry.name for entry in admission.snapshot.all()])

@@ -314,7 +314,7 @@ class _Sink:
         self._run.on_finished(self._indexes[index], result, facts)
 
     @property
-    def plain_chars(self) -> int:
+    def fast_path_chars(self) -> int:
         orders = map(self._run.finish_order, self._indexes)
         return min(map(_plain_chars, orders), default=sys.maxsize)
 

@@ -23,9 +23,9 @@ __all__ = [
     "Forge",
     "ForgeSource",
     "RegisteredEntry",
-    "checked_context",
     "checked_forges",
     "checked_registries",
+    "checked_turn",
     "entries_of",
     "forged_by",
     "merged_entries",
@@ -134,7 +134,7 @@ ForgeSource: TypeAlias = ToolForge | Forge | Iterable[ToolForge | Forge]
 """What `ToolRegistry.turn` takes."""
 
 
-def checked_context(context: object) -> DispatchContext:
+def checked_turn(context: object) -> DispatchContext:
     """The context of a turn; `TurnAlreadySignalledError` if it has ended."""
     if not isinstance(context, DispatchContext):
         raise ConfigError(

@@ -22,8 +22,8 @@ __all__ = [
     "SEARCH_TOOLS",
     "FoundTools",
     "SearchBy",
-    "SearchResult",
     "ToolSearch",
+    "ToolSearchResult",
     "caller_entry",
     "checked_search",
     "search_entry",
@@ -85,7 +85,7 @@ def checked_search(search: object) -> ToolSearch | None:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class ToolSearchResult:
     """What one search found."""
 
     loaded: tuple[Entry, ...]
@@ -126,7 +126,7 @@ class FoundTools:
         if self._index is None and len(self._all) > _MANY:
             self._index = await asyncio.to_thread(search_index, self.base)
 
-    def search(self, query: str, limit: int) -> SearchResult:
+    def search(self, query: str, limit: int) -> ToolSearchResult:
         """Find tools and load them, as far as the budget of definitions allows."""
         if self._index is None:
             self._index = search_index(self.base)
@@ -141,7 +141,7 @@ class FoundTools:
                 continue
             is_loaded = self.callable_entry(entry.name) is not None or self._load(entry)
             (loaded if is_loaded else left_out).append(entry)
-        return SearchResult(tuple(loaded), tuple(left_out))
+        return ToolSearchResult(tuple(loaded), tuple(left_out))
 
     def can_run(self, entry: Entry) -> bool:
         """Whether calls of a tool can run under the personality on this machine."""

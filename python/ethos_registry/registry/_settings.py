@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from ethos_registry import _core
 from ethos_registry.capabilities._resolver import CapabilityBackends, checked_backends
-from ethos_registry.capabilities._secrets import HandedOutSecrets, handed_out_secrets
+from ethos_registry.capabilities._secrets import IssuedSecrets, issued_secrets_of
 from ethos_registry.capabilities._standard import StandardBackends
 from ethos_registry.execution._approvals import Approvals
 from ethos_registry.execution._options import InvocationFilter, checked_filters
@@ -107,10 +107,10 @@ def checked_runtime(
     if approvals is not None and not isinstance(approvals, Approvals):
         raise ConfigError(f"`approvals` must be Approvals, got {type(approvals).__name__}")
     backends = checked_backends(backends)
-    handed_out = handed_out_secrets(backends)
+    issued_secrets = issued_secrets_of(backends)
     if max_concurrency is not None:
         _checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
-    redact_all = _redact_of(backends, handed_out)
+    redact_all = _redact_of(backends, issued_secrets)
     return Runtime(
         backends=backends,
         reducers=reducers,
@@ -121,7 +121,7 @@ def checked_runtime(
         abandon_after_seconds=abandon_after_seconds,
         redact=redact_all if _checks.boolean(redact, "redact") else None,
         redact_recorded=redact_all,
-        handed_out=handed_out,
+        issued_secrets=issued_secrets,
         unredacted_tools=frozenset(_checks.strings(unredacted_tools, "unredacted_tools")),
         filters=checked_filters(filters),
         max_concurrency=max_concurrency,
@@ -136,9 +136,9 @@ def _copied(policy: ReductionPolicy | None) -> ReductionPolicy | None:
     return None if policy is None else replace(policy)
 
 
-def _redact_of(backends: CapabilityBackends | None, handed_out: HandedOutSecrets | None) -> Redact:
+def _redact_of(backends: CapabilityBackends | None, issued_secrets: IssuedSecrets | None) -> Redact:
     """Credentials by their shape, and what the backends handed out."""
     own: Redact | None = getattr(backends, "redact", None)
     if isinstance(backends, StandardBackends) or not callable(own):
-        return _core.redact if handed_out is None else Redactor(handed_out)
-    return Redactor(handed_out, own)
+        return _core.redact if issued_secrets is None else Redactor(issued_secrets)
+    return Redactor(issued_secrets, own)

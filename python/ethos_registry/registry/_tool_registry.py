@@ -20,9 +20,9 @@ from ethos_registry.registry._frozen import FrozenToolRegistry, frozen_copy
 from ethos_registry.registry._merging import (
     ForgeSource,
     RegisteredEntry,
-    checked_context,
     checked_forges,
     checked_registries,
+    checked_turn,
     entries_of,
     forged_by,
     merged_entries,
@@ -308,7 +308,7 @@ class ToolRegistry(RegistryWriter):
 
         Raises `ConfigError` on the registry of another turn that has not ended.
         """
-        dispatch = checked_context(context)
+        dispatch = checked_turn(context)
         outer = self._dispatch
         if outer is not None and outer is not dispatch and not outer.is_signalled:
             raise ConfigError(
@@ -462,7 +462,7 @@ class ToolRegistry(RegistryWriter):
         if recent is None or not recent.is_for(allowed_tools, filter_opts, self._table.snapshot()):
             admission = self._admission(allowed_tools, filter_opts)
             recent = RecentList(allowed_tools, filter_opts, admission)
-            self._recent = recent if recent.may_be_kept else None
+            self._recent = recent if recent.is_cacheable else None
         return recent.definitions()
 
 
@@ -519,7 +519,7 @@ class Turn:
         All forges are called before anything changes: if one raises, the tools stay as they are.
         `TurnAlreadySignalledError` if the turn has ended.
         """
-        checked_context(self.context)
+        checked_turn(self.context)
         self._forge()
         self.iteration += 1
         return self.iteration

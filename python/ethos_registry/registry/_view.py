@@ -28,9 +28,9 @@ from ethos_registry.providers._wire_types import (
 )
 from ethos_registry.registry import _definitions
 from ethos_registry.registry._batch_request import (
-    checked_context,
     checked_execution,
     checked_resume,
+    checked_tool_context,
     read_reply,
     report_unmatched,
 )
@@ -189,7 +189,7 @@ class StreamingView:
         **options: Unpack[BatchOptions],
     ) -> StreamDispatcher:
         """The same with context variables for the tasks of the calls."""
-        context = checked_context(context)
+        context = checked_tool_context(context)
         checked = checked_options(options, turn_attachments)
         report_unmatched(checked, self._admission, self._runtime)
         callbacks = StreamCallbacks.checked(on_start, on_arguments)

@@ -26,13 +26,13 @@ from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult, result_from_wire
 
-__all__ = ["AsyncFunctionCall", "Binder", "FunctionCall", "function_call", "to_result"]
+__all__ = ["AsyncFunctionCall", "Binder", "FunctionCall", "function_call", "result_from_value"]
 
 
 # Converts the return value of a function to a tool's result.
 
 
-def to_result(returned: Any) -> ToolResult:
+def result_from_value(returned: Any) -> ToolResult:
     """The result that a returned value means; never raises.
 
     A `ToolResult` is returned unchanged, and so is a mapping in its shape (`{"ok": True, "value":
@@ -188,7 +188,7 @@ class FunctionCall(NamedTuple):
     def call(self, values: dict[str, Any]) -> ToolResult:
         """The result of calling the function with keyword arguments that are bound."""
         returned = self.function(**values)
-        return ToolOk(returned) if type(returned) is str else to_result(returned)
+        return ToolOk(returned) if type(returned) is str else result_from_value(returned)
 
     def __repr__(self) -> str:
         return f"<execute of {self.function!r}>"
@@ -217,7 +217,7 @@ class AsyncFunctionCall(NamedTuple):
     async def call(self, values: dict[str, Any]) -> ToolResult:
         """The result of calling the function with keyword arguments that are bound."""
         returned = await self.function(**values)
-        return ToolOk(returned) if type(returned) is str else to_result(returned)
+        return ToolOk(returned) if type(returned) is str else result_from_value(returned)
 
     def __repr__(self) -> str:
         return f"<execute of {self.function!r}>"

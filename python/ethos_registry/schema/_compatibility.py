@@ -12,18 +12,18 @@ from typing import Any, NamedTuple
 
 from ethos_registry import _core
 from ethos_registry.schema._arguments import Arguments
-from ethos_registry.schema._problems import shown
+from ethos_registry.schema._problems import json_phrase
 from ethos_registry.types._checks import brief
 from ethos_registry.types._errors import ConfigError
 
 __all__ = [
     "Side",
+    "allowed_types",
+    "allowed_values",
     "alternatives",
-    "check_agreement",
+    "check_compatibility",
     "disagreements",
     "parts",
-    "permitted_types",
-    "permitted_values",
 ]
 
 
@@ -57,12 +57,12 @@ def parts(
     return found
 
 
-def permitted_types(
+def allowed_types(
     schema: Any, definitions: Mapping[str, Any], steps: int = _MAX_STEPS
 ) -> frozenset[str] | None:
     """The JSON types that a value may have; `None` if the schema does not restrict them.
 
-    >>> sorted(permitted_types({"anyOf": [{"type": "integer"}, {"const": None}]}, {}))
+    >>> sorted(allowed_types({"anyOf": [{"type": "integer"}, {"const": None}]}, {}))
     ['integer', 'null']
     """
     permitted: frozenset[str] | None = None
@@ -83,7 +83,7 @@ def _types_of_part(
     if values is not None:
         yield frozenset(map(_type_of, values))
     for union in alternatives(part):
-        types = [permitted_types(alternative, definitions, steps - 1) for alternative in union]
+        types = [allowed_types(alternative, definitions, steps - 1) for alternative in union]
         known = [item for item in types if item is not None]
         yield frozenset().union(*known) if len(known) == len(types) else None
 
@@ -96,12 +96,12 @@ def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
     return both
 
 
-def permitted_values(
+def allowed_values(
     schema: Any, definitions: Mapping[str, Any], steps: int = _MAX_STEPS
 ) -> dict[str, Any] | None:
     """The values that are listed, by their JSON text; `None` if other values are permitted too.
 
-    >>> permitted_values({"anyOf": [{"enum": ["a", 1]}, {"type": "null"}]}, {})
+    >>> allowed_values({"anyOf": [{"enum": ["a", 1]}, {"type": "null"}]}, {})
     {'"a"': 'a', '1': 1, 'null': None}
     """
     permitted: dict[str, Any] | None = None
@@ -127,7 +127,7 @@ def _values_of_part(
     for union in alternatives(part):
         merged: dict[str, Any] = {}
         for alternative in union:
-            listed = permitted_values(alternative, definitions, steps - 1)
+            listed = allowed_values(alternative, definitions, steps - 1)
             if listed is None:
                 break
             merged |= listed
@@ -186,7 +186,7 @@ class Side(NamedTuple):
     @property
     def types(self) -> frozenset[str] | None:
         """The permitted types, if they are restricted."""
-        return permitted_types(self.schema, self.definitions)
+        return allowed_types(self.schema, self.definitions)
 
 
 def disagreements(
@@ -202,9 +202,9 @@ def disagreements(
             f"{_listed(sorted(taken))}; change the schema's `type` or the annotation"
         )
         return
-    values = permitted_values(*accepted)
+    values = allowed_values(*accepted)
     if values is not None:
-        yield from _values(place, permitted_values(*declared), values)
+        yield from _values(place, allowed_values(*declared), values)
     if depth > 0:
         for one, other in _pairs(declared, accepted):
             yield from _fields(place, one, other, depth - 1)
@@ -341,7 +341,7 @@ def _listed(types: list[str]) -> str:
 
 
 def _some(values: Mapping[str, Any]) -> str:
-    first = [shown(value) for value in list(values.values())[:_MAX_VALUES_SHOWN]]
+    first = [json_phrase(value) for value in list(values.values())[:_MAX_VALUES_SHOWN]]
     more = f" and {len(values) - len(first)} more" if len(values) > len(first) else ""
     return f"{', '.join(first)}{more}"
 
@@ -358,7 +358,7 @@ class _Finding(Exception):  # noqa: N818 - it never leaves this module
         self.parameter = parameter
 
 
-def check_agreement(tool_name: str, declared: Mapping[str, Any], arguments: Arguments) -> None:
+def check_compatibility(tool_name: str, declared: Mapping[str, Any], arguments: Arguments) -> None:
     """Raise `ConfigError` with the tool, the parameter and the way out if the two disagree.
 
     The function's signature must accept every call that is valid in the `declared` schema, and the
@@ -367,7 +367,7 @@ def check_agreement(tool_name: str, declared: Mapping[str, Any], arguments: Argu
 
     >>> def search(query: str, limit: int = 5): ...
     >>> schema = {"type": "object", "properties": {"query": {"type": "string"}}}
-    >>> check_agreement("search", schema, Arguments(search))
+    >>> check_compatibility("search", schema, Arguments(search))
     Traceback (most recent call last):
     ethos_registry.types._errors.ConfigError: tool `search`: parameter `query` has no default, \
 and the schema does not require it; add it to `required`, or give the parameter a default

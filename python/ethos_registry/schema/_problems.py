@@ -21,6 +21,7 @@ __all__ = [
     "clipped",
     "expectation",
     "joined",
+    "json_phrase",
     "line",
     "not_an_argument",
     "one_of_a_kind",
@@ -29,8 +30,7 @@ __all__ = [
     "problem_line",
     "problem_lines",
     "problems_text",
-    "shown",
-    "unknown",
+    "unknown_name",
     "wrong_root",
 ]
 
@@ -184,7 +184,7 @@ MAX_VALUE_CHARS = 60
 _MAX_SHOWN_BITS = 128  # longer numbers are shown by their length: `str` refuses huge ones
 
 
-def shown(value: object) -> str:
+def json_phrase(value: object) -> str:
     """A value in the terms of JSON, in about `MAX_VALUE_CHARS` characters at most.
 
     >>> shown("abc"), shown(None), shown([1, 2]), shown({})
@@ -337,7 +337,7 @@ def path_text(parts: Sequence[int | str]) -> str:
     return name or "arguments"
 
 
-def unknown(path: Sequence[int | str], names: Collection[str]) -> str:
+def unknown_name(path: Sequence[int | str], names: Collection[str]) -> str:
     """The phrase about a name that is not one of `names`, the known arguments."""
     if len(path) > 1:
         return "unknown field"
@@ -348,7 +348,7 @@ def unknown(path: Sequence[int | str], names: Collection[str]) -> str:
 
 def wrong_root(arguments: object) -> str:
     """The message about arguments that are not an object."""
-    return f"arguments must be a JSON object, got {shown(arguments)}"
+    return f"arguments must be a JSON object, got {json_phrase(arguments)}"
 
 
 def _rank(problem: Problem) -> int:
@@ -379,8 +379,8 @@ def problems_text(error: ValidationError, arguments: object, names: tuple[str, .
     problems: dict[str, Problem] = {}
     for item in error.errors(include_url=False):
         path, alternative = _path(item["loc"], arguments, item["type"] in _MISSING)
-        came = "" if item["type"] in (*_MISSING, *_EXTRA) else shown(item["input"])
-        text = unknown(item["loc"], names) if item["type"] in _EXTRA else expectation(item)
+        came = "" if item["type"] in (*_MISSING, *_EXTRA) else json_phrase(item["input"])
+        text = unknown_name(item["loc"], names) if item["type"] in _EXTRA else expectation(item)
         problem = problems.setdefault(path, Problem(path, came))
         rank = UNKNOWN if item["type"] in _EXTRA else WRONG
         if item["type"] in _MISSING and alternative is None:
@@ -399,7 +399,7 @@ def not_an_argument(name: str, names: tuple[str, ...]) -> str:
     >>> not_an_argument("limt", ("path", "limit"))
     'limt: unknown argument; the arguments are path, limit'
     """
-    return problem_line(Problem(path_text([name]), "", {unknown((name,), names): []}))
+    return problem_line(Problem(path_text([name]), "", {unknown_name((name,), names): []}))
 
 
 def _path(

@@ -14,13 +14,13 @@ from ethos_registry.schema._problems import (
     WRONG,
     Problem,
     joined,
+    json_phrase,
     line,
     one_of_a_kind,
     path_text,
     phrase,
     problem_lines,
-    shown,
-    unknown,
+    unknown_name,
     wrong_root,
 )
 from ethos_registry.types._errors import ConfigError
@@ -104,7 +104,7 @@ def keyword_phrases(keyword: str, expected: str, items: int = 0) -> tuple[str, .
 
 
 def _options(values: Iterable[object]) -> str:
-    options = [shown(value) for value in values]
+    options = [json_phrase(value) for value in values]
     *others, last = options[:_MAX_OPTIONS] if options else ["nothing"]
     if len(options) > _MAX_OPTIONS:
         return ", ".join([*others, last, "…"])
@@ -175,7 +175,7 @@ class ArgumentValidator:
         problems: dict[str, Problem] = {}
         for path, keyword, expected, in_union in found:
             value = _at(args, path)
-            came = "" if keyword in _WITHOUT_VALUE else shown(value)
+            came = "" if keyword in _WITHOUT_VALUE else json_phrase(value)
             phrases = self._phrases(keyword, expected, value, path, in_union)
             if not in_union:
                 phrases = (joined(phrases, "or"),)
@@ -201,7 +201,7 @@ class ArgumentValidator:
         in_union: bool,
     ) -> tuple[str, ...]:
         if keyword == "additionalProperties":
-            return (unknown(path, tuple(self.schema.get("properties", ()))),)
+            return (unknown_name(path, tuple(self.schema.get("properties", ()))),)
         if keyword == "required" and in_union:
             return ("is missing, unless another alternative fits",)
         items = len(value) if isinstance(value, (list, tuple)) else 0

@@ -29,9 +29,9 @@ __all__ = [
     "optional_whole_number",
     "os_refusal",
     "outside",
+    "quoted",
     "required_text",
     "resolve_below",
-    "shown",
     "working_directory",
 ]
 
@@ -49,7 +49,7 @@ class RefusalError(Exception):
         self.error: ToolError = err(text, code)
 
 
-def shown(value: object) -> str:
+def quoted(value: object) -> str:
     """Quote a value for a message: at most 200 characters, on one line, in backticks."""
     text = value if isinstance(value, str) else repr(value)
     if len(text) > _SHOWN_CHARS:
@@ -77,7 +77,7 @@ def known_arguments(args: object, known: tuple[str, ...], tool_name: str) -> Map
     for name in args:
         if name not in known:
             raise RefusalError(
-                f"{tool_name} has no argument {shown(name)}; it takes {', '.join(known)}"
+                f"{tool_name} has no argument {quoted(name)}; it takes {', '.join(known)}"
             )
     return {name: value for name, value in args.items() if value is not None}
 
@@ -98,7 +98,9 @@ def optional_whole_number(args: Mapping[str, Any], name: str, *, minimum: int) -
         return None
     number = _number(args[name])
     if number is None or number != int(number) or number < minimum:
-        raise RefusalError(f"`{name}` must be a whole number >= {minimum}, got {shown(args[name])}")
+        raise RefusalError(
+            f"`{name}` must be a whole number >= {minimum}, got {quoted(args[name])}"
+        )
     return int(number)
 
 
@@ -109,7 +111,7 @@ def optional_number(args: Mapping[str, Any], name: str, *, maximum: float) -> fl
     number = _number(args[name])
     if number is None or not 0 < number <= maximum:
         raise RefusalError(
-            f"`{name}` must be a number over 0 and up to {maximum:g}, got {shown(args[name])}"
+            f"`{name}` must be a number over 0 and up to {maximum:g}, got {quoted(args[name])}"
         )
     return float(number)
 
@@ -120,7 +122,7 @@ def optional_flag(args: Mapping[str, Any], name: str) -> bool:
     if isinstance(value, str) and value.strip().lower() in ("true", "false"):
         return value.strip().lower() == "true"
     if not isinstance(value, bool):
-        raise RefusalError(f"`{name}` must be true or false, got {shown(value)}")
+        raise RefusalError(f"`{name}` must be true or false, got {quoted(value)}")
     return value
 
 
@@ -159,7 +161,7 @@ def working_directory(path: str) -> str:
     real = os.path.realpath(path)
     if not os.path.isdir(real):
         raise RefusalError(
-            f"the working directory does not exist: {shown(path)}", "execution_failed"
+            f"the working directory does not exist: {quoted(path)}", "execution_failed"
         )
     return real
 
@@ -197,11 +199,11 @@ def check_expanded(path: str) -> None:
 
 def outside(path: str) -> RefusalError:
     """The refusal of a path that is not below the working directory."""
-    text = f"{shown(path)} is not below the working directory"
+    text = f"{quoted(path)} is not below the working directory"
     if start := _NOT_EXPANDED.match(path):
         return RefusalError(
-            f"{text}: {shown(start[0])} is not expanded; "
-            f"give a path inside it, such as `src/main.py`, or {shown(f'./{path}')} for that name"
+            f"{text}: {quoted(start[0])} is not expanded; "
+            f"give a path inside it, such as `src/main.py`, or {quoted(f'./{path}')} for that name"
         )
     return RefusalError(f"{text}; give a path inside it, such as `src/main.py`")
 
@@ -209,25 +211,25 @@ def outside(path: str) -> RefusalError:
 def os_refusal(path: str, error: OSError, names: Sequence[str] | None) -> RefusalError:
     """The error for the model if the system does not open `path`; `names` are in its folder."""
     if isinstance(error, FileNotFoundError):
-        return RefusalError(f"no such file: {shown(path)}{_near(path, names)}")
+        return RefusalError(f"no such file: {quoted(path)}{_near(path, names)}")
     if isinstance(error, NotADirectoryError):
-        return RefusalError(f"no such file: {shown(path)}; a part of that path is a file")
+        return RefusalError(f"no such file: {quoted(path)}; a part of that path is a file")
     if isinstance(error, PermissionError):
-        return RefusalError(f"no permission to read {shown(path)}", "execution_failed")
+        return RefusalError(f"no permission to read {quoted(path)}", "execution_failed")
     if error.errno == errno.ELOOP:
-        return RefusalError(f"{shown(path)} is a symbolic link that leads to itself")
+        return RefusalError(f"{quoted(path)} is a symbolic link that leads to itself")
     reason = error.strerror or type(error).__name__
-    return RefusalError(f"{shown(path)} could not be read: {reason}", "execution_failed")
+    return RefusalError(f"{quoted(path)} could not be read: {reason}", "execution_failed")
 
 
 def _near(path: str, names: Sequence[str] | None) -> str:
     """`; similar: ...` for names in the same folder, or the folder that is missing."""
     folder, name = os.path.split(path)
     if names is None:
-        return f"; there is no folder {shown(os.path.basename(folder))}"
+        return f"; there is no folder {quoted(os.path.basename(folder))}"
     by_lower = {known.lower(): known for known in names[:_MAX_NAMES]}
     close = difflib.get_close_matches(name.lower(), by_lower, n=_NEAR_NAMES)
-    return f"; similar: {', '.join(shown(by_lower[match]) for match in close)}" if close else ""
+    return f"; similar: {', '.join(quoted(by_lower[match]) for match in close)}" if close else ""
 
 
 # The files that a ready tool may use: those of its call's working directory and personality.
@@ -315,20 +317,20 @@ class WorkingFiles:
         if not isinstance(error, PermissionError) or error.errno is not None:
             return os_refusal(path, error, self._names_beside(path))
         if "too many symbolic links" in text:
-            return RefusalError(f"{shown(path)} is a symbolic link that leads to itself")
+            return RefusalError(f"{quoted(path)} is a symbolic link that leads to itself")
         if "not a regular file" in text:
-            return RefusalError(f"{shown(path)} is a pipe, socket or device, not a file")
+            return RefusalError(f"{quoted(path)} is a pipe, socket or device, not a file")
         if "always denied" in text:
             return RefusalError(
-                f"PATH_NOT_REACHABLE: {access} of {shown(path)} is always denied: it is a "
+                f"PATH_NOT_REACHABLE: {access} of {quoted(path)} is always denied: it is a "
                 "protected file",
                 "not_available",
             )
         roots = self._reach.read if access == "read" else self._reach.write
-        named = ", ".join(shown(root) for root in roots[:_NAMED_ROOTS])
+        named = ", ".join(quoted(root) for root in roots[:_NAMED_ROOTS])
         way_out = f"permitted: {named}" if roots else "this personality may not touch such files"
         return RefusalError(
-            f"PATH_NOT_REACHABLE: {access} not permitted for {shown(path)}; {way_out}",
+            f"PATH_NOT_REACHABLE: {access} not permitted for {quoted(path)}; {way_out}",
             "not_available",
         )
 

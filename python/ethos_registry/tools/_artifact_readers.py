@@ -14,7 +14,7 @@ from ethos_registry.artifacts._artifact import SpooledArtifact
 from ethos_registry.artifacts._content import ArtifactGoneError
 from ethos_registry.artifacts._store import ArtifactTool, MemoryArtifactStore, is_artifact_id
 from ethos_registry.schema._validate import ArgumentValidator
-from ethos_registry.tools._arguments import RefusalError, shown
+from ethos_registry.tools._arguments import RefusalError, quoted
 from ethos_registry.types._content import ContentBlock, Link
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -76,7 +76,7 @@ def json_slice(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars:
 
 
 def _place(pointer: str) -> str:
-    return shown(pointer) if pointer else "the root"
+    return quoted(pointer) if pointer else "the root"
 
 
 def _json(value: object) -> str:
@@ -96,7 +96,7 @@ def _at(artifact: SpooledArtifact, pointer: str) -> Any:
     value = artifact.read_json()
     if pointer and not pointer.startswith("/"):
         raise RefusalError(
-            f"`path` must be a JSON Pointer, as `/items/0/name`, got {shown(pointer)}"
+            f"`path` must be a JSON Pointer, as `/items/0/name`, got {quoted(pointer)}"
         )
     done = ""
     for step in pointer.split("/")[1:]:
@@ -106,7 +106,7 @@ def _at(artifact: SpooledArtifact, pointer: str) -> Any:
         elif isinstance(value, list) and _INDEX.fullmatch(key) and int(key) < len(value):
             value = value[int(key)]
         else:
-            raise RefusalError(f"{shown(key)} does not exist in {_place(done)}, {_kind(value)}")
+            raise RefusalError(f"{quoted(key)} does not exist in {_place(done)}, {_kind(value)}")
         done += f"/{step}"
     return value
 
@@ -145,15 +145,15 @@ def tail(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) 
     text = _decoded(artifact.read_bytes(near, end)).removesuffix("\n")
     if near == start and len(text) <= budget_chars:
         return text
-    shown_text = text[-max(budget_chars - _NOTE_CHARS, 1) :]
-    line_end = shown_text.find("\n")
+    render_bytes = text[-max(budget_chars - _NOTE_CHARS, 1) :]
+    line_end = render_bytes.find("\n")
     if line_end < 0:
         note = f"[the end of line {artifact.line_count() - 1}; the line is longer than the budget]"
     else:
-        shown_text = shown_text[line_end + 1 :]
-        shown = shown_text.count("\n") + 1
+        render_bytes = render_bytes[line_end + 1 :]
+        shown = render_bytes.count("\n") + 1
         note = f"[the last {shown:,} of these {wanted:,} lines; artifact_cat shows the others]"
-    return f"{note}\n{shown_text}" if budget_chars > _NOTE_CHARS else shown_text
+    return f"{note}\n{render_bytes}" if budget_chars > _NOTE_CHARS else render_bytes
 
 
 def grep(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
@@ -206,18 +206,18 @@ def _from_start(artifact: SpooledArtifact, first: int, end: int | None, budget_c
         text = text.removesuffix("\n")
         if len(text) <= budget_chars:
             return text
-    shown_text = _cut(text, max(budget_chars - _NOTE_CHARS, 0))
-    line_end = shown_text.rfind("\n")
+    render_bytes = _cut(text, max(budget_chars - _NOTE_CHARS, 0))
+    line_end = render_bytes.rfind("\n")
     note = f"\n[a part of line {first}; artifact_grep shows other parts of it]"
     if line_end >= 0:
-        shown_text = shown_text[:line_end]
-        last_line = first + shown_text.count("\n")
+        render_bytes = render_bytes[:line_end]
+        last_line = first + render_bytes.count("\n")
         following = f"continue with artifact_cat, start {last_line + 1}"
         note = f"\n[lines {first} to {last_line}; {following}]"
     if budget_chars <= _NOTE_CHARS:
-        shown_text, note = _cut(text, budget_chars), ""
+        render_bytes, note = _cut(text, budget_chars), ""
     # The marker of every trim, so that programs read `truncated_from` here too.
-    return f"{shown_text}{note}\n[truncated — {artifact.characters(start, stop)} chars total]"
+    return f"{render_bytes}{note}\n[truncated — {artifact.characters(start, stop)} chars total]"
 
 
 def _cut(text: str, limit_chars: int) -> str:

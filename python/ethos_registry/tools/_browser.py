@@ -19,8 +19,8 @@ from ethos_registry.tools._arguments import (
     known_arguments,
     optional_flag,
     optional_whole_number,
+    quoted,
     required_text,
-    shown,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._content import Image
@@ -260,7 +260,7 @@ class OpenPage:
             self._refuse_blocked()
             reason = str(error).partition("\n")[0].removeprefix("Page.goto: ")
             raise RefusalError(
-                f"{shown(url)} cannot be opened: {reason}; check the URL or use another page",
+                f"{quoted(url)} cannot be opened: {reason}; check the URL or use another page",
                 "execution_failed",
             ) from None
         if reply is not None and reply.status in (403, 502):
@@ -301,9 +301,9 @@ class OpenPage:
             lines += ["", "Elements:"]
             lines += [_line(number, *item) for number, item in enumerate(described, 1)]
         for host, reason in list(self._blocked.items())[:_MAX_BLOCKED]:
-            lines.append(f"Blocked request to {shown(host)}: {reason}")
+            lines.append(f"Blocked request to {quoted(host)}: {reason}")
         for window in self._windows[:_MAX_BLOCKED]:
-            lines.append(f"Closed a new window: {shown(window)}; open it with browser_open")
+            lines.append(f"Closed a new window: {quoted(window)}; open it with browser_open")
         self._blocked.clear()
         self._windows.clear()
         return "\n".join(lines)
@@ -323,8 +323,8 @@ class OpenPage:
 
 
 def _line(number: int, kind: str, name: str, value: str) -> str:
-    text = f"[{number}] {' '.join(kind.split())} {shown(' '.join(name.split()))}"
-    return f"{text} = {shown(value)}" if value else text
+    text = f"[{number}] {' '.join(kind.split())} {quoted(' '.join(name.split()))}"
+    return f"{text} = {quoted(value)}" if value else text
 
 
 Work = Callable[[OpenPage, Any], Awaitable[ToolResult]]

@@ -18,8 +18,8 @@ from ethos_registry.tools._arguments import (
     RefusalError,
     known_arguments,
     optional_flag,
+    quoted,
     required_text,
-    shown,
 )
 from ethos_registry.types._content import Audio, Document, Image
 from ethos_registry.types._context import ToolContext
@@ -33,9 +33,9 @@ __all__ = [
     "Page",
     "check_web_extra",
     "decoded",
+    "described_bytes",
     "fetch_url_tool",
     "page_of",
-    "received",
     "request_errors",
     "sniffed_type",
 ]
@@ -92,7 +92,7 @@ def decoded(data: bytes, charset: str | None = None) -> str:
         return data.decode("utf-8", "replace")
 
 
-def received(
+def described_bytes(
     data: bytes,
     what: str,
     *,
@@ -301,9 +301,9 @@ async def _fetched(args: Any, context: ToolContext) -> ToolResult:
         # Text in an older encoding looks like binary content; here its header decides.
         encoding = charset[1] if charset else "windows-1252" if _TEXT_TYPES.match(stated) else None
         is_utf_8 = media_type.startswith("text/")
-        return received(
+        return described_bytes(
             reply.content,
-            shown(reply.url),
+            quoted(reply.url),
             name=reply.url.partition("?")[0].rpartition("/")[2] or None,
             charset=None if is_utf_8 and not charset else encoding,
             structured=facts,
@@ -327,15 +327,15 @@ async def _reply(url: str, context: ToolContext) -> ScopedResponse:
         ) from None
     except ResponseTooLargeError as error:
         raise RefusalError(
-            f"{shown(url)}: {error}; look for a smaller page or a part of it", "execution_failed"
+            f"{quoted(url)}: {error}; look for a smaller page or a part of it", "execution_failed"
         ) from None
     except TimeoutError as error:
         raise RefusalError(
-            f"{shown(url)}: {error}; try again later or use another source", "execution_failed"
+            f"{quoted(url)}: {error}; try again later or use another source", "execution_failed"
         ) from None
     except request_errors() as error:
         raise RefusalError(
-            f"{shown(url)} cannot be fetched: {str(error) or type(error).__name__}; check the URL "
+            f"{quoted(url)} cannot be fetched: {str(error) or type(error).__name__}; check the URL "
             "or use another source",
             "execution_failed",
         ) from None
@@ -352,7 +352,7 @@ def _status_refusal(reply: ScopedResponse) -> RefusalError:
     wait = reply.headers.get("retry-after", "")
     if wait.isascii() and wait.isdigit():
         way_out += f" (the server asks to wait {int(wait):,} seconds)"
-    return RefusalError(f"{shown(reply.url)}: HTTP {status}; {way_out}", "execution_failed")
+    return RefusalError(f"{quoted(reply.url)}: HTTP {status}; {way_out}", "execution_failed")
 
 
 def _is_html(media_type: str, stated: str, content: bytes) -> bool:

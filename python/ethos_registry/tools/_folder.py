@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ethos_registry.tools._arguments import RefusalError, shown
+from ethos_registry.tools._arguments import RefusalError, quoted
 from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._context import ReadMtime, ToolContext
 
@@ -288,13 +288,13 @@ def check_fresh(
         return
     if status is None:
         raise RefusalError(
-            f"{shown(path)} was deleted after it was read, so nothing was written; call read_file "
+            f"{quoted(path)} was deleted after it was read, so nothing was written; call read_file "
             "to make sure that it is gone, then write_file creates it again",
             "STALE_WRITE",
         )
     if not _is_same(entry, status, content):
         raise RefusalError(
-            f"{shown(path)} was changed by someone else after it was read, so nothing was "
+            f"{quoted(path)} was changed by someone else after it was read, so nothing was "
             "written; read it again with read_file, then redo the change on its new text",
             "STALE_WRITE",
         )

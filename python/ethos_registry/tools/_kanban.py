@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ethos_registry._persistence.files import retried_while_locked
-from ethos_registry.tools._arguments import RefusalError, known_arguments, required_text, shown
+from ethos_registry.tools._arguments import RefusalError, known_arguments, quoted, required_text
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -133,7 +133,7 @@ class Board:
         application_id, version = _markers(connection)
         if application_id != _APPLICATION_ID:
             raise RefusalError(
-                f"{shown(self._path)} is a database of another program, not a board",
+                f"{quoted(self._path)} is a database of another program, not a board",
                 "execution_failed",
             )
         if version != _VERSION:
@@ -299,7 +299,9 @@ def _create(board: Board, values: Mapping[str, Any], columns: Sequence[str]) -> 
             f"`title` must have at most {_MAX_TITLE_CHARS} characters, got {len(title)}; shorten it"
         )
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in title):
-        raise RefusalError(f"`title` holds a control character or a lone surrogate: {shown(title)}")
+        raise RefusalError(
+            f"`title` holds a control character or a lone surrogate: {quoted(title)}"
+        )
     status = _chosen(values, "status", columns) or columns[0]
     priority = _chosen(values, "priority", PRIORITIES) or _DEFAULT_PRIORITY
     return _answer(board.create(title, status, priority))
@@ -318,7 +320,7 @@ def _move(board: Board, values: Mapping[str, Any], columns: Sequence[str]) -> To
         raise RefusalError(f"`status` is missing; give one of {', '.join(columns)}")
     ticket = board.move(number, status)
     if ticket is None:
-        raise RefusalError(f"there is no ticket {shown(wanted)}; kanban_list shows all ids")
+        raise RefusalError(f"there is no ticket {quoted(wanted)}; kanban_list shows all ids")
     return _answer(ticket)
 
 
@@ -330,7 +332,7 @@ def _ticket_number(value: object) -> int:
             "`id` must be the id of a ticket, such as `T-1`; kanban_list shows all ids"
         )
     if not text.isdigit() or len(text) > _MAX_DIGITS:
-        raise RefusalError(f"there is no ticket {shown(value)}; ids look like `T-1`")
+        raise RefusalError(f"there is no ticket {quoted(value)}; ids look like `T-1`")
     return int(text)
 
 
@@ -342,7 +344,7 @@ def _chosen(values: Mapping[str, Any], name: str, choices: Sequence[str]) -> str
     for choice in choices:
         if isinstance(value, str) and value.strip().casefold() == choice.casefold():
             return choice
-    raise RefusalError(f"`{name}` must be one of {', '.join(choices)}, got {shown(value)}")
+    raise RefusalError(f"`{name}` must be one of {', '.join(choices)}, got {quoted(value)}")
 
 
 def _answer(ticket: Ticket) -> ToolResult:

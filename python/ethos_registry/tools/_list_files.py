@@ -16,8 +16,8 @@ from ethos_registry.tools._arguments import (
     WorkingFiles,
     known_arguments,
     optional_whole_number,
+    quoted,
     required_text,
-    shown,
 )
 from ethos_registry.tools._folder import is_temporary
 from ethos_registry.types import _checks
@@ -32,7 +32,7 @@ __all__ = [
     "DEFAULT_MAX_ENTRIES",
     "MAX_DEPTH",
     "NOT_ENTERED",
-    "Found",
+    "FolderEntry",
     "Glob",
     "Walk",
     "list_files_tool",
@@ -58,7 +58,7 @@ class Glob:
 
     def __init__(self, text: str) -> None:
         if len(text) > _MAX_CHARS:
-            raise RefusalError(f"the glob {shown(text)} is longer than {_MAX_CHARS} characters")
+            raise RefusalError(f"the glob {quoted(text)} is longer than {_MAX_CHARS} characters")
         text = text.removeprefix("./")
         self._is_for_names = "/" not in text.rstrip("/")
         self._alternatives = [
@@ -80,7 +80,7 @@ def _expanded(text: str) -> list[str]:
     while waiting:
         if len(waiting) + len(done) > _MAX_ALTERNATIVES:
             raise RefusalError(
-                f"the glob {shown(text)} expands to more than {_MAX_ALTERNATIVES} patterns; "
+                f"the glob {quoted(text)} expands to more than {_MAX_ALTERNATIVES} patterns; "
                 "use fewer braces"
             )
         pattern = waiting.pop()
@@ -147,7 +147,7 @@ NOT_ENTERED = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FolderEntry:
     """One entry of a folder."""
 
     real: str
@@ -178,14 +178,16 @@ class Walk:
     """Folders that could not be opened."""
     _deadline: float = field(default=0.0, init=False)
 
-    def below(self, folder: str, names: Sequence[tuple[str, str]]) -> Generator[Found, None, None]:
+    def below(
+        self, folder: str, names: Sequence[tuple[str, str]]
+    ) -> Generator[FolderEntry, None, None]:
         """Every entry below a real path with these entries; the depth of those in it is 1."""
         self._deadline = time.monotonic() + self.max_seconds
         return self._entries(folder, names, "", 1)
 
     def _entries(
         self, folder: str, names: Sequence[tuple[str, str]], prefix: str, depth: int
-    ) -> Generator[Found, None, None]:
+    ) -> Generator[FolderEntry, None, None]:
         for name, kind in names:
             if kind == "file" and is_temporary(name):
                 continue
@@ -197,9 +199,9 @@ class Walk:
                 return
             real, path = os.path.join(folder, name), prefix + name
             if kind != "directory" or depth == self.max_depth or name in NOT_ENTERED:
-                yield Found(real, name, path, kind)
+                yield FolderEntry(real, name, path, kind)
                 continue
-            yield Found(real, name, path, kind, is_entered=True)
+            yield FolderEntry(real, name, path, kind, is_entered=True)
             try:
                 below = self.files.names(real)[1]
             except OSError:
@@ -295,13 +297,13 @@ def _list(args: Any, context: ToolContext, max_entries: int) -> ToolResult:
                 folders += found.kind == "directory"
                 shown_entries.append(_line(prefix, found))
     except NotADirectoryError:
-        raise RefusalError(f"{shown(path)} is a file, not a folder; read_file reads it") from None
+        raise RefusalError(f"{quoted(path)} is a file, not a folder; read_file reads it") from None
     except OSError as error:
         raise files.refusal(path, error) from None
     lines = [*shown_entries, *_remarks(walk, max_entries, is_full=is_full)]
     if not shown_entries:
         what = "Nothing matches in" if glob else "No entries in"
-        lines.insert(0, f"{what} {shown(path)}.")
+        lines.insert(0, f"{what} {quoted(path)}.")
     return ok(
         "\n".join(lines),
         structured={
@@ -313,7 +315,7 @@ def _list(args: Any, context: ToolContext, max_entries: int) -> ToolResult:
     )
 
 
-def _line(prefix: str, found: Found) -> str:
+def _line(prefix: str, found: FolderEntry) -> str:
     path = printable(prefix + found.path)
     if found.kind == "directory":
         return f"{path}/ (not entered)" if found.name in NOT_ENTERED else f"{path}/"

@@ -15,8 +15,8 @@ from ethos_registry.tools._arguments import (
     RefusalError,
     known_arguments,
     optional_whole_number,
+    quoted,
     required_text,
-    shown,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
@@ -344,8 +344,8 @@ def _search(notes: Notes, values: Mapping[str, Any], context: ToolContext) -> To
     found = notes.search(scope, query, limit)
     if not found:
         return ok(
-            f"No note holds all words of {shown(query)}; use fewer words, or memory_read without a "
-            "name to list all notes.",
+            f"No note holds all words of {quoted(query)}; use fewer words, or memory_read without "
+            "a name to list all notes.",
             structured={"notes": 0},
         )
     lines = [f"{note.name}: {' '.join(note.snippet.split())}" for note in found]
@@ -356,23 +356,23 @@ def _write(notes: Notes, values: Mapping[str, Any], context: ToolContext) -> Too
     scope, name = memory_scope(context), _name(values)
     mode = values.get("mode", "replace")
     if mode not in _MODES:
-        raise RefusalError(f"`mode` must be one of {', '.join(_MODES)}, got {shown(mode)}")
+        raise RefusalError(f"`mode` must be one of {', '.join(_MODES)}, got {quoted(mode)}")
     if mode == "delete":
         if not notes.delete(scope, name):
             raise RefusalError(_no_note(notes, scope, name))
-        return ok(f"Deleted the note {shown(name)}.")
+        return ok(f"Deleted the note {quoted(name)}.")
     given = _core.replace_surrogates(required_text(values, "content", "Prefers short answers."))
     content = _core.redact(given)
     chars = notes.write(scope, name, content, appends=mode == "append")
     hidden = "" if content == given else " A credential in it was not stored."
-    return ok(f"The note {shown(name)} has {chars:,} characters.{hidden}")
+    return ok(f"The note {quoted(name)} has {chars:,} characters.{hidden}")
 
 
 def _name(values: Mapping[str, Any]) -> str:
     name = required_text(values, "name", "user/preferences").strip()
     if len(name) > _MAX_NAME_CHARS or not name.isprintable():
         raise RefusalError(
-            f"`name` must be one line of at most {_MAX_NAME_CHARS} characters, got {shown(name)}"
+            f"`name` must be one line of at most {_MAX_NAME_CHARS} characters, got {quoted(name)}"
         )
     return name
 
@@ -380,5 +380,5 @@ def _name(values: Mapping[str, Any]) -> str:
 def _no_note(notes: Notes, scope: str, name: str) -> str:
     names = [note.name for note in notes.all(scope)]
     near = difflib.get_close_matches(name, names, 1, 0.5)
-    hint = f"did you mean {shown(near[0])}?" if near else "memory_read without a name lists all"
-    return f"there is no note {shown(name)}; {hint}"
+    hint = f"did you mean {quoted(near[0])}?" if near else "memory_read without a name lists all"
+    return f"there is no note {quoted(name)}; {hint}"

@@ -13,8 +13,8 @@ from ethos_registry.tools._arguments import (
     RefusalError,
     known_arguments,
     optional_flag,
+    quoted,
     required_text,
-    shown,
 )
 from ethos_registry.tools._write_file import change_file, encoded
 from ethos_registry.types import _checks
@@ -173,7 +173,9 @@ class _Patch:
     def apply(self, content: bytes) -> bytes:
         """The new content; `RefusalError` when the patch does not fit this one."""
         if b"\0" in content:
-            raise RefusalError(f"{shown(self.path)} is a binary file; patch_file changes text only")
+            raise RefusalError(
+                f"{quoted(self.path)} is a binary file; patch_file changes text only"
+            )
         mark = codecs.BOM_UTF8 if content.startswith(codecs.BOM_UTF8) else b""
         body = content[len(mark) :]
         for old, new in self._spellings(mark, body):
@@ -209,7 +211,7 @@ class _Patch:
         if len(places) > 1 and not self.replaces_all:
             more = ", ..." if len(places) > _PLACES_SHOWN else ""
             raise RefusalError(
-                f"`old` occurs {len(places):,} times in {shown(self.path)}, at lines "
+                f"`old` occurs {len(places):,} times in {quoted(self.path)}, at lines "
                 f"{', '.join(map(str, lines))}{more}; nothing was written. Include more of the "
                 "text around it in `old`, or set replaceAll to true to change them all"
             )
@@ -217,7 +219,7 @@ class _Patch:
         return body.replace(old, new)
 
     def _not_found(self, body: bytes) -> str:
-        start = f"`old` does not occur in {shown(self.path)}; nothing was written. "
+        start = f"`old` does not occur in {quoted(self.path)}; nothing was written. "
         text = body.decode(errors="replace").replace("\r\n", "\n")
         wanted = self.old.decode().replace("\r\n", "\n")
         if not text:
@@ -228,8 +230,8 @@ class _Patch:
         if unicodedata.normalize("NFC", line) == unicodedata.normalize("NFC", wanted_line):
             line, wanted_line = ascii(line)[1:-1], ascii(wanted_line)[1:-1]
         return (
-            f"{start}The nearest is line {number}, {shown(line)}, where `old` has "
-            f"{shown(wanted_line)}. Read the lines around it and copy them exactly"
+            f"{start}The nearest is line {number}, {quoted(line)}, where `old` has "
+            f"{quoted(wanted_line)}. Read the lines around it and copy them exactly"
         )
 
 
@@ -275,7 +277,7 @@ def _patch(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
     more = ", ..." if patch.replacements > len(patch.lines) else ""
     where = "lines" if patch.replacements > 1 else "line"
     return ok(
-        f"Changed {places} in {shown(path)}, at {where} {lines}{more}.",
+        f"Changed {places} in {quoted(path)}, at {where} {lines}{more}.",
         structured={
             "path": changed.resolved,
             "bytes": len(changed.content),

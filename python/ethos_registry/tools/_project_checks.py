@@ -10,13 +10,13 @@ from ethos_registry.tools._command import SandboxChoice
 from ethos_registry.tools._project_command import (
     DEFAULT_TIMEOUT_SECONDS,
     ProjectCommand,
-    Runner,
+    ProjectProgram,
     file_names,
     file_text,
     make_target,
     node_script,
-    own_program,
     package_json,
+    project_program,
     project_python,
     project_tool,
     pyproject_tools,
@@ -28,7 +28,7 @@ __all__ = [
     "LINTERS_LOOKED_FOR",
     "LOOKED_FOR",
     "TYPE_CHECKERS_LOOKED_FOR",
-    "Runner",
+    "ProjectProgram",
     "lint_tool",
     "linters_in",
     "run_tests_tool",
@@ -60,7 +60,7 @@ _THERE = "is there"
 _SETTINGS = "has settings for it"
 
 
-def linters_in(folder: str) -> list[Runner]:
+def linters_in(folder: str) -> list[ProjectProgram]:
     """All linters that the folder is set up for; the first is the one to use.
 
     Only files of this folder are examined; those that cannot be read or parsed are ignored.
@@ -68,56 +68,60 @@ def linters_in(folder: str) -> list[Runner]:
     return list(_linters(folder))
 
 
-def type_checkers_in(folder: str) -> list[Runner]:
+def type_checkers_in(folder: str) -> list[ProjectProgram]:
     """All type checkers that the folder is set up for; the first is the one to use."""
     return list(_type_checkers(folder))
 
 
-def _linters(folder: str) -> Iterator[Runner]:
+def _linters(folder: str) -> Iterator[ProjectProgram]:
     names = set(file_names(folder))
     if reason := _python_reason(folder, names, "ruff", ("ruff.toml", ".ruff.toml")):
-        yield Runner("ruff", reason, own_program(folder, "ruff"), ("check",))
+        yield ProjectProgram("ruff", reason, project_program(folder, "ruff"), ("check",))
     if reason := _python_reason(folder, names, "flake8", (".flake8",)):
-        yield Runner("flake8", reason, project_python(folder), ("-m", "flake8"))
+        yield ProjectProgram("flake8", reason, project_python(folder), ("-m", "flake8"))
     if reason := _python_reason(folder, names, "pylint", (".pylintrc", "pylintrc")):
-        yield Runner(
+        yield ProjectProgram(
             "pylint", reason, project_python(folder), ("-m", "pylint", "--recursive=y"), _or_here
         )
     if script := node_script(folder, "lint"):
         yield script
     if reason := _eslint_reason(folder, names):
-        yield Runner("eslint", reason, own_program(folder, "eslint"), (), _or_here)
+        yield ProjectProgram("eslint", reason, project_program(folder, "eslint"), (), _or_here)
     for name in ("biome.json", "biome.jsonc"):
         if name in names:
-            yield Runner("biome", f"{name} {_THERE}", own_program(folder, "biome"), ("lint",))
+            yield ProjectProgram(
+                "biome", f"{name} {_THERE}", project_program(folder, "biome"), ("lint",)
+            )
             break
     if "Cargo.toml" in names:
-        yield Runner("clippy", f"Cargo.toml {_THERE}", "cargo", ("clippy",))
+        yield ProjectProgram("clippy", f"Cargo.toml {_THERE}", "cargo", ("clippy",))
     if "go.mod" in names:
         yield _go_linter(names)
     if target := make_target(folder, "lint"):
         yield target
 
 
-def _type_checkers(folder: str) -> Iterator[Runner]:
+def _type_checkers(folder: str) -> Iterator[ProjectProgram]:
     names = set(file_names(folder))
     if reason := _python_reason(folder, names, "mypy", ("mypy.ini", ".mypy.ini")):
         after = _as_given if _mypy_names_files(folder) else _or_here
-        yield Runner("mypy", reason, project_python(folder), ("-m", "mypy"), after)
+        yield ProjectProgram("mypy", reason, project_python(folder), ("-m", "mypy"), after)
     if reason := _python_reason(folder, names, "pyright", ("pyrightconfig.json",)):
-        yield Runner("pyright", reason, own_program(folder, "pyright"))
+        yield ProjectProgram("pyright", reason, project_program(folder, "pyright"))
     for name in ("ty", "pyrefly"):
         if reason := _python_reason(folder, names, name, (f"{name}.toml",)):
-            yield Runner(name, reason, own_program(folder, name), ("check",))
+            yield ProjectProgram(name, reason, project_program(folder, name), ("check",))
     script = node_script(folder, "typecheck") or node_script(folder, "type-check")
     if script:
         yield script
     if "tsconfig.json" in names:
-        yield Runner("tsc", f"tsconfig.json {_THERE}", own_program(folder, "tsc"), ("--noEmit",))
+        yield ProjectProgram(
+            "tsc", f"tsconfig.json {_THERE}", project_program(folder, "tsc"), ("--noEmit",)
+        )
     if "Cargo.toml" in names:
-        yield Runner("cargo check", f"Cargo.toml {_THERE}", "cargo", ("check",))
+        yield ProjectProgram("cargo check", f"Cargo.toml {_THERE}", "cargo", ("check",))
     if "go.mod" in names:
-        yield Runner("go vet", f"go.mod {_THERE}", "go", ("vet",), with_go_packages)
+        yield ProjectProgram("go vet", f"go.mod {_THERE}", "go", ("vet",), with_go_packages)
     if target := make_target(folder, "typecheck"):
         yield target
 
@@ -170,12 +174,12 @@ def _eslint_reason(folder: str, names: set[str]) -> str:
     return f"package.json {_SETTINGS}" if "eslintConfig" in package_json(folder) else ""
 
 
-def _go_linter(names: set[str]) -> Runner:
+def _go_linter(names: set[str]) -> ProjectProgram:
     for ending in ("yml", "yaml", "toml", "json"):
         if f".golangci.{ending}" in names:
             reason = f".golangci.{ending} {_THERE}"
-            return Runner("golangci-lint", reason, "golangci-lint", ("run",))
-    return Runner("go vet", f"go.mod {_THERE}", "go", ("vet",), with_go_packages)
+            return ProjectProgram("golangci-lint", reason, "golangci-lint", ("run",))
+    return ProjectProgram("go vet", f"go.mod {_THERE}", "go", ("vet",), with_go_packages)
 
 
 def _as_given(arguments: Sequence[str]) -> Sequence[str]:
@@ -209,7 +213,7 @@ _TEST_FOLDERS = ("tests", "test", os.curdir)
 _NO_TEST_SCRIPT = "no test specified"
 
 
-def runners_in(folder: str) -> list[Runner]:
+def runners_in(folder: str) -> list[ProjectProgram]:
     """All runners that the folder is set up for; the first is the one to use.
 
     Only files of this folder are examined (and the names in its folder of tests). Files that
@@ -225,11 +229,11 @@ def runners_in(folder: str) -> list[Runner]:
     return [runner for runner in found if runner is not None]
 
 
-def _pytest(folder: str) -> Runner | None:
+def _pytest(folder: str) -> ProjectProgram | None:
     reason = next(_pytest_reasons(folder), None)
     if reason is None:
         return None
-    return Runner("pytest", reason, project_python(folder), ("-m", "pytest"))
+    return ProjectProgram("pytest", reason, project_python(folder), ("-m", "pytest"))
 
 
 def _pytest_reasons(folder: str) -> Iterator[str]:
@@ -250,7 +254,7 @@ def _is_test_module(name: str) -> bool:
     return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
 
 
-def _node(folder: str) -> Runner | None:
+def _node(folder: str) -> ProjectProgram | None:
     scripts = package_json(folder).get("scripts")
     script = scripts.get("test") if isinstance(scripts, dict) else None
     if isinstance(script, str) and _NO_TEST_SCRIPT in script:
@@ -258,16 +262,16 @@ def _node(folder: str) -> Runner | None:
     return node_script(folder, "test")
 
 
-def _cargo(folder: str) -> Runner | None:
+def _cargo(folder: str) -> ProjectProgram | None:
     if not os.path.isfile(os.path.join(folder, "Cargo.toml")):
         return None
-    return Runner("cargo test", "Cargo.toml is there", "cargo", ("test",))
+    return ProjectProgram("cargo test", "Cargo.toml is there", "cargo", ("test",))
 
 
-def _go(folder: str) -> Runner | None:
+def _go(folder: str) -> ProjectProgram | None:
     if not os.path.isfile(os.path.join(folder, "go.mod")):
         return None
-    return Runner("go test", "go.mod is there", "go", ("test",), with_go_packages)
+    return ProjectProgram("go test", "go.mod is there", "go", ("test",), with_go_packages)
 
 
 # The tools `lint` and `typecheck`: the project's own linter and type checker.

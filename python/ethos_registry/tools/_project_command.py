@@ -17,9 +17,9 @@ from ethos_registry.tools._arguments import (
     RefusalError,
     known_arguments,
     optional_number,
+    quoted,
     required_text,
     resolve_below,
-    shown,
     working_directory,
 )
 from ethos_registry.tools._command import (
@@ -38,13 +38,13 @@ from ethos_registry.types._tool import Tool
 __all__ = [
     "DEFAULT_TIMEOUT_SECONDS",
     "ProjectCommand",
-    "Runner",
+    "ProjectProgram",
     "file_names",
     "file_text",
     "make_target",
     "node_script",
-    "own_program",
     "package_json",
+    "project_program",
     "project_python",
     "project_tool",
     "pyproject_tools",
@@ -67,7 +67,7 @@ _ENVIRONMENTS = (".venv", "venv")
 
 
 @dataclass(frozen=True, slots=True)
-class Runner:
+class ProjectProgram:
     """One way to run a program of a project."""
 
     name: str
@@ -95,7 +95,7 @@ def project_python(folder: str) -> str:
     return shutil.which("python3") or shutil.which("python") or sys.executable
 
 
-def own_program(folder: str, name: str) -> str:
+def project_program(folder: str, name: str) -> str:
     """A program of the project's own environment or node modules, else its bare name."""
     scripts = "Scripts" if sys.platform == "win32" else "bin"
     places = [(environment, scripts) for environment in _ENVIRONMENTS]
@@ -124,7 +124,7 @@ def package_json(folder: str) -> Mapping[str, Any]:
     return package if isinstance(package, dict) else {}
 
 
-def node_script(folder: str, name: str) -> Runner | None:
+def node_script(folder: str, name: str) -> ProjectProgram | None:
     """A script of package.json, run by the program whose lock file is there."""
     scripts = package_json(folder).get("scripts")
     script = scripts.get(name) if isinstance(scripts, dict) else None
@@ -136,7 +136,7 @@ def node_script(folder: str, name: str) -> Runner | None:
     )
     reason = f"package.json has a {name} script{f' and {lock} is there' if lock else ''}"
     is_test = name == "test"
-    return Runner(
+    return ProjectProgram(
         f"{program} test" if is_test else f"{program} run {name}",
         reason,
         program,
@@ -146,12 +146,12 @@ def node_script(folder: str, name: str) -> Runner | None:
     )
 
 
-def make_target(folder: str, name: str) -> Runner | None:
+def make_target(folder: str, name: str) -> ProjectProgram | None:
     """A target of a Makefile."""
     target = re.compile(rf"^{re.escape(name)}[ \t]*:(?!=)", re.MULTILINE)
     for file in ("GNUmakefile", "makefile", "Makefile"):
         if target.search(file_text(folder, file) or ""):
-            return Runner(f"make {name}", f"{file} has a {name} target", "make", (name,))
+            return ProjectProgram(f"make {name}", f"{file} has a {name} target", "make", (name,))
     return None
 
 
@@ -196,7 +196,7 @@ class ProjectCommand:
 
     tool_name: str
     description: str
-    find: Callable[[str], list[Runner]]
+    find: Callable[[str], list[ProjectProgram]]
     """All programs that a folder is set up for; the first is the one to use."""
     looked_for: tuple[str, ...]
     kind: str
@@ -286,7 +286,7 @@ async def _run(
     runner, *others = runners
     if shutil.which(runner.program) is None:
         raise RefusalError(
-            f"{command.activity} {runner.name} ({runner.reason}), but {shown(runner.program)} "
+            f"{command.activity} {runner.name} ({runner.reason}), but {quoted(runner.program)} "
             "is not installed; tell the user",
             "not_available",
         )
@@ -303,7 +303,7 @@ async def _run(
         )
     except (OSError, ValueError) as error:
         raise RefusalError(
-            f"{shown(shlex.join(argv))} could not be started: {error}", "execution_failed"
+            f"{quoted(shlex.join(argv))} could not be started: {error}", "execution_failed"
         ) from None
     line = _shown_command(root, argv)
     first_line = _first_line(runner, others, line)
@@ -323,7 +323,7 @@ def _directory(root: str, values: Mapping[str, Any]) -> str:
     path = required_text(values, "cwd", "backend")
     directory = resolve_below(root, path)
     if not os.path.isdir(directory):
-        raise RefusalError(f"`cwd` {shown(path)} is not a folder in the working directory")
+        raise RefusalError(f"`cwd` {quoted(path)} is not a folder in the working directory")
     return directory
 
 
@@ -338,7 +338,7 @@ def _arguments(values: Mapping[str, Any]) -> list[str]:
         return shlex.split(given)
     except ValueError as error:
         raise RefusalError(
-            f"`arguments` {shown(given)} cannot be split: {str(error).lower()}; close the quote"
+            f"`arguments` {quoted(given)} cannot be split: {str(error).lower()}; close the quote"
         ) from None
 
 
@@ -350,12 +350,12 @@ def _shown_command(root: str, argv: list[str]) -> str:
     return shlex.join([program, *argv[1:]])
 
 
-def _first_line(runner: Runner, others: list[Runner], line: str) -> str:
+def _first_line(runner: ProjectProgram, others: list[ProjectProgram], line: str) -> str:
     also = ""
     if others:
         names = ", ".join(other.name for other in others)
         also = f"; {names} would fit too: run it in the terminal if that is meant"
-    return f"Ran {shown(line)} ({runner.reason}{also})."
+    return f"Ran {quoted(line)} ({runner.reason}{also})."
 
 
 def _nothing_found(command: ProjectCommand, root: str, directory: str) -> str:
@@ -365,7 +365,7 @@ def _nothing_found(command: ProjectCommand, root: str, directory: str) -> str:
         names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
     for name in names:
         if not name.startswith(".") and command.find(os.path.join(directory, name)):
-            places.append(shown(os.path.relpath(os.path.join(directory, name), root)))
+            places.append(quoted(os.path.relpath(os.path.join(directory, name), root)))
         if len(places) == _MAX_NAMED_FOLDERS:
             break
     if places:

@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 from ethos_registry.capabilities._address_guard import HostNotAllowedError
 from ethos_registry.capabilities._files import AttachmentNotFoundError
-from ethos_registry.tools._arguments import RefusalError, known_arguments, shown
-from ethos_registry.tools._fetch_url import received, request_errors
+from ethos_registry.tools._arguments import RefusalError, known_arguments, quoted
+from ethos_registry.tools._fetch_url import described_bytes, request_errors
 from ethos_registry.types._content import Attachment
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._policy import ToolCapabilities
@@ -77,8 +77,8 @@ async def _read(args: Any, context: ToolContext) -> ToolResult:
         return ok("\n".join(lines) or "No files came with this message.")
     attachment = listed.get(ref) if isinstance(ref, str) else None
     if attachment is None:
-        known = ", ".join(map(shown, listed)) or "none"
-        raise RefusalError(f"`ref`: no attachment {shown(ref)}; there are: {known}")
+        known = ", ".join(map(quoted, listed)) or "none"
+        raise RefusalError(f"`ref`: no attachment {quoted(ref)}; there are: {known}")
     try:
         data = await attachments.open(attachment.ref)
     except HostNotAllowedError as error:
@@ -87,17 +87,17 @@ async def _read(args: Any, context: ToolContext) -> ToolResult:
         ) from None
     except request_errors(AttachmentNotFoundError) as error:
         raise RefusalError(
-            f"attachment {shown(attachment.ref)} cannot be read: {error}; ask the user to attach "
+            f"attachment {quoted(attachment.ref)} cannot be read: {error}; ask the user to attach "
             "it again",
             "execution_failed",
         ) from None
-    what = f"attachment {shown(attachment.ref)}"
-    return received(data, what, name=_name(attachment), structured={"ref": attachment.ref})
+    what = f"attachment {quoted(attachment.ref)}"
+    return described_bytes(data, what, name=_name(attachment), structured={"ref": attachment.ref})
 
 
 def _line(attachment: Attachment) -> str:
     name = _name(attachment)
-    return f"{attachment.ref}: {attachment.type}" + (f", {shown(name)}" if name else "")
+    return f"{attachment.ref}: {attachment.type}" + (f", {quoted(name)}" if name else "")
 
 
 def _name(attachment: Attachment) -> str | None:

@@ -13,8 +13,8 @@ from ethos_registry.tools._arguments import (
     WorkingFiles,
     known_arguments,
     optional_whole_number,
+    quoted,
     required_text,
-    shown,
 )
 from ethos_registry.tools._folder import MAX_DIGEST_BYTES, forget, new_digest, note, status_of
 from ethos_registry.types import _checks
@@ -215,7 +215,7 @@ def _read(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
             found, digest = _scanned(descriptor, status, request, context, max_bytes)
     except IsADirectoryError:
         raise RefusalError(
-            f"{shown(request.path)} is a directory; list it and read a file inside it"
+            f"{quoted(request.path)} is a directory; list it and read a file inside it"
         ) from None
     except OSError as error:
         if isinstance(error, FileNotFoundError):
@@ -275,19 +275,19 @@ def _scanned(
     except BinaryContentError as error:
         hint = "; it looks like UTF-16" if error.looks_like_utf_16 else ""
         raise RefusalError(
-            f"{shown(request.path)} is a binary file of {status.st_size:,} bytes{hint}; "
+            f"{quoted(request.path)} is a binary file of {status.st_size:,} bytes{hint}; "
             "read_file reads UTF-8 text only"
         ) from None
     if found.lines is not None and found.first > max(found.lines, 1):
         raise RefusalError(
-            f"{shown(request.path)} has {found.lines} lines; `lineStart` {found.first} is after "
+            f"{quoted(request.path)} has {found.lines} lines; `lineStart` {found.first} is after "
             "the last"
         )
     return found, digest.hexdigest() if takes_digest else ""
 
 
 def _too_large(request: _Request, file_bytes: int, max_bytes: int) -> RefusalError:
-    path = shown(request.path)
+    path = quoted(request.path)
     if not request.has_range:
         return RefusalError(
             f"{path} has {file_bytes:,} bytes, more than the {max_bytes:,} that one call returns; "

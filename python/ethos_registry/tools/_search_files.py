@@ -16,10 +16,10 @@ from ethos_registry.tools._arguments import (
     known_arguments,
     optional_flag,
     optional_whole_number,
+    quoted,
     required_text,
-    shown,
 )
-from ethos_registry.tools._list_files import Found, Glob, Walk, printable
+from ethos_registry.tools._list_files import FolderEntry, Glob, Walk, printable
 from ethos_registry.tools._write_file import encoded
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
@@ -263,14 +263,16 @@ def _compiled(pattern: str) -> _core.Grep:
         raise RefusalError(f"`pattern` is not a valid regular expression: {error}") from None
 
 
-def _files(files: WorkingFiles, path: str, walk: Walk) -> Generator[tuple[str, Found], None, None]:
+def _files(
+    files: WorkingFiles, path: str, walk: Walk
+) -> Generator[tuple[str, FolderEntry], None, None]:
     """Every file, with the path from the root to the folder that its path starts from."""
     try:
         resolved, names = files.names(path)
     except NotADirectoryError:
         descriptor, resolved = files.open(path)
         os.close(descriptor)
-        yield "", Found(resolved, path, _from_root(files.root, resolved), "file")
+        yield "", FolderEntry(resolved, path, _from_root(files.root, resolved), "file")
         return
     prefix = "" if resolved == files.root else f"{_from_root(files.root, resolved)}/"
     with closing(walk.below(resolved, names)) as entries:
@@ -299,12 +301,12 @@ def _summary(search: _Search, walk: Walk, pattern: str, path: str) -> str:
         )
     else:
         missed = (
-            f"contains {shown(pattern)} (plain text, case-sensitive)"
+            f"contains {quoted(pattern)} (plain text, case-sensitive)"
             if isinstance(search.pattern, bytes)
-            else f"matches {shown(pattern)} (a regular expression)"
+            else f"matches {quoted(pattern)} (a regular expression)"
         )
         start = (
-            f"No line {missed} in {shown(path)}; "
+            f"No line {missed} in {quoted(path)}; "
             f"{_counted(search.searched, 'file', 'files')} searched."
         )
     if walk.is_cut:

@@ -13,8 +13,8 @@ from ethos_registry.tools._arguments import (
     RefusalError,
     known_arguments,
     optional_whole_number,
+    quoted,
     required_text,
-    shown,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
@@ -126,7 +126,7 @@ def _found(
     )
     if not found:
         return ok(
-            f"No earlier call holds all words of {shown(query)}; use fewer or other words.",
+            f"No earlier call holds all words of {quoted(query)}; use fewer or other words.",
             structured={"calls": 0},
         )
     lines = [_line(each) for each in found]

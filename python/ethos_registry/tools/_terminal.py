@@ -14,9 +14,9 @@ from ethos_registry.tools._arguments import (
     RefusalError,
     known_arguments,
     optional_number,
+    quoted,
     required_text,
     resolve_below,
-    shown,
     working_directory,
 )
 from ethos_registry.tools._command import (
@@ -145,7 +145,7 @@ def _request(args: Any, context: ToolContext, default_timeout: float) -> _Reques
         path = required_text(values, "cwd", "src")
         directory = resolve_below(root, path)
         if not os.path.isdir(directory):
-            raise RefusalError(f"`cwd` {shown(path)} is not a folder in the working directory")
+            raise RefusalError(f"`cwd` {quoted(path)} is not a folder in the working directory")
     return _Request(command, default_timeout if timeout is None else timeout, directory)
 
 
@@ -190,4 +190,4 @@ def _not_started(error: OSError | ValueError, shell: str) -> RefusalError:
     if error.errno == errno.E2BIG:
         return RefusalError("`command` is too long; write it to a file and run that")
     reason = error.strerror or type(error).__name__
-    return RefusalError(f"{shown(shell)} could not be started: {reason}", "execution_failed")
+    return RefusalError(f"{quoted(shell)} could not be started: {reason}", "execution_failed")

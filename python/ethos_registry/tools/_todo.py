@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ethos_registry.capabilities._key_values import KeyValueError
-from ethos_registry.tools._arguments import RefusalError, known_arguments, shown
+from ethos_registry.tools._arguments import RefusalError, known_arguments, quoted
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._ports import KeyValueStore
 from ethos_registry.types._result import ToolResult, err, ok
@@ -128,7 +128,7 @@ def _item(item: object, position: int) -> dict[str, str]:
         raise RefusalError(f"items[{position}] must be an object such as {_EXAMPLE}")
     if unknown := set(item) - {"content", "status"}:
         name = min(unknown, key=str)
-        raise RefusalError(f"items[{position}] has no {shown(name)}; it has content and status")
+        raise RefusalError(f"items[{position}] has no {quoted(name)}; it has content and status")
     content, status = item.get("content"), item.get("status", "pending")
     if not isinstance(content, str) or not content.strip():
         raise RefusalError(f"items[{position}].content must be a line of text")
@@ -140,7 +140,7 @@ def _item(item: object, position: int) -> dict[str, str]:
         )
     if status not in _STATUSES:
         raise RefusalError(
-            f"items[{position}].status must be one of {', '.join(_STATUSES)}, got {shown(status)}"
+            f"items[{position}].status must be one of {', '.join(_STATUSES)}, got {quoted(status)}"
         )
     return {"content": content, "status": status}
 

@@ -14,8 +14,8 @@ from ethos_registry.tools._arguments import (
     RefusalError,
     known_arguments,
     optional_whole_number,
+    quoted,
     required_text,
-    shown,
 )
 from ethos_registry.tools._fetch_url import request_errors
 from ethos_registry.types._context import ToolContext
@@ -357,7 +357,7 @@ async def _searched(args: Any, context: ToolContext, backend: SearchBackend) -> 
     structured = {"query": query, "results": [asdict(result) for result in results]}
     if not results:
         return ok(
-            f"Nothing was found for {shown(query)}; use fewer or other words.",
+            f"Nothing was found for {quoted(query)}; use fewer or other words.",
             structured=structured,
         )
     return ok(_listed(results), structured=structured)

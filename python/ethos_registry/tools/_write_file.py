@@ -14,8 +14,8 @@ from ethos_registry.tools._arguments import (
     RefusalError,
     WorkingFiles,
     known_arguments,
+    quoted,
     required_text,
-    shown,
 )
 from ethos_registry.tools._folder import (
     MAX_DIGEST_BYTES,
@@ -116,7 +116,7 @@ def _checked_status(target: Any, path: str) -> Status | None:
         raise _not_a_file(path, "a pipe, socket or device")
     if not mode & 0o222 or not target.may_write():
         raise RefusalError(
-            f"{shown(path)} is write-protected, so nothing was written; ask the user whether it "
+            f"{quoted(path)} is write-protected, so nothing was written; ask the user whether it "
             "may be changed",
             "execution_failed",
         )
@@ -124,7 +124,7 @@ def _checked_status(target: Any, path: str) -> Status | None:
 
 
 def _not_a_file(path: str, kind: str) -> RefusalError:
-    return RefusalError(f"{shown(path)} is {kind}, not a file; give the path of a file")
+    return RefusalError(f"{quoted(path)} is {kind}, not a file; give the path of a file")
 
 
 class Current:
@@ -150,7 +150,7 @@ class Current:
             if error.errno != errno.EFBIG:
                 raise
             raise RefusalError(
-                f"{shown(self._path)} has more than {self._max_bytes:,} bytes; "
+                f"{quoted(self._path)} has more than {self._max_bytes:,} bytes; "
                 "change it with a command in the terminal"
             ) from None
         return content
@@ -166,14 +166,14 @@ class Current:
 def _refusal(files: WorkingFiles, path: str, error: OSError) -> RefusalError:
     if isinstance(error, NotADirectoryError | IsADirectoryError | FileExistsError):
         return RefusalError(
-            f"{shown(path)} could not be written: a part of that path is a file or a link"
+            f"{quoted(path)} could not be written: a part of that path is a file or a link"
         )
     if isinstance(error, PermissionError) and error.errno is None:
         return files.refusal(path, error, "write")
     if isinstance(error, PermissionError):
-        return RefusalError(f"no permission to write {shown(path)}", "execution_failed")
+        return RefusalError(f"no permission to write {quoted(path)}", "execution_failed")
     reason = error.strerror or type(error).__name__
-    return RefusalError(f"{shown(path)} could not be written: {reason}", "execution_failed")
+    return RefusalError(f"{quoted(path)} could not be written: {reason}", "execution_failed")
 
 
 _SCHEMA = {
@@ -237,7 +237,7 @@ def _write(args: Any, context: ToolContext) -> ToolResult:
     lines = content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
     verb = "Created" if changed.created else "Replaced"
     return ok(
-        f"{verb} {shown(path)}: {len(content):,} bytes, {lines:,} lines.",
+        f"{verb} {quoted(path)}: {len(content):,} bytes, {lines:,} lines.",
         structured={
             "path": changed.resolved,
             "bytes": len(content),

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Self
 
 from ethos_registry.mcp._connection import Connection
-from ethos_registry.mcp._definitions import Listing, RemoteDefinition
+from ethos_registry.mcp._definitions import RemoteDefinition, ServerTools
 from ethos_registry.mcp._results import (
     ConnectionLostError,
     SessionEndedError,
@@ -56,7 +56,7 @@ class GatewayLink(Connection):
         """The tools of the gateway, and the version of each that it states."""
         super().__init__(server, secrets, LogFile(None), self._listed)
 
-    def _listed(self, listing: Listing) -> None:
+    def _listed(self, listing: ServerTools) -> None:
         self._digests = {
             name: _stated_digest(definition) for name, definition in listing.definitions.items()
         }
@@ -111,7 +111,7 @@ class GatewayLink(Connection):
         from mcp.shared.exceptions import MCPError
         from pydantic import ValidationError
 
-        from ethos_registry.mcp._results import tool_result
+        from ethos_registry.mcp._results import from_mcp_result as tool_result
         from ethos_registry.mcp._sdk_calls import invalid_result, raise_if_lost
 
         request = queue.requests[index]

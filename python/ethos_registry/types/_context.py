@@ -247,7 +247,7 @@ class ToolContext:
         dry_run: bool = False,
         tool_call_id: str = "",
     ) -> None:
-        self._facts = _Facts(
+        self._facts = _ContextFields(
             session_id=session_id,
             session_key=session_key,
             platform=platform,
@@ -434,7 +434,7 @@ def _folder(path: str | os.PathLike[str] | None) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _ContextFields:
     """What all calls of a batch share."""
 
     session_id: str

@@ -200,7 +200,7 @@ REQUEST_FIELDS: dict[str, RequestField] = {
 """Every field, in its order on the wire."""
 
 
-LIVE_FIELDS_ELSEWHERE: dict[str, str] = {
+REMOTE_LIVE_FIELDS: dict[str, str] = {
     "abort_signal": "bridged",
     "emit": "bridged",
     "storage": "refused",
@@ -217,7 +217,7 @@ LIVE_FIELDS_ELSEWHERE: dict[str, str] = {
 `refused`: a call whose context has it is not sent."""
 
 
-_REFUSED = tuple(name for name, way in LIVE_FIELDS_ELSEWHERE.items() if way == "refused")
+_REFUSED = tuple(name for name, way in REMOTE_LIVE_FIELDS.items() if way == "refused")
 
 
 class WireBatch(NamedTuple):

@@ -19,12 +19,12 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import FinishedCall
 from ethos_registry.types._tool import Registration
 from ethos_registry.usage._record import (
-    Batch,
     Counts,
-    Facts,
     KnownTool,
     NothingStoredError,
+    UsageBatch,
     UsageFilter,
+    UsageRow,
     UsageStoreError,
 )
 from ethos_registry.usage._report import UsageReport, make_report, usage_filter
@@ -81,7 +81,7 @@ class LedgerWriter(BackgroundWriter):
         self.problem: str | None = None
         """Why the last write failed; `None` when it did not."""
         self._tools: dict[str, KnownTool] = {}
-        self._batch: Batch | None = None
+        self._batch: UsageBatch | None = None
 
     # From the threads that run calls
 
@@ -119,7 +119,7 @@ class LedgerWriter(BackgroundWriter):
                     _logger.info("usage counts are written again to %s", self._store.place)
             return True
 
-    def _next_batch(self) -> Batch | None:
+    def _next_batch(self) -> UsageBatch | None:
         """The batch that failed, else what was counted since; `None` when that is nothing."""
         if self._batch is None:
             with self.lock:
@@ -127,7 +127,7 @@ class LedgerWriter(BackgroundWriter):
                 tools, self._tools = self._tools, {}
                 counts = self.counts.take()
             if counts or tools:
-                self._batch = Batch(uuid4().hex, counts, tuple(tools.values()))
+                self._batch = UsageBatch(uuid4().hex, counts, tuple(tools.values()))
         return self._batch
 
     def _failed(self, problem: str) -> None:
@@ -139,16 +139,16 @@ class LedgerWriter(BackgroundWriter):
 
     # Reading, closing, forking
 
-    def facts(self, wanted: UsageFilter) -> Facts:
+    def facts(self, wanted: UsageFilter) -> UsageRow:
         """What is stored and, where a write failed, what is still in memory."""
         self.flush()
         with self._writing:
             try:
                 facts = self._store.read(wanted)
             except NothingStoredError:
-                facts = Facts()
+                facts = UsageRow()
             except UsageStoreError as error:
-                facts, self.problem = Facts(), str(error)
+                facts, self.problem = UsageRow(), str(error)
             batch = self._batch
             with self.lock:
                 counts, tools = self.counts.peek(), list(self._tools.values())
@@ -170,9 +170,9 @@ class LedgerWriter(BackgroundWriter):
         """Let go of files and connections."""
         self._store.close()
 
-    def left_to_parent(self) -> object:
+    def after_fork_in_child(self) -> object:
         """In a child after `fork`: what only the parent may use."""
-        return self._store.left_to_parent()
+        return self._store.after_fork_in_child()
 
 
 PLACE_VARIABLE: Final = "ETHOS_REGISTRY_USAGE"

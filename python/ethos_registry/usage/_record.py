@@ -21,16 +21,16 @@ __all__ = [
     "LAST_BUCKET",
     "NOT_REACHED",
     "OK",
-    "Batch",
     "CountKey",
     "CountedCalls",
     "Counts",
-    "Facts",
     "KnownTool",
     "NothingStoredError",
     "Pair",
     "Totals",
+    "UsageBatch",
     "UsageFilter",
+    "UsageRow",
     "UsageStoreError",
     "bucket_of",
     "bucket_seconds",
@@ -185,7 +185,7 @@ class KnownTool(NamedTuple):
     """Unix time."""
 
 
-class Batch(NamedTuple):
+class UsageBatch(NamedTuple):
     """What is written in one transaction, or not at all."""
 
     uuid: str
@@ -344,7 +344,7 @@ class Pair(NamedTuple):
 
 
 @dataclass(slots=True)
-class Facts:
+class UsageRow:
     """Sums over the calls of a filter; `tools`, `ever_reached` and `ever_by_day` are over all."""
 
     tools: dict[str, KnownTool] = field(default_factory=dict)

@@ -21,11 +21,11 @@ from ethos_registry.usage._record import (
     NANO_USD,
     OK,
     SECONDS_PER_DAY,
-    Facts,
     KnownTool,
     Pair,
     Totals,
     UsageFilter,
+    UsageRow,
     is_refusal,
     quantile,
 )
@@ -279,7 +279,7 @@ def usage_filter(*, days: int | None, agent: str | None, tool: str | None) -> Us
 
 
 def make_report(
-    facts: Facts,
+    facts: UsageRow,
     wanted: UsageFilter,
     *,
     place: str,
@@ -320,7 +320,7 @@ def make_report(
 class _ByTool:
     """The pairs of the facts, by tool."""
 
-    def __init__(self, facts: Facts) -> None:
+    def __init__(self, facts: UsageRow) -> None:
         self._facts = facts
         self._pairs = _grouped(facts.pairs, lambda pair: pair.tool)
         self._refused = _grouped(facts.refused, lambda pair: pair.tool)
@@ -403,7 +403,7 @@ def _hot_names(pairs: Mapping[Pair, Totals]) -> set[str]:
     return {name for name in calls if calls[name] >= enough} | set(longest[:HOT_BY_TIME])
 
 
-def _dead_names(facts: Facts, registered_before: float, least_calls: int) -> set[str]:
+def _dead_names(facts: UsageRow, registered_before: float, least_calls: int) -> set[str]:
     """Tools that were registered long ago, and that no call has reached since, of very many."""
     dead = set()
     days = sorted(facts.ever_by_day.items(), reverse=True)
@@ -416,7 +416,7 @@ def _dead_names(facts: Facts, registered_before: float, least_calls: int) -> set
     return dead
 
 
-def _agents(facts: Facts) -> tuple[AgentUsage, ...]:
+def _agents(facts: UsageRow) -> tuple[AgentUsage, ...]:
     reached: dict[str, int] = {}
     refused: dict[str, int] = {}
     tools: dict[str, dict[str, int]] = {}
@@ -438,7 +438,7 @@ def _agents(facts: Facts) -> tuple[AgentUsage, ...]:
     )
 
 
-def _days(facts: Facts) -> tuple[DayUsage, ...]:
+def _days(facts: UsageRow) -> tuple[DayUsage, ...]:
     days: dict[int, list[int]] = {}
     for (day, outcome), calls in facts.days.items():
         sums = days.setdefault(day, [0, 0, 0])

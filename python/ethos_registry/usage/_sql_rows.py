@@ -14,11 +14,11 @@ from typing import Any, Protocol, TypeAlias
 from ethos_registry.usage._record import (
     NOT_REACHED,
     CountedCalls,
-    Facts,
     KnownTool,
     Pair,
     Totals,
     UsageFilter,
+    UsageRow,
 )
 from ethos_registry.usage._schema import ADDED, SpanRange, first_days, spans_from
 
@@ -46,14 +46,14 @@ class Statements(Protocol):
         """All rows of a query."""
 
 
-def read_facts(run: Statements, wanted: UsageFilter, *, has_spans: bool = True) -> Facts:
+def read_facts(run: Statements, wanted: UsageFilter, *, has_spans: bool = True) -> UsageRow:
     """The sums that a report over the wanted calls needs.
 
     Without `has_spans` the ledger is an older one, to which nothing was written since.
     """
     names: dict[int, str] = dict(run.rows("SELECT id, name FROM ethos_usage_names"))
     ids = {name: number for number, name in names.items()}
-    facts = Facts()
+    facts = UsageRow()
     facts.add_tools(
         KnownTool(names[tool], names[owner], description, count, registered_at)
         for tool, owner, description, count, registered_at in run.rows(
@@ -143,7 +143,7 @@ class _Query:
             values,
         )
 
-    def read_sums(self, facts: Facts) -> None:
+    def read_sums(self, facts: UsageRow) -> None:
         """Sums by tool, owner, agent and outcome."""
         if self._wanted.first_day is None:
             rows = self._run.rows(
@@ -174,13 +174,13 @@ class _Query:
             key = (self._names[tool], self._names[outcome])
             facts.outcomes[key] = facts.outcomes.get(key, 0) + int(sums[0])
 
-    def _add_pairs(self, facts: Facts, rows: Iterable[tuple[Any, ...]]) -> None:
+    def _add_pairs(self, facts: UsageRow, rows: Iterable[tuple[Any, ...]]) -> None:
         names = self._names
         for tool, owner, agent, reached, *sums in rows:
             pair = Pair(names[tool], names[owner], names[agent])
             facts.add_pair(pair, Totals(*map(int, sums)), reached=bool(reached))
 
-    def read_durations(self, facts: Facts) -> None:
+    def read_durations(self, facts: UsageRow) -> None:
         """Calls by tool and bucket."""
         if self._wanted.first_day is None and self._wanted.agent is None:
             rows = self._run.rows(
@@ -197,7 +197,7 @@ class _Query:
         for tool, bucket, calls in rows:
             facts.add_duration(self._names[tool], bucket, int(calls))
 
-    def read_days(self, facts: Facts) -> None:
+    def read_days(self, facts: UsageRow) -> None:
         """Calls by day and outcome."""
         if self._wanted.tool is None:
             first = self._wanted.first_day

@@ -15,11 +15,11 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.usage import _sql_rows
 from ethos_registry.usage._record import (
-    Batch,
     CountedCalls,
-    Facts,
     KnownTool,
+    UsageBatch,
     UsageFilter,
+    UsageRow,
     UsageStoreError,
     merged,
 )
@@ -120,7 +120,7 @@ class SqlStore:
         """What messages call the database."""
         return self._driver.place
 
-    def write(self, batch: Batch) -> None:
+    def write(self, batch: UsageBatch) -> None:
         """Store a batch, once: one whose earlier attempt was committed after all adds nothing."""
         with self._lock, self._failures():
             try:
@@ -132,7 +132,7 @@ class SqlStore:
                 raise
             self._name_ids.update(names)
 
-    def read(self, wanted: UsageFilter) -> Facts:
+    def read(self, wanted: UsageFilter) -> UsageRow:
         """What is stored, filtered and summed up."""
         with self._failures():
             connection = self._driver.connect_to_read()
@@ -201,7 +201,7 @@ class SqlStore:
             )
         return SCHEMA_VERSION if found is None else int(found)
 
-    def _write(self, connection: Any, batch: Batch) -> dict[str, int]:
+    def _write(self, connection: Any, batch: UsageBatch) -> dict[str, int]:
         mark, execute = self._driver.mark, connection.execute
         last = execute(
             f"SELECT batch FROM ethos_usage_writers WHERE writer = {mark}", (self._writer,)
@@ -231,7 +231,7 @@ class SqlStore:
                 many(connection, statement, sorted(values))
         return new_names
 
-    def _number_names(self, connection: Any, batch: Batch) -> dict[str, int]:
+    def _number_names(self, connection: Any, batch: UsageBatch) -> dict[str, int]:
         """Ids of the batch's names that this store has not met yet."""
         mark = self._driver.mark
         names = {name for key in batch.counts for name in (key.agent, key.owner, key.tool)}
@@ -274,7 +274,7 @@ class SqlStore:
         if connection is not None:
             self._driver.close(connection)
 
-    def left_to_parent(self) -> object:
+    def after_fork_in_child(self) -> object:
         """In a child after `fork`: the connection, which only the parent may use or close."""
         connection, self._connection = self._connection, None
         self._name_ids = {}
@@ -319,16 +319,16 @@ class UsageStore(Protocol):
     def place(self) -> str:
         """What messages call it."""
 
-    def write(self, batch: Batch) -> None:
+    def write(self, batch: UsageBatch) -> None:
         """Store a batch, once, however often it is tried."""
 
-    def read(self, wanted: UsageFilter) -> Facts:
+    def read(self, wanted: UsageFilter) -> UsageRow:
         """What is stored, filtered and summed up."""
 
     def close(self) -> None:
         """Let go of files and connections."""
 
-    def left_to_parent(self) -> object:
+    def after_fork_in_child(self) -> object:
         """In a child after `fork`: what only the parent may use; hold it and do not touch it."""
 
 
@@ -342,17 +342,17 @@ class MemoryStore:
         self._tools: dict[str, KnownTool] = {}
         self._lock = threading.Lock()
 
-    def write(self, batch: Batch) -> None:
+    def write(self, batch: UsageBatch) -> None:
         """Add a batch."""
         with self._lock:
             self._counts = merged([self._counts, batch.counts])
             self._tools.update((tool.name, tool) for tool in batch.tools)
 
-    def read(self, wanted: UsageFilter) -> Facts:
+    def read(self, wanted: UsageFilter) -> UsageRow:
         """What was added, filtered and summed up."""
         with self._lock:
             counts, tools = self._counts, list(self._tools.values())
-        facts = Facts()
+        facts = UsageRow()
         facts.add_tools(tools)
         facts.add_counts(counts, wanted)
         return facts
@@ -360,7 +360,7 @@ class MemoryStore:
     def close(self) -> None:
         """Nothing: the counts can still be read."""
 
-    def left_to_parent(self) -> object:
+    def after_fork_in_child(self) -> object:
         """Nothing; the child counts from zero."""
         self.__init__()  # type: ignore[misc]
         return None

@@ -309,7 +309,7 @@ class RayActor:
         return self._offered is not None
 
     @property
-    def is_asked(self) -> bool:
+    def is_requested(self) -> bool:
         """Whether `hello` was sent, and its answer not taken."""
         return self._asked is not None
 

@@ -126,7 +126,7 @@ class _Part:
             problem = await self._send_to(self._actor, self._indexes)
             if self._is_sent_on and not self._is_aborted:
                 self._is_sent_on = False
-                problem = await self._send_elsewhere()
+                problem = await self._send_remotely()
             again = [index for index in self._sent if self._may_send_again(index)]
             other = self._members.other(self._actor) if problem and again else None
             if other is not None:
@@ -140,7 +140,7 @@ class _Part:
             for index in sorted(self._open):
                 self._lose(index, problem)
 
-    async def _send_elsewhere(self) -> str:
+    async def _send_remotely(self) -> str:
         """The actor takes no more: what it was sent surely did not run."""
         other = self._members.other(self._actor)
         waiting, self._sent, self._running = sorted(self._open), [], None

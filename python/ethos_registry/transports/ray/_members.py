@@ -104,7 +104,7 @@ class _Pool:
         ready = [actor for actor in usable if actor.is_ready]
         waiting = [actor for actor in usable if not actor.is_ready]
         if ready:
-            for actor in (each for each in waiting if not each.is_asked):
+            for actor in (each for each in waiting if not each.is_requested):
                 asyncio.get_running_loop().run_in_executor(None, _ask_quietly, actor)
             await asyncio.gather(*map(_take_answer, waiting))
             return ready + [actor for actor in waiting if actor.is_ready]

@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from ethos_registry.providers._portable_name import portable
-from ethos_registry.schema._binding import to_result
+from ethos_registry.schema._binding import result_from_value
 from ethos_registry.schema._problems import problems_text
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
@@ -24,15 +24,15 @@ from ethos_registry.types._result import NO_EXTRA, ToolError, ToolOk
 from ethos_registry.types._tool import Execute, Tool
 
 __all__ = [
+    "AdapterDefinition",
+    "AdapterTools",
     "AsyncProgress",
-    "ShownDefinition",
-    "ShownTools",
     "approval_names",
     "argument_error",
     "definitions_of",
     "filled_result",
-    "foreign_tool",
-    "not_here",
+    "framework_tool",
+    "needs_its_framework",
     "plain_result",
 ]
 
@@ -40,7 +40,7 @@ __all__ = [
 _BEGINS_WITH_LETTER = re.compile(r"[A-Za-z]")
 
 
-def foreign_tool(
+def framework_tool(
     name: str,
     description: str | None,
     schema: Mapping[str, Any],
@@ -72,7 +72,7 @@ def filled_result(
     value: Any, blocks: Iterable[ContentBlock] = (), structured: object = None
 ) -> ToolOk | ToolError:
     """The result of a framework's tool: its value as text, and the blocks beside it."""
-    result = to_result(value)
+    result = result_from_value(value)
     if not isinstance(result, ToolOk):
         return result
     if structured is not None and not isinstance(structured, Mapping):
@@ -81,7 +81,7 @@ def filled_result(
     return ToolOk(result.value, shown, result.cost_usd, NO_EXTRA, (*result.content, *blocks))
 
 
-def not_here(name: str, framework: str, what: str) -> ToolError:
+def needs_its_framework(name: str, framework: str, what: str) -> ToolError:
     """The answer where a framework's tool asks for what only its own agent can give."""
     return ToolError(
         f"Tool {name} cannot run here: it {what}, which only an agent of {framework} can answer",
@@ -99,7 +99,7 @@ def joined_text(parts: Sequence[str]) -> str:
 T = TypeVar("T")
 
 
-class ShownDefinition(NamedTuple):
+class AdapterDefinition(NamedTuple):
     """One tool of a view, as plain values that a framework may change."""
 
     name: str
@@ -107,20 +107,20 @@ class ShownDefinition(NamedTuple):
     parameters: dict[str, Any]
 
 
-def definitions_of(view: ToolView) -> list[ShownDefinition]:
+def definitions_of(view: ToolView) -> list[AdapterDefinition]:
     """The tools that the view shows; deep copies, because several frameworks change schemas."""
     return [
-        ShownDefinition(shown["name"], shown["description"], thaw(shown["parameters"]))
+        AdapterDefinition(shown["name"], shown["description"], thaw(shown["parameters"]))
         for shown in view.definitions()
     ]
 
 
-class ShownTools(Generic[T]):
+class AdapterTools(Generic[T]):
     """A framework's objects for the tools of a view, made again only when the view changes."""
 
     __slots__ = ("_fingerprint", "_make", "_tools", "_view")
 
-    def __init__(self, view: ToolView, make: Callable[[ShownDefinition], T]) -> None:
+    def __init__(self, view: ToolView, make: Callable[[AdapterDefinition], T]) -> None:
         self._view = view
         self._make = make
         self._fingerprint: str | None = None
