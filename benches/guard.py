@@ -44,7 +44,7 @@ import bench_kanban  # noqa: E402
 import inputs  # noqa: E402
 import outputs  # noqa: E402
 from beside import beside  # noqa: E402
-from ethos_registry import Tool, ToolContext, ToolRegistry, _core, ok, reduce_text
+from ethos_registry import Tool, ToolContext, ToolRegistry, _core, ok, reduce_text  # noqa: E402
 from outputs import PROGRAMS  # noqa: E402
 
 RECORDED = HERE / "guard.json"

@@ -156,7 +156,8 @@ def test_every_extra_of_the_package_is_listed():
 
 
 PROGRAMS = {
-    "mcp": "from ethos_registry import Personality, ToolRegistry\nfrom ethos_registry.mcp import McpGateway\n"
+    "mcp": "from ethos_registry import Personality, ToolRegistry\n"
+    "from ethos_registry.mcp import McpGateway\n"
     "McpGateway(ToolRegistry(), Personality('p'))",
     "postgres": "from ethos_registry.usage import UsageLedger\nUsageLedger('postgresql://x/y')",
     "otel": "from ethos_registry.telemetry import OpenTelemetry\nOpenTelemetry()",

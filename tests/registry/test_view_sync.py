@@ -190,7 +190,7 @@ def test_a_dispatcher_is_used_inside_its_block():
 
 def test_a_failing_stream_leaves_with_its_exception_and_its_results():
     turn = registry([]).view(P).dispatch_sync(provider="openai")
-    with pytest.raises(OSError, match="lost"), turn:
+    with pytest.raises(OSError, match="lost"), turn:  # noqa: PT012 - the stream fails in the block
         turn.feed(next(chunks()))
         raise OSError("lost")
     assert [each.result.code for each in turn.results()] == ["input_invalid"]

@@ -17,8 +17,7 @@ Lines written to STATUS: `ready`, then `failed ERRNO 1` (0: the directory) or
 could not be killed.
 """
 
-# ruff: noqa: D102, D103, SIM105
-# ruff: noqa: D101, D102, D103, SIM105, TC004, UP031 (contextlib takes as long to import as the rest,
+# ruff: noqa: SIM105, UP031 (contextlib takes as long to import as the rest,
 # and `supervisor_child` runs before in the same namespace)
 from __future__ import annotations
 
