@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from ethos_registry import ToolContext, ToolError, ToolOk
 from ethos_registry.tools import list_files_tool
-from ethos_registry.tools._arguments import RefusalError, WorkingFiles
+from ethos_registry.tools._arguments import RefusalError
+from ethos_registry.tools._folder import WorkingFiles
 from ethos_registry.tools._list_files import Glob, Walk
 from ethos_registry.types import AbortController
 from started import no_descriptor_left

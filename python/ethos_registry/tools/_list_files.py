@@ -13,13 +13,12 @@ from typing import Any
 
 from ethos_registry.tools._arguments import (
     RefusalError,
-    WorkingFiles,
     known_arguments,
     optional_whole_number,
     quoted,
     required_text,
 )
-from ethos_registry.tools._folder import is_temporary
+from ethos_registry.tools._folder import WorkingFiles, is_temporary
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._context import ToolContext

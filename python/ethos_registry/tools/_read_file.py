@@ -10,13 +10,19 @@ from typing import Any
 
 from ethos_registry.tools._arguments import (
     RefusalError,
-    WorkingFiles,
     known_arguments,
     optional_whole_number,
     quoted,
     required_text,
 )
-from ethos_registry.tools._folder import MAX_DIGEST_BYTES, forget, new_digest, note, status_of
+from ethos_registry.tools._folder import (
+    MAX_DIGEST_BYTES,
+    WorkingFiles,
+    forget,
+    new_digest,
+    note,
+    status_of,
+)
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._policy import binds_itself

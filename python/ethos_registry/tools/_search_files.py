@@ -12,13 +12,13 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.tools._arguments import (
     RefusalError,
-    WorkingFiles,
     known_arguments,
     optional_flag,
     optional_whole_number,
     quoted,
     required_text,
 )
+from ethos_registry.tools._folder import WorkingFiles
 from ethos_registry.tools._list_files import FolderEntry, Glob, Walk, printable
 from ethos_registry.tools._write_file import encoded
 from ethos_registry.types import _checks

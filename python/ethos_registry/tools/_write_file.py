@@ -10,16 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ethos_registry.tools._arguments import (
-    RefusalError,
-    WorkingFiles,
-    known_arguments,
-    quoted,
-    required_text,
-)
+from ethos_registry.tools._arguments import RefusalError, known_arguments, quoted, required_text
 from ethos_registry.tools._folder import (
     MAX_DIGEST_BYTES,
     Status,
+    WorkingFiles,
     check_fresh,
     digest_of,
     locked,
