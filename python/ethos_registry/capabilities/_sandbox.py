@@ -21,6 +21,7 @@ from ethos_registry import _core
 from ethos_registry._processes.supervised_process import LandlockRules, SupervisedProcess
 from ethos_registry._processes.supervisor import containment, start_supervised
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
+from ethos_registry.capabilities._protected_paths import ProtectedPaths
 from ethos_registry.types._errors import EthosRegistryError
 
 __all__ = [
@@ -83,6 +84,9 @@ class PreparedCommand:
     program: list[str] | None = None
     """With `rules`, the command line that `start` runs: `argv` has to confine itself."""
     rules: LandlockRules | None = None
+    protected: ProtectedPaths | None = None
+    """What `clean_up` puts back."""
+    protection: Protection = DEFAULT_PROTECTION
 
     def start(self, **options: Any) -> SupervisedProcess:
         """Start it by `start_supervised`, with these options."""
@@ -92,10 +96,11 @@ class PreparedCommand:
             self.program, environment=self.environment, rules=self.rules, **options
         )
 
-    def clean_up(self) -> None:
-        """Remove the command's temporary directories."""
+    def clean_up(self) -> list[str]:
+        """Remove the temporary directories and put protected files back; the paths of those."""
         for path in self.temporary:
             shutil.rmtree(path, ignore_errors=True)
+        return [] if self.protected is None else self.protected.restore(self.protection)
 
 
 _PASSED = ("PATH", "LANG", "LANGUAGE", "TERM", "TZ", "COLORTERM", "NO_COLOR", "CI", "SHELL", "USER")
@@ -307,7 +312,8 @@ def wrap_in_bubblewrap(
     for path in own if not policy.network else (*own, *_RESOLVER):
         if path not in OWN_PLACES:
             wrapped += ["--bind-try" if path in policy.write else "--ro-bind-try", path, path]
-    wrapped += _protect(policy)
+    protected = ProtectedPaths.find(policy.write, policy.protection)
+    wrapped += _protect(policy, protected)
     if "/" not in policy.write:
         # The root is a file system in memory; files written there would be lost silently.
         wrapped += ["--remount-ro", "/"]
@@ -321,6 +327,8 @@ def wrap_in_bubblewrap(
         ["/bin/sh", "-c", _WITH_FILTER, filter_path, program, *wrapped[1:]],
         confined_environment(environment, policy, _PRIVATE),
         [private],
+        protected=protected.remember(),
+        protection=policy.protection,
     )
 
 
@@ -336,27 +344,23 @@ def _bind(option: str, path: str) -> list[str]:
     return [f"{option}-try", path, path]
 
 
-def _protect(policy: SandboxPolicy) -> Iterator[str]:
+def _protect(policy: SandboxPolicy, protected: ProtectedPaths) -> Iterator[str]:
     """Options that keep protected paths closed or read-only inside the bound directories."""
     protection = policy.protection
-    roots = (*policy.write, *policy.read)
     closed = (
         *protection.closed_paths,
-        *(os.path.join(root, name) for root in roots for name in protection.closed_names),
+        *(os.path.join(root, name) for root in policy.read for name in protection.closed_names),
+        *protected.closed,
     )
-    for path in closed:
+    for path in dict.fromkeys(closed):
         if os.path.isdir(path):
             yield from ("--tmpfs", path, "--remount-ro", path)
         elif os.path.exists(path):
             yield from ("--ro-bind", "/dev/null", path)
-    read_only = (
-        *protection.read_only_paths,
-        *(os.path.join(root, name) for root in policy.write for name in protection.read_only_names),
-    )
-    for path in read_only:
-        if os.path.exists(path) and any(
-            path == root or path.startswith(root.rstrip("/") + "/") for root in policy.write
-        ):
+    for path in protected.git_folders:
+        yield from ("--bind", path, path)  # a mount point cannot be renamed or removed
+    for path in dict.fromkeys(protected.read_only):
+        if os.path.exists(path):
             yield from ("--ro-bind", path, path)
 
 
@@ -398,6 +402,8 @@ def wrap_in_landlock(
         [private],
         [*argv],
         rules,
+        ProtectedPaths.find(policy.write, policy.protection).remember(),
+        policy.protection,
     )
 
 
@@ -436,11 +442,12 @@ def seatbelt_profile(policy: SandboxPolicy, private: str, system: Sequence[str])
     ]
     if protection.closed_paths:
         lines.append(f"(deny file-read* file-write* {_paths(*protection.closed_paths)})")
-    read_only = [
-        os.path.join(root, name) for root in policy.write for name in protection.read_only_names
+    protected = ProtectedPaths.find(policy.write, protection)
+    if protected.read_only:
+        lines.append(f"(deny file-write* {_paths(*protected.read_only)})")
+    lines += [
+        f'(deny file-write-unlink (literal "{_quoted(path)}"))' for path in protected.git_folders
     ]
-    if read_only:
-        lines.append(f"(deny file-write* {_paths(*read_only)})")
     if policy.network:
         lines.append("(allow network*)")
     return "\n".join(lines)

@@ -173,6 +173,8 @@ class Ending:
     """After a timeout: whether certainly nothing that it started is running."""
     note: str = ""
     """What a sandbox blocked, if it is known."""
+    restored: Sequence[str] = ()
+    """Protected files that the program changed, and that are as they were before."""
 
     @property
     def sentence(self) -> str:
@@ -200,7 +202,8 @@ class Ending:
     @property
     def structured(self) -> dict[str, Any]:
         """The fields for programs in either case."""
-        return {"dropped_bytes": self.dropped_bytes} if self.dropped_bytes else {}
+        fields: dict[str, Any] = {"dropped_bytes": self.dropped_bytes} if self.dropped_bytes else {}
+        return fields | {"restored_files": [*self.restored]} if self.restored else fields
 
 
 def ended_at_timeout(what: str) -> str:
@@ -256,10 +259,15 @@ async def run_command(
         )
     finally:
         progress.finish()
-        prepared.clean_up()
+        restored = prepared.clean_up()
     text, dropped = output.text()
+    if restored:
+        text += f"\n[The sandbox put protected files back: {', '.join(restored[:_NAMED_PATHS])}"
+        text += f" and {len(restored) - _NAMED_PATHS} more]\n" if restored[_NAMED_PATHS:] else "]\n"
     note = "" if policy is None or end.status == 0 else blocked_note(text, policy)
-    return Ending(end.status, text, dropped, timeout_seconds, end.is_all_ended, note)
+    return Ending(
+        end.status, text, dropped, timeout_seconds, end.is_all_ended, note, tuple(restored)
+    )
 
 
 def _progress(context: ToolContext) -> OutputProgress:
