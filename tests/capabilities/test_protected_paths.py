@@ -17,6 +17,14 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 
 _CONFIG = "git config user.name n && git config user.email e@example.com"
 _COMMIT = "git -c user.name=n -c user.email=e@example.com commit -q"
+NEW_REPOSITORY = (
+    f"git init -q -b main . && {_CONFIG} && echo 1 > a && git add a && git commit -qm one"
+)
+EVERYDAY = (
+    "echo 2 > b && git add b && git commit -qm two && git switch -q -c other && "
+    "git switch -q main && echo 3 >> a && git stash -q && git stash pop -q && "
+    "git worktree list && git status --short && git log --oneline | wc -l && git gc -q"
+)
 
 
 @pytest.fixture
@@ -27,8 +35,7 @@ def place():
 
 @pytest.fixture
 def repository(place):
-    script = f"git init -q -b main . && {_CONFIG} && echo 1 > a && git add a && git commit -qm one"
-    assert place.run_unconfined(script)[0] == 0
+    assert place.run_unconfined(NEW_REPOSITORY)[0] == 0
     return place
 
 
@@ -52,12 +59,7 @@ def run(place, level, script):
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_everyday_commands_of_git_work(repository, level):
-    script = (
-        "echo 2 > b && git add b && git commit -qm two && git switch -q -c other && "
-        "git switch -q main && echo 3 >> a && git stash -q && git stash pop -q && "
-        "git worktree list && git status --short && git log --oneline | wc -l && git gc -q"
-    )
-    status, output, restored = run(repository, level, script)
+    status, output, restored = run(repository, level, EVERYDAY)
     assert (status, restored) == (0, []), output
     assert output.splitlines()[1:] == [" M a", "2"]
 
@@ -93,7 +95,7 @@ ATTACKS = {
     "a nested folder moved": f"mv sub s; cp -r s sub; printf {_FSMONITOR} >> sub/.git/config",
     "a link on the way": "mv .git/info i; ln -s {outside} .git/info; echo x > {outside}/attributes",
 }
-_USER = (
+USER = (
     "for d in . sub new; do (cd $d 2>/dev/null && git status; git add a; "
     f"{_COMMIT} --allow-empty -m user); done"
 )
@@ -109,7 +111,7 @@ def attack(place, name):
 @pytest.mark.parametrize("name", [name for name in ATTACKS if name != "a link on the way"])
 def test_each_attack_on_git_runs_code_without_the_sandbox(repository, name):
     repository.run_unconfined(attack(repository, name))
-    repository.run_unconfined(_USER)
+    repository.run_unconfined(USER)
     assert (repository.outside / "ran").exists()
 
 
@@ -119,7 +121,7 @@ def test_no_attack_on_git_runs_code_afterwards(repository, level, name):
     script = attack(repository, name)
     config = (repository.inside / ".git" / "config").read_bytes()
     run(repository, level, script)
-    repository.run_unconfined(_USER)
+    repository.run_unconfined(USER)
     assert not (repository.outside / "ran").exists()
     assert not (repository.outside / "attributes").exists()
     assert (repository.inside / ".git" / "config").read_bytes() == config
@@ -130,7 +132,7 @@ def test_without_the_comparison_landlock_lets_a_command_change_the_configuration
 ):
     monkeypatch.setattr(ProtectedPaths, "restore", lambda self, protection: [])
     run(repository, "landlock", attack(repository, "the configuration"))
-    repository.run_unconfined(_USER)
+    repository.run_unconfined(USER)
     assert (repository.outside / "ran").exists()
 
 
