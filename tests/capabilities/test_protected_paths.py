@@ -10,8 +10,10 @@ import pytest
 
 from attack_place import attack_place
 from capabilities.test_command_sandbox import LEVELS, sandbox_of
-from ethos_registry.capabilities import SandboxPolicy
+from ethos_registry import Personality, ToolContext, ToolRegistry
+from ethos_registry.capabilities import CommandSandbox, FsReach, SandboxPolicy
 from ethos_registry.capabilities._protected_paths import ProtectedPaths
+from ethos_registry.tools import terminal_tool
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -159,3 +161,29 @@ def test_protected_names_are_as_before_at_any_depth(place, level):
     assert ("deep/er/.vscode/tasks.json" in str(restored) or "deep/er/.vscode" in restored) == (
         level == "landlock"
     )
+
+
+def test_the_limit_of_landlock_that_is_listed_is_one(place):
+    (place.inside / "sub" / ".ssh").mkdir(parents=True)
+    (place.inside / "sub" / ".ssh" / "id").write_text("a key")
+    for level, is_read in (("landlock", True), ("namespaces", False)):
+        if CommandSandbox((level,)).probe().level == level:
+            limits = CommandSandbox((level,)).probe().limits
+            assert ("a closed name below a writable directory can be read" in limits) == is_read
+            assert ("a key" in run(place, level, "cat sub/.ssh/id")[1]) == is_read
+
+
+async def test_the_result_of_a_command_says_what_was_put_back(repository):
+    inside = str(repository.inside)
+    personality = Personality("p", fs_reach=FsReach([inside], [inside]))
+    terminal = terminal_tool(sandbox=sandbox_of("landlock"))
+    [result] = (
+        await ToolRegistry([terminal])
+        .view(personality)
+        .execute(
+            [{"id": "1", "name": "terminal", "args": {"command": "echo x >> .git/config"}}],
+            ToolContext(working_dir=inside),
+        )
+    )
+    assert result.result.structured["restored_files"] == [f"{inside}/.git/config"]
+    assert f"[The sandbox put protected files back: {inside}/.git/config]" in result.text

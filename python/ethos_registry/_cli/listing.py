@@ -113,6 +113,8 @@ def doctor() -> None:
     table.add_row("sandbox", f"{support.level}: {_LEVELS[support.level]}")
     if support.reason:
         table.add_row("", support.reason)
+    for limit in support.limits:
+        table.add_row("not enforced", limit)
     contained = containment()
     table.add_row("processes", f"{contained}: {_CONTAINMENT[contained]}")
     for extra, is_there in installed_extras().items():

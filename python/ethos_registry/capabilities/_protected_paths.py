@@ -161,10 +161,10 @@ class ProtectedPaths:
         now = ProtectedPaths.find(self.roots, protection)
         repositories = (*now.git_folders, *(path for path in now.read_only if _is_git(path)))
         for path in repositories:
-            changed += self._judge_new(path)
+            changed += self._check_new(path)
         return sorted(dict.fromkeys(changed))
 
-    def _judge_new(self, path: str) -> Iterator[str]:
+    def _check_new(self, path: str) -> Iterator[str]:
         """Remove from a Git folder what would run later, if it was not there before."""
         if path in self._states:
             return
@@ -179,7 +179,7 @@ class ProtectedPaths:
                 yield closed
 
     def _is_pointer(self, path: str) -> bool:
-        """Whether a `.git` file names a folder of a Git folder that was judged."""
+        """Whether a `.git` file names a folder of a Git folder that was checked."""
         try:
             if os.path.islink(path):
                 return False

@@ -21,7 +21,7 @@ from ethos_registry import _core
 from ethos_registry._processes.supervised_process import LandlockRules, SupervisedProcess
 from ethos_registry._processes.supervisor import containment, start_supervised
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
-from ethos_registry.capabilities._protected_paths import ProtectedPaths
+from ethos_registry.capabilities._protected_paths import MAX_FOLDERS, ProtectedPaths
 from ethos_registry.types._errors import EthosRegistryError
 
 __all__ = [
@@ -51,6 +51,26 @@ SandboxLevel: TypeAlias = Literal["namespaces", "landlock", "seatbelt", "none"]
 directories, are not covered. `seatbelt`: the same on macOS. `none`: commands cannot be confined."""
 
 
+_NEW_FILES = (
+    "a protected file that a command creates is removed when the command has ended, not before, "
+    f"and found only in the {MAX_FOLDERS:,} folders nearest to a writable directory"
+)
+LIMITS: Mapping[SandboxLevel, tuple[str, ...]] = {
+    "namespaces": (_NEW_FILES,),
+    "landlock": (
+        "a closed name below a writable directory can be read",
+        "a changed protected file below a writable directory is put back only afterwards",
+        "the environment that runs the agent can be changed below a writable directory",
+        "mode, owner and times of the user's files outside can be changed",
+        "the size and the times of a file outside can be read",
+        _NEW_FILES,
+    ),
+    "seatbelt": ("the size and the times of a file outside can be read",),
+    "none": ("commands that must be confined do not run",),
+}
+"""What each level does not enforce."""
+
+
 @dataclass(frozen=True, slots=True)
 class Support:
     """What this machine can enforce, and why not more."""
@@ -58,6 +78,11 @@ class Support:
     level: SandboxLevel
     reason: str = ""
     """What to install for a stronger level; empty if there is nothing to gain."""
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What the level does not enforce, a phrase each."""
+        return LIMITS[self.level]
 
 
 @dataclass(frozen=True, slots=True)
