@@ -28,7 +28,7 @@ from ethos_registry.providers._stream_parser import (
     ReplyParser,
     StreamedCall,
 )
-from ethos_registry.registry._reader import LoopThread
+from ethos_registry.registry._sync import LoopThread
 from ethos_registry.types import _checks
 from ethos_registry.types._call import MalformedCall, ToolCall
 from ethos_registry.types._checks import check_callback

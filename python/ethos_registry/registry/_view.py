@@ -35,7 +35,6 @@ from ethos_registry.registry._batch_request import (
     report_unmatched,
 )
 from ethos_registry.registry._definitions import tools_table
-from ethos_registry.registry._reader import run_sync
 from ethos_registry.registry._stream import (
     BrokenStreamPolicy,
     DispatchedStream,
@@ -45,6 +44,7 @@ from ethos_registry.registry._stream import (
     StreamDispatcher,
     SyncStreamDispatcher,
 )
+from ethos_registry.registry._sync import run_sync
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._policy import Personality

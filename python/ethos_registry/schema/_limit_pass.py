@@ -10,7 +10,8 @@ from typing import Any
 from ethos_registry.schema._compilation import ALL_TYPES, EMPTY
 from ethos_registry.schema._conjunction import both, types_of
 from ethos_registry.schema._dialect import Dialect
-from ethos_registry.schema._value_pass import ValuePass, add_type
+from ethos_registry.schema._fixed_values import add_type
+from ethos_registry.schema._value_pass import ValuePass
 
 __all__ = ["LimitPass"]
 

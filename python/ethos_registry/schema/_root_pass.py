@@ -7,7 +7,7 @@ from typing import Any
 
 from ethos_registry.schema._compilation import Compilation, NoSchemaError
 from ethos_registry.schema._conjunction import is_same, types_of
-from ethos_registry.schema._value_pass import add_type, fixed_values
+from ethos_registry.schema._fixed_values import add_type, fixed_values
 
 __all__ = ["RootPass"]
 
