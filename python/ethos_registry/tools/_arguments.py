@@ -14,9 +14,9 @@ from ethos_registry import _core
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities._resolver import narrowed_reach
 from ethos_registry.tools._folder import PathFiles
+from ethos_registry.tools._refusal import RefusalError, quoted
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._policy import Personality
-from ethos_registry.types._result import ErrorCode, ToolError, err
 
 __all__ = [
     "RefusalError",
@@ -36,27 +36,8 @@ __all__ = [
 ]
 
 
-_SHOWN_CHARS = 200
 _MAX_DIGITS = 18
 """The longest number that is read from a string."""
-
-
-class RefusalError(Exception):
-    """A call that cannot be served; `error` is the result for the model."""
-
-    def __init__(self, text: str, code: ErrorCode = "input_invalid") -> None:
-        super().__init__(text)
-        self.error: ToolError = err(text, code)
-
-
-def quoted(value: object) -> str:
-    """Quote a value for a message: at most 200 characters, on one line, in backticks."""
-    text = value if isinstance(value, str) else repr(value)
-    if len(text) > _SHOWN_CHARS:
-        text = f"{text[:_SHOWN_CHARS]}..."
-    if not text.isprintable():
-        text = ascii(text)[1:-1]
-    return f"`{text}`"
 
 
 def known_arguments(args: object, known: tuple[str, ...], tool_name: str) -> Mapping[str, Any]:

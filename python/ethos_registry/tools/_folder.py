@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ethos_registry.tools._arguments import RefusalError, quoted
+from ethos_registry.tools._refusal import RefusalError, quoted
 from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._context import ReadMtime, ToolContext
 
