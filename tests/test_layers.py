@@ -242,7 +242,10 @@ def test_optional_dependencies_are_imported_at_the_top_of_the_listed_modules_onl
     found = {}
     for name, path in MODULES.items():
         tops = set()
-        for node in ast.parse(path.read_text()).body:
+        body = ast.parse(path.read_text()).body
+        for with_block in [node for node in body if isinstance(node, ast.With)]:
+            body += with_block.body
+        for node in body:
             if isinstance(node, ast.Import):
                 tops |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom):

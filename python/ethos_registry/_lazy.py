@@ -1,31 +1,56 @@
-"""Names of a package that are imported when they are first used."""
+"""Names of a package that are imported when first used, and the extras that may be missing."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
-__all__ = ["lazy"]
+__all__ = ["EXTRAS", "lazy", "requires"]
 
-_EXTRAS = {
-    "anyio": "mcp",
-    "httpcore": "network",
-    "idna": "network",
-    "keyring": "keyring",
-    "mcp": "mcp",
-    "mcp_types": "mcp",
-    "opentelemetry": "otel",
-    "playwright": "browser",
-    "psycopg": "postgres",
-    "pyarrow": "parquet",
-    "ray": "ray",
-    "starlette": "mcp",
-    "trafilatura": "web",
-    "uvicorn": "mcp",
-}
-"""Package that may be missing -> the extra that installs it."""
+EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "agent-framework": ("agent_framework",),
+        "anthropic": ("anthropic",),
+        "browser": ("playwright",),
+        "claude-agent-sdk": ("claude_agent_sdk",),
+        "cli": ("typer",),
+        "fastmcp": ("fastmcp",),
+        "google-adk": ("google.adk",),
+        "keyring": ("keyring",),
+        "langchain": ("langgraph",),
+        "mcp": ("mcp", "anyio", "mcp_types", "starlette", "uvicorn"),
+        "network": ("httpcore", "idna"),
+        "openai-agents": ("agents",),
+        "otel": ("opentelemetry",),
+        "parquet": ("pyarrow",),
+        "postgres": ("psycopg",),
+        "pydantic-ai": ("pydantic_ai",),
+        "ray": ("ray",),
+        "web": ("trafilatura",),
+    }
+)
+"""Each extra, and packages that it brings; its own comes first."""
+
+_EXTRA_OF = {package: extra for extra, packages in EXTRAS.items() for package in packages}
+
+
+@contextmanager
+def requires(what: str, extra: str) -> Iterator[None]:
+    """Imports of packages of an extra; one that is missing is an error of one line.
+
+    Raises:
+        ModuleNotFoundError: A package is not installed; the message has the command.
+
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"{what} needs {error.name}: pip install 'ethos-registry[{extra}]'"
+        raise ModuleNotFoundError(message, name=error.name) from None
 
 
 def lazy(
@@ -47,7 +72,7 @@ def lazy(
         try:
             value = getattr(import_module(f"ethos_registry.{module}"), name)
         except ModuleNotFoundError as error:
-            extra = _EXTRAS.get((error.name or "").partition(".")[0])
+            extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
             if extra is None:
                 raise
             message = f"`{name}` needs {error.name}: pip install 'ethos-registry[{extra}]'"

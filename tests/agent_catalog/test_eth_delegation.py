@@ -545,3 +545,9 @@ def test_the_model_is_shown_which_agents_there_are():
     catalog = started(Orchestrator("ishvana", "searcher"), searcher)
     [shown, _] = catalog.view("ishvana").definitions()
     assert shown["description"].endswith("Agents:\n- searcher: Finds lore.")
+
+
+async def test_unknown_keys_of_a_task_are_refused():
+    rows = await delegated(specialists(), [{"agent": "agent_0", "task": "a", "contxt": "b"}])
+    assert [(row["agent"], row["ok"]) for row in rows] == [("agent_0", False)]
+    assert "'contxt' is not an argument" in rows[0]["error"]

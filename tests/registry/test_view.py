@@ -94,12 +94,12 @@ def test_availability_is_asked_each_time_unless_it_is_frozen() -> None:
 def test_the_fingerprint_is_the_digest_of_the_canonical_json() -> None:
     registry = ToolRegistry([made("b"), made("a", description="Grüße")])
     canonical = (
-        '[{"description":"The b.","name":"b","parameters":{"type":"object"}},'
-        '{"description":"Grüße","name":"a","parameters":{"type":"object"}}]'
+        '[{"description":"Grüße","name":"a","parameters":{"type":"object"}},'
+        '{"description":"The b.","name":"b","parameters":{"type":"object"}}]'
     )
     digest = hashlib.sha256(canonical.encode()).hexdigest()
     assert registry.view(EVERYTHING).fingerprint == digest
-    assert json.loads(canonical) == registry.to_definitions()
+    assert json.loads(canonical) == registry.to_definitions()[::-1]
 
 
 def test_the_fingerprint_follows_what_is_shown_and_nothing_else() -> None:

@@ -388,3 +388,9 @@ class TestJson:
         self, tools: list[Tool], name: str, path: str, told: str
     ) -> None:
         assert error(read(tools, name, "a1", path=path)) == told
+
+
+def test_scope_of_forge_tools_is_the_scope_of_a_turn() -> None:
+    readers = ArtifactReaders(MemoryArtifactStore())
+    with pytest.raises(ConfigError, match="`context` is the scope of a turn"):
+        readers.forge_tools(object())  # type: ignore[arg-type]

@@ -11,10 +11,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any, Unpack
 
-from agent_framework import Content, FunctionInvocationContext, FunctionTool
-from agent_framework.exceptions import UserInputRequiredException
 from pydantic import ValidationError
 
+from ethos_registry._lazy import requires
 from ethos_registry.adapters._framework_tools import (
     AdapterDefinition,
     approval_names,
@@ -35,6 +34,10 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ToolView
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import Tool
+
+with requires("the adapter for Microsoft Agent Framework", "agent-framework"):
+    from agent_framework import Content, FunctionInvocationContext, FunctionTool
+    from agent_framework.exceptions import UserInputRequiredException
 
 __all__ = ["from_agent_framework", "to_agent_framework"]
 

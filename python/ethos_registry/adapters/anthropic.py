@@ -10,15 +10,9 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
-from anthropic.lib.tools import (
-    BetaAsyncBuiltinFunctionTool,
-    BetaBuiltinFunctionTool,
-)
-from anthropic.lib.tools import (
-    ToolError as AnthropicToolError,
-)
 from pydantic import ValidationError
 
+from ethos_registry._lazy import requires
 from ethos_registry.adapters._framework_tools import (
     argument_error,
     filled_result,
@@ -35,6 +29,15 @@ from ethos_registry.types._json_values import thaw
 from ethos_registry.types._ports import ToolView
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import Tool
+
+with requires("the adapter for Anthropic's tool runner", "anthropic"):
+    from anthropic.lib.tools import (
+        BetaAsyncBuiltinFunctionTool,
+        BetaBuiltinFunctionTool,
+    )
+    from anthropic.lib.tools import (
+        ToolError as AnthropicToolError,
+    )
 
 __all__ = ["from_anthropic", "to_anthropic"]
 

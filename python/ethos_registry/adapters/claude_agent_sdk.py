@@ -9,8 +9,7 @@ import base64
 from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
-from claude_agent_sdk import SdkMcpTool, create_sdk_mcp_server
-
+from ethos_registry._lazy import requires
 from ethos_registry.adapters._framework_tools import (
     definitions_of,
     filled_result,
@@ -25,6 +24,9 @@ from ethos_registry.types._context import ToolContext
 from ethos_registry.types._ports import ToolView
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import Tool
+
+with requires("the adapter for the Claude Agent SDK", "claude-agent-sdk"):
+    from claude_agent_sdk import SdkMcpTool, create_sdk_mcp_server
 
 __all__ = ["from_claude_agent_sdk", "to_claude_agent_sdk"]
 

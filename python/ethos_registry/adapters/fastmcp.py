@@ -9,19 +9,9 @@ import base64
 from collections.abc import Callable, Iterable
 from typing import Any, Unpack
 
-import mcp_types
-from fastmcp import Context, FastMCP
-from fastmcp.exceptions import (
-    ToolError as FastMcpToolError,
-)
-from fastmcp.exceptions import (
-    ValidationError as FastMcpValidationError,
-)
-from fastmcp.server.dependencies import get_context
-from fastmcp.tools.base import Tool as FastMcpTool
-from fastmcp.tools.base import ToolResult as FastMcpResult
 from pydantic import PrivateAttr, ValidationError
 
+from ethos_registry._lazy import requires
 from ethos_registry.adapters._framework_tools import (
     AdapterDefinition,
     AsyncProgress,
@@ -40,6 +30,19 @@ from ethos_registry.types._context import ToolContext, ToolProgressEvent
 from ethos_registry.types._ports import ToolView
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import Tool
+
+with requires("the adapter for FastMCP", "fastmcp"):
+    import mcp_types
+    from fastmcp import Context, FastMCP
+    from fastmcp.exceptions import (
+        ToolError as FastMcpToolError,
+    )
+    from fastmcp.exceptions import (
+        ValidationError as FastMcpValidationError,
+    )
+    from fastmcp.server.dependencies import get_context
+    from fastmcp.tools.base import Tool as FastMcpTool
+    from fastmcp.tools.base import ToolResult as FastMcpResult
 
 __all__ = ["RegistryTool", "from_fastmcp", "to_fastmcp"]
 

@@ -9,14 +9,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Unpack
 
-from google.adk.agents.invocation_context import InvocationContext
-from google.adk.agents.readonly_context import ReadonlyContext
-from google.adk.sessions import InMemorySessionService, Session
-from google.adk.tools import BaseTool, FunctionTool
-from google.adk.tools import ToolContext as AdkToolContext
-from google.adk.tools.base_toolset import BaseToolset, ToolPredicate
-from google.genai import types
-
+from ethos_registry._lazy import requires
 from ethos_registry.adapters._framework_tools import (
     AdapterDefinition,
     AdapterTools,
@@ -35,6 +28,15 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ToolView
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import Tool
+
+with requires("the adapter for Google ADK", "google-adk"):
+    from google.adk.agents.invocation_context import InvocationContext
+    from google.adk.agents.readonly_context import ReadonlyContext
+    from google.adk.sessions import InMemorySessionService, Session
+    from google.adk.tools import BaseTool, FunctionTool
+    from google.adk.tools import ToolContext as AdkToolContext
+    from google.adk.tools.base_toolset import BaseToolset, ToolPredicate
+    from google.genai import types
 
 __all__ = ["from_google_adk", "to_google_adk"]
 

@@ -9,13 +9,9 @@ import base64
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, ClassVar, Unpack
 
-from langchain_core.messages import ToolMessage
-from langchain_core.tools import BaseTool, ToolException
-from langgraph.errors import GraphBubbleUp
-from langgraph.prebuilt import ToolRuntime
-from langgraph.types import interrupt
 from pydantic import PrivateAttr, ValidationError
 
+from ethos_registry._lazy import requires
 from ethos_registry.adapters._framework_tools import (
     AdapterDefinition,
     approval_names,
@@ -37,6 +33,13 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ToolView
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import Tool
+
+with requires("the adapter for LangChain", "langchain"):
+    from langchain_core.messages import ToolMessage
+    from langchain_core.tools import BaseTool, ToolException
+    from langgraph.errors import GraphBubbleUp
+    from langgraph.prebuilt import ToolRuntime
+    from langgraph.types import interrupt
 
 __all__ = ["RegistryTool", "from_langchain", "to_langchain"]
 

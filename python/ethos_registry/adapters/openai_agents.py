@@ -11,12 +11,9 @@ import json
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Unpack
 
-from agents import FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputText
-from agents.exceptions import ModelBehaviorError
-from agents.tool_context import ToolContext as AgentsToolContext
-from agents.tracing import FunctionSpanData, get_current_span
 from pydantic import ValidationError
 
+from ethos_registry._lazy import requires
 from ethos_registry.adapters._framework_tools import (
     AdapterDefinition,
     approval_names,
@@ -37,6 +34,12 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ToolView
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import Tool
+
+with requires("the adapter for the OpenAI Agents SDK", "openai-agents"):
+    from agents import FunctionTool, ToolOutputFileContent, ToolOutputImage, ToolOutputText
+    from agents.exceptions import ModelBehaviorError
+    from agents.tool_context import ToolContext as AgentsToolContext
+    from agents.tracing import FunctionSpanData, get_current_span
 
 __all__ = ["from_openai_agents", "to_openai_agents"]
 

@@ -11,19 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Unpack
 
 from pydantic import ValidationError
-from pydantic_ai import (
-    BinaryContent,
-    CustomEvent,
-    ModelRetry,
-    RunContext,
-    ToolDefinition,
-    ToolReturn,
-)
-from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ToolFailed
-from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
-from pydantic_ai.usage import RunUsage
 from pydantic_core import SchemaValidator, core_schema
 
+from ethos_registry._lazy import requires
 from ethos_registry.adapters._framework_tools import (
     AdapterDefinition,
     AdapterTools,
@@ -44,6 +34,19 @@ from ethos_registry.types._context import ToolContext, ToolProgressEvent
 from ethos_registry.types._ports import ToolView
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import Tool
+
+with requires("the adapter for pydantic-ai", "pydantic-ai"):
+    from pydantic_ai import (
+        BinaryContent,
+        CustomEvent,
+        ModelRetry,
+        RunContext,
+        ToolDefinition,
+        ToolReturn,
+    )
+    from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ToolFailed
+    from pydantic_ai.toolsets import AbstractToolset, ToolsetTool
+    from pydantic_ai.usage import RunUsage
 
 __all__ = ["RegistryToolset", "ToolProgress", "from_pydantic_ai", "to_pydantic_ai"]
 

@@ -6,6 +6,7 @@ import inspect
 import json
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
 
@@ -167,6 +168,7 @@ def delegation_tools(
                     }
                 },
                 "required": ["tasks"],
+                "additionalProperties": False,
             },
             delegation.parallel,
             timeout_seconds=timeout_seconds,
@@ -189,6 +191,7 @@ _ITEM_SCHEMA: dict[str, Any] = {
         "context": {"type": "string", "description": "What it needs to know."},
     },
     "required": ["agent", "task"],
+    "additionalProperties": False,
 }
 
 
@@ -207,6 +210,8 @@ class Delegation:
     async def parallel(self, args: Any, context: ToolContext) -> ToolResult:
         """`delegate_parallel`: results as a JSON array of `{agent, ok, value | error}`."""
         tasks = args.get("tasks") if isinstance(args, Mapping) else None
+        if isinstance(args, Mapping) and (unknown := args.keys() - {"tasks"}):
+            return err(_unknown_key(unknown, "tasks"), "input_invalid")
         if not isinstance(tasks, list | tuple):
             return err("tasks: an array of {agent, task, context} is expected", "input_invalid")
         if len(tasks) > MAX_TASKS:
@@ -366,11 +371,18 @@ def _read_item(task: Any) -> DelegatedTask | ItemResult:
             None, err("an object {agent, task, context} is expected", "input_invalid")
         )
     agent, text = task.get("agent"), task.get("task")
+    if unknown := task.keys() - {"agent", "task", "context"}:
+        about = _unknown_key(unknown, "agent, task, context")
+        return ItemResult(agent if isinstance(agent, str) else None, err(about, "input_invalid"))
     if not isinstance(agent, str) or not agent:
         return ItemResult(None, err("agent: the id of an agent is expected", "input_invalid"))
     if not isinstance(text, str) or not text.strip():
         return ItemResult(agent, err("task: text that is not empty is expected", "input_invalid"))
     return DelegatedTask(agent, text, task.get("context"))
+
+
+def _unknown_key(unknown: AbstractSet[object], known: str) -> str:
+    return f"{_checks.brief(min(unknown, key=str))} is not an argument; the arguments are: {known}"
 
 
 def _sum(costs: Iterable[float]) -> float:

@@ -131,11 +131,12 @@ class RecentList:
 
 
 def fingerprint(admission: Admission, missing: Missing) -> str:
-    """SHA-256 hex over the canonical JSON of the definitions."""
+    """SHA-256 hex over the canonical JSON of the definitions, in the order of their names."""
 
     def make() -> str:
         entries = without(admission.visible(), missing)
-        values = [canonical_json(entry.definition.fresh()) for entry in entries]
+        ordered = sorted(entries, key=lambda entry: entry.name)
+        values = [canonical_json(entry.definition.fresh()) for entry in ordered]
         return sha256_hex(f"[{','.join(values)}]")
 
     return _kept(admission, ("fingerprint", missing), make)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar, Unpack
+from typing import Any, TypeAlias, Unpack
 
 from ethos_registry._table.admission import (
     Admission,
@@ -43,11 +43,6 @@ from ethos_registry.types._tool import Registration, Tool
 from ethos_registry.types._turn import DispatchContext
 
 __all__ = ["Definitions", "RegistryReader"]
-
-
-# Running coroutines of views and registries from code that does not await.
-
-T = TypeVar("T")
 
 
 # A method of the class is named `list`, so its annotations use these.

@@ -1,4 +1,4 @@
-"""Coroutines for callers that do not await."""
+"""Running coroutines of views and registries from code that does not await."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ethos_registry.execution._call import caller_loop_is_blocked
 from ethos_registry.execution._threads import is_stack_deep
 
 __all__ = ["LoopThread", "run_sync"]
-
 
 T = TypeVar("T")
 

@@ -11,7 +11,8 @@ import enum
 import functools
 import inspect
 import json
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from types import GeneratorType
 from typing import Any, NamedTuple
@@ -19,11 +20,13 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json, to_jsonable_python
 
+from ethos_registry.schema._parameters import innermost
 from ethos_registry.schema._problems import KEYWORDS, not_an_argument, problems_text
 from ethos_registry.types._checks import is_async_callable
 from ethos_registry.types._content import Audio, Document, Image, Link
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._json_values import DROPPED, json_object, thaw
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult, result_from_wire
 
 __all__ = ["AsyncFunctionCall", "Binder", "FunctionCall", "function_call", "result_from_value"]
@@ -39,7 +42,9 @@ def result_from_value(returned: Any) -> ToolResult:
     "..."}`). A `str` becomes the value. Everything else becomes compact JSON in `value`, and the
     same in `structured`: mappings as they are, other values as `{"result": ...}`. A value without a
     JSON form (an object, NaN, a coroutine) is an `execution_failed` error with reason `bad_result`.
-    A content block alone is a result without text.
+    A content block alone is a result without text; a list of strings and content blocks is a result
+    with both. Numbers and arrays of numpy are converted, and the error names the place of a value
+    that is not.
 
     >>> to_result([1, 2])
     ToolOk(value='[1,2]', structured={'result': [1, 2]}, cost_usd=None, extra=mappingproxy({}))
@@ -57,11 +62,36 @@ def result_from_value(returned: Any) -> ToolResult:
             return result_from_wire(returned)
         except ConfigError:
             pass  # a mapping of the tool that happens to have a key `ok`
+    if isinstance(returned, list | tuple) and (parts := _text_and_content(returned)) is not None:
+        return parts
     try:
         text, plain = _written(returned)
     except Exception:
-        return _bad(returned)
+        return _converted(returned)
     return ToolOk(text, plain if isinstance(plain, dict) else {"result": plain})
+
+
+def _text_and_content(parts: Sequence[Any]) -> ToolOk | None:
+    """A result of text and content blocks; `None` for any other list."""
+    blocks = tuple(part for part in parts if isinstance(part, Image | Document | Audio | Link))
+    texts = [str.__str__(part) for part in parts if isinstance(part, str)]
+    if not blocks or len(blocks) + len(texts) < len(parts):
+        return None
+    return ToolOk("\n".join(texts), content=blocks)
+
+
+def _converted(returned: Any) -> ToolResult:
+    """The result by the conversions of `structured`; an error if one of them loses a value."""
+    if not isinstance(returned, dict | list | tuple) and not hasattr(type(returned), "dtype"):
+        return _bad(returned)
+    found = json_object({"result": returned})
+    if DROPPED in found:
+        return _bad(returned, _OUTER_KEY.sub(r"\1", found[DROPPED]))
+    plain = thaw(found["result"])
+    return ToolOk(_ENCODER.encode(plain), plain if isinstance(plain, dict) else {"result": plain})
+
+
+_OUTER_KEY = re.compile(r"(^|; )result(?:: |\.|(?=\[))")
 
 
 def _written(value: Any) -> tuple[str, Any]:
@@ -97,7 +127,7 @@ _ENCODER = json.JSONEncoder(
 )
 
 
-def _bad(returned: Any) -> ToolError:
+def _bad(returned: Any, lost: str = "") -> ToolError:
     kind = type(returned).__name__
     if inspect.iscoroutine(returned):
         returned.close()  # avoids a RuntimeWarning about a coroutine that was never awaited
@@ -116,6 +146,7 @@ def _bad(returned: Any) -> ToolError:
         )
     else:
         text = f"the tool returned a value of type {kind}, which has no JSON form"
+        text += f": {lost}" if lost else ""
     return ToolError(text, "execution_failed", "bad_result")
 
 
@@ -170,6 +201,8 @@ class FunctionCall(NamedTuple):
 
     binder: Binder
     function: Callable[..., Any]
+    wraps_async: bool = False
+    """Whether the function returns what an `async def` below it does."""
 
     def __call__(self, args: Any, context: ToolContext) -> ToolResult:
         """The result of calling the function with a model's arguments."""
@@ -188,10 +221,16 @@ class FunctionCall(NamedTuple):
     def call(self, values: dict[str, Any]) -> ToolResult:
         """The result of calling the function with keyword arguments that are bound."""
         returned = self.function(**values)
+        if self.wraps_async and inspect.isawaitable(returned):
+            return _awaited(returned)  # type: ignore[return-value]
         return ToolOk(returned) if type(returned) is str else result_from_value(returned)
 
     def __repr__(self) -> str:
         return f"<execute of {self.function!r}>"
+
+
+async def _awaited(returned: Awaitable[Any]) -> ToolResult:
+    return result_from_value(await returned)
 
 
 class AsyncFunctionCall(NamedTuple):
@@ -236,12 +275,13 @@ class _PartialCall(NamedTuple):
 
 def function_call(function: Callable[..., Any], binder: Binder) -> FunctionCall | AsyncFunctionCall:
     """What runs when a model calls the tool of this function."""
-    kind = AsyncFunctionCall if is_async_callable(function) else FunctionCall
+    called = function
     if type(function) is functools.partial:
         bound = tuple(function.keywords.items())
-        partial_call: Callable[..., Any] = _PartialCall(function.func, function.args, bound).call
-        return kind(binder, partial_call)
-    return kind(binder, function)
+        called = _PartialCall(function.func, function.args, bound).call
+    if is_async_callable(function):
+        return AsyncFunctionCall(binder, called)
+    return FunctionCall(binder, called, is_async_callable(innermost(function)))
 
 
 class _ReservedNameError(Exception):

@@ -1,4 +1,4 @@
-"""Schemas that are a list of values."""
+"""Schemas that are a list of values, and the types of values."""
 
 from __future__ import annotations
 

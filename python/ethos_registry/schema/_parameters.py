@@ -6,6 +6,7 @@ import functools
 import inspect
 import re
 import sys
+import textwrap
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -39,6 +40,13 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
 
         return inspect.signature(function, annotation_format=annotationlib.Format.FORWARDREF)
     return inspect.signature(function)
+
+
+def _bound_signature(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature; `__wrapped__` of a partial would give that of the function without it."""
+    if not isinstance(function, functools.partial) or not hasattr(function, "__wrapped__"):
+        return signature_of(function)
+    return signature_of(functools.partial(function.func, *function.args, **function.keywords))
 
 
 def innermost(function: Any) -> Any:
@@ -155,6 +163,10 @@ def read_docstring(text: str | None) -> Documentation:
     Documentation(description='Read a file.', parameters={'path': 'Where it is.'})
     """
     text = inspect.cleandoc(text or "").strip()
+    opening, _, rest = text.partition("\n")
+    if _GOOGLE.fullmatch(opening) and rest and not rest.lstrip("\n").startswith(" "):
+        # a section in the first line: the only one, so its items gave the margin
+        text = f"{opening}\n{textwrap.indent(rest, '    ')}"
     style = next(
         (
             name
@@ -179,7 +191,7 @@ def _split(text: str, style: str) -> Documentation:
     kinds = griffe.DocstringSectionKind
     paragraphs: list[str] = []
     parameters: dict[str, str] = {}
-    for section in parsers[style](griffe.Docstring(text), warnings=False):
+    for section in parsers[style](griffe.Docstring(f"\n{text}"), warnings=False):
         if section.kind is kinds.text:
             paragraphs.append(section.value.strip())
         elif section.kind is kinds.admonition:
@@ -217,7 +229,7 @@ def read_parameters(function: Callable[..., Any], tool_name: str) -> Parameters:
     (['query', 'limit'], 'context', ['limit'])
     """
     try:
-        signature = signature_of(function)
+        signature = _bound_signature(function)
     except (TypeError, ValueError) as error:
         raise ConfigError(
             f"tool `{tool_name}`: a tool is made from a function with a signature: {function!r}",
@@ -267,6 +279,11 @@ def _refuse_unfillable(parameter: inspect.Parameter, tool_name: str, *, is_self:
         problem = (
             f"parameter `{parameter.name}` is positional-only, and models pass arguments by name; "
             "remove the `/`"
+        )
+    elif parameter.name == "ctx" and parameter.annotation is inspect.Parameter.empty:
+        problem = (
+            "parameter `ctx` has no annotation, so a model would have to fill it; annotate it: "
+            "`ctx: ToolContext`, or `ctx: Any` if it is an argument"
         )
     elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
         problem = (

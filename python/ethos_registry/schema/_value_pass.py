@@ -16,7 +16,10 @@ from ethos_registry.schema._fixed_values import (
 )
 from ethos_registry.schema._root_pass import RootPass
 
-__all__ = ["ValuePass", "describe_in_branch"]
+__all__ = [
+    "ValuePass",
+    "describe_in_branch",
+]
 
 
 class ValuePass(RootPass):

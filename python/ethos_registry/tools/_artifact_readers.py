@@ -15,6 +15,7 @@ from ethos_registry.artifacts._content import ArtifactGoneError
 from ethos_registry.artifacts._store import ArtifactTool, MemoryArtifactStore, is_artifact_id
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.tools._arguments import RefusalError, quoted
+from ethos_registry.types import _checks
 from ethos_registry.types._content import ContentBlock, Link
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -300,6 +301,11 @@ class ArtifactReaders:
         return tools + _tools(self.store, _JSON_READERS, _json_only(artifacts), is_live)
 
     def _bind(self, context: TurnScope | None) -> None:
+        if context is not None and not callable(getattr(context, "on_ack", None)):
+            raise ConfigError(
+                "`context` is the scope of a turn, which has `on_ack`, got "
+                f"{_checks.brief(context)}; pass the `TurnScope` of the turn"
+            )
         bound_to = None if self._bound_to is None else self._bound_to()
         if context is not None and context is not bound_to:
             self._bound_to = weakref.ref(context)

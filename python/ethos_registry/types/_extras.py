@@ -6,32 +6,14 @@ import importlib.util
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from ethos_registry import _lazy
 from ethos_registry.types._errors import ConfigError
 
 __all__ = ["EXTRAS", "has_extra", "installed_extras", "missing_extra"]
 
 
 EXTRAS: Mapping[str, str] = MappingProxyType(
-    {
-        "agent-framework": "agent_framework",
-        "anthropic": "anthropic",
-        "browser": "playwright",
-        "claude-agent-sdk": "claude_agent_sdk",
-        "cli": "typer",
-        "fastmcp": "fastmcp",
-        "google-adk": "google.adk",
-        "keyring": "keyring",
-        "langchain": "langgraph",
-        "mcp": "mcp",
-        "network": "httpcore",
-        "openai-agents": "agents",
-        "otel": "opentelemetry",
-        "parquet": "pyarrow",
-        "postgres": "psycopg",
-        "pydantic-ai": "pydantic_ai",
-        "ray": "ray",
-        "web": "trafilatura",
-    }
+    {extra: packages[0] for extra, packages in _lazy.EXTRAS.items()}
 )
 """Each extra, and a module that it brings."""
 

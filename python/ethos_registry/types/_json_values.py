@@ -436,6 +436,9 @@ class _Converter:
             return self.value(int(value), path)
         if isinstance(value, numbers.Real) and not isinstance(value, numbers.Rational):
             return self.value(float(value), path)
+        if hasattr(type(value), "dtype") and callable(getattr(value, "tolist", None)):
+            self._spend(getattr(value, "size", 0))
+            return self.value(value.tolist(), path)
         if isinstance(value, Iterable) and not hasattr(type(value), "__fspath__"):
             self._drop(path, f"a value of type {_kind(value)} has no JSON form")
             return None
