@@ -257,6 +257,7 @@ impl ScopedTarget {
 
 #[allow(
     clippy::unnecessary_cast,
+    clippy::cast_possible_wrap,
     clippy::cast_sign_loss,
     clippy::useless_conversion,
     reason = "the types differ between systems"

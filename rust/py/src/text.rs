@@ -19,7 +19,7 @@ pub(crate) fn is_ascii(text: &Bound<'_, PyString>) -> PyResult<bool> {
 
 /// The characters of `text` between two positions.
 ///
-/// Not with `PySlice::new`: in PyO3 0.29 it never releases the integers of its bounds.
+/// Not with `PySlice::new`: in `PyO3` 0.29 it never releases the integers of its bounds.
 pub(crate) fn slice<'py>(
     text: &Bound<'py, PyString>,
     start: usize,

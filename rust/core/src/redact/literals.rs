@@ -42,6 +42,15 @@ impl Literals {
             .get(pattern.checked_sub(self.groups.len())?)
             .unwrap_or(&ASSIGNED);
         let at = (form.judge)(text, literal)?;
+        // The shape of a value says more than the name that it is assigned to.
+        let value = text.get(at.clone())?;
+        let groups = self.groups.iter();
+        let by_shape = groups
+            .filter(|group| value.starts_with(group.literal))
+            .find_map(|group| group.judge(text, at.start));
+        if by_shape.is_some() {
+            return by_shape;
+        }
         Some(Found {
             at,
             name: form.name,
