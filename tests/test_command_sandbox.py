@@ -198,15 +198,15 @@ def test_no_socket_of_any_family_reaches_the_host(place, level, family, listener
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_policy_with_a_network_lets_a_command_connect(place, level):
-    listener = socket.create_server(("127.0.0.1", 0))
-    listener.settimeout(20)
-    port = listener.getsockname()[1]
-    code = f"import socket; socket.create_connection(('127.0.0.1',{port})).send(b'in')"
-    status, output = place.run(sandbox_of(level), f'{PYTHON} "{code}"', network=True)
-    connection, _ = listener.accept()
-    assert (connection.recv(9), status, output) == (b"in", 0, "")
-    connection.close()
-    listener.close()
+    sandbox = sandbox_of(level)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(20)
+        port = listener.getsockname()[1]
+        code = f"import socket; socket.create_connection(('127.0.0.1',{port})).send(b'in')"
+        status, output = place.run(sandbox, f'{PYTHON} "{code}"', network=True)
+        connection, _ = listener.accept()
+        with connection:
+            assert (connection.recv(9), status, output) == (b"in", 0, "")
 
 
 def test_landlock_refuses_system_calls_that_go_around_path_rules(place):

@@ -30,6 +30,7 @@ _REFUSED_PATH = re.compile(
     r"(?P<path>/[^\s:'\"`]+)['\"`]?:? *(?:\S+ )?"
     r"(?:Permission denied|Read-only file system|Operation not permitted)"
 )
+_NAMED_PATHS = 3
 _PATH_IN_QUOTES = re.compile(
     r"(?:Permission denied|Read-only file system|Operation not permitted): ['\"](?P<path>/[^'\"]+)"
 )
@@ -101,11 +102,17 @@ def checked_sandbox(choice: object, tool_name: str) -> Confinement:
 
 
 def blocked_note(output: str, policy: SandboxPolicy) -> str:
-    """One sentence on what the sandbox blocked, as far as the output names it; else empty."""
+    """One sentence on what the sandbox blocked, as far as the output names it; else empty.
+
+    The sentence names at most three paths, in the order of the output.
+    """
     tail = output[-8_000:]
-    found = _REFUSED_PATH.search(tail) or _PATH_IN_QUOTES.search(tail)
-    if found is not None:
-        return f"The sandbox blocked {found['path']}."
+    refused = [*_REFUSED_PATH.finditer(tail), *_PATH_IN_QUOTES.finditer(tail)]
+    refused.sort(key=lambda match: match.start("path"))
+    paths = list(dict.fromkeys(match["path"] for match in refused))
+    if paths:
+        named, more = paths[:_NAMED_PATHS], len(paths) - _NAMED_PATHS
+        return f"The sandbox blocked {', '.join(named)}{f' and {more} more' if more > 0 else ''}."
     if not policy.network and _NO_NETWORK.search(tail):
         return (
             "The sandbox gives commands of this personality no network: they get one only from a "
