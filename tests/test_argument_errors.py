@@ -21,6 +21,8 @@ from ethos_registry.execution.json_arguments import BadArgumentsError, parse_jso
 from ethos_registry.schema.problem_lines import MAX_FIELD_CHARS, MAX_FIELDS
 from ethos_registry.schema.validate import ArgumentValidator
 
+pytestmark = pytest.mark.every_python
+
 
 class Edit(BaseModel):
     model_config = ConfigDict(extra="forbid")

@@ -29,7 +29,11 @@ from ethos_registry import (
 from ethos_registry.capabilities.files import SyncReachFiles
 from ethos_registry.capabilities.secrets import DeclaredSecrets, HandedOutSecrets
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs directory descriptors")
+pytestmark = [
+    pytest.mark.every_python,
+    pytest.mark.privileges,
+    pytest.mark.skipif(os.name != "posix", reason="needs directory descriptors"),
+]
 
 _FILE = Path(__file__).with_name("data") / "ethos_capability_cases.json"
 CASES: list[dict[str, Any]] = json.loads(_FILE.read_text(encoding="ascii"))["cases"]

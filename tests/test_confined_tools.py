@@ -29,9 +29,9 @@ from ethos_registry import (
 from ethos_registry.capabilities.sandbox.policy import SandboxPolicy, Support
 from ethos_registry.toolkit.confined import blocked_note
 
-needs_sandbox = pytest.mark.skipif(
-    sandbox_support().level == "none" and not os.environ.get("CI"), reason="no sandbox here"
-)
+pytestmark = [pytest.mark.every_python, pytest.mark.privileges]
+
+needs_sandbox = pytest.mark.skipif(sandbox_support().level == "none", reason="no sandbox here")
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ from ethos_registry import (
 from ethos_registry.execution.isolated_arguments import isolated_arguments
 from session_tools import quick, registry_of, tool
 
+pytestmark = pytest.mark.every_python
+
 SENT = {"path": "a.txt", "lines": [1, {"to": 2}], "none": None}
 
 

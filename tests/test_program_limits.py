@@ -12,7 +12,10 @@ from ethos_registry import CommandSandbox, ProgramRunner, SandboxPolicy, start_s
 from ethos_registry.contract.errors import ConfigError
 from ethos_registry.processes import supervisor
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="resource limits need Linux")
+pytestmark = [
+    pytest.mark.privileges,
+    pytest.mark.skipif(sys.platform != "linux", reason="resource limits need Linux"),
+]
 
 PYTHON = os.path.realpath(sys.executable)
 

@@ -14,6 +14,8 @@ from ethos_registry.contract.result import err, ok
 from ethos_registry.providers.names import provider
 from ethos_registry.providers.shown_tool import Segment, ShownTool
 
+pytestmark = pytest.mark.every_python
+
 ANTHROPIC = provider("anthropic")
 SCHEMA = {
     "type": "object",

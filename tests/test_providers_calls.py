@@ -15,6 +15,8 @@ from ethos_registry import CallResult, ConfigError, MalformedCall, ToolCall, Too
 from ethos_registry.providers.names import PROVIDERS, provider
 from registry_tools import EVERYTHING, made
 
+pytestmark = pytest.mark.every_python
+
 
 class Reason(StrEnum):
     STOP = "STOP"

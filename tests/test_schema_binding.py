@@ -18,6 +18,8 @@ from ethos_registry.contract.result import ToolError
 from ethos_registry.schema import Arguments
 from ethos_registry.schema.problem_lines import MAX_FIELD_CHARS, MAX_FIELDS
 
+pytestmark = pytest.mark.every_python
+
 
 class Color(enum.Enum):
     RED = "red"

@@ -28,7 +28,7 @@ from ethos_registry.contract.context import CONTEXT_FIELDS
 from ethos_registry.testing import RecordingEmit
 from session_tools import answer, calls_of, in_own_process, quick, registry_of, tool
 
-pytestmark = pytest.mark.usefixtures("ids_in_order")
+pytestmark = [pytest.mark.every_python, pytest.mark.usefixtures("ids_in_order")]
 
 SCOPED = ("kv_store", "secrets_resolver", "scoped_fetch", "scoped_fs", "scoped_process")
 

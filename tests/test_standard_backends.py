@@ -37,6 +37,8 @@ from ethos_registry.contract.errors import ConfigError
 from loopback_http import response, serving
 from session_tools import until
 
+pytestmark = [pytest.mark.every_python, pytest.mark.privileges]
+
 SECRET = "correct-horse-battery"
 
 

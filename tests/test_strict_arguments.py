@@ -4,6 +4,8 @@ import pytest
 
 from ethos_registry import ConfigError, DispatchContext, Tool, ToolRegistry, ok
 
+pytestmark = pytest.mark.every_python
+
 SCHEMA = {
     "type": "object",
     "properties": {"limit": {"type": "integer", "minimum": 1}},

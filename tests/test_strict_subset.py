@@ -13,6 +13,8 @@ from ethos_registry.contract.read_only import freeze
 from ethos_registry.providers.strict_schema import strict_schema
 from ethos_registry.providers.strict_subset import ANTHROPIC_SUBSET, OPENAI_SUBSET
 
+pytestmark = pytest.mark.every_python
+
 
 def closed(**properties: Any) -> dict[str, Any]:
     """An object of exactly these properties."""

@@ -24,6 +24,8 @@ from ethos_registry.contract.result import ToolError, err, ok
 from ethos_registry.contract.tool import Tool
 from ethos_registry.schema import FunctionTool, to_result, tool
 
+pytestmark = pytest.mark.every_python
+
 
 @tool
 def read_file(path: str, context: ToolContext, limit: int = 5) -> str:

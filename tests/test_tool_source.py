@@ -7,6 +7,8 @@ import pytest
 from ethos_registry import ConfigError, ProcessTransport, Tool, ToolRegistry, ok, ready_tools
 from ethos_registry.transports.tool_source import checked_references, load_tools, offered_tools
 
+pytestmark = pytest.mark.every_python
+
 one = Tool("one", "", {"type": "object"}, lambda args, context: ok(""))
 several = [one.replace(name="two"), one.replace(name="three")]
 registry = ToolRegistry([one], default_timeout_seconds=7)

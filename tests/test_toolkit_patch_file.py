@@ -15,6 +15,8 @@ from ethos_registry.contract.result import ToolError, ToolOk
 from ethos_registry.toolkit import patch_file_tool
 from ethos_registry.toolkit.nearest import nearest_line
 
+pytestmark = pytest.mark.privileges
+
 TOOL = patch_file_tool()
 
 

@@ -19,6 +19,8 @@ from ethos_registry.toolkit import read_file_tool
 from ethos_registry.toolkit.line_scan import LineScan, TooLargeError, scan_lines
 from started import no_descriptor_left
 
+pytestmark = pytest.mark.privileges
+
 TOOL = read_file_tool()
 OUTSIDE = "is not below the working directory"
 

@@ -25,6 +25,8 @@ from ethos_registry.toolkit.output import BoundedOutput, OutputProgress
 from session_tools import until
 from started import no_descriptor_left
 
+pytestmark = pytest.mark.privileges
+
 TOOL = terminal_tool()
 
 

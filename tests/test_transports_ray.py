@@ -23,8 +23,8 @@ from ethos_registry import (
     TransportReply,
 )
 from ethos_registry.transports.ray_members import OwnMembers
-from mcp_gateway_tools import missing
 from transports import table, tools
+from usage_tools import missing
 
 try:
     import ray

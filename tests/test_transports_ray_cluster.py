@@ -26,9 +26,9 @@ from ethos_registry import (
     ToolContext,
     ToolRegistry,
 )
-from mcp_gateway_tools import missing
 from transports import table, tools
 from transports.table import call, is_alive, until
+from usage_tools import missing
 
 try:
     import ray

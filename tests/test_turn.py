@@ -28,6 +28,8 @@ from ethos_registry import (
 )
 from registry_tools import made, names, outcomes
 
+pytestmark = pytest.mark.every_python
+
 EVERYBODY = Personality("everybody")
 
 

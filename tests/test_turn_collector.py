@@ -24,6 +24,8 @@ from ethos_registry import (
 )
 from session_tools import until
 
+pytestmark = pytest.mark.every_python
+
 
 class Batches:
     """How many calls each batch had."""
