@@ -23,7 +23,7 @@ def test_pydantic_ai(benchmark: Any, count: int) -> None:
     from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
     from pydantic_ai.models.function import FunctionModel
 
-    from ethos_registry.bridges.pydantic_ai import to_pydantic_ai
+    from ethos_registry.adapters.pydantic_ai import to_pydantic_ai
 
     native: FunctionToolset[Any] = FunctionToolset([add])
     parts = [
@@ -54,7 +54,7 @@ def test_langchain(benchmark: Any, count: int) -> None:
     from langgraph.graph import START, MessagesState, StateGraph
     from langgraph.prebuilt import ToolNode
 
-    from ethos_registry.bridges.langchain import to_langchain
+    from ethos_registry.adapters.langchain import to_langchain
 
     calls = [
         {"name": "add", "args": {"first": number, "second": 1}, "id": str(number)}
@@ -87,7 +87,7 @@ def test_openai_agents(benchmark: Any, count: int) -> None:
         ResponseOutputText,
     )
 
-    from ethos_registry.bridges.openai_agents import to_openai_agents
+    from ethos_registry.adapters.openai_agents import to_openai_agents
 
     calls = [
         ResponseFunctionToolCall(
@@ -132,7 +132,7 @@ def test_fastmcp(benchmark: Any, count: int) -> None:
     pytest.importorskip("fastmcp")
     from fastmcp import Client, FastMCP
 
-    from ethos_registry.bridges.fastmcp import to_fastmcp
+    from ethos_registry.adapters.fastmcp import to_fastmcp
 
     def turn(server: Any) -> Callable[[], Coroutine[Any, Any, object]]:
         async def run() -> object:

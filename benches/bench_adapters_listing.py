@@ -35,7 +35,7 @@ def test_pydantic_ai(benchmark: Any) -> None:
     from pydantic_ai.models.test import TestModel
     from pydantic_ai.usage import RunUsage
 
-    from ethos_registry.bridges.pydantic_ai import to_pydantic_ai
+    from ethos_registry.adapters.pydantic_ai import to_pydantic_ai
 
     native: FunctionToolset[Any] = FunctionToolset([Tool(add, name=name) for name in names()])
     ctx = RunContext(deps=None, model=TestModel(), usage=RunUsage())
@@ -55,7 +55,7 @@ def test_langchain(benchmark: Any) -> None:
     from langchain_core.tools import StructuredTool
     from langchain_core.utils.function_calling import convert_to_openai_tool
 
-    from ethos_registry.bridges.langchain import to_langchain
+    from ethos_registry.adapters.langchain import to_langchain
 
     def listing(tools: list[Any]) -> Listing:
         async def run() -> list[str]:  # what `bind_tools` of a model does at each step of an agent
@@ -73,7 +73,7 @@ def test_openai_agents(benchmark: Any) -> None:
     from agents import Agent, RunContextWrapper, function_tool
     from agents.models.openai_responses import Converter
 
-    from ethos_registry.bridges.openai_agents import to_openai_agents
+    from ethos_registry.adapters.openai_agents import to_openai_agents
 
     def listing(tools: list[Any]) -> Listing:
         agent = Agent(name="bench", tools=tools)
@@ -94,7 +94,7 @@ def test_fastmcp(benchmark: Any) -> None:
     pytest.importorskip("fastmcp")
     from fastmcp import FastMCP
 
-    from ethos_registry.bridges.fastmcp import to_fastmcp
+    from ethos_registry.adapters.fastmcp import to_fastmcp
 
     ours: Any = FastMCP("ours")
     native: Any = FastMCP("theirs")
@@ -115,7 +115,7 @@ def test_anthropic(benchmark: Any) -> None:
     pytest.importorskip("anthropic")
     from anthropic import beta_async_tool
 
-    from ethos_registry.bridges.anthropic import to_anthropic
+    from ethos_registry.adapters.anthropic import to_anthropic
 
     def listing(tools: list[Any]) -> Listing:
         async def run() -> list[str]:  # what the runner does for a request
@@ -133,7 +133,7 @@ def test_claude_agent_sdk(benchmark: Any) -> None:
     from claude_agent_sdk import create_sdk_mcp_server, tool
     from mcp import Client
 
-    from ethos_registry.bridges.claude_agent_sdk import to_claude_agent_sdk
+    from ethos_registry.adapters.claude_agent_sdk import to_claude_agent_sdk
 
     def native(name: str) -> Any:
         @tool(name, "Add two numbers.", {"first": int, "second": int})
@@ -160,7 +160,7 @@ def test_agent_framework(benchmark: Any) -> None:
     pytest.importorskip("agent_framework")
     from agent_framework import normalize_tools, tool
 
-    from ethos_registry.bridges.agent_framework import to_agent_framework
+    from ethos_registry.adapters.agent_framework import to_agent_framework
 
     def listing(tools: list[Any]) -> Listing:
         async def run() -> list[str]:
@@ -179,7 +179,7 @@ def test_google_adk(benchmark: Any) -> None:
     from google.adk.agents import LlmAgent
     from google.adk.models import LlmRequest
 
-    from ethos_registry.bridges.google_adk import to_google_adk
+    from ethos_registry.adapters.google_adk import to_google_adk
 
     def listing(tools: list[Any]) -> Listing:
         agent = LlmAgent(name="bench", model="gemini-2.5-flash", tools=tools)

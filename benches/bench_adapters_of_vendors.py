@@ -24,7 +24,7 @@ def test_anthropic(benchmark: Any, count: int) -> None:
     import httpx2
     from anthropic import AsyncAnthropic, beta_async_tool
 
-    from ethos_registry.bridges.anthropic import to_anthropic
+    from ethos_registry.adapters.anthropic import to_anthropic
 
     calls = [
         {"type": "tool_use", "id": str(number), "name": "add", "input": arguments(number)}
@@ -71,7 +71,7 @@ def test_claude_agent_sdk(benchmark: Any, count: int) -> None:
     )
     from offline_claude import OfflineClaude
 
-    from ethos_registry.bridges.claude_agent_sdk import to_claude_agent_sdk
+    from ethos_registry.adapters.claude_agent_sdk import to_claude_agent_sdk
 
     @tool("add", "Add two numbers.", {"first": int, "second": int})
     async def native(args: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def test_agent_framework(benchmark: Any, count: int) -> None:
         tool,
     )
 
-    from ethos_registry.bridges.agent_framework import to_agent_framework
+    from ethos_registry.adapters.agent_framework import to_agent_framework
 
     class OneTurn(FunctionInvocationLayer, BaseChatClient):  # type: ignore[misc]
         async def _inner_get_response(
@@ -154,7 +154,7 @@ def test_google_adk(benchmark: Any, count: int) -> None:
     from google.adk.runners import InMemoryRunner
     from google.genai import types
 
-    from ethos_registry.bridges.google_adk import to_google_adk
+    from ethos_registry.adapters.google_adk import to_google_adk
 
     class OneTurn(BaseLlm):
         async def generate_content_async(

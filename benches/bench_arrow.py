@@ -7,7 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from beside import beside
-from ethos_registry import reduce_arrow, reduce_many, reduce_text
+from ethos_registry import reduce_text
+from ethos_registry.reduction import reduce_arrow, reduce_many
 
 OUTPUTS = 10_000
 OUTPUT_BYTES = 2_000

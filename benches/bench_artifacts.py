@@ -15,7 +15,7 @@ import pytest
 
 import inputs
 from beside import beside
-from ethos_registry import (
+from ethos_registry.artifacts import (
     ArtifactOrigin,
     MemoryArtifactStore,
     SpooledArtifact,

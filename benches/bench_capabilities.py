@@ -12,21 +12,17 @@ from typing import Any
 import pytest
 
 from beside import beside
-from ethos_registry import (
+from ethos_registry import Personality, Tool, ToolContext, ToolRegistry, ok
+from ethos_registry.capabilities import (
     CommandSandbox,
     FsReach,
-    Personality,
     ReachFiles,
     SandboxPolicy,
-    Tool,
     ToolCapabilities,
-    ToolContext,
-    ToolRegistry,
-    ok,
-    redact_text,
     standard_backends,
     start_supervised,
 )
+from ethos_registry.reduction import redact_text
 from inputs import fresh
 
 SIZES = {"4 kB": 4_096, "1 MB": 1_000_000}

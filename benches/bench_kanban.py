@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from beside import beside
-from ethos_registry import ToolReducerContext, default_reducers, ok
+from ethos_registry import default_reducers, ok
+from ethos_registry.reduction import ToolReducerContext
 from inputs import fresh
 
 TITLES = {

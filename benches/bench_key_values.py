@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from beside import beside
-from ethos_registry import KeyValueDatabase
+from ethos_registry.capabilities import KeyValueDatabase
 
 KEYS = 1_000
 GETS = 1_000

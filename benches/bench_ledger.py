@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from beside import beside
-from ethos_registry import AgentCatalog, Tool, ToolCall, ToolRegistry, UsageLedger, ok, read_usage
+from ethos_registry import Tool, ToolCall, ToolRegistry, ok
+from ethos_registry.agents import AgentCatalog
+from ethos_registry.usage import UsageLedger, read_usage
 from usage_history import AGENTS, CALLS, DAYS, TOOLS, make_history
 
 BATCH = 512

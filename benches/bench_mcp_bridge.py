@@ -20,7 +20,8 @@ from typing import NamedTuple
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from ethos_registry import McpBridge, Personality, ToolRegistry
+from ethos_registry import Personality, ToolRegistry
+from ethos_registry.mcp import McpBridge
 
 IN_FLIGHT = 64
 BATCHES = 10

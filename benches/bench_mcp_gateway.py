@@ -42,7 +42,8 @@ anyio.run(main)
 
 GATEWAY = """
 import asyncio
-from ethos_registry import McpGateway, Personality, Tool, ToolRegistry, ok
+from ethos_registry import Personality, Tool, ToolRegistry, ok
+from ethos_registry.mcp import McpGateway
 
 async def echo(args, context):
     return ok(str(args["number"]))

@@ -11,9 +11,9 @@ import httpx
 import pytest
 
 from beside import beside
-from ethos_registry import ConnectionPools
-from ethos_registry.capabilities.network.fetch import ReachFetch
-from ethos_registry.capabilities.network.hosts import HostRules
+from ethos_registry.capabilities import ConnectionPools
+from ethos_registry.capabilities._address_guard import HostRules
+from ethos_registry.capabilities._fetch import ReachFetch
 
 SIZES = {"1 kB": 1_000, "100 kB": 100_000}
 FETCHES = 50

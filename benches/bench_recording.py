@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from beside import beside
-from ethos_registry import Tool, ToolCall, ToolRegistry, TurnRecorder, ok
+from ethos_registry import Tool, ToolCall, ToolRegistry, ok
+from ethos_registry.recording import TurnRecorder
 
 BATCH = 512
 OUTPUT = "The build finished and 12 tests passed; nothing else changed in the project. " * 3

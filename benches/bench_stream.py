@@ -12,8 +12,8 @@ import pytest
 
 from beside import beside
 from ethos_registry import Personality, Tool, ToolRegistry, ok
-from ethos_registry.providers.stream.anthropic import AnthropicStream
-from ethos_registry.providers.stream.arguments import StreamedArguments
+from ethos_registry.providers._anthropic import AnthropicStream
+from ethos_registry.providers._stream_parser import StreamedArguments
 
 DELTA_CHARS = 12
 ARGUMENTS = json.dumps(

@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from ethos_registry import start_supervised
+from ethos_registry.capabilities import start_supervised
 
 ROUNDS = 60
 

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from beside import beside
-from ethos_registry import OpenTelemetry, Tool, ToolCall, ToolRegistry, UsageLedger, ok
+from ethos_registry import Tool, ToolCall, ToolRegistry, ok
+from ethos_registry.telemetry import OpenTelemetry
+from ethos_registry.usage import UsageLedger
 
 pytest.importorskip("opentelemetry.sdk")
 

@@ -17,7 +17,9 @@ import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from ethos_registry import McpServer, McpTransport, ToolRegistry, tool
+from ethos_registry import ToolRegistry, tool
+from ethos_registry.mcp import McpServer
+from ethos_registry.transports import McpTransport
 
 BATCH, ROUNDS, WARM_UP = 64, 40, 5
 HERE = str(Path(__file__).parent)

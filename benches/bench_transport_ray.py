@@ -12,7 +12,10 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 
-from ethos_registry import AbortController, RayTransport, ToolContext, ToolExecuteRequest, tool
+from ethos_registry import ToolContext, tool
+from ethos_registry.transports import ToolExecuteRequest
+from ethos_registry.transports.ray import RayTransport
+from ethos_registry.types import AbortController
 
 BATCH, ROUNDS = 64, 40
 

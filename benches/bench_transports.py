@@ -18,16 +18,9 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from ethos_registry import (
-    AbortController,
-    LocalTransport,
-    ProcessTransport,
-    ToolContext,
-    ToolExecuteRequest,
-    ToolOk,
-    ToolRegistry,
-    ok,
-)
+from ethos_registry import ToolContext, ToolOk, ToolRegistry, ok
+from ethos_registry.transports import LocalTransport, ProcessTransport, ToolExecuteRequest
+from ethos_registry.types import AbortController
 
 IN_FLIGHT = 64
 TEXT = "x" * 80

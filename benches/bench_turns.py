@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from beside import beside
-from ethos_registry import DispatchContext, Tool, ToolContext, ToolOk, ToolRegistry, ok, tool
+from ethos_registry import Tool, ToolContext, ToolOk, ToolRegistry, ok, tool
+from ethos_registry.registry import DispatchContext
 
 COUNTS = (10, 1_000, 10_000)
 TURNS = 100

@@ -11,7 +11,7 @@ import pydantic
 import pytest
 
 from beside import beside
-from ethos_registry.schema.validate import ArgumentValidator
+from ethos_registry.schema._validate import ArgumentValidator
 
 CALLS = 500
 SCHEMA: dict[str, Any] = {

@@ -12,7 +12,8 @@ import dataclasses
 import statistics
 import time
 
-from ethos_registry import ProcessTransport, ToolContext, ToolRegistry, TransportTraits
+from ethos_registry import ToolContext, ToolRegistry
+from ethos_registry.transports import ProcessTransport, TransportTraits
 
 CALLS = 64
 

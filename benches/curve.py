@@ -18,7 +18,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tests"))
 
 from corpora import PARTS, Recorded, lost, recorded  # noqa: E402
-from ethos_registry import ReductionPolicy, reduce_text  # noqa: E402
+from ethos_registry import reduce_text  # noqa: E402
+from ethos_registry.reduction import ReductionPolicy  # noqa: E402
 
 PAGE = HERE.parent / "docs" / "retention.md"
 RECORDED = HERE / "curve.json"

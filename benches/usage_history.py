@@ -7,9 +7,9 @@ import time
 from pathlib import Path
 from uuid import uuid4
 
-from ethos_registry.usage.record import SECONDS_PER_DAY, Batch, KnownTool
-from ethos_registry.usage.schema import ADDED, upgrade_from_1
-from ethos_registry.usage.store import store_at
+from ethos_registry.usage._record import SECONDS_PER_DAY, KnownTool, UsageBatch
+from ethos_registry.usage._schema import ADDED, upgrade_from_1
+from ethos_registry.usage._store import store_at
 
 __all__ = ["AGENTS", "CALLS", "DAYS", "TOOLS", "make_history"]
 
@@ -81,7 +81,7 @@ def make_history(path: Path, calls: int = CALLS) -> None:
         for number, name in enumerate(tools)
     )
     store = store_at(path)
-    store.write(Batch(uuid4().hex, {}, ()))  # makes the tables
+    store.write(UsageBatch(uuid4().hex, {}, ()))  # makes the tables
     connection = sqlite3.connect(path, isolation_level=None)
     for pragma in ("synchronous = OFF", "cache_size = -1000000", "temp_store = MEMORY"):
         connection.execute(f"PRAGMA {pragma}")
@@ -94,5 +94,5 @@ def make_history(path: Path, calls: int = CALLS) -> None:
         connection.execute(statement)
     connection.execute("COMMIT")
     connection.close()
-    store.write(Batch(uuid4().hex, {}, known))
+    store.write(UsageBatch(uuid4().hex, {}, known))
     store.close()

@@ -17,8 +17,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from ethos_registry.cli.render import RenderedReport
-from ethos_registry.cli.report import TurnReport
+from ethos_registry._cli.call_report import RenderedReport, TurnReport
 
 PICTURE = Path(__file__).with_name("demo.svg")
 WIDTH = 92

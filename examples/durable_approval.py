@@ -14,9 +14,6 @@ import tempfile
 from pathlib import Path
 
 from ethos_registry import (
-    ApprovalError,
-    Approvals,
-    FileApprovalStore,
     Invocation,
     InvocationFilter,
     Pending,
@@ -25,6 +22,7 @@ from ethos_registry import (
     View,
     tool,
 )
+from ethos_registry.execution import ApprovalError, Approvals, FileApprovalStore
 
 
 @tool

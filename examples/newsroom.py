@@ -10,7 +10,9 @@ import os
 import sys
 from typing import Any
 
-from ethos_registry import AgentCatalog, ToolContext, UsageLedger, provider
+from ethos_registry import ToolContext, provider
+from ethos_registry.agents import AgentCatalog
+from ethos_registry.usage import UsageLedger
 
 NOTES = {
     "harbour": "The old harbour reopens on Friday after two years of work.",

@@ -1,14 +1,7 @@
 """A plugin replaces a built-in reducer, then restores it."""
 
-from ethos_registry import (
-    ToolOk,
-    ToolReducerContext,
-    ToolResult,
-    built_in_reducers,
-    default_reducers,
-    ok,
-    tool,
-)
+from ethos_registry import ToolOk, ToolResult, default_reducers, ok, tool
+from ethos_registry.reduction import ToolReducerContext, built_in_reducers
 from ethos_registry.testing import run_tool
 
 

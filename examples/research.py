@@ -16,25 +16,20 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from ethos_registry import (
+from ethos_registry import Personality, ToolContext, ToolRegistry, provider
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.capabilities import EnvironmentSecrets, NetworkPolicy, standard_backends
+from ethos_registry.registry import DispatchContext
+from ethos_registry.tools import (
     ArtifactReaders,
-    Attachment,
     BraveSearch,
-    DispatchContext,
-    EnvironmentSecrets,
-    MemoryArtifactStore,
-    NetworkPolicy,
-    Personality,
     TavilySearch,
-    ToolContext,
-    ToolRegistry,
     fetch_url_tool,
     memory_tools,
-    provider,
     read_attachment_tool,
-    standard_backends,
     web_search_tool,
 )
+from ethos_registry.types import Attachment
 
 QUESTION = "When does the first ferry to Gull Island leave, and is the pier open?"
 NOTE = Attachment.from_bytes("a0", "file", b"Please quote your sources.", name="wishes.txt")

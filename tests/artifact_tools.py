@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from ethos_registry import ArtifactOrigin, SpooledArtifact, ToolContext
+from ethos_registry import ToolContext
+from ethos_registry.artifacts import ArtifactOrigin, SpooledArtifact
 
 if TYPE_CHECKING:
-    from ethos_registry import MemoryArtifactStore, Tool, ToolResult
+    from ethos_registry import Tool, ToolResult
+    from ethos_registry.artifacts import MemoryArtifactStore
 
 LINE = re.compile(
     r"\n\[artifact (?P<id>a[0-9a-z]+): (?:the whole text, )?(?P<lines>[0-9,]+) lines?"

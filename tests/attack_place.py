@@ -16,9 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from command_attacks import SECRET, CommandAttack
-from ethos_registry import SupervisedProcess, SupervisorUnavailableError
-from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox
-from ethos_registry.capabilities.sandbox.policy import PreparedCommand, SandboxPolicy
+from ethos_registry.capabilities import (
+    CommandSandbox,
+    SandboxPolicy,
+    SupervisedProcess,
+    SupervisorUnavailableError,
+)
+from ethos_registry.capabilities._sandbox import PreparedCommand
 from started import ended_with_test
 
 _VICTIM = 'exec 9<"$1"; IFS= read -r S <&9; echo ready; read -r line'

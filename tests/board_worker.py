@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from ethos_registry.contract.context import ToolContext
-from ethos_registry.toolkit import kanban_tools
+from ethos_registry import ToolContext
+from ethos_registry.tools import kanban_tools
 
 
 def main(database: str, me: str, tickets: int) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ethos_registry import AgentCatalog, Tool, ok
+from ethos_registry import Tool, ok
+from ethos_registry.agents import AgentCatalog
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -67,7 +67,7 @@ def assert_one_error_line(done: subprocess.CompletedProcess[str], *parts: str) -
 
 _MANY = """
 import io, json, sys
-from ethos_registry.cli import main
+from ethos_registry._cli import main
 
 real = sys.stdin, sys.stdout
 cases = json.loads(sys.stdin.buffer.read())

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ethos_registry import registered_formats, unregister_format
-from ethos_registry.artifacts import store as artifacts_store
-from ethos_registry.execution import task_start as task_start_module
-from ethos_registry.registry.settings import checked_runtime
+from ethos_registry.artifacts import _store
+from ethos_registry.execution import _threads
+from ethos_registry.reduction import registered_formats, unregister_format
+from ethos_registry.registry._settings import checked_runtime
 
 # Options of this run are not those of the test runs that tests start.
 os.environ.pop("PYTEST_ADDOPTS", None)
@@ -49,7 +49,7 @@ _EAGER: Any = getattr(asyncio, "eager_task_factory", None)
 async def task_start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Calls start lazily, as before Python 3.12, or at once, on a loop with an eager factory."""
     is_eager = request.param == "eager tasks"
-    monkeypatch.setattr(task_start_module, "STARTS_EAGERLY", is_eager)
+    monkeypatch.setattr(_threads, "STARTS_EAGERLY", is_eager)
     if is_eager:
         asyncio.get_running_loop().set_task_factory(_EAGER)
     return str(request.param)
@@ -89,4 +89,4 @@ def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
 def ids_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """Artifact ids a1, a2, ... instead of random ones, for tests about everything else."""
     numbers = itertools.count(1)
-    monkeypatch.setattr(artifacts_store, "new_artifact_id", lambda: f"a{next(numbers)}")
+    monkeypatch.setattr(_store, "new_artifact_id", lambda: f"a{next(numbers)}")

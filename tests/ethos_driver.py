@@ -17,11 +17,11 @@ from ethos_registry import (
     ToolContext,
     ToolFilterOpts,
     ToolOk,
-    ToolReducerContext,
     ToolRegistry,
     ToolResult,
     err,
 )
+from ethos_registry.reduction import ToolReducerContext
 
 NOT_A_FIELD = {"plugin_id", "behavior", "result", "message", "value", "available", "ms"}
 

@@ -6,9 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ethos_registry.contract.context import ToolContext
-from ethos_registry.contract.result import ToolError, ToolOk
-from ethos_registry.toolkit import patch_file_tool, read_file_tool, write_file_tool
+from ethos_registry import ToolContext, ToolError, ToolOk
+from ethos_registry.tools import patch_file_tool, read_file_tool, write_file_tool
 
 READ, WRITE, PATCH = read_file_tool(), write_file_tool(), patch_file_tool()
 

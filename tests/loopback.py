@@ -11,9 +11,12 @@ from typing import Any
 
 
 class Loopback:
-    """`replies` are given out one a request, as JSON; `requests` are the bodies that came."""
+    """`replies` are given out one a request, as JSON; bytes are the body of a stream.
 
-    def __init__(self, replies: list[dict[str, Any]]) -> None:
+    `requests` are the bodies that came.
+    """
+
+    def __init__(self, replies: list[dict[str, Any] | bytes]) -> None:
         self.replies = list(replies)
         self.requests: list[bytes] = []
         self.headers: list[dict[str, str]] = []
@@ -24,16 +27,19 @@ class Loopback:
 
 
 @contextmanager
-def loopback(*replies: dict[str, Any]) -> Iterator[Loopback]:
+def loopback(*replies: dict[str, Any] | bytes) -> Iterator[Loopback]:
     recorded = Loopback(list(replies))
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             recorded.requests.append(self._read())
             recorded.headers.append({name.lower(): value for name, value in self.headers.items()})
-            reply = json.dumps(recorded.replies.pop(0)).encode()
+            given = recorded.replies.pop(0)
+            is_stream = isinstance(given, bytes)
+            reply = given if isinstance(given, bytes) else json.dumps(given).encode()
+            kind = "text/event-stream" if is_stream else "application/json"
             self.send_response(200)
-            self.send_header("content-type", "application/json")
+            self.send_header("content-type", kind)
             self.send_header("content-length", str(len(reply)))
             self.end_headers()
             self.wfile.write(reply)

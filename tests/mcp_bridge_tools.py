@@ -13,15 +13,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import (
-    CallResult,
-    McpBridge,
-    McpServer,
-    Personality,
-    ToolContext,
-    ToolRegistry,
-    View,
-)
+from ethos_registry import CallResult, Personality, ToolContext, ToolRegistry, View
+from ethos_registry.mcp import McpBridge, McpServer
 from usage_tools import REQUIRED, missing
 
 FOLDER = Path(__file__).parent

@@ -23,7 +23,8 @@ from mcp.shared.auth import (
 )
 from pydantic import AnyUrl
 
-from ethos_registry import McpBridge, McpServer, Personality, ToolRegistry, View
+from ethos_registry import Personality, ToolRegistry, View
+from ethos_registry.mcp import McpBridge, McpServer
 
 REDIRECT = AnyUrl("http://localhost:3000/callback")
 

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from ethos_registry import Audio, Document, Image, Tool, ToolContext, ToolRegistry, err, ok
+from ethos_registry import Tool, ToolContext, ToolRegistry, err, ok
+from ethos_registry.types import Audio, Document, Image
 
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489"

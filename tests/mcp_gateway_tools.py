@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ethos_registry import Audio, Document, Image, Link, ToolContext, ToolRegistry, ok, tool
+from ethos_registry import ToolContext, ToolRegistry, ok, tool
+from ethos_registry.types import Audio, Document, Image, Link
 
 TESTS = Path(__file__).parent
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ethos_registry.capabilities.network.fetch import ConnectionPools, ReachFetch
-from ethos_registry.capabilities.network.hosts import HostRules
-from ethos_registry.capabilities.network.lookup import system_addresses
+from ethos_registry.capabilities import ConnectionPools
+from ethos_registry.capabilities._address_guard import HostRules, system_addresses
+from ethos_registry.capabilities._fetch import ReachFetch
 
 PUBLIC = "127.0.0.2"
 """Counts as a public address in these tests."""

@@ -167,7 +167,8 @@ class Gate:
 
     def judge(self, entry: Entry) -> int | None:
         """The verdict that refuses the tool, or `None`."""
-        if entry.name in (self.exclude_tools or ()):
+        excluded = self.exclude_tools or ()
+        if entry.name in excluded or f"toolset:{entry.data.toolset}" in excluded:
             return EXCLUDED
         if self.granted_tools is not None and entry.name not in self.granted_tools:
             return NOT_GRANTED
@@ -214,7 +215,9 @@ class Gate:
             "allowed_tools": set(self.allowed_tools or ()) - {entry.name for entry in built_in},
             "allowed_groups": set(self.allowed_groups or ())
             - {entry.data.toolset for entry in built_in},
-            "exclude_tools": set(self.exclude_tools or ()) - {entry.name for entry in entries},
+            "exclude_tools": set(self.exclude_tools or ())
+            - {entry.name for entry in entries}
+            - {f"toolset:{entry.data.toolset}" for entry in entries if entry.data.toolset},
             "allowed_mcp_servers": set(self.allowed_mcp_servers or ()) - servers,
             "allowed_mcp_tools": missing_tools | idle_servers,
             "allowed_plugins": set(self.allowed_plugins or ())

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ethos_registry.providers.sse import EventDecoder
-from ethos_registry.providers.stream.call import CallClosed, CallProven
-from ethos_registry.providers.stream.names import reply_parser
+from ethos_registry.providers._by_name import reply_parser
+from ethos_registry.providers._sse import EventDecoder
+from ethos_registry.providers._stream_parser import CallClosed, CallProven
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

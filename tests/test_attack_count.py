@@ -6,15 +6,15 @@ import sys
 
 import pytest
 
+from capabilities.test_command_sandbox import FAMILIES
 from command_attacks import ATTACKS
 from scoped_attacks import READS, WRITES
-from test_command_sandbox import FAMILIES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
 
 
 def test_there_are_enough_attacks_by_enough_mechanisms():
-    from test_supervisor import OUTLIVE
+    from capabilities.test_supervisor import OUTLIVE
 
     attacks = [
         *(f"command: {name}" for name in ATTACKS),

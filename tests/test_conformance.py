@@ -14,18 +14,16 @@ import pytest
 from ethos_cases import load_cases, matches, ruling
 from ethos_driver import RUNNERS, made_tool, run_execute
 from ethos_registry import (
-    AbortController,
     CallResult,
     ConfigError,
-    NetworkPolicy,
     Personality,
-    ReadMtime,
     Tool,
     ToolContext,
     ToolFilterOpts,
-    ToolProgressEvent,
     ToolRegistry,
 )
+from ethos_registry.capabilities import NetworkPolicy
+from ethos_registry.types import AbortController, ReadMtime, ToolProgressEvent
 
 FILES = Path(__file__).with_name("data")
 CASES = load_cases()

@@ -1,14 +1,15 @@
 """The blocks of the pages run and print what the pages show; the site has every page and name."""
 
 import contextlib
+import importlib
 import io
+import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
 import ethos_registry
-from ethos_registry import testing
 from usage_tools import is_installed, missing
 
 ROOT = Path(__file__).parent.parent
@@ -70,10 +71,12 @@ def test_the_navigation_holds_every_page():
 def test_the_reference_holds_every_public_name():
     pages = sorted((DOCS / "reference").glob("*.md"))
     text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
-    for module in (ethos_registry, testing):
-        name = re.escape(module.__name__)
-        shown = re.findall(rf"^::: {name}\.(\w+)$", text, re.MULTILINE)
-        assert sorted(shown) == sorted(set(module.__all__) - {"__version__"})
+    found = pkgutil.walk_packages(ethos_registry.__path__, "ethos_registry.")
+    packages = [name for _, name, is_package in found if is_package and "._" not in name]
+    for path in ("ethos_registry", "ethos_registry.testing", *packages):
+        listed = re.findall(rf"^::: {re.escape(path)}\.(\w+)$", text, re.MULTILINE)
+        names = set(importlib.import_module(path).__all__) - {"__version__"}
+        assert sorted(listed) == sorted(names), path
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

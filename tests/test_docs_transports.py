@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ethos_registry.cli.app import app
+from ethos_registry._cli.app import app
 
 yaml = pytest.importorskip("yaml")
 typer = pytest.importorskip("typer")

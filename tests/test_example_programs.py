@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ethos_registry import read_usage
+from ethos_registry.usage import read_usage
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 

@@ -37,7 +37,7 @@ def imported(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
-        if not name.startswith("ethos_registry.bridges.") or "ethos_registry" in str(error.name):
+        if not name.startswith("ethos_registry.adapters.") or "ethos_registry" in str(error.name):
             raise
         extra = "google-adk" if name.endswith(".google_adk") else "frameworks"
         missing(extra, f"{name} needs {error.name}")
@@ -62,7 +62,7 @@ def test_there_are_examples() -> None:
     found = [
         test
         for name in MODULES
-        if not name.startswith("ethos_registry.bridges.")
+        if not name.startswith("ethos_registry.adapters.")
         for test in finder.find(importlib.import_module(name))
         if test.examples
     ]

@@ -13,17 +13,9 @@ from typing import Any
 import pytest
 
 import ethos_registry
-from ethos_registry import (
-    CapabilityBackends,
-    Tool,
-    ToolContext,
-    ToolReducerContext,
-    ToolRegistry,
-    ToolResult,
-    default_reducers,
-    ok,
-    tool,
-)
+from ethos_registry import Tool, ToolContext, ToolRegistry, ToolResult, default_reducers, ok, tool
+from ethos_registry.capabilities import CapabilityBackends
+from ethos_registry.reduction import ToolReducerContext
 from ethos_registry.testing import run_tool
 from registry_tools import made, outcomes
 from stopwatch import assert_ratio_below

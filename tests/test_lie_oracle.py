@@ -14,7 +14,8 @@ from functools import cache
 import pytest
 
 from corpora import PARTS, Recorded, recorded
-from ethos_registry import ReductionPolicy, reduce_text
+from ethos_registry import reduce_text
+from ethos_registry.reduction import ReductionPolicy
 from lie_oracle import ACCOUNT, CUT, MARK, VERDICTS, WORD, Lie, Source, is_empty, lies, read
 
 PLANTED = 200

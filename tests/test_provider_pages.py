@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
+import json
 import re
+import subprocess
 import sys
 import types
 from pathlib import Path
@@ -12,8 +15,9 @@ from typing import Any
 
 import pytest
 
-import test_wire_clients as wire
+import providers.test_wire_clients as wire
 from loopback import loopback
+from stream_rendering import Said, rendered
 
 PAGES = Path(__file__).parent.parent / "docs" / "providers"
 TURN = re.compile(r"^```py\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -21,11 +25,19 @@ CALL = [("weather", {"city": "Oslo"})]
 EXPECTED = f"{wire.ANSWER}\n"
 
 
-def run_page(name: str) -> str:
-    [code] = TURN.findall((PAGES / f"{name}.md").read_text(encoding="utf-8"))
+def blocks_of(name: str) -> list[str]:
+    return TURN.findall((PAGES / f"{name}.md").read_text(encoding="utf-8"))
+
+
+def run_page(name: str, *more: int) -> str:
+    """Run the page's turn, or its definitions and one of its further loops."""
+    blocks = blocks_of(name)
     printed = io.StringIO()
+    names = {"__name__": "__main__"}
+    code = blocks[0] if not more else blocks[0][: blocks[0].rindex("print(")]
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, f"{name}.md", "exec"), {"__name__": "__main__"})
+        for block in (code, *(blocks[index] for index in more)):
+            exec(compile(block, f"{name}.md", "exec"), names)
     return printed.getvalue()
 
 
@@ -60,6 +72,66 @@ def test_the_turn_of_a_page_runs_with_the_real_client(
     assert "Oslo: 21 °C and sunny".encode() in server.requests[1] or (
         b"Oslo: 21 \\u00b0C and sunny" in server.requests[1]
     )
+
+
+LOOPS = {"anthropic": "anthropic", "openai": "openai_chat"}
+
+
+def streamed_parts(name: str, said: list[Said]) -> bytes:
+    events = rendered(LOOPS[name], said).events
+    if name == "anthropic":
+        return b"".join(
+            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events
+        )
+    return b"".join(
+        b"data: " + (event if isinstance(event, str) else json.dumps(event)).encode() + b"\n\n"
+        for event in events
+    )
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("block", [1, 2, 3])
+@pytest.mark.parametrize("name", LOOPS)
+def test_the_other_loops_of_a_page_run_with_the_real_client(
+    name: str, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = Said(name="weather", args={"city": "Oslo"}, pieces=('{"city": "Oslo"}',))
+    replies: list[Any] = [REPLIES[name](CALL, 1), REPLIES[name]([], 2)]
+    if block > 1:
+        replies = [streamed_parts(name, [call]), streamed_parts(name, [Said(wire.ANSWER)])]
+    with loopback(*replies) as server:
+        variable = name.upper()
+        monkeypatch.setenv(f"{variable}_API_KEY", "k")
+        monkeypatch.setenv(f"{variable}_BASE_URL", server.url)
+        assert run_page(name, block) == EXPECTED
+    assert len(server.requests) == 2
+    assert b"21 " in server.requests[1]
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_a_loop_has_at_most_fifteen_lines(name: str) -> None:
+    for block in blocks_of(name):
+        tree = ast.parse(block)
+        functions = [
+            each
+            for each in tree.body
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.name != "weather"
+        ]
+        [loop] = functions
+        assert loop.end_lineno - loop.lineno + 1 <= 15
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_the_loops_for_openai_have_types(checker: str, tmp_path: Path) -> None:
+    program = tmp_path / "loops.py"
+    program.write_text("\n\n".join(blocks_of("openai")), encoding="utf-8")
+    strict = ["--strict", "--no-incremental"]
+    if checker == "pyright":
+        strict = ["--pythonpath", sys.executable]
+    command = [sys.executable, "-m", checker, *strict, str(program)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_turn_for_bedrock_runs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,8 @@ WRONG = """
 import openai
 from anthropic.types import MessageParam
 from openai.types.chat import ChatCompletionMessageParam
-from ethos_registry import CallResults, View
+from ethos_registry import View
+from ethos_registry.execution import CallResults
 
 def turn(view: View, results: CallResults, client: openai.OpenAI) -> None:
     messages: list[MessageParam] = []

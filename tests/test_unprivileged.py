@@ -70,3 +70,13 @@ def test_no_command_gets_out(report, level):
     assert found["works"] == [0, "one\n"]
     assert len(found["tried"]) > 50
     assert found["succeeded"] == []
+
+
+@pytest.mark.parametrize("level", ["namespaces", "landlock"])
+def test_no_attack_on_git_runs_code_afterwards(report, level):
+    found = report["git"][level]
+    if "missing" in found:
+        pytest.skip(found["missing"])
+    status, _, restored = found["works"]
+    assert (status, restored) == (0, [])
+    assert found["succeeded"] == []

@@ -45,6 +45,20 @@ def test_retired_words_are_found_and_real_terms_are_not(line: str, found: list[s
     assert sorted(words for words, _ in retired_words(line)) == sorted(found)
 
 
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("lane_of", ["lane"]),
+        ("TransportLane", ["lane"]),
+        ("_HANDED_OUT", ["handed"]),
+        ("plane", []),
+        ("is_known", []),
+    ],
+)
+def test_the_parts_of_a_name_are_compared(name: str, found: list[str]) -> None:
+    assert wording.retired_parts(name) == found
+
+
 def test_comments_docstrings_messages_and_names_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from attack_place import Place, attack_place, victim_of
+from capabilities import test_protected_paths as git
+from capabilities.test_scoped_files import snapshot
 from command_attacks import ATTACKS, missing_for
-from ethos_registry.capabilities.files import SyncReachFiles
-from ethos_registry.capabilities.sandbox.command_sandbox import CommandSandbox
+from ethos_registry.capabilities import CommandSandbox
+from ethos_registry.capabilities._files import SyncReachFiles
 from scoped_attacks import READS, SECRET, WRITES, make_tree
-from test_scoped_files import snapshot
 
 NOBODY = 65_534
 PR_SET_DUMPABLE = 4
@@ -56,7 +57,7 @@ def file_reads() -> dict[str, list[bool]]:
             unguarded = SECRET in (tree.inside / path).read_text()
         except OSError:
             unguarded = False
-        files = SyncReachFiles(write=[str(tree.inside)], working_dir=str(tree.inside))
+        files = SyncReachFiles([str(tree.inside)], working_dir=str(tree.inside))
         try:
             guarded = SECRET in files.read(path)
         except OSError:
@@ -119,6 +120,25 @@ def command_attacks(level: str | None) -> dict[str, Any]:
     return {"works": works, "succeeded": done, "tried": tried, "not tried": not_tried}
 
 
+def git_attacks(level: str) -> dict[str, Any]:
+    """Which attacks on a Git folder run code afterwards."""
+    support = CommandSandbox((level,)).probe()  # type: ignore[arg-type]
+    if support.level != level:
+        return {"missing": support.reason}
+    done = []
+    for name in git.ATTACKS:
+        with attack_place() as place:
+            place.run_unconfined(git.NEW_REPOSITORY)
+            git.run(place, level, git.attack(place, name))
+            place.run_unconfined(git.USER)
+            if (place.outside / "ran").exists() or (place.outside / "attributes").exists():
+                done.append(name)
+    with attack_place() as place:
+        place.run_unconfined(git.NEW_REPOSITORY)
+        works = git.run(place, level, git.EVERYDAY)
+    return {"works": works, "succeeded": done}
+
+
 def main() -> None:
     os.chdir("/")
     if os.geteuid() == 0:
@@ -131,6 +151,7 @@ def main() -> None:
         "writes": file_writes(),
         "commands": {level: command_attacks(level) for level in ("namespaces", "landlock")},
         "unconfined": command_attacks(None),
+        "git": {level: git_attacks(level) for level in ("namespaces", "landlock")},
     }
     print(json.dumps(report))
 

@@ -7,15 +7,13 @@ from typing import Any
 
 from ethos_registry import (
     CallResult,
-    ConnectionPools,
-    NetworkPolicy,
     Personality,
     Tool,
     ToolContext,
     ToolRegistry,
     default_reducers,
-    standard_backends,
 )
+from ethos_registry.capabilities import ConnectionPools, NetworkPolicy, standard_backends
 
 PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="

@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from ethos_registry import (
-    Audio,
-    Document,
-    Image,
-    Link,
-    Personality,
-    ToolRegistry,
-    ToolResult,
-    err,
-    ok,
-)
+from ethos_registry import Personality, ToolRegistry, ToolResult, err, ok
+from ethos_registry.types import Audio, Document, Image, Link
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(64))
 PDF = b"%PDF-1.7\n" + bytes(range(64))

@@ -65,6 +65,13 @@ ALLOWED = re.compile(
 RETIRED_NAMES = frozenset({"told", "heard", "kept", "Held", "Taken", "Returned", "stands"})
 """Identifiers that a newcomer would not guess."""
 
+RETIRED_PARTS = frozenset(
+    {"agreement", "alike", "elsewhere", "fitted", "handed", "heard", "judge", "judged", "lane"}
+    | {"lanes", "odd", "signs", "stands", "told"}
+)
+"""Parts of identifiers and of file names: `shown_lane` and `Lane` are hits for `lane`."""
+_PART = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+
 _RETIRED = [
     (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), instead) for pattern, instead in RETIRED
 ]
@@ -106,6 +113,11 @@ def python_names(text: str) -> Iterator[tuple[int, str]]:
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.NAME:
             yield token.start[0], token.string
+
+
+def retired_parts(name: str) -> list[str]:
+    """The retired words that an identifier or a file name is made of."""
+    return [part for part in map(str.lower, _PART.findall(name)) if part in RETIRED_PARTS]
 
 
 def rust_comments(text: str) -> Iterator[tuple[int, str]]:
@@ -168,6 +180,7 @@ def hits(path: str) -> list[Hit]:
         found += [
             Hit(path, number, name, "a standard term")
             for number, name in python_names(text)
-            if name in RETIRED_NAMES
+            if name in RETIRED_NAMES or retired_parts(name)
         ]
+        found += [Hit(path, 0, part, "a standard term") for part in retired_parts(Path(path).stem)]
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from ethos_registry.cli import main
+from ethos_registry._cli import main
 
 if __name__ == "__main__":
     sys.exit(main())

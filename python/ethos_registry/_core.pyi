@@ -6,7 +6,12 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reducer_families", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reducer_families", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+
+IS_DEBUG_BUILD: Final[bool]
+"""
+Whether this is a debug build, which is many times slower: not one to measure.
+"""
 
 VERDICT_EXCLUDED: Final[int]
 """
@@ -81,8 +86,9 @@ class Gate:
     Tools of MCP servers and plugins skip it; a tool of both a server and a plugin passes both of
     theirs. `allowed_mcp_tools` maps a server to bare names; every tool of a server that is absent
     passes. `granted_tools` names tools of any kind, and binds those that always are included too.
-    `exclude_tools` is stronger than everything. `TypeError` for lists that are no
-    sequences of `str`; an entry that holds a lone surrogate matches nothing and is ignored.
+    `exclude_tools` is stronger than everything; its entries are names, or `toolset:<group>` for the
+    tools of a group, of any kind. `TypeError` for lists that are not sequences of `str`; an entry
+    that holds a lone surrogate matches nothing and is ignored.
     """
     def __new__(cls, /, *, allowed_tools: Sequence[str] | None = None, allowed_groups: Sequence[str] | None = None, exclude_tools: Sequence[str] | None = None, allowed_mcp_servers: Sequence[str] | None = None, allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None, allowed_plugins: Sequence[str] | None = None, granted_tools: Sequence[str] | None = None) -> Gate: ...
     def unmatched(self, /, table: ToolTable) -> "dict[str, list[str]]":
@@ -90,9 +96,9 @@ class Gate:
         The entries of each list that match no tool of `table`, sorted; lists without any are left
         out.
 
-        `allowed_tools` and `allowed_groups` match built-in tools only. MCP tools read
-        `server/tool`; `server/` is a server without a tool for which no bare name was given.
-        `granted_tools` is left out.
+        `allowed_tools` and `allowed_groups` match built-in tools only; excluded groups keep their
+        prefix and follow the names. MCP tools read `server/tool`; `server/` is a server without a
+        tool for which no bare name was given. `granted_tools` is left out.
         """
 
 @final
@@ -195,7 +201,8 @@ class KnownSecrets:
         """
     def redact(self, /, text: str) -> str:
         """
-        `text` with `[redacted: secret]` for each value; the same object if it has none.
+        `text` with `[redacted: secret]` for each value as it is written; the same object if it has
+        none.
         """
     def redact_start(self, /, text: str) -> tuple[str, str]:
         """
@@ -274,13 +281,18 @@ class ScopedFiles:
     """
     Files below permitted folders, opened so that no link, `..` or race leaves them.
 
-    `read` and `write` are absolute folders or single files; what may be written may be read.
+    `read` and `write` are absolute folders or single files; reading needs one of the first,
+    writing one of the second.
     `closed` are absolute paths that stay closed, `closed_names` rows of names (`.ssh`,
     `.aws/credentials`) that are closed wherever they are; the two `…_to_writing` may be read.
     Relative paths are below `working_folder`. Refusals are `PermissionError`s whose text starts
     with `PATH_NOT_REACHABLE`, the rest are the system's `OSError`s.
     """
     def __new__(cls, /, read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], working_folder: str | PathLike[str], *, closed: Sequence[str | PathLike[str]] = ..., closed_names: Sequence[str | PathLike[str]] = ..., closed_to_writing: Sequence[str | PathLike[str]] = ..., closed_names_to_writing: Sequence[str | PathLike[str]] = ...) -> ScopedFiles: ...
+    def entries(self, /, path: str | PathLike[str]) -> tuple[str, list[tuple[str, str]]]:
+        """
+        The path of a folder without links, and `(name, kind)` of each entry, by name.
+        """
     def list(self, /, path: str | PathLike[str]) -> list[tuple[str, str, int, float]]:
         """
         `(name, kind, size_bytes, modified_seconds)` of each entry of a folder, by name.
@@ -293,13 +305,56 @@ class ScopedFiles:
         """
         Create a folder and those above it; one that exists stays as it is.
         """
+    def open(self, /, path: str | PathLike[str]) -> tuple[int, str]:
+        """
+        A descriptor of a regular file, which the caller closes, and its path without links.
+        """
     def read(self, /, path: str | PathLike[str], limit_bytes: int) -> bytes:
         """
         The bytes of a regular file; an `OSError` if it has more than `limit_bytes`.
         """
+    def target(self, /, path: str | PathLike[str], *, make_folders: bool = False) -> ScopedTarget:
+        """
+        Where a file is or will be written; `make_folders` creates missing ones.
+        """
     def write(self, /, path: str | PathLike[str], data: bytes) -> None:
         """
         Create a file or replace its content in one step; its permissions stay.
+        """
+
+@final
+class ScopedTarget:
+    """
+    A file that is to be written: `ScopedFiles.target` resolved its folder and its name.
+    """
+    def lock(self, /) -> bool:
+        """
+        Try to take the advisory lock of the folder; an `OSError` if there is no such lock.
+        """
+    def may_write(self, /) -> bool:
+        """
+        Whether this process may write to the file itself, not just replace it.
+        """
+    @property
+    def path(self, /) -> str:
+        """
+        The path without links.
+        """
+    def read(self, /, limit_bytes: int) -> bytes:
+        """
+        The content; an `OSError` if it has more than `limit_bytes`.
+        """
+    def replace(self, /, data: bytes) -> tuple[int, int, int, int, int]:
+        """
+        Create the file or replace its content in one step; its new `status`.
+        """
+    def status(self, /) -> tuple[int, int, int, int, int] | None:
+        """
+        `(mode, device, inode, size_bytes, modified_nanoseconds)` of what is there, or `None`.
+        """
+    def unlock(self, /) -> None:
+        """
+        Release the lock.
         """
 
 class SealedTable:
@@ -511,7 +566,7 @@ def confinement_problem() -> str | None:
     What keeps `confine_process` from working here; `None` if nothing does.
     """
 
-def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None, target_chars: int | None = None, level: str | None = None) -> tuple[str, int, int | None]:
+def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None, target_chars: int | None = None, level: str | None = None, stated_chars: int | None = None, is_start: bool = False, redacts: bool = False, known: KnownSecrets | None = None) -> tuple[str, int, int | None]:
     """
     `text` reduced, freed of surrogates and trimmed: `(sent text, reduced chars, truncated from)`.
 
@@ -526,6 +581,11 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     With `fence`, the name of the tool and where its output came from, template tokens and forged
     fences are removed before the trim, and the sent text is the trimmed one in a fence of at most
     363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
+
+    `stated_chars` is the length that the marker states, if it is not that of `text`: `text` was
+    redacted. With `is_start`, `text` is only the start of an output of that length, of at least
+    `cap` characters. With `redacts`, credentials (`known` values among them) that only a
+    reducer makes visible are taken out of what it leaves.
     """
 
 def format_of(text: str, command: str | None = None, exit_code: int | None = None) -> "str | None":
@@ -578,6 +638,11 @@ def json_size(value: Any, limit: int) -> tuple[int, bool]:
     stops once the size exceeds `limit`, so the time is bounded whatever the value holds.
     """
 
+def namespace_filter_instructions() -> bytes:
+    """
+    The seccomp filter for a command in namespaces of its own, as the kernel reads it.
+    """
+
 def prepare_confinement(read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], network: bool) -> tuple[int, bytes]:
     """
     Prepare the confinement of a program that another process will start; the arguments are those of
@@ -587,13 +652,15 @@ def prepare_confinement(read: Sequence[str | PathLike[str]], write: Sequence[str
     the kernel reads it. An `OSError` if the kernel cannot do it: the program must not be started.
     """
 
-def redact(text: str) -> str:
+def redact(text: str, known: KnownSecrets | None = None) -> str:
     """
     `text` with `[redacted: github token]` and the like for each credential that identifies itself
-    by its shape; the same object if it has none.
+    by its shape, and `[redacted: secret]` for each value of `known`; the same object if it has none.
 
-    Shapes are prefixes that vendors publish, PEM private keys, JSON Web Tokens, bearer tokens and
-    passwords in URLs. There is no entropy rule: hashes, UUIDs and base64 stay.
+    Shapes are prefixes that vendors publish, PEM private keys, JSON Web Tokens, bearer tokens,
+    passwords in URLs, and random values that are assigned to the name of a secret. Hashes, UUIDs
+    and base64 stay. Escape sequences, backspaces and invisible characters within a credential do
+    not hide it.
     """
 
 def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None, target_chars: int | None = None, level: str | None = None) -> ArrowTexts:

@@ -19,19 +19,17 @@ from typing import Any
 
 from ethos_registry import (
     CallResult,
-    ErrorCode,
-    ErrorReason,
     InvocationFilter,
     Tool,
     ToolCall,
     ToolContext,
     ToolError,
     ToolOk,
-    ToolProgressEvent,
     ToolRegistry,
     ToolResult,
-    ToolResultReducerRegistry,
 )
+from ethos_registry.reduction import ToolResultReducerRegistry
+from ethos_registry.types import ErrorCode, ErrorReason, ToolProgressEvent
 
 __all__ = [
     "FakeContext",
@@ -42,6 +40,7 @@ __all__ = [
     "run_tool",
     "run_tool_async",
 ]
+
 
 _SHOWN_CHARS = 500
 """Maximum length of a result's text in the message of a failed assertion."""

@@ -15,8 +15,8 @@ def main() -> int:
     if before is signal.default_int_handler:
         # The system's own action: a handler of Python's would raise inside an import.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from ethos_registry.cli import main as run
-    from ethos_registry.cli.entry import load
+    from ethos_registry._cli import main as run
+    from ethos_registry._cli.entry import load
 
     load()
     if before is signal.default_int_handler:

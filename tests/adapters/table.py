@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from ethos_registry import Image, Personality, Tool, ToolContext, ToolOk, ToolRegistry, View, ok
+from ethos_registry import Personality, Tool, ToolContext, ToolOk, ToolRegistry, View, ok
+from ethos_registry.types import Image
 from usage_tools import REQUIRED, is_installed
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(64))

@@ -11,16 +11,8 @@ import pytest
 
 from adapters import table
 from adapters.table import BUDGET_CHARS, OPTIONS, PNG, TABLE, Answer, Call, Desk
-from ethos_registry import (
-    Audio,
-    ConfigError,
-    Document,
-    Personality,
-    Tool,
-    ToolContext,
-    ToolRegistry,
-    ok,
-)
+from ethos_registry import ConfigError, Personality, Tool, ToolContext, ToolRegistry, ok
+from ethos_registry.types import Audio, Document
 
 table.needs("agent_framework")
 
@@ -37,7 +29,7 @@ from agent_framework import (
 )
 from agent_framework.exceptions import UserInputRequiredException
 
-from ethos_registry.bridges.agent_framework import from_agent_framework, to_agent_framework
+from ethos_registry.adapters.agent_framework import from_agent_framework, to_agent_framework
 
 NAME = "agent-framework"
 

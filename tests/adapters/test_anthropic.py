@@ -18,7 +18,7 @@ import httpx2
 from anthropic import Anthropic, AsyncAnthropic, beta_async_tool, beta_tool
 from anthropic.lib.tools import ToolError
 
-from ethos_registry.bridges.anthropic import from_anthropic, to_anthropic
+from ethos_registry.adapters.anthropic import from_anthropic, to_anthropic
 
 NAME = "anthropic"
 ASK = {
@@ -84,9 +84,7 @@ async def run(tools: list[Any], *turns: tuple[Call, ...]) -> Api:
 
 def tools_of(desk: Desk, case: str = "ok", **options: Any) -> list[Any]:
     count = len(TABLE[case])
-    return to_anthropic(
-        desk.view, turn_budget_chars=BUDGET_CHARS, expected_calls=count, **OPTIONS, **options
-    )
+    return to_anthropic(desk.view, call_budget_chars=BUDGET_CHARS // count, **OPTIONS, **options)
 
 
 @pytest.mark.parametrize("case", table.cases(NAME))

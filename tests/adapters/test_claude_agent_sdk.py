@@ -11,7 +11,8 @@ import pytest
 
 from adapters import table
 from adapters.table import BUDGET_CHARS, FRAMEWORK_FIRST, OPTIONS, PNG, TABLE, Answer, Call, Desk
-from ethos_registry import Document, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry import Personality, ToolContext, ToolRegistry, ok
+from ethos_registry.types import Document
 
 table.needs("claude_agent_sdk")
 
@@ -27,7 +28,7 @@ from claude_agent_sdk import (
 )
 from offline_claude import OfflineClaude
 
-from ethos_registry.bridges.claude_agent_sdk import from_claude_agent_sdk, to_claude_agent_sdk
+from ethos_registry.adapters.claude_agent_sdk import from_claude_agent_sdk, to_claude_agent_sdk
 
 NAME = "claude-agent-sdk"
 
@@ -62,7 +63,7 @@ async def run(tools: list[Any], *turns: tuple[Call, ...], parallel: bool = False
 def tools_of(desk: Desk, case: str = "ok", **options: Any) -> list[Any]:
     count = len(TABLE[case])
     return to_claude_agent_sdk(
-        desk.view, turn_budget_chars=BUDGET_CHARS, expected_calls=count, **OPTIONS, **options
+        desk.view, call_budget_chars=BUDGET_CHARS // count, **OPTIONS, **options
     )
 
 
@@ -111,12 +112,12 @@ async def test_the_schema_stays_as_the_view_shows_it() -> None:
     assert found == shown
 
 
-async def test_handlers_that_start_together_are_one_batch() -> None:
+async def test_no_calls_share_a_batch() -> None:
     desk = Desk()
     add = next(item for item in tools_of(desk) if item.name == "add")
     results = await asyncio.gather(*(add.handler({"a": number, "b": 1}) for number in range(4)))
     assert [result["content"][0]["text"] for result in results] == ["1", "2", "3", "4"]
-    assert desk.batches == [4]
+    assert desk.batches == [1] * 4
 
 
 async def test_a_slow_call_is_cancelled_with_its_run() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from adapters import table
 from adapters.table import BUDGET_CHARS, OPTIONS, PNG, TABLE, Answer, Call, Desk
-from ethos_registry import Document, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry import Personality, ToolContext, ToolRegistry, ok
+from ethos_registry.types import Document
 
 table.needs("fastmcp")
 
@@ -19,7 +20,7 @@ from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.tools.base import ToolResult
 
-from ethos_registry.bridges.fastmcp import from_fastmcp, to_fastmcp
+from ethos_registry.adapters.fastmcp import from_fastmcp, to_fastmcp
 
 NAME = "fastmcp"
 
@@ -50,7 +51,7 @@ def tools_of(desk: Desk, **options: Any) -> list[Any]:
 async def test_the_model_reads_what_the_view_answers(case: str) -> None:
     desk = Desk()
     calls = TABLE[case]
-    tools = tools_of(desk, expected_calls=len(calls))
+    tools = tools_of(desk, call_budget_chars=BUDGET_CHARS // len(calls))
     read = await run(server_of(tools), calls)
     table.compare([answer_of(result) for result in read], await table.expected(desk, case))
 
@@ -64,13 +65,23 @@ async def test_the_framework_answers_first(case: str) -> None:
     assert not desk.batches
 
 
-async def test_calls_of_one_process_that_start_together_are_one_batch() -> None:
+async def test_only_calls_of_one_request_share_a_batch() -> None:
     desk = Desk()
     server = server_of(tools_of(desk))
-    calls = [server.call_tool("add", {"a": number, "b": 1}) for number in range(4)]
-    results = await asyncio.gather(*calls)
-    assert [result.content[0].text for result in results] == ["1", "2", "3", "4"]
-    assert desk.batches == [4]
+
+    async def four() -> list[str]:
+        """Call four tools of this server."""
+        calls = [server.call_tool("add", {"a": number, "b": 1}) for number in range(4)]
+        return [result.content[0].text for result in await asyncio.gather(*calls)]
+
+    assert await four() == ["1", "2", "3", "4"]
+    assert desk.batches == [1] * 4  # in no request
+    server.tool(four)
+    async with Client(server) as client:
+        result = await client.call_tool_mcp("four", {})
+        assert result.structured_content == {"result": ["1", "2", "3", "4"]}
+        await asyncio.gather(*(client.call_tool_mcp("add", {"a": n, "b": 1}) for n in range(3)))
+    assert desk.batches[4:] == [4, 1, 1, 1]
 
 
 async def test_a_slow_call_is_cancelled_with_its_request() -> None:

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from adapters import table
 from adapters.table import BUDGET_CHARS, OPTIONS, PNG, TABLE, Answer, Call, Desk
-from ethos_registry import Audio, ConfigError, Document, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry import ConfigError, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry.types import Audio, Document
 
 table.needs("google.adk", extra="google-adk")
 
@@ -22,7 +23,7 @@ from google.adk.tools import ToolContext as AdkToolContext
 from google.adk.tools.base_toolset import BaseToolset
 from google.genai import types
 
-from ethos_registry.bridges.google_adk import from_google_adk, to_google_adk
+from ethos_registry.adapters.google_adk import from_google_adk, to_google_adk
 
 NAME = "google-adk"
 
@@ -61,7 +62,8 @@ def answer_of(response: Any) -> Answer:
 
 
 async def events_of(model: TurnModel, toolset: Any, **state: Any) -> list[Any]:
-    runner = InMemoryRunner(agent=LlmAgent(name="worker", model=model, tools=[toolset]))
+    tools = toolset if isinstance(toolset, list) else [toolset]
+    runner = InMemoryRunner(agent=LlmAgent(name="worker", model=model, tools=tools))
     session = await runner.session_service.create_session(
         app_name=runner.app_name, user_id="ada", state=state
     )

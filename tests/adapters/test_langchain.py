@@ -9,7 +9,8 @@ import pytest
 
 from adapters import table
 from adapters.table import BUDGET_CHARS, OPTIONS, PNG, TABLE, Answer, Call, Desk
-from ethos_registry import Audio, ConfigError, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry import ConfigError, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry.types import Audio
 
 table.needs("langgraph")
 
@@ -22,7 +23,7 @@ from langgraph.graph import END, START, MessagesState, StateGraph
 from langgraph.prebuilt import InjectedState, ToolNode, tools_condition
 from langgraph.types import Command, interrupt
 
-from ethos_registry.bridges.langchain import from_langchain, to_langchain
+from ethos_registry.adapters.langchain import from_langchain, to_langchain
 
 NAME = "langchain"
 
@@ -116,7 +117,7 @@ async def test_a_slow_call_is_cancelled_with_its_run() -> None:
 
 def test_a_sync_graph_runs_each_call_in_a_batch_with_its_share() -> None:
     desk = Desk()
-    tools = tools_of(desk, expected_calls=4)
+    tools = tools_of(desk, call_budget_chars=BUDGET_CHARS / 4)
     node = ToolNode(tools)
     graph = StateGraph(MessagesState)
     graph.add_node("tools", node)

@@ -10,7 +10,8 @@ import pytest
 
 from adapters import table
 from adapters.table import BUDGET_CHARS, OPTIONS, PNG, TABLE, Answer, Call, Desk
-from ethos_registry import Audio, ConfigError, Document, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry import ConfigError, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry.types import Audio, Document
 
 table.needs("agents")
 
@@ -24,17 +25,19 @@ from agents import (
     ToolOutputText,
     Usage,
     function_tool,
+    set_trace_processors,
     tool_input_guardrail,
 )
 from agents.exceptions import ModelBehaviorError
 from agents.models.interface import Model
+from agents.tracing import FunctionSpanData, TracingProcessor
 from openai.types.responses import (
     ResponseFunctionToolCall,
     ResponseOutputMessage,
     ResponseOutputText,
 )
 
-from ethos_registry.bridges.openai_agents import from_openai_agents, to_openai_agents
+from ethos_registry.adapters.openai_agents import from_openai_agents, to_openai_agents
 
 NAME = "openai-agents"
 QUIET = RunConfig(tracing_disabled=True)
@@ -122,6 +125,32 @@ async def test_the_calls_of_a_turn_are_one_batch() -> None:
 async def test_a_slow_call_is_cancelled_with_its_run() -> None:
     desk = Desk()
     await table.assert_cancelled(desk, run(tools_of(desk), (Call("hold"),)))
+
+
+async def test_the_trace_shows_a_failed_call_as_failed() -> None:
+    spans: list[Any] = []
+
+    class Processor(TracingProcessor):
+        def on_span_end(self, span: Any) -> None:
+            if isinstance(span.span_data, FunctionSpanData):
+                spans.append((span.span_data.name, span.error))
+
+        def on_trace_start(self, trace: Any) -> None: ...
+        def on_trace_end(self, trace: Any) -> None: ...
+        def on_span_start(self, span: Any) -> None: ...
+        def shutdown(self) -> None: ...
+        def force_flush(self) -> None: ...
+
+    set_trace_processors([Processor()])
+    try:
+        calls = (Call("add", {"a": 1, "b": 2}, "c1"), Call("fail", {}, "c2"))
+        agent = Agent(name="worker", model=TurnModel(calls), tools=tools_of(Desk()))
+        await Runner.run(agent, "go")
+    finally:
+        set_trace_processors([])
+    found = dict(spans)
+    assert found["add"] is None
+    assert found["fail"]["data"] == {"tool_name": "fail", "error": "the disk is full"}
 
 
 async def test_arguments_that_are_not_json_are_answered_with_the_position() -> None:

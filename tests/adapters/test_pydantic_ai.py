@@ -8,7 +8,7 @@ import pytest
 
 from adapters import table
 from adapters.table import BUDGET_CHARS, OPTIONS, PNG, TABLE, Answer, Call, Desk
-from ethos_registry import ConfigError, Personality, ToolContext, ToolRegistry
+from ethos_registry import CallResult, ConfigError, Personality, ToolContext, ToolRegistry
 
 table.needs("pydantic_ai")
 
@@ -29,7 +29,7 @@ from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RunUsage
 
-from ethos_registry.bridges.pydantic_ai import ToolProgress, from_pydantic_ai, to_pydantic_ai
+from ethos_registry.adapters.pydantic_ai import ToolProgress, from_pydantic_ai, to_pydantic_ai
 
 NAME = "pydantic-ai"
 
@@ -107,8 +107,8 @@ async def test_the_result_is_the_metadata_of_a_success() -> None:
     parts: list[list[Any]] = []
     agent = Agent(model_of([TABLE["ok"]], parts), toolsets=[toolset_of(desk)])
     await agent.run("go")
-    assert parts[0][0].metadata.tool_call_id == "c1"
-    assert parts[0][0].metadata.result.ok
+    kept = CallResult.from_wire(parts[0][0].metadata)
+    assert (kept.tool_call_id, kept.ok) == ("c1", True)
 
 
 async def test_the_context_comes_from_the_dependencies() -> None:

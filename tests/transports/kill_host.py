@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from ethos_registry import ProcessTransport, ToolRegistry
+from ethos_registry import ToolRegistry
+from ethos_registry.transports import ProcessTransport
 from transports import tools
 
 if __name__ == "__main__":

@@ -20,28 +20,26 @@ import pytest
 
 from ethos_registry import (
     NO_TOOLS,
-    AbortController,
-    AbortSignal,
     CallResult,
-    FsReach,
     Invocation,
     InvocationFilter,
-    LiveContext,
-    MemoryArtifactStore,
     Personality,
-    ReadMtime,
-    SpooledArtifactStore,
     ToolContext,
-    ToolExecuteRequest,
-    ToolProgressEvent,
     ToolRegistry,
     ToolResult,
+)
+from ethos_registry.artifacts import MemoryArtifactStore, SpooledArtifactStore
+from ethos_registry.capabilities import FsReach
+from ethos_registry.transports import (
+    LiveContext,
+    SharedFolder,
+    ToolExecuteRequest,
     ToolTransport,
     TransportItem,
     TransportReply,
     TransportTraits,
 )
-from ethos_registry.contract.finish_elsewhere import SharedFolder
+from ethos_registry.types import AbortController, AbortSignal, ReadMtime, ToolProgressEvent
 from transports import tools
 
 TOOLS = "transports.tools:registry"

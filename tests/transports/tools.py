@@ -11,19 +11,18 @@ from pathlib import Path
 
 from ethos_registry import (
     DefaultToolResultReducerRegistry,
-    ReadMtime,
-    Retry,
     ToolContext,
     ToolError,
     ToolOk,
-    ToolReducerContext,
     ToolRegistry,
     ToolResult,
     default_reducers,
     err,
     ok,
-    standard_backends,
 )
+from ethos_registry.capabilities import standard_backends
+from ethos_registry.reduction import ToolReducerContext
+from ethos_registry.types import ReadMtime, Retry
 
 
 def fixed_secret(reference: str) -> str:

@@ -10,7 +10,8 @@ from google.genai import types
 from openai.types.chat import ChatCompletionMessageParam
 from openai.types.responses import ResponseInputItemParam
 
-from ethos_registry import CallResults, View, provider
+from ethos_registry import View, provider
+from ethos_registry.execution import CallResults
 
 
 def anthropic_turn(view: View, results: CallResults, client: anthropic.Anthropic) -> None:

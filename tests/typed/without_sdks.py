@@ -4,19 +4,18 @@ error, and no other line has one."""
 from typing import assert_type
 
 from ethos_registry import (
-    CallResults,
     FrozenToolRegistry,
     Personality,
-    Prefix,
-    PrefixSession,
     ToolRegistry,
     View,
     create_tool_registry,
-    prefix_diff,
     provider,
     tool,
 )
-from ethos_registry.providers.wire_types import AnthropicMessage, OpenAIChatTool, PlainDefinition
+from ethos_registry.execution import CallResults
+from ethos_registry.providers import Prefix, prefix_diff
+from ethos_registry.providers._wire_types import AnthropicMessage, OpenAIChatTool, PlainDefinition
+from ethos_registry.registry import PrefixSession
 
 registry = ToolRegistry()
 view = registry.view(Personality("p"))

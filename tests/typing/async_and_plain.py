@@ -2,14 +2,8 @@
 
 import asyncio
 
-from ethos_registry import (
-    AbortController,
-    Personality,
-    ToolContext,
-    ToolProgressEvent,
-    ToolRegistry,
-    default_reducers,
-)
+from ethos_registry import Personality, ToolContext, ToolRegistry, default_reducers
+from ethos_registry.types import AbortController, ToolProgressEvent
 
 registry = ToolRegistry(reducer_registry=default_reducers(), default_timeout_seconds=10)
 

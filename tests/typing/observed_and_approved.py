@@ -4,23 +4,18 @@ import asyncio
 import secrets
 
 from ethos_registry import (
-    ApprovalError,
-    Approvals,
     CallResult,
-    FileApprovalStore,
     Invocation,
     InvocationFilter,
-    Langfuse,
-    OpenInference,
-    OpenTelemetry,
     Pending,
     Personality,
-    Retry,
     ToolError,
     ToolRegistry,
-    TracedCall,
     tool,
 )
+from ethos_registry.execution import ApprovalError, Approvals, FileApprovalStore
+from ethos_registry.telemetry import Langfuse, OpenInference, OpenTelemetry, TracedCall
+from ethos_registry.types import Retry
 
 
 def is_busy(failure: Exception | ToolError) -> bool:

@@ -6,7 +6,8 @@ import asyncio
 import os
 import tempfile
 
-from ethos_registry import (
+from ethos_registry import ToolContext, ToolRegistry, tool
+from ethos_registry.capabilities import (
     EnvironmentSecrets,
     KeyValueDatabase,
     KeyValueStore,
@@ -16,11 +17,8 @@ from ethos_registry import (
     ScopedProcess,
     Storage,
     ToolCapabilities,
-    ToolContext,
-    ToolRegistry,
     folder_storage,
     standard_backends,
-    tool,
 )
 
 folder = os.path.realpath(tempfile.mkdtemp())

@@ -1,13 +1,9 @@
 """A turn whose long results can be read again until the turn ends."""
 
-from ethos_registry import (
-    ArtifactReaders,
-    DispatchContext,
-    MemoryArtifactStore,
-    ToolContext,
-    ToolRegistry,
-    Turn,
-)
+from ethos_registry import ToolContext, ToolRegistry
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.registry import DispatchContext, Turn
+from ethos_registry.tools import ArtifactReaders
 
 registry = ToolRegistry()
 

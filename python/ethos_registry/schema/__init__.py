@@ -1,7 +1,23 @@
-"""Arguments: from a function's signature to a schema, a binding and a tool."""
+"""From a function's signature to a JSON Schema, and from arguments to a call."""
 
-from ethos_registry.schema.arguments import Arguments, function_schema
-from ethos_registry.schema.decorator import FunctionTool, tool
-from ethos_registry.schema.returned import to_result
+from typing import TYPE_CHECKING
 
-__all__ = ["Arguments", "FunctionTool", "function_schema", "to_result", "tool"]
+from ethos_registry._lazy import lazy
+
+if TYPE_CHECKING:
+    from ethos_registry.schema._arguments import function_schema
+    from ethos_registry.schema._function_tool import FunctionTool
+
+__all__ = [
+    "FunctionTool",
+    "function_schema",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "schema._arguments": "function_schema",
+            "schema._function_tool": "FunctionTool",
+        },
+    )

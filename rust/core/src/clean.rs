@@ -1,7 +1,7 @@
 //! Terminal output as a terminal shows it: no escape sequences, no overwritten characters.
 
 mod bar;
-mod escape;
+pub(crate) mod escape;
 mod overwrite;
 mod screen;
 mod words;

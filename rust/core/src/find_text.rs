@@ -21,15 +21,18 @@ pub trait FindText {
 }
 
 impl FindText for str {
+    #[inline]
     fn find_text(&self, text: &str) -> Option<usize> {
         let first = *text.as_bytes().first()?;
         memchr_iter(first, self.as_bytes()).find(|at| is_at(self, *at, text))
     }
 
+    #[inline]
     fn has_text(&self, text: &str) -> bool {
         self.find_text(text).is_some()
     }
 
+    #[inline]
     fn trimmed(&self) -> &str {
         let text = self.trim_ascii();
         let is_sign = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_graphic);
@@ -40,6 +43,7 @@ impl FindText for str {
         }
     }
 
+    #[inline]
     fn char_count(&self) -> usize {
         if self.is_ascii() {
             self.len()
@@ -48,10 +52,12 @@ impl FindText for str {
         }
     }
 
+    #[inline]
     fn split_text(&self, text: &str) -> Option<(&str, &str)> {
         parts(self, self.find_text(text)?, text)
     }
 
+    #[inline]
     fn rsplit_text(&self, text: &str) -> Option<(&str, &str)> {
         let first = *text.as_bytes().first()?;
         let at = memrchr_iter(first, self.as_bytes()).find(|at| is_at(self, *at, text))?;
@@ -59,11 +65,13 @@ impl FindText for str {
     }
 }
 
+#[inline]
 fn is_at(line: &str, at: usize, text: &str) -> bool {
     let here = line.as_bytes().get(at..).unwrap_or_default();
     here.starts_with(text.as_bytes())
 }
 
+#[inline]
 fn parts<'a>(line: &'a str, at: usize, text: &str) -> Option<(&'a str, &'a str)> {
     Some((line.get(..at)?, line.get(at + text.len()..)?))
 }

@@ -62,6 +62,8 @@ pub struct Gate {
     pub allowed_groups: Option<Names>,
     /// Names of tools of any kind.
     pub exclude_tools: Names,
+    /// Toolset groups of tools of any kind.
+    pub exclude_groups: Names,
     /// MCP servers.
     pub allowed_mcp_servers: Option<Names>,
     /// Bare names by MCP server; every tool of a server that is absent here passes.
@@ -76,7 +78,12 @@ impl Gate {
     /// # Errors
     /// The first [`Refusal`] that holds; never [`Refusal::Unknown`].
     pub fn judge(&self, entry: &Entry) -> Result<(), Refusal> {
-        if self.exclude_tools.contains(&*entry.name) {
+        if self.exclude_tools.contains(&*entry.name)
+            || entry
+                .toolset
+                .as_deref()
+                .is_some_and(|group| self.exclude_groups.contains(group))
+        {
             return Err(Refusal::Excluded);
         }
         if !admits(self.granted_tools.as_ref(), &entry.name) {
@@ -234,6 +241,32 @@ mod tests {
         };
         assert_eq!(verdicts(&table(), &gate), [-2, -7, 2, -7, 4, -7, -1]);
         assert_eq!(select(&table(), Some(&gate)), [2, 4]);
+    }
+
+    #[test]
+    fn excluded_groups_bind_tools_of_every_kind() {
+        let mut table = table();
+        for (name, plugin_id) in [
+            ("mcp__git__show", None),
+            ("paint", Some("p")),
+            ("today", None),
+        ] {
+            let data = GateData {
+                toolset: Some("danger"),
+                always_include: plugin_id.is_none(),
+                plugin_id,
+                ..GateData::default()
+            };
+            table.insert(name, data).unwrap().unwrap();
+        }
+        let gate = Gate {
+            exclude_groups: names(&["danger"]),
+            ..Gate::default()
+        };
+        for name in ["mcp__git__show", "paint", "today"] {
+            assert_eq!(admit(&table, Some(&gate), name), Err(Refusal::Excluded));
+        }
+        assert_eq!(select(&table, Some(&gate)), [0, 1, 2, 3, 4, 5]);
     }
 
     #[test]

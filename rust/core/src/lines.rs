@@ -25,6 +25,7 @@ impl Lines<'_> {
 }
 
 /// The line that ended with the newline directly after `line`.
+#[inline]
 fn without_return(line: &str) -> &str {
     match line.as_bytes().last() {
         Some(b'\r') => line.get(..line.len() - 1).unwrap_or_default(),
@@ -35,6 +36,7 @@ fn without_return(line: &str) -> &str {
 impl<'a> Iterator for Lines<'a> {
     type Item = &'a str;
 
+    #[inline]
     fn next(&mut self) -> Option<&'a str> {
         if self.rest.is_empty() {
             return None;

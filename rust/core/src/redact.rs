@@ -6,8 +6,11 @@
 //! text finds the literal part of each shape; the characters around it decide. The time is linear
 //! in the length of the text.
 
+mod assignments;
+mod display;
 mod forms;
 mod literals;
+mod pem;
 mod shapes;
 
 use std::collections::TryReserveError;
@@ -15,6 +18,7 @@ use std::ops::Range;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
 
+use display::Displayed;
 use literals::LITERALS;
 
 /// Values shorter than this are not searched for: they would match everywhere.
@@ -27,31 +31,63 @@ pub(crate) struct Found {
     pub(crate) name: &'static str,
 }
 
-/// `text` with `[redacted: github token]` and the like for each credential that identifies itself;
-/// `None` if it has none.
+/// `text` with `[redacted: github token]` and the like for each credential that identifies itself,
+/// and `[redacted: secret]` for each known value; `None` if it has none.
+///
+/// Both are found as they are written and as they are displayed: escape sequences, backspaces and
+/// invisible characters between their characters do not hide them.
 ///
 /// # Errors
 /// There is not enough memory for the changed text.
-pub fn redact(text: &str) -> Result<Option<String>, TryReserveError> {
-    let Some(literals) = LITERALS.as_ref() else {
-        return Ok(None);
-    };
+pub fn redact(text: &str, known: Option<&Known>) -> Result<Option<String>, TryReserveError> {
+    let mut found = Vec::new();
+    search(text, known, &mut found);
+    if let Some(view) = Displayed::of(text, known.is_some())? {
+        let mut displayed = Vec::new();
+        search(&view.text, known, &mut displayed);
+        found.extend(displayed.into_iter().map(|each| Found {
+            at: view.written(&each.at),
+            name: each.name,
+        }));
+    }
+    // Known values were found first: of two names for one place theirs is used.
+    found.sort_by_key(|each| each.at.start);
     let mut out = String::new();
     let mut copied = 0;
+    let mut found = found.into_iter().peekable();
+    while let Some(mut each) = found.next() {
+        while let Some(next) = found.next_if(|next| next.at.start < each.at.end) {
+            each.at.end = each.at.end.max(next.at.end);
+        }
+        replace(&mut out, text, copied, &each)?;
+        copied = each.at.end;
+    }
+    finish(out, text, copied)
+}
+
+/// Adds the credentials of `text` as it is written.
+fn search(text: &str, known: Option<&Known>, found: &mut Vec<Found>) {
+    if let Some(known) = known {
+        found.extend(known.search.find_iter(text).map(|hit| Found {
+            at: hit.range(),
+            name: "secret",
+        }));
+    }
+    let Some(literals) = LITERALS.as_ref() else {
+        return;
+    };
     let mut from = 0;
     while let Some(hit) = literals
         .search
         .find(aho_corasick::Input::new(text).range(from..))
     {
         from = hit.start() + 1;
-        let found = literals.judge(text, hit.pattern().as_usize(), hit.range());
-        if let Some(found) = found.filter(|found| found.at.start >= copied) {
-            replace(&mut out, text, copied, &found)?;
-            copied = found.at.end;
-            from = copied.max(from);
+        let judged = literals.judge(text, hit.pattern().as_usize(), hit.range());
+        if let Some(each) = judged {
+            from = each.at.end.max(from);
+            found.push(each);
         }
     }
-    finish(out, text, copied)
 }
 
 /// Finds known values, literally.
@@ -273,7 +309,7 @@ mod tests {
                 let text = format!("{before}{credential}{after}");
                 let expected = format!("{before}[redacted: {name}]{after}");
                 assert_eq!(
-                    redact(&text).unwrap().as_deref(),
+                    redact(&text, None).unwrap().as_deref(),
                     Some(expected.as_str()),
                     "{text}"
                 );
@@ -285,19 +321,25 @@ mod tests {
     fn a_private_key_block_goes_as_one() {
         let block = "a\n-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz\nAAAA\n-----END OPENSSH PRIVATE KEY-----\nz";
         assert_eq!(
-            redact(block).unwrap().unwrap(),
+            redact(block, None).unwrap().unwrap(),
             "a\n[redacted: private key]\nz"
         );
         let cut = "-----BEGIN PRIVATE KEY-----\nMIIEvQ==\nMIIE";
-        assert_eq!(redact(cut).unwrap().unwrap(), "[redacted: private key]");
-        assert_eq!(redact("-----BEGIN CERTIFICATE-----\nMIIE\n").unwrap(), None);
+        assert_eq!(
+            redact(cut, None).unwrap().unwrap(),
+            "[redacted: private key]"
+        );
+        assert_eq!(
+            redact("-----BEGIN CERTIFICATE-----\nMIIE\n", None).unwrap(),
+            None
+        );
     }
 
     #[test]
     fn a_password_in_a_url_goes_and_the_rest_of_the_url_stays() {
         let text = "postgres://app:hunter22@db.example.com:5432/app";
         assert_eq!(
-            redact(text).unwrap().unwrap(),
+            redact(text, None).unwrap().unwrap(),
             "postgres://app:[redacted: password]@db.example.com:5432/app"
         );
         for plain in [
@@ -305,7 +347,7 @@ mod tests {
             "see https://a.example:443/x",
             "://:@",
         ] {
-            assert_eq!(redact(plain).unwrap(), None, "{plain}");
+            assert_eq!(redact(plain, None).unwrap(), None, "{plain}");
         }
     }
 
@@ -313,10 +355,13 @@ mod tests {
     fn a_bearer_token_goes_and_the_word_stays() {
         let text = "Authorization: Bearer abcDEF0123456789.tokentoken\n";
         assert_eq!(
-            redact(text).unwrap().unwrap(),
+            redact(text, None).unwrap().unwrap(),
             "Authorization: Bearer [redacted: bearer token]\n"
         );
-        assert_eq!(redact("the Bearer of good news is here").unwrap(), None);
+        assert_eq!(
+            redact("the Bearer of good news is here", None).unwrap(),
+            None
+        );
     }
 
     #[test]
@@ -327,7 +372,7 @@ mod tests {
             "AKIAXYZ",
             "sk-learn-contrib-package",
         ] {
-            assert_eq!(redact(text).unwrap(), None, "{text}");
+            assert_eq!(redact(text, None).unwrap(), None, "{text}");
         }
     }
 

@@ -14,6 +14,8 @@ pub struct Unmatched {
     pub allowed_groups: Vec<String>,
     /// Names that no tool has.
     pub exclude_tools: Vec<String>,
+    /// Groups without a tool of any kind.
+    pub exclude_groups: Vec<String>,
     /// Servers without a tool.
     pub allowed_mcp_servers: Vec<String>,
     /// `server/tool` for an unknown tool; `server/` for an unknown server without tools.
@@ -39,6 +41,10 @@ impl Gate {
                 has_members(|index| &index.built_in_groups, group)
             }),
             exclude_tools: missing(Some(&self.exclude_tools), |name| table.find(name).is_some()),
+            exclude_groups: missing(Some(&self.exclude_groups), |group| {
+                has_members(|index| &index.built_in_groups, group)
+                    || has_members(|index| &index.other_groups, group)
+            }),
             allowed_mcp_servers: missing(self.allowed_mcp_servers.as_ref(), |server| {
                 has_members(|index| &index.servers, server)
             }),
@@ -109,6 +115,7 @@ mod tests {
             allowed_tools: Some(names(&["read", "draw", "nope"])),
             allowed_groups: Some(names(&["files", "web"])),
             exclude_tools: names(&["draw", "gone"]),
+            exclude_groups: names(&["files", "danger"]),
             allowed_mcp_servers: Some(names(&["git", "svn"])),
             allowed_mcp_tools: [
                 ("git".into(), names(&["log", "x"])),
@@ -122,6 +129,7 @@ mod tests {
         assert_eq!(unmatched.allowed_tools, ["draw", "nope"]);
         assert_eq!(unmatched.allowed_groups, ["web"]);
         assert_eq!(unmatched.exclude_tools, ["gone"]);
+        assert_eq!(unmatched.exclude_groups, ["danger"]);
         assert_eq!(unmatched.allowed_mcp_servers, ["svn"]);
         assert_eq!(unmatched.allowed_mcp_tools, ["git/x", "svn/"]);
         assert_eq!(unmatched.allowed_plugins, ["q"]);

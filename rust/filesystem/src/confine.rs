@@ -63,7 +63,7 @@ impl std::error::Error for Unconfined {}
 /// What is missing.
 pub fn probe() -> Result<(), Unconfined> {
     ruleset(false).map(drop)?;
-    filter(false).map(drop)
+    filter(World::Host).map(drop)
 }
 
 impl Confinement {
@@ -72,10 +72,14 @@ impl Confinement {
     /// # Errors
     /// What is missing; the process must not continue.
     pub fn enter(&self) -> Result<(), Unconfined> {
-        let filter = filter(self.network)?;
+        let filter = filter(self.world())?;
+        // Opened here: in another process it would be that process, with its environment.
+        let own = path_beneath_rules(["/proc/self"], AccessFs::from_read(ABI::V5));
         self.rules()?
-            .restrict_self()
+            .add_rules(own)
+            .and_then(landlock::RulesetCreated::restrict_self)
             .map_err(|error| Unconfined(format!("Landlock: {error}")))?;
+        drop_capabilities()?;
         seccompiler::apply_filter(&filter).map_err(|error| Unconfined(format!("seccomp: {error}")))
     }
 
@@ -84,18 +88,19 @@ impl Confinement {
     /// # Errors
     /// What is missing; the program must not be started.
     pub fn prepare(&self) -> Result<Prepared, Unconfined> {
-        let filter = filter(self.network)?;
+        let filter = filter(self.world())?;
         let rules: Option<OwnedFd> = self.rules()?.into();
         let rules = rules.ok_or_else(|| Unconfined("this kernel has no Landlock".to_owned()))?;
-        let filter = filter
-            .iter()
-            .flat_map(|one| {
-                let [first, second] = one.code.to_ne_bytes();
-                let [a, b, c, d] = one.k.to_ne_bytes();
-                [first, second, one.jt, one.jf, a, b, c, d]
-            })
-            .collect();
+        let filter = encoded(&filter);
         Ok(Prepared { rules, filter })
+    }
+
+    fn world(&self) -> World {
+        if self.network {
+            World::HostWithNetwork
+        } else {
+            World::Host
+        }
     }
 
     fn rules(&self) -> Result<landlock::RulesetCreated, Unconfined> {
@@ -107,6 +112,25 @@ impl Confinement {
             .and_then(|rules| rules.add_rules(path_beneath_rules(&self.write, writable)))
             .map_err(|error| Unconfined(format!("Landlock: {error}")))
     }
+}
+
+/// Give up every capability, also those that root gets by executing a program.
+fn drop_capabilities() -> Result<(), Unconfined> {
+    use rustix::thread::{
+        CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+        remove_capability_from_bounding_set, set_capabilities,
+    };
+
+    let _ = clear_ambient_capability_set(); // without privileges there is none
+    for capability in CapabilitySet::all().iter() {
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    let none = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    set_capabilities(None, none).map_err(|error| Unconfined(format!("capabilities: {error}")))
 }
 
 fn ruleset(network: bool) -> Result<landlock::RulesetCreated, Unconfined> {
@@ -164,7 +188,13 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_process_madvise,
     libc::SYS_migrate_pages,
     libc::SYS_move_pages,
-    // Memory, queues and semaphores that processes of the same user share without a path.
+    // Its modes cannot be examined; programs fall back to `openat`.
+    libc::SYS_openat2,
+];
+
+/// Memory, queues and semaphores that processes of the same user share without a path; a command
+/// with namespaces has its own.
+const SHARED: &[libc::c_long] = &[
     libc::SYS_shmget,
     libc::SYS_shmat,
     libc::SYS_shmctl,
@@ -181,34 +211,128 @@ const REFUSED: &[libc::c_long] = &[
 ];
 
 /// System calls that change a process, with the argument that is not zero for another one.
-const REFUSED_FOR_OTHERS: &[(libc::c_long, u8)] =
-    &[(libc::SYS_prlimit64, 0), (libc::SYS_setpriority, 1)];
+const REFUSED_FOR_OTHERS: &[(libc::c_long, u8)] = &[
+    (libc::SYS_prlimit64, 0),
+    (libc::SYS_setpriority, 1),
+    (libc::SYS_ioprio_set, 1),
+    (libc::SYS_sched_setaffinity, 0),
+    (libc::SYS_sched_setattr, 0),
+    (libc::SYS_sched_setparam, 0),
+    (libc::SYS_sched_setscheduler, 0),
+];
+
+/// System calls with an argument whose bits under a mask must not have a value.
+const REFUSED_VALUES: &[(libc::c_long, u8, u64, u64)] = &[
+    // Input to the terminal that somebody sits at.
+    (libc::SYS_ioctl, 1, 0xffff_ffff, 0x5412),
+    (libc::SYS_ioctl, 1, 0xffff_ffff, 0x541c),
+    // Modes: set-user-ID, set-group-ID.
+    (libc::SYS_fchmod, 1, 0o4000, 0o4000),
+    (libc::SYS_fchmod, 1, 0o2000, 0o2000),
+    (libc::SYS_fchmodat, 2, 0o4000, 0o4000),
+    (libc::SYS_fchmodat, 2, 0o2000, 0o2000),
+    (SYS_FCHMODAT2, 2, 0o4000, 0o4000),
+    (SYS_FCHMODAT2, 2, 0o2000, 0o2000),
+    (libc::SYS_openat, 3, 0o4000, 0o4000),
+    (libc::SYS_openat, 3, 0o2000, 0o2000),
+    (libc::SYS_mknodat, 2, 0o4000, 0o4000),
+    (libc::SYS_mknodat, 2, 0o2000, 0o2000),
+    // Devices.
+    (libc::SYS_mknodat, 2, 0o170_000, 0o020_000),
+    (libc::SYS_mknodat, 2, 0o170_000, 0o060_000),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1, 0o4000, 0o4000),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1, 0o2000, 0o2000),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 2, 0o4000, 0o4000),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 2, 0o2000, 0o2000),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1, 0o4000, 0o4000),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1, 0o2000, 0o2000),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1, 0o4000, 0o4000),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1, 0o2000, 0o2000),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1, 0o170_000, 0o020_000),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1, 0o170_000, 0o060_000),
+    // Sockets of virtual machines, which no namespace separates.
+    (libc::SYS_socket, 0, 0xffff_ffff, 40),
+];
+
+/// `fchmodat2`, Linux 6.6, on every processor.
+const SYS_FCHMODAT2: libc::c_long = 452;
 
 /// The bit that marks a call of the x32 interface, which would bypass rules by number.
 #[cfg(target_arch = "x86_64")]
 const X32: i64 = 0x4000_0000;
 
-fn filter(network: bool) -> Result<BpfProgram, Unconfined> {
+/// Where a command runs, as far as the filter must know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum World {
+    /// In the host's, without sockets.
+    Host,
+    /// In the host's, with sockets.
+    HostWithNetwork,
+    /// In namespaces of its own, which separate sockets and shared memory.
+    Own,
+}
+
+/// The instructions of the filter for a command that runs in namespaces of its own.
+///
+/// # Errors
+/// This processor has no filter.
+pub fn namespace_filter() -> Result<Vec<u8>, Unconfined> {
+    filter(World::Own).map(|filter| encoded(&filter))
+}
+
+fn encoded(filter: &BpfProgram) -> Vec<u8> {
+    filter
+        .iter()
+        .flat_map(|one| {
+            let [first, second] = one.code.to_ne_bytes();
+            let [a, b, c, d] = one.k.to_ne_bytes();
+            [first, second, one.jt, one.jf, a, b, c, d]
+        })
+        .collect()
+}
+
+fn filter(world: World) -> Result<BpfProgram, Unconfined> {
     let failed = |error: &dyn fmt::Display| Unconfined(format!("seccomp: {error}"));
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| failed(&error))?;
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
+    let mut refuse = |number: i64, argument: u8, operation: SeccompCmpOp, value: u64| {
+        let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operation, value)
+            .and_then(|condition| SeccompRule::new(vec![condition]))
+            .map_err(|error| failed(&error))?;
+        rules.entry(number).or_default().push(condition);
+        Ok(())
+    };
+    for &(number, argument, mask, value) in REFUSED_VALUES {
+        refuse(number, argument, SeccompCmpOp::MaskedEq(mask), value)?;
+    }
+    for &(number, argument) in REFUSED_FOR_OTHERS {
+        if world != World::Own {
+            refuse(number, argument, SeccompCmpOp::Ne, 0)?;
+        }
+    }
     let mut numbers = REFUSED.to_vec();
-    if !network {
+    if world != World::Own {
+        numbers.extend(SHARED);
+    }
+    if world == World::Host {
         // Unix sockets too: by path they reach daemons that run commands, such as Docker's.
         numbers.push(libc::SYS_socket);
     }
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     for number in numbers {
         rules.insert(number, Vec::new());
-        #[cfg(target_arch = "x86_64")]
-        rules.insert(number | X32, Vec::new());
     }
-    for &(number, argument) in REFUSED_FOR_OTHERS {
-        let names_another =
-            SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)
-                .and_then(|condition| SeccompRule::new(vec![condition]))
-                .map_err(|error| failed(&error))?;
-        rules.insert(number, vec![names_another]);
-        #[cfg(target_arch = "x86_64")]
+    #[cfg(target_arch = "x86_64")]
+    for number in rules.keys().copied().collect::<Vec<_>>() {
         rules.insert(number | X32, Vec::new());
     }
     let refused = SeccompAction::Errno(u32::try_from(libc::EPERM).unwrap_or(1));

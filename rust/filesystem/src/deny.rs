@@ -86,7 +86,7 @@ fn binds(protects: Protects, access: Access) -> bool {
     clippy::cast_sign_loss,
     reason = "the types differ between systems"
 )]
-fn identity(stat: &Stat) -> (u64, u64) {
+pub(crate) fn identity(stat: &Stat) -> (u64, u64) {
     (stat.st_dev as u64, stat.st_ino as u64)
 }
 

@@ -15,7 +15,11 @@ mod operations;
 mod reach;
 mod replace;
 
+pub use rustix::fs::Stat;
+pub use rustix::io::Errno;
+
 pub use deny::{Deny, Protects};
 pub use error::{Access, Fault};
 pub use operations::{Entry, EntryKind, fill_from, read_all};
 pub use reach::Reach;
+pub use replace::{TEMPORARY_PREFIX, Target};

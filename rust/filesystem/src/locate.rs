@@ -10,17 +10,12 @@ use rustix::io::Errno;
 
 use crate::deny::components;
 use crate::error::{Access, Fault};
-use crate::reach::{Reach, Root};
+use crate::reach::{Reach, Root, TO_PASS};
 
 /// The number that the kernel follows in one path.
 const LINKS_AT_MOST: usize = 40;
 /// The longest path that Linux accepts.
 const PATH_BYTES: usize = 4_096;
-
-#[cfg(any(target_os = "linux", target_os = "android"))]
-const TO_PASS: OFlags = OFlags::PATH;
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-const TO_PASS: OFlags = OFlags::RDONLY;
 
 /// A last name in an open folder; the name was not a link when it was read.
 #[derive(Debug)]
@@ -60,7 +55,7 @@ impl Reach {
         path: &[OsString],
         access: Access,
         flags: OFlags,
-    ) -> Result<Option<OwnedFd>, Fault> {
+    ) -> Result<Option<(OwnedFd, Vec<OsString>)>, Fault> {
         use rustix::fs::{ResolveFlags, openat2};
 
         let (root, rest) = self.root_of(path, access)?;
@@ -73,8 +68,12 @@ impl Reach {
         let resolve =
             ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
         match openat2(&folder, below.as_path(), flags, Mode::empty(), resolve) {
-            Ok(_) if self.deny.closes_path(&real, access) => Err(Fault::Protected),
-            Ok(file) => Ok(Some(file)),
+            Ok(_)
+                if self.deny.closes_path(&real, access) || self.deny.closes_path(path, access) =>
+            {
+                Err(Fault::Protected)
+            }
+            Ok(file) => Ok(Some((file, real))),
             Err(Errno::NOENT) => Err(Fault::System(Errno::NOENT)),
             // A link, a kernel without the call, a filter that refuses it, or a rename in the meantime.
             Err(_) => Ok(None),
@@ -87,7 +86,7 @@ impl Reach {
         _path: &[OsString],
         _access: Access,
         _flags: OFlags,
-    ) -> Result<Option<OwnedFd>, Fault> {
+    ) -> Result<Option<(OwnedFd, Vec<OsString>)>, Fault> {
         Ok(None)
     }
 
@@ -99,11 +98,24 @@ impl Reach {
         missing: Missing,
     ) -> Result<Located, Fault> {
         let (root, rest) = self.root_of(path, access)?;
+        let named = without_dots(path);
+        if self.deny.closes_path(&named, access) {
+            return Err(Fault::Protected);
+        }
+        if missing == Missing::IsMade {
+            self.root_of(&named, access)?; // no folder is left behind by a path that leads out
+        }
         let mut walk = Walk::new(root, rest)?;
         let mut links = 0;
         while let Some(part) = walk.ahead.pop() {
             if part == ".." {
-                walk.climb()?;
+                if !walk.climb() {
+                    links += 1;
+                    if links > LINKS_AT_MOST {
+                        return Err(Fault::TooManyLinks);
+                    }
+                    self.leave_root(&mut walk, access)?;
+                }
                 continue;
             }
             if let Some(target) = walk.link(&part)? {
@@ -126,10 +138,35 @@ impl Reach {
         walk.ended(self, access)
     }
 
+    /// `..` above a root goes on below another one that contains the folder, or is refused.
+    fn leave_root(&self, walk: &mut Walk, access: Access) -> Result<(), Fault> {
+        let mut path = walk.real.clone();
+        path.pop();
+        while walk.ahead.last().is_some_and(|part| part == "..") {
+            walk.ahead.pop();
+            path.pop();
+        }
+        path.extend(walk.ahead.drain(..).rev());
+        let (root, rest) = self
+            .root_of(&path, access)
+            .map_err(|_| Fault::LeavesReach)?;
+        *walk = Walk::new(root, rest)?;
+        Ok(())
+    }
+
     /// Go on where a link leads: below its own folder, or below a permitted one.
     fn follow(&self, walk: &mut Walk, target: &OsStr, access: Access) -> Result<(), Fault> {
         let target = Path::new(target);
         let parts = components(target);
+        let mut named = if target.is_absolute() {
+            Vec::new()
+        } else {
+            walk.real.clone()
+        };
+        named.extend(parts.iter().chain(walk.ahead.iter().rev()).cloned());
+        if self.deny.closes_path(&without_dots(&named), access) {
+            return Err(Fault::Protected);
+        }
         if target.is_absolute() {
             let (root, rest) = self
                 .root_of(&parts, access)
@@ -145,11 +182,17 @@ impl Reach {
     }
 }
 
-impl Root {
-    fn open(&self) -> Result<OwnedFd, Fault> {
-        let flags = TO_PASS | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(rustix::fs::open(&self.real_path, flags, Mode::empty())?)
+/// A path as it is spelled, for the rules that protect names: `.git` may be a link to another one.
+fn without_dots(path: &[OsString]) -> Vec<OsString> {
+    let mut named: Vec<OsString> = Vec::with_capacity(path.len());
+    for part in path {
+        if part == ".." {
+            named.pop();
+        } else {
+            named.push(part.clone());
+        }
     }
+    named
 }
 
 /// The state of a walk: the open folders from the root down, and the names still to resolve.
@@ -172,11 +215,8 @@ impl Walk {
             }),
             // A reach entry may be a single file: its folder is opened, and only its name is used.
             Err(Fault::System(Errno::NOTDIR | Errno::NOENT)) if rest.is_empty() => {
-                let (Some(name), Some(parent)) = (real.pop(), root.real_path.parent()) else {
-                    return Err(Fault::NotPermitted);
-                };
-                let flags = TO_PASS | OFlags::DIRECTORY | OFlags::CLOEXEC;
-                let folder = rustix::fs::open(parent, flags, Mode::empty())?;
+                let (folder, name) = root.open_parent()?;
+                real.pop();
                 Ok(Self {
                     folders: vec![folder],
                     real,
@@ -192,13 +232,13 @@ impl Walk {
     }
 
     /// Go up one folder by the descriptors already open: the kernel never resolves `..`.
-    fn climb(&mut self) -> Result<(), Fault> {
+    fn climb(&mut self) -> bool {
         if self.folders.len() < 2 {
-            return Err(Fault::LeavesReach);
+            return false;
         }
         self.folders.pop();
         self.real.pop();
-        Ok(())
+        true
     }
 
     /// Where the link of this name points; `None` if it is not a link, or does not exist.
@@ -230,6 +270,7 @@ impl Walk {
             }
             // It was replaced by a link in the meantime.
             Err(Errno::LOOP) => Err(Fault::KeptChanging),
+            Err(Errno::NOTDIR) if self.link(name)?.is_some() => Err(Fault::KeptChanging),
             Err(errno) => Err(errno.into()),
         }
     }

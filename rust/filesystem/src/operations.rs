@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{Read, Seek};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -13,10 +13,18 @@ use rustix::io::Errno;
 use crate::error::{Access, Fault};
 use crate::locate::{Missing, asked, check_file};
 use crate::reach::Reach;
-use crate::replace::replace;
+use crate::replace::{Target, replace};
 
 /// How often a walk is tried while the directory changes.
 const ATTEMPTS: usize = 8;
+
+/// NONBLOCK: opening a FIFO must not wait for a writer.
+const FILE: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::NOCTTY)
+    .union(OFlags::CLOEXEC);
+const FOLDER: OFlags = FILE.union(OFlags::DIRECTORY);
 
 /// What an entry of a folder is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +53,7 @@ pub struct Entry {
 }
 
 impl Reach {
-    /// A regular file of at most `limit` bytes, and its current size.
+    /// A regular file of at most `limit` bytes, its current size, and its path without links.
     ///
     /// # Errors
     /// A [`Fault`]; nothing outside the reach was opened.
@@ -54,8 +62,9 @@ impl Reach {
         path: &Path,
         working_folder: &Path,
         limit: u64,
-    ) -> Result<(File, usize), Fault> {
-        let file = File::from(self.open_to_read(path, working_folder)?);
+    ) -> Result<(File, usize, PathBuf), Fault> {
+        let (file, real) = self.open_to_read(path, working_folder, FILE)?;
+        let file = File::from(file);
         let stat = check_file(self, &file, Access::Read)?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {}
@@ -64,7 +73,7 @@ impl Reach {
         }
         let size = u64::try_from(stat.st_size).unwrap_or(0);
         match usize::try_from(size) {
-            Ok(bytes) if size <= limit => Ok((file, bytes)),
+            Ok(bytes) if size <= limit => Ok((file, bytes, joined(&real))),
             _ => Err(Fault::TooLarge),
         }
     }
@@ -77,8 +86,28 @@ impl Reach {
         let path = asked(path, working_folder)?;
         again(|| {
             let located = self.locate(&path, Access::Write, Missing::Fails)?;
-            replace(self, &located, bytes)
+            replace(self, &located, bytes, false).map(drop)
         })
+    }
+
+    /// Where a file is or will be written: its open folder and its name. With `make_folders`
+    /// missing ones are created.
+    ///
+    /// # Errors
+    /// A [`Fault`].
+    pub fn target(
+        &self,
+        path: &Path,
+        working_folder: &Path,
+        make_folders: bool,
+    ) -> Result<Target, Fault> {
+        let path = asked(path, working_folder)?;
+        let missing = if make_folders {
+            Missing::IsMade
+        } else {
+            Missing::Fails
+        };
+        again(|| self.locate(&path, Access::Write, missing)).map(Target::new)
     }
 
     /// Create a folder and its parents; one that exists is not changed.
@@ -140,21 +169,58 @@ impl Reach {
     /// # Errors
     /// A [`Fault`].
     pub fn list(&self, path: &Path, working_folder: &Path) -> Result<Vec<Entry>, Fault> {
-        let path = asked(path, working_folder)?;
-        let opened = again(|| {
-            let located = self.locate(&path, Access::Read, Missing::Fails)?;
-            let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let folder = rustix::fs::openat(&located.parent, &located.name, flags, Mode::empty())?;
-            check_file(self, &folder, Access::Read)?;
-            Ok((folder, located.real))
-        });
-        let (folder, mut real) = match opened {
-            Ok(opened) => opened,
+        let (folder, real) = match self.open_to_read(path, working_folder, FOLDER) {
             Err(Fault::System(Errno::NOENT)) => return Ok(Vec::new()),
-            Err(fault) => return Err(fault),
+            opened => opened?,
         };
         let mut entries = Vec::new();
-        for item in rustix::fs::Dir::read_from(&folder)? {
+        for (name, _) in self.entries(&folder, real)? {
+            match rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => entries.push(entry(name, &stat)),
+                Err(Errno::NOENT) => {} // deleted while the folder was read
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The path of a folder without links, and the names and kinds of its entries, by name.
+    ///
+    /// # Errors
+    /// A [`Fault`].
+    pub fn names(
+        &self,
+        path: &Path,
+        working_folder: &Path,
+    ) -> Result<(PathBuf, Vec<(OsString, EntryKind)>), Fault> {
+        let (folder, real) = self.open_to_read(path, working_folder, FOLDER)?;
+        let place = joined(&real);
+        let mut named = Vec::new();
+        for (name, found) in self.entries(&folder, real)? {
+            let kind = match found {
+                FileType::Unknown => {
+                    match rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
+                        Ok(stat) => FileType::from_raw_mode(stat.st_mode),
+                        Err(Errno::NOENT) => continue,
+                        Err(errno) => return Err(errno.into()),
+                    }
+                }
+                known => known,
+            };
+            named.push((name, kind_of(kind)));
+        }
+        Ok((place, named))
+    }
+
+    /// The entries of an open folder that may be read, by name.
+    fn entries(
+        &self,
+        folder: &OwnedFd,
+        mut real: Vec<OsString>,
+    ) -> Result<Vec<(OsString, FileType)>, Fault> {
+        check_file(self, folder, Access::Read)?;
+        let mut entries = Vec::new();
+        for item in rustix::fs::Dir::read_from(folder)? {
             let item = item?;
             let name = item.file_name().to_bytes();
             if name == b"." || name == b".." {
@@ -162,33 +228,29 @@ impl Reach {
             }
             let name = std::ffi::OsStr::from_bytes(name).to_owned();
             real.push(name.clone());
-            let is_closed = self.deny.closes_path(&real, Access::Read);
+            if !self.deny.closes_path(&real, Access::Read) {
+                entries.push((name, item.file_type()));
+            }
             real.pop();
-            if is_closed {
-                continue;
-            }
-            match rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => entries.push(entry(name, &stat)),
-                Err(Errno::NOENT) => {} // deleted while the folder was read
-                Err(errno) => return Err(errno.into()),
-            }
         }
-        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        entries.sort_by(|one, other| one.0.cmp(&other.0));
         Ok(entries)
     }
 
-    fn open_to_read(&self, path: &Path, working_folder: &Path) -> Result<OwnedFd, Fault> {
+    fn open_to_read(
+        &self,
+        path: &Path,
+        working_folder: &Path,
+        flags: OFlags,
+    ) -> Result<(OwnedFd, Vec<OsString>), Fault> {
         let path = asked(path, working_folder)?;
-        // NONBLOCK: opening a FIFO must not wait for a writer.
-        let flags =
-            OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        if let Some(file) = self.open_at_once(&path, Access::Read, flags)? {
-            return Ok(file);
+        if let Some(opened) = self.open_at_once(&path, Access::Read, flags)? {
+            return Ok(opened);
         }
         again(|| {
             let located = self.locate(&path, Access::Read, Missing::Fails)?;
             match rustix::fs::openat(&located.parent, &located.name, flags, Mode::empty()) {
-                Ok(file) => Ok(file),
+                Ok(file) => Ok((file, located.real)),
                 Err(Errno::LOOP) => Err(Fault::KeptChanging),
                 Err(Errno::NXIO) => Err(Fault::NotRegular), // a socket
                 Err(errno) => Err(errno.into()),
@@ -253,16 +315,26 @@ pub fn read_all(mut file: File, limit: u64) -> Result<Vec<u8>, Fault> {
     reason = "a time in seconds is a float in Python"
 )]
 fn entry(name: OsString, stat: &Stat) -> Entry {
-    let kind = match FileType::from_raw_mode(stat.st_mode) {
+    Entry {
+        name,
+        kind: kind_of(FileType::from_raw_mode(stat.st_mode)),
+        size: u64::try_from(stat.st_size).unwrap_or(0),
+        modified: stat.st_mtime as f64 + stat.st_mtime_nsec as f64 / 1e9,
+    }
+}
+
+fn kind_of(found: FileType) -> EntryKind {
+    match found {
         FileType::RegularFile => EntryKind::File,
         FileType::Directory => EntryKind::Folder,
         FileType::Symlink => EntryKind::Link,
         _ => EntryKind::Other,
-    };
-    Entry {
-        name,
-        kind,
-        size: u64::try_from(stat.st_size).unwrap_or(0),
-        modified: stat.st_mtime as f64 + stat.st_mtime_nsec as f64 / 1e9,
     }
+}
+
+/// The absolute path of real components.
+pub(crate) fn joined(real: &[OsString]) -> PathBuf {
+    std::iter::once(std::ffi::OsStr::new("/"))
+        .chain(real.iter().map(OsString::as_os_str))
+        .collect()
 }

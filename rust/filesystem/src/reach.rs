@@ -1,9 +1,13 @@
 //! The folders and files that one caller may read and write.
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use crate::deny::{Deny, components};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::deny::{Deny, components, identity};
 use crate::error::{Access, Fault};
 
 /// What one caller may read and write, and what remains closed to it.
@@ -21,7 +25,8 @@ pub(crate) struct Root {
     given: Vec<OsString>,
     /// Without symbolic links; the same as `given` if it does not exist yet.
     pub(crate) real: Vec<OsString>,
-    pub(crate) real_path: PathBuf,
+    /// Device and inode when the reach was judged; `None` if nothing was there.
+    judged: Option<(u64, u64)>,
 }
 
 impl Root {
@@ -30,8 +35,26 @@ impl Root {
         Self {
             given: components(path),
             real: components(&real_path),
-            real_path,
+            judged: rustix::fs::lstat(&real_path)
+                .ok()
+                .map(|stat| identity(&stat)),
         }
+    }
+
+    /// The folder that was judged; a link or another folder in its place is not opened.
+    pub(crate) fn open(&self) -> Result<OwnedFd, Fault> {
+        let folder = open_without_links(&self.real)?;
+        let found = identity(&rustix::fs::fstat(&folder)?);
+        if self.judged.is_some_and(|judged| judged != found) {
+            return Err(Fault::LeavesReach);
+        }
+        Ok(folder)
+    }
+
+    /// For a root that is a single file: its folder and its name.
+    pub(crate) fn open_parent(&self) -> Result<(OwnedFd, OsString), Fault> {
+        let (name, parent) = self.real.split_last().ok_or(Fault::NotPermitted)?;
+        Ok((open_without_links(parent)?, name.clone()))
     }
 
     /// The part of `path` below this root.
@@ -44,7 +67,7 @@ impl Root {
 }
 
 impl Reach {
-    /// A reach of absolute folders or single files. Writable ones are readable too.
+    /// A reach of absolute folders or single files. What may be written may not be read for that.
     #[must_use]
     pub fn new(read: &[PathBuf], write: &[PathBuf], deny: Deny) -> Self {
         let roots = |paths: &[PathBuf]| {
@@ -67,18 +90,54 @@ impl Reach {
         path: &'path [OsString],
         access: Access,
     ) -> Result<(&Root, &'path [OsString]), Fault> {
-        let readable: &[Root] = if access == Access::Read {
-            &self.read
-        } else {
-            &[]
+        let roots = match access {
+            Access::Read => &self.read,
+            Access::Write => &self.write,
         };
-        self.write
+        roots
             .iter()
-            .chain(readable)
             .filter_map(|root| Some((root, root.below(path)?)))
             .min_by_key(|(_, rest)| rest.len())
             .ok_or(Fault::NotPermitted)
     }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) const TO_PASS: OFlags = OFlags::PATH;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) const TO_PASS: OFlags = OFlags::RDONLY;
+
+/// A folder by its real path; [`Fault::LeavesReach`] if a component of it is a link by now.
+fn open_without_links(real: &[OsString]) -> Result<OwnedFd, Fault> {
+    let flags = TO_PASS | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut folder = rustix::fs::open("/", flags, Mode::empty())?;
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    {
+        use rustix::fs::ResolveFlags;
+
+        let below: PathBuf = real.iter().collect();
+        let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        if !real.is_empty() {
+            match rustix::fs::openat2(&folder, &below, flags, Mode::empty(), resolve) {
+                Ok(opened) => return Ok(opened),
+                Err(Errno::NOSYS | Errno::PERM | Errno::AGAIN) => {}
+                Err(Errno::LOOP) => return Err(Fault::LeavesReach),
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+    for name in real {
+        folder = match rustix::fs::openat(&folder, name, flags, Mode::empty()) {
+            Ok(next) => next,
+            Err(Errno::LOOP) => return Err(Fault::LeavesReach),
+            // `O_DIRECTORY` answers this for a link too.
+            Err(Errno::NOTDIR) if rustix::fs::readlinkat(&folder, name, Vec::new()).is_ok() => {
+                return Err(Fault::LeavesReach);
+            }
+            Err(errno) => return Err(errno.into()),
+        };
+    }
+    Ok(folder)
 }
 
 /// A root must be absolute and have no `..`, so that it permits exactly what it names.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::os::fd::IntoRawFd;
 use std::path::PathBuf;
 
-use ethos_registry_filesystem::confine::{Confinement, probe};
+use ethos_registry_filesystem::confine::{Confinement, namespace_filter, probe};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
@@ -60,4 +60,14 @@ pub(crate) fn prepare_confinement(
 #[pyfunction]
 pub(crate) fn confinement_problem() -> PyResult<Option<String>> {
     checked(|| Ok(probe().err().map(|error| error.to_string())))
+}
+
+/// The seccomp filter for a command in namespaces of its own, as the kernel reads it.
+#[pyfunction]
+pub(crate) fn namespace_filter_instructions() -> PyResult<Cow<'static, [u8]>> {
+    checked(|| {
+        namespace_filter()
+            .map(Cow::Owned)
+            .map_err(|error| PyOSError::new_err(error.to_string()))
+    })
 }

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
 use crate::call;
+use crate::redact::{KnownSecrets, redacted};
 use crate::reducer::{Beginning, Call, NativeReducer, policy};
 use crate::sanitize::{Fence, without_forgeries};
 use crate::source::PyText;
@@ -29,9 +30,14 @@ type Finished<'py> = (Bound<'py, PyString>, usize, Option<u64>);
 /// With `fence`, the name of the tool and where its output came from, template tokens and forged
 /// fences are removed before the trim, and the sent text is the trimmed one in a fence of at most
 /// 363 characters, as `wrap` makes it. When that fails, a fence around a notice is sent instead.
+///
+/// `stated_chars` is the length that the marker states, if it is not that of `text`: `text` was
+/// redacted. With `is_start`, `text` is only the start of an output of that length, of at least
+/// `cap` characters. With `redacts`, credentials (`known` values among them) that only a
+/// reducer makes visible are taken out of what it leaves.
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 #[pyfunction]
-#[pyo3(signature = (text, cap, reducer=None, args=None, ok=true, *, exit_code=None, fence=None, target_chars=None, level=None))]
+#[pyo3(signature = (text, cap, reducer=None, args=None, ok=true, *, exit_code=None, fence=None, target_chars=None, level=None, stated_chars=None, is_start=false, redacts=false, known=None))]
 pub(crate) fn finish<'py>(
     text: Bound<'py, PyString>,
     cap: &Bound<'py, PyInt>,
@@ -42,8 +48,20 @@ pub(crate) fn finish<'py>(
     fence: Option<(Bound<'py, PyString>, Bound<'py, PyString>)>,
     target_chars: Option<usize>,
     level: Option<&str>,
+    stated_chars: Option<usize>,
+    is_start: bool,
+    redacts: bool,
+    known: Option<&Bound<'py, KnownSecrets>>,
 ) -> PyResult<Finished<'py>> {
     let cap_chars = characters(cap)?;
+    let steps = Steps {
+        reducer,
+        cap_chars,
+        stated_chars,
+        is_start,
+        redacts,
+        known,
+    };
     let call = Call {
         args,
         ok,
@@ -52,13 +70,12 @@ pub(crate) fn finish<'py>(
     };
     if let Some((tool, source)) = fence {
         let fence = Fence::new(&tool, &source)?;
-        let finished =
-            call::attempted(|| fenced(&text, reducer, call, cap_chars, &fence).map(Some));
+        let finished = call::attempted(|| fenced(&text, &steps, call, &fence).map(Some));
         return finished.map_or_else(|| Ok((fence.around_notice()?, text.len()?, None)), Ok);
     }
     let limit_chars = cap_chars.saturating_add(MARKER_MAX_CHARS);
     let finished = call::caught(|| {
-        let entering = reduced(&text, reducer, call, cap_chars, limit_chars)?;
+        let entering = reduced(&text, &steps, call, limit_chars)?;
         let reduced_chars = entering.total_chars;
         let (sent, truncated_from) = trimmed(entering, cap_chars)?;
         Ok((sent, reduced_chars, truncated_from))
@@ -84,8 +101,9 @@ pub(crate) fn trim_text<'py>(
     let cap_chars = characters(cap)?;
     call::checked(|| {
         trimmed(
-            Beginning {
+            Entering {
                 total_chars: text.len()?,
+                is_start: false,
                 text,
             },
             cap_chars,
@@ -100,58 +118,93 @@ pub(crate) fn replace_surrogates(text: Bound<'_, PyString>) -> PyResult<Bound<'_
     call::checked(|| same_unless_changed(text, |plain| without_surrogates(plain)))
 }
 
+/// What a call of [`finish`] asks for.
+struct Steps<'a, 'py> {
+    reducer: Option<&'a Bound<'py, NativeReducer>>,
+    cap_chars: usize,
+    stated_chars: Option<usize>,
+    is_start: bool,
+    redacts: bool,
+    known: Option<&'a Bound<'py, KnownSecrets>>,
+}
+
+/// The text that enters the trim.
+struct Entering<'py> {
+    text: Bound<'py, PyString>,
+    /// The length that is stated if the trim cuts it.
+    total_chars: usize,
+    /// Whether more of it follows.
+    is_start: bool,
+}
+
 /// All steps for untrusted output: it is sanitised before the trim and fenced after it.
 fn fenced<'py>(
     text: &Bound<'py, PyString>,
-    reducer: Option<&Bound<'py, NativeReducer>>,
+    steps: &Steps<'_, 'py>,
     call: Call<'_, 'py>,
-    cap_chars: usize,
     fence: &Fence<'py>,
 ) -> PyResult<Finished<'py>> {
-    let safe = without_forgeries(reduced(text, reducer, call, cap_chars, usize::MAX)?.text)?;
-    let entering = Beginning {
-        total_chars: safe.len()?,
-        text: safe,
-    };
+    let mut entering = reduced(text, steps, call, usize::MAX)?;
+    let before = entering.text.len()?;
+    entering.text = without_forgeries(entering.text)?;
+    let after = entering.text.len()?;
+    // The stated length counts what was redacted, not what was made safe.
+    entering.total_chars = (entering.total_chars + after).saturating_sub(before);
     let reduced_chars = entering.total_chars;
-    let (body, truncated_from) = trimmed(entering, cap_chars)?;
+    let (body, truncated_from) = trimmed(entering, steps.cap_chars)?;
     Ok((fence.around(body)?, reduced_chars, truncated_from))
 }
 
 /// Step 1: what the reducer leaves of `text`, as much of it as the trim will look at.
 fn reduced<'py>(
     text: &Bound<'py, PyString>,
-    reducer: Option<&Bound<'py, NativeReducer>>,
+    steps: &Steps<'_, 'py>,
     call: Call<'_, 'py>,
-    cap_chars: usize,
     limit_chars: usize,
-) -> PyResult<Beginning<'py>> {
+) -> PyResult<Entering<'py>> {
     let beginning = |reducer: &Bound<'py, NativeReducer>| {
-        reducer.get().beginning(text, call, cap_chars, limit_chars)
+        reducer
+            .get()
+            .beginning(text, call, steps.cap_chars, limit_chars)
     };
-    match reducer.and_then(beginning) {
-        Some(beginning) => Ok(beginning),
-        None => Ok(Beginning {
-            total_chars: text.len()?,
+    let Some(beginning) = steps.reducer.and_then(beginning) else {
+        return Ok(Entering {
+            total_chars: steps.stated_chars.map_or_else(|| text.len(), Ok)?,
             text: text.clone(),
-        }),
-    }
+            is_start: steps.is_start,
+        });
+    };
+    let Beginning { text, total_chars } = beginning;
+    let is_start = text.len()? < total_chars;
+    Ok(Entering {
+        text: if steps.redacts {
+            redacted(text, steps.known)?
+        } else {
+            text
+        },
+        total_chars,
+        is_start,
+    })
 }
 
 /// Steps 2 and 3: `entering` without surrogates, down to `cap_chars` characters and a marker.
 ///
 /// A surrogate and U+FFFD are one character each, so only what is kept has to be repaired.
 fn trimmed(
-    entering: Beginning<'_>,
+    entering: Entering<'_>,
     cap_chars: usize,
 ) -> PyResult<(Bound<'_, PyString>, Option<u64>)> {
-    let Beginning { text, total_chars } = entering;
+    let Entering {
+        text,
+        total_chars,
+        is_start,
+    } = entering;
     let source = plain(&text)?;
     let verdict = if is_ascii(&source)? {
-        let Ok(verdict) = judge(&Ascii::known(source.to_str()?), total_chars, cap_chars);
+        let Ok(verdict) = judge(&Ascii::known(source.to_str()?), is_start, cap_chars);
         verdict
     } else {
-        judge(&PyText::new(&source)?, total_chars, cap_chars)?
+        judge(&PyText::new(&source)?, is_start, cap_chars)?
     };
     match verdict {
         Trim::Passes(truncated_from) => {
@@ -168,15 +221,13 @@ fn trimmed(
     }
 }
 
-/// What the trim does to an input of `total_chars` characters that begins with `source`.
-fn judge<S: Source>(source: &S, total_chars: usize, cap_chars: usize) -> Result<Trim, S::Error> {
-    if source.characters(0, source.end())? == total_chars {
+/// What the trim does to an input that is `source`, or starts with it.
+fn judge<S: Source>(source: &S, is_start: bool, cap_chars: usize) -> Result<Trim, S::Error> {
+    if !is_start {
         return trim::trim(source, cap_chars);
     }
-    match source.position(cap_chars)? {
-        Some(position) => Ok(Trim::CutAt(trim::keep(source, position)?)),
-        None => Ok(Trim::Passes(None)),
-    }
+    let position = source.position(cap_chars)?.unwrap_or(source.end());
+    Ok(Trim::CutAt(trim::keep(source, position)?))
 }
 
 /// What `change` makes of the plain text, or `text` itself, subclass and all, when that is equal.

@@ -15,8 +15,9 @@ use crate::table::ToolTable;
 /// Tools of MCP servers and plugins skip it; a tool of both a server and a plugin passes both of
 /// theirs. `allowed_mcp_tools` maps a server to bare names; every tool of a server that is absent
 /// passes. `granted_tools` names tools of any kind, and binds those that always are included too.
-/// `exclude_tools` is stronger than everything. `TypeError` for lists that are no
-/// sequences of `str`; an entry that holds a lone surrogate matches nothing and is ignored.
+/// `exclude_tools` is stronger than everything; its entries are names, or `toolset:<group>` for the
+/// tools of a group, of any kind. `TypeError` for lists that are not sequences of `str`; an entry
+/// that holds a lone surrogate matches nothing and is ignored.
 #[pyclass(frozen, module = "ethos_registry._core")]
 pub(crate) struct Gate {
     rules: Rules,
@@ -35,12 +36,15 @@ impl Gate {
         allowed_plugins: Option<NameList>,
         granted_tools: Option<NameList>,
     ) -> Self {
+        let excluded = exclude_tools.map(NameList::into_names).unwrap_or_default();
+        let (exclude_groups, exclude_tools) = split_groups(excluded);
         Self {
             rules: Rules {
                 granted_tools: granted_tools.map(NameList::into_names),
                 allowed_tools: allowed_tools.map(NameList::into_names),
                 allowed_groups: allowed_groups.map(NameList::into_names),
-                exclude_tools: exclude_tools.map(NameList::into_names).unwrap_or_default(),
+                exclude_tools,
+                exclude_groups,
                 allowed_mcp_servers: allowed_mcp_servers.map(NameList::into_names),
                 allowed_mcp_tools: allowed_mcp_tools.map(|lists| lists.0).unwrap_or_default(),
                 allowed_plugins: allowed_plugins.map(NameList::into_names),
@@ -51,16 +55,19 @@ impl Gate {
     /// The entries of each list that match no tool of `table`, sorted; lists without any are left
     /// out.
     ///
-    /// `allowed_tools` and `allowed_groups` match built-in tools only. MCP tools read
-    /// `server/tool`; `server/` is a server without a tool for which no bare name was given.
-    /// `granted_tools` is left out.
+    /// `allowed_tools` and `allowed_groups` match built-in tools only; excluded groups keep their
+    /// prefix and follow the names. MCP tools read `server/tool`; `server/` is a server without a
+    /// tool for which no bare name was given. `granted_tools` is left out.
     #[pyo3(signature = (table) -> "dict[str, list[str]]")]
     fn unmatched<'py>(&self, table: &Bound<'py, ToolTable>) -> PyResult<Bound<'py, PyDict>> {
         let unmatched = table.get().read(|table| self.rules.unmatched(table));
+        let groups = unmatched.exclude_groups.iter();
+        let groups = groups.map(|group| format!("{GROUP_PREFIX}{group}"));
+        let excluded = unmatched.exclude_tools.into_iter().chain(groups).collect();
         let lists = [
             ("allowed_tools", unmatched.allowed_tools),
             ("allowed_groups", unmatched.allowed_groups),
-            ("exclude_tools", unmatched.exclude_tools),
+            ("exclude_tools", excluded),
             ("allowed_mcp_servers", unmatched.allowed_mcp_servers),
             ("allowed_mcp_tools", unmatched.allowed_mcp_tools),
             ("allowed_plugins", unmatched.allowed_plugins),
@@ -68,6 +75,21 @@ impl Gate {
         let found = lists.into_iter().filter(|(_, entries)| !entries.is_empty());
         found.into_py_dict(table.py())
     }
+}
+
+/// The mark of a group among names; no name of a tool holds a colon.
+const GROUP_PREFIX: &str = "toolset:";
+
+/// The groups of a list without their prefix, and its other entries.
+fn split_groups(names: Names) -> (Names, Names) {
+    let (mut groups, mut rest) = (Names::new(), Names::new());
+    for name in names {
+        match name.strip_prefix(GROUP_PREFIX) {
+            Some(group) => groups.insert(group.into()),
+            None => rest.insert(name),
+        };
+    }
+    (groups, rest)
 }
 
 impl Gate {

@@ -44,6 +44,9 @@ mod _core {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+    /// Whether this is a debug build, which is many times slower: not one to measure.
+    #[pymodule_export]
+    const IS_DEBUG_BUILD: bool = cfg!(debug_assertions);
 
     #[pymodule_export]
     use crate::ablation::{reduce_without, reducer_families};
@@ -53,7 +56,9 @@ mod _core {
     use crate::clean::{as_displayed, without_escapes};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::confine::{confine_process, confinement_problem, prepare_confinement};
+    use crate::confine::{
+        confine_process, confinement_problem, namespace_filter_instructions, prepare_confinement,
+    };
     #[pymodule_export]
     use crate::definition::{join_json, json_bytes};
     #[pymodule_export]
@@ -91,7 +96,7 @@ mod _core {
     use crate::schema::{SchemaValidator, is_pattern};
     #[cfg(unix)]
     #[pymodule_export]
-    use crate::scoped_files::ScopedFiles;
+    use crate::scoped_files::{ScopedFiles, ScopedTarget};
     #[pymodule_export]
     use crate::sealed::SealedTable;
     #[pymodule_export]

@@ -14,13 +14,28 @@ use crate::text::{is_ascii, plain, slice};
 use crate::utf8::encoded;
 
 /// `text` with `[redacted: github token]` and the like for each credential that identifies itself
-/// by its shape; the same object if it has none.
+/// by its shape, and `[redacted: secret]` for each value of `known`; the same object if it has none.
 ///
-/// Shapes are prefixes that vendors publish, PEM private keys, JSON Web Tokens, bearer tokens and
-/// passwords in URLs. There is no entropy rule: hashes, UUIDs and base64 stay.
+/// Shapes are prefixes that vendors publish, PEM private keys, JSON Web Tokens, bearer tokens,
+/// passwords in URLs, and random values that are assigned to the name of a secret. Hashes, UUIDs
+/// and base64 stay. Escape sequences, backspaces and invisible characters within a credential do
+/// not hide it.
 #[pyfunction]
-pub(crate) fn redact(text: Bound<'_, PyString>) -> PyResult<Bound<'_, PyString>> {
-    call::checked(|| changed(text, core::redact))
+#[pyo3(signature = (text, known=None))]
+pub(crate) fn redact<'py>(
+    text: Bound<'py, PyString>,
+    known: Option<&Bound<'py, KnownSecrets>>,
+) -> PyResult<Bound<'py, PyString>> {
+    call::checked(|| redacted(text, known))
+}
+
+/// The same for other functions of this crate.
+pub(crate) fn redacted<'py>(
+    text: Bound<'py, PyString>,
+    known: Option<&Bound<'py, KnownSecrets>>,
+) -> PyResult<Bound<'py, PyString>> {
+    let known = known.and_then(|known| known.get().known.as_ref());
+    changed(text, |text| core::redact(text, known))
 }
 
 /// Finds known secret values literally. Values of fewer than 8 bytes are not searched for.
@@ -47,7 +62,8 @@ impl KnownSecrets {
         self.known.as_ref().map_or(0, core::Known::longest_bytes)
     }
 
-    /// `text` with `[redacted: secret]` for each value; the same object if it has none.
+    /// `text` with `[redacted: secret]` for each value as it is written; the same object if it has
+    /// none.
     fn redact<'py>(&self, text: Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
         match &self.known {
             None => Ok(text),

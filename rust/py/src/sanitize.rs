@@ -49,7 +49,7 @@ pub(crate) fn wrap<'py>(
 ) -> PyResult<Bound<'py, PyString>> {
     call::checked(|| {
         let body = without_surrogates(&plain(text)?)?;
-        Fence::new(tool, source)?.around(changed(body, core::defuse)?)
+        Fence::new(tool, source)?.around(body)
     })
 }
 
@@ -81,11 +81,12 @@ impl<'py> Fence<'py> {
         })
     }
 
-    /// `body`, which is defused, in this fence.
+    /// `body`, defused, in this fence.
     ///
-    /// What a trim leaves of a defused text needs no second look: a beginning of it holds no tag,
-    /// and the marker that follows a cut completes none.
+    /// A text that was defused before a cut is defused again: within an escape sequence the cut can
+    /// leave what reads as the start of a tag.
     pub(crate) fn around(&self, body: Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
+        let body = changed(body, core::defuse)?;
         let closing = PyString::new(body.py(), core::CLOSING);
         joined(body.py(), vec![self.opening.clone(), body, closing])
     }

@@ -1,10 +1,13 @@
 //! Files within a reach, for Python.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
+use std::os::fd::IntoRawFd;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use ethos_registry_filesystem::{
-    Access, Deny, Entry, EntryKind, Fault, Protects, Reach, fill_from, read_all,
+    Access, Deny, EntryKind, Errno, Fault, Protects, Reach, Stat, Target, fill_from, read_all,
 };
 use pyo3::exceptions::{PyOSError, PyPermissionError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +17,8 @@ use crate::call::checked;
 
 /// Files below permitted folders, opened so that no link, `..` or race leaves them.
 ///
-/// `read` and `write` are absolute folders or single files; what may be written may be read.
+/// `read` and `write` are absolute folders or single files; reading needs one of the first,
+/// writing one of the second.
 /// `closed` are absolute paths that stay closed, `closed_names` rows of names (`.ssh`,
 /// `.aws/credentials`) that are closed wherever they are; the two `…_to_writing` may be read.
 /// Relative paths are below `working_folder`. Refusals are `PermissionError`s whose text starts
@@ -82,7 +86,7 @@ impl ScopedFiles {
         path: PathBuf,
         limit_bytes: u64,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let (mut file, size) = self.run(py, Access::Read, &path, |reach, folder| {
+        let (mut file, size, _) = self.run(py, Access::Read, &path, |reach, folder| {
             reach.open(&path, folder, limit_bytes)
         })?;
         let failed = |fault| error(fault, Access::Read, &path);
@@ -122,7 +126,7 @@ impl ScopedFiles {
         let found = self.run(py, Access::Read, &path, |reach, folder| {
             reach.look(&path, folder)
         })?;
-        Ok(found.map(|entry| (kind(&entry), entry.size, entry.modified)))
+        Ok(found.map(|entry| (kind(entry.kind), entry.size, entry.modified)))
     }
 
     /// `(name, kind, size_bytes, modified_seconds)` of each entry of a folder, by name.
@@ -137,11 +141,134 @@ impl ScopedFiles {
         Ok(entries
             .into_iter()
             .map(|entry| {
-                let kind = kind(&entry);
+                let kind = kind(entry.kind);
                 (entry.name, kind, entry.size, entry.modified)
             })
             .collect())
     }
+
+    /// A descriptor of a regular file, which the caller closes, and its path without links.
+    fn open(&self, py: Python<'_>, path: PathBuf) -> PyResult<(i32, OsString)> {
+        let (file, _, real) = self.run(py, Access::Read, &path, |reach, folder| {
+            reach.open(&path, folder, u64::MAX)
+        })?;
+        Ok((file.into_raw_fd(), real.into_os_string()))
+    }
+
+    /// The path of a folder without links, and `(name, kind)` of each entry, by name.
+    fn entries(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+    ) -> PyResult<(OsString, Vec<(OsString, &'static str)>)> {
+        let (real, names) = self.run(py, Access::Read, &path, |reach, folder| {
+            reach.names(&path, folder)
+        })?;
+        let names = names.into_iter().map(|(name, found)| (name, kind(found)));
+        Ok((real.into_os_string(), names.collect()))
+    }
+
+    /// Where a file is or will be written; `make_folders` creates missing ones.
+    #[pyo3(signature = (path, *, make_folders=false))]
+    fn target(slf: Bound<'_, Self>, path: PathBuf, make_folders: bool) -> PyResult<ScopedTarget> {
+        let target = slf
+            .get()
+            .run(slf.py(), Access::Write, &path, |reach, folder| {
+                reach.target(&path, folder, make_folders)
+            })?;
+        Ok(ScopedTarget {
+            files: slf.unbind(),
+            target: Mutex::new(target),
+            path,
+        })
+    }
+}
+
+/// A file that is to be written: `ScopedFiles.target` resolved its folder and its name.
+#[pyclass(module = "ethos_registry._core", frozen)]
+pub(crate) struct ScopedTarget {
+    files: Py<ScopedFiles>,
+    target: Mutex<Target>,
+    path: PathBuf,
+}
+
+type Status = (u32, u64, u64, u64, i64);
+
+#[pymethods]
+impl ScopedTarget {
+    /// The path without links.
+    #[getter]
+    fn path(&self, py: Python<'_>) -> PyResult<OsString> {
+        self.run(py, |_, target| Ok(target.path().into_os_string()))
+    }
+
+    /// `(mode, device, inode, size_bytes, modified_nanoseconds)` of what is there, or `None`.
+    fn status(&self, py: Python<'_>) -> PyResult<Option<Status>> {
+        Ok(self
+            .run(py, |_, target| target.status())?
+            .as_ref()
+            .map(status))
+    }
+
+    /// Whether this process may write to the file itself, not just replace it.
+    fn may_write(&self, py: Python<'_>) -> PyResult<bool> {
+        self.run(py, |_, target| Ok(target.may_write()))
+    }
+
+    /// The content; an `OSError` if it has more than `limit_bytes`.
+    fn read(&self, py: Python<'_>, limit_bytes: u64) -> PyResult<Cow<'static, [u8]>> {
+        self.run(py, |reach, target| target.read(reach, limit_bytes))
+            .map(Cow::Owned)
+    }
+
+    /// Try to take the advisory lock of the folder; an `OSError` if there is no such lock.
+    fn lock(&self, py: Python<'_>) -> PyResult<bool> {
+        self.run(py, |_, target| target.lock())
+    }
+
+    /// Release the lock.
+    fn unlock(&self, py: Python<'_>) -> PyResult<()> {
+        self.run(py, |_, target| {
+            target.unlock();
+            Ok(())
+        })
+    }
+
+    /// Create the file or replace its content in one step; its new `status`.
+    fn replace(&self, py: Python<'_>, data: &[u8]) -> PyResult<Status> {
+        let written = self.run(py, |reach, target| target.replace(reach, data))?;
+        Ok(status(&written))
+    }
+}
+
+impl ScopedTarget {
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&Reach, &mut Target) -> Result<T, Fault> + Send,
+    ) -> PyResult<T> {
+        let files = self.files.get();
+        files.run(py, Access::Write, &self.path, |reach, _| {
+            let mut target = self.target.lock().map_err(|_| Fault::KeptChanging)?;
+            work(reach, &mut target)
+        })
+    }
+}
+
+#[allow(
+    clippy::unnecessary_cast,
+    clippy::cast_sign_loss,
+    clippy::useless_conversion,
+    reason = "the types differ between systems"
+)]
+fn status(stat: &Stat) -> Status {
+    (
+        stat.st_mode.into(),
+        stat.st_dev as u64,
+        stat.st_ino as u64,
+        stat.st_size as u64,
+        stat.st_mtime as i64 * 1_000_000_000 + stat.st_mtime_nsec as i64,
+    )
 }
 
 impl ScopedFiles {
@@ -159,8 +286,8 @@ impl ScopedFiles {
     }
 }
 
-fn kind(entry: &Entry) -> &'static str {
-    match entry.kind {
+fn kind(kind: EntryKind) -> &'static str {
+    match kind {
         EntryKind::File => "file",
         EntryKind::Folder => "directory",
         EntryKind::Link => "symlink",
@@ -190,7 +317,10 @@ fn error(fault: Fault, access: Access, path: &Path) -> PyErr {
             shown.to_string().escape_debug()
         )),
         Fault::NotRegular => refused(format!("{access} of {shown}: not a regular file")),
-        Fault::TooLarge => PyOSError::new_err(format!("{shown} is too large to read")),
+        Fault::TooLarge => PyOSError::new_err((
+            Errno::FBIG.raw_os_error(),
+            format!("{shown} is too large to read"),
+        )),
         Fault::System(errno) => {
             let code = errno.raw_os_error();
             let text = std::io::Error::from_raw_os_error(code).to_string();

@@ -2,7 +2,7 @@
 
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySlice, PyString};
+use pyo3::types::{PyList, PySequence, PyString};
 
 /// `text` as a plain `str`, so that no method of a subclass is called in its name.
 pub(crate) fn plain<'py>(text: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
@@ -18,13 +18,14 @@ pub(crate) fn is_ascii(text: &Bound<'_, PyString>) -> PyResult<bool> {
 }
 
 /// The characters of `text` between two positions.
+///
+/// Not with `PySlice::new`: in PyO3 0.29 it never releases the integers of its bounds.
 pub(crate) fn slice<'py>(
     text: &Bound<'py, PyString>,
     start: usize,
     end: usize,
 ) -> PyResult<Bound<'py, PyString>> {
-    let bound = |at: usize| isize::try_from(at).unwrap_or(isize::MAX);
-    let part = text.get_item(PySlice::new(text.py(), bound(start), bound(end), 1))?;
+    let part = text.cast::<PySequence>()?.get_slice(start, end)?;
     Ok(part.cast_into::<PyString>()?)
 }
 

@@ -112,7 +112,7 @@ fn is_c1(second: Option<&u8>) -> bool {
 }
 
 /// Where the sequence that begins at `start` ends.
-pub(super) fn escape_end(bytes: &[u8], start: usize) -> usize {
+pub(crate) fn escape_end(bytes: &[u8], start: usize) -> usize {
     let at = |position: usize| bytes.get(position).copied();
     let (kind, body) = match at(start) {
         Some(ESCAPE) => (at(start + 1), start + 2),

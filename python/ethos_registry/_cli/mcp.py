@@ -1,0 +1,452 @@
+"""The commands `mcp list`, `call`, `doctor`, `pin`, `diff` and `accept`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import json as json_module
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated, Any, TypedDict, TypeVar
+
+import typer
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table
+from rich.text import Text
+
+from ethos_registry import Personality, ToolContext, ToolRegistry
+from ethos_registry._cli.console import (
+    CommandError,
+    print_line,
+    show_help_without_command,
+    visible,
+    write_json,
+    write_rendered,
+    write_text,
+)
+from ethos_registry._cli.listing import RenderedCost, prompt_cost
+from ethos_registry._cli.options import AsJson, positive_number
+from ethos_registry.capabilities import containment
+from ethos_registry.mcp import McpBridge, McpPins, McpProblem, McpServerStatus, PinDifference
+
+__all__ = ["RenderedServers", "ServersReport", "difference_lines", "mcp_app", "servers_report"]
+
+
+# What `mcp doctor` and `mcp diff` show.
+
+_CONTAINMENT = {
+    "tree": "everything that a server started ends with the bridge, and with this process",
+    "group": "the process group of a server ends with the bridge; what left the group, and all of "
+    "it if this process is killed, may go on",
+    "process": "only the server itself ends with the bridge; what it started may go on",
+}
+_MAX_VALUE_CHARS = 400
+
+
+class ServersReport(TypedDict):
+    """The servers, what is wrong with each, and what can be done."""
+
+    servers: list[dict[str, Any]]
+    problems: list[dict[str, Any]]
+    containment: str
+
+
+def servers_report(bridge: McpBridge) -> ServersReport:
+    """The report about a bridge that is connected."""
+    statuses = bridge.servers
+    problems = bridge.problems
+    return {
+        "servers": [
+            {
+                "name": status.name,
+                "state": status.state,
+                "protocol": status.protocol,
+                "tools": status.tools,
+                "reason": status.reason,
+                "stderr_tail": status.stderr_tail if status.state != "ready" else "",
+            }
+            for status in statuses.values()
+        ],
+        "problems": [
+            {
+                "server": problem.server,
+                "kind": problem.kind,
+                "tool": problem.tool,
+                "message": problem.message,
+                "way_out": _way_out(problem, statuses[problem.server]),
+            }
+            for problem in problems
+        ],
+        "containment": containment(),
+    }
+
+
+def _way_out(problem: McpProblem, status: McpServerStatus) -> str:
+    message = problem.message
+    if problem.kind == "server":
+        if "cannot be started" in message:
+            return "install the command, or give its full path: PATH is that of this shell"
+        if "secret" in message and "not defined" in message:
+            return "set the variable, or pass another source of secrets"
+        if "no answer" in message:
+            return "run the command by hand: it must read and write JSON lines; or raise --timeout"
+        if "ConnectError" in message or "Connect" in message:
+            return "start the server, or correct its URL"
+        if "401" in message or "403" in message:
+            return "check the Authorization header"
+        return "run the command by hand with its arguments and environment"
+    ways = {
+        "pin": "`ethos-registry mcp diff` shows what differs",
+        "collision": "rename one of the two",
+        "count": "leave some out with the personality's `exclude`",
+        "output": "the server must print to standard error",
+        "config": "remove the fields, or ignore this",
+        "schema": "rename or exclude the tool for the providers that refuse it",
+    }
+    return ways.get(problem.kind, "report it to the server's author")
+
+
+class RenderedServers:
+    """Draws the report: a row a server, then the problems."""
+
+    def __init__(self, report: ServersReport) -> None:
+        self.report = report
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """The table, the problems with their ways out, and how processes are ended."""
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+        for column in ("Server", "State", "Protocol", "Tools"):
+            table.add_column(column, overflow="fold")
+        for server in self.report["servers"]:
+            table.add_row(
+                Text(visible(server["name"])),
+                server["state"],
+                server["protocol"] or "-",
+                str(server["tools"]),
+            )
+        yield table
+        for problem in self.report["problems"]:
+            place = (
+                problem["server"]
+                if problem["tool"] is None
+                else f"{problem['server']}/{problem['tool']}"
+            )
+            yield Text(visible(f"{place}: {problem['message']}"))
+            yield Text(f"  {problem['way_out']}")
+        for server in self.report["servers"]:
+            if server["stderr_tail"]:
+                yield Text(f"standard error of {visible(server['name'])}:")
+                for line in server["stderr_tail"].splitlines()[-10:]:
+                    yield Text(f"  {visible(line, 200)}")
+        yield Text(f"processes: {_CONTAINMENT[self.report['containment']]}")
+        if not self.report["problems"]:
+            yield Text("no problems")
+
+
+def difference_lines(found: PinDifference) -> list[str]:
+    """A difference in lines: what it is about, then each field before and after."""
+    lines = [f"{found.server}/{found.tool}: {found.change}"]
+    if found.change == "removed":
+        return lines
+    before, after = found.pinned or {}, found.listed or {}
+    for name in found.fields:
+        if name in before:
+            lines.append(f"  - {name}: {_shown(before[name])}")
+        if name in after:
+            lines.append(f"  + {name}: {_shown(after[name])}")
+    return lines
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _MAX_VALUE_CHARS else f"{text[:_MAX_VALUE_CHARS]}..."
+
+
+FAILED = 1
+_CONFIGS = ("mcp.json", ".mcp.json")
+
+T = TypeVar("T")
+
+mcp_app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    callback=show_help_without_command,
+    invoke_without_command=True,
+    help="Connect MCP servers: list and call their tools, approve their definitions.",
+    short_help="List, call, check and pin the tools of MCP servers.",
+)
+
+Config = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[CONFIG]", help="JSON with mcpServers. Default: mcp.json, else .mcp.json."
+    ),
+]
+RequiredConfig = Annotated[str, typer.Argument(metavar="CONFIG", help="JSON with mcpServers.")]
+ServerName = Annotated[
+    str | None, typer.Option("--server", metavar="NAME", help="Only this server.")
+]
+PinsFile = Annotated[
+    str | None,
+    typer.Option(
+        "--pins", metavar="FILE", help="The file of pins. Default: mcp.pins.json for mcp.json."
+    ),
+]
+Seconds = Annotated[
+    int,
+    typer.Option(
+        "--timeout", parser=positive_number, metavar="N", help="Seconds to connect, and for a call."
+    ),
+]
+
+
+def _found(config: str | None) -> str:
+    if config is not None:
+        return config
+    for name in _CONFIGS:
+        if os.path.exists(name):
+            return name
+    raise CommandError(f"there is no {' and no '.join(_CONFIGS)} here; name the configuration")
+
+
+def _pins_path(config: str, pins: str | None) -> Path:
+    if pins is not None:
+        return Path(pins)
+    path = Path(config)
+    return path.with_name(f"{path.stem or path.name}.pins.json")
+
+
+def _bridge(config: str, seconds: int, pins: McpPins | None) -> McpBridge:
+    options: dict[str, Any] = {"connect_timeout_seconds": seconds, "timeout_seconds": seconds}
+    return McpBridge.from_config(config, server_options=options, pins=pins)
+
+
+def _with_bridge(bridge: McpBridge, use: Callable[[McpBridge], Awaitable[T]]) -> T:
+    """Run something with the bridge connected; nothing else may write to standard output."""
+
+    async def run() -> T:
+        async with bridge:
+            return await use(bridge)
+
+    with contextlib.redirect_stdout(sys.stderr):
+        return asyncio.run(run())
+
+
+def _print_problems(problems: list[McpProblem]) -> None:
+    for problem in problems:
+        print_line(f"warning: {problem}")
+
+
+def _check_server(bridge: McpBridge, server: str | None) -> None:
+    if server is not None and server not in bridge.servers:
+        known = ", ".join(bridge.servers) or "none"
+        raise CommandError(f"unknown MCP server {server!r}; there are: {known}")
+
+
+@mcp_app.command("list", short_help="Show the tools with their cost in tokens.")
+def list_(
+    config: Config = None,
+    server: ServerName = None,
+    provider: Annotated[
+        str,
+        typer.Option("--provider", metavar="NAME", help="Provider whose definitions are counted."),
+    ] = "anthropic",
+    pins: PinsFile = None,
+    timeout: Seconds = 15,
+    json: AsJson = False,
+) -> None:
+    """Connect the servers and show their tools, with bytes and estimated tokens of each.
+
+    Exit code 1 if a server could not be connected.
+    """
+    path = _found(config)
+    bridge = _bridge(path, timeout, McpPins.load(_pins_path(path, pins), must_exist=False))
+
+    async def use(bridge: McpBridge) -> tuple[Any, list[McpProblem], bool]:
+        _check_server(bridge, server)
+        registry = ToolRegistry()
+        bridge.attach(registry)
+        chosen = list(bridge.servers) if server is None else [server]
+        prefix = registry.view(Personality("mcp", mcp_servers=chosen)).prefix(provider)
+        problems = [problem for problem in bridge.problems if problem.server in chosen]
+        is_ready = all(bridge.servers[name].state == "ready" for name in chosen)
+        return prompt_cost(prefix), problems, is_ready
+
+    cost, problems, is_ready = _with_bridge(bridge, use)
+    if json:
+        write_json(cost)
+    else:
+        write_rendered(RenderedCost(cost))
+    _print_problems(problems)
+    if not is_ready:
+        raise typer.Exit(FAILED)
+
+
+@mcp_app.command(short_help="Call one tool.")
+def call(
+    config: RequiredConfig,
+    tool: Annotated[
+        str, typer.Argument(metavar="TOOL", help="mcp__SERVER__TOOL, as `mcp list` shows it.")
+    ],
+    arguments: Annotated[
+        str, typer.Argument(metavar="[ARGUMENTS]", help="A JSON object. Default: {}.")
+    ] = "{}",
+    pins: PinsFile = None,
+    timeout: Seconds = 60,
+    json: AsJson = False,
+) -> None:
+    """Call one tool and print its result; exit code 1 if the call failed."""
+    bridge = _bridge(config, timeout, McpPins.load(_pins_path(config, pins), must_exist=False))
+    try:
+        values = json_module.loads(arguments)
+    except ValueError as error:
+        raise CommandError(f"ARGUMENTS are not valid JSON: {error}") from None
+
+    async def use(bridge: McpBridge) -> tuple[Any, list[McpProblem]]:
+        registry = ToolRegistry()
+        bridge.attach(registry)
+        view = registry.view(Personality("mcp", mcp_servers=list(bridge.servers)))
+        results = await view.execute(
+            [{"id": "call", "name": tool, "args": values}], ToolContext(platform="cli")
+        )
+        return results[0], bridge.problems
+
+    result, problems = _with_bridge(bridge, use)
+    if json:
+        write_json(result.to_wire())
+    else:
+        write_text("".join(f"{visible(line)}\n" for line in result.text.split("\n")))
+        for block in result.result.content:
+            print_line(f"content: {block!r}")
+    if not result.ok:
+        _print_problems([problem for problem in problems if problem.kind == "server"])
+        raise typer.Exit(FAILED)
+
+
+@mcp_app.command(short_help="Explain what is wrong with the servers.")
+def doctor(
+    config: Config = None, pins: PinsFile = None, timeout: Seconds = 15, json: AsJson = False
+) -> None:
+    """Connect each server and explain what is wrong; exit code 1 if something is."""
+    path = _found(config)
+    bridge = _bridge(path, timeout, McpPins.load(_pins_path(path, pins), must_exist=False))
+
+    async def use(bridge: McpBridge) -> Any:
+        bridge.attach(ToolRegistry())
+        return servers_report(bridge)
+
+    report = _with_bridge(bridge, use)
+    if json:
+        write_json(report)
+    else:
+        write_rendered(RenderedServers(report))
+    if report["problems"]:
+        raise typer.Exit(FAILED)
+
+
+@mcp_app.command(short_help="Approve all current definitions.")
+def pin(
+    config: Config = None, server: ServerName = None, pins: PinsFile = None, timeout: Seconds = 15
+) -> None:
+    """Save the definitions of all tools as approved; exit code 1 if a server is not connected."""
+    path = _found(config)
+    approved = McpPins.load(_pins_path(path, pins), must_exist=False)
+    bridge = _bridge(path, timeout, approved)
+
+    async def use(bridge: McpBridge) -> tuple[int, list[str]]:
+        _check_server(bridge, server)
+        chosen = bridge.servers if server is None else {server: bridge.servers[server]}
+        failed = [name for name, status in chosen.items() if status.state != "ready"]
+        return bridge.pin(server), failed
+
+    count, failed = _with_bridge(bridge, use)
+    write_text(f"{count} definitions are pinned in {approved.path}\n")
+    for name in failed:
+        print_line(f"warning: {name}: not connected, so its pins are as before")
+    if failed:
+        raise typer.Exit(FAILED)
+
+
+@mcp_app.command(short_help="Show what differs from the approved definitions.")
+def diff(
+    config: Config = None,
+    server: ServerName = None,
+    pins: PinsFile = None,
+    timeout: Seconds = 15,
+    json: AsJson = False,
+) -> None:
+    """Show how the tools of pinned servers differ from what was approved; exit code 1 if they do.
+
+    Also 1 if a pinned server is not connected, since it is not known then.
+    """
+    path = _found(config)
+    approved = McpPins.load(_pins_path(path, pins))
+    bridge = _bridge(path, timeout, approved)
+
+    async def use(bridge: McpBridge) -> tuple[Any, list[str]]:
+        _check_server(bridge, server)
+        failed = [
+            name
+            for name, status in bridge.servers.items()
+            if approved.is_pinned(name) and status.state != "ready" and server in (None, name)
+        ]
+        return bridge.diff(server), failed
+
+    differences, failed = _with_bridge(bridge, use)
+    if json:
+        write_json(
+            [
+                {
+                    "server": found.server,
+                    "tool": found.tool,
+                    "change": found.change,
+                    "fields": found.fields,
+                    "pinned": found.pinned,
+                    "listed": found.listed,
+                }
+                for found in differences
+            ]
+        )
+    else:
+        lines = [line for found in differences for line in difference_lines(found)]
+        lines = lines or ["nothing differs from the pins"]
+        write_text("".join(f"{visible(line)}\n" for line in lines))
+    for name in failed:
+        print_line(f"warning: {name}: not connected, so it was not compared")
+    if differences or failed:
+        raise typer.Exit(FAILED)
+
+
+@mcp_app.command(short_help="Approve changed and new tools of a server.")
+def accept(
+    config: RequiredConfig,
+    server: Annotated[str, typer.Argument(metavar="SERVER", help="A pinned server.")],
+    tools: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TOOL]...", help="Tool names on the server. Default: all that differ."
+        ),
+    ] = None,
+    pins: PinsFile = None,
+    timeout: Seconds = 15,
+) -> None:
+    """Approve definitions that differ from their pins, and forget tools that are gone."""
+    approved = McpPins.load(_pins_path(config, pins))
+    bridge = _bridge(config, timeout, approved)
+
+    async def use(bridge: McpBridge) -> list[str]:
+        _check_server(bridge, server)
+        status = bridge.servers[server]
+        if status.state != "ready":
+            raise CommandError(f"{server}: not connected: {status.reason}")
+        if not approved.is_pinned(server):
+            raise CommandError(f"{server}: is not pinned; `ethos-registry mcp pin` pins it")
+        return bridge.accept(server, tools or None)
+
+    accepted = _with_bridge(bridge, use)
+    write_text("".join(f"accepted: {visible(name)}\n" for name in accepted) or "nothing differs\n")

@@ -1,0 +1,108 @@
+"""The options of commands that reduce text."""
+
+from __future__ import annotations
+
+from typing import Annotated, get_args
+
+import typer
+
+from ethos_registry._cli.console import CommandError
+from ethos_registry.reduction import ReductionLevel, ReductionPolicy
+
+__all__ = [
+    "AsJson",
+    "Level",
+    "PersonalityFile",
+    "PersonalityId",
+    "TargetChars",
+    "ToolReferences",
+    "any_whole_number",
+    "positive_number",
+    "read_policy",
+]
+
+
+# Whole numbers as options.
+
+LARGEST = 2**63 - 1
+
+
+def any_whole_number(text: str) -> int:
+    """A whole number of 64 bits: exit codes are that large on some systems."""
+    return _between(text, -LARGEST - 1)
+
+
+def positive_number(text: str) -> int:
+    """A whole number from 1 on, of 64 bits."""
+    return _between(text, 1)
+
+
+def _between(text: str, least: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a whole number") from None
+    if not least <= number <= LARGEST:
+        raise typer.BadParameter(f"{number} is not from {least} to {LARGEST}")
+    return number
+
+
+# Options that several commands share: which tools, and for whom.
+
+PersonalityFile = Annotated[
+    str | None,
+    typer.Option("--personality", metavar="FILE", help="YAML file of what an agent may use."),
+]
+PersonalityId = Annotated[
+    str | None,
+    typer.Option("--id", metavar="ID", help="Personality to use if the file has several."),
+]
+ToolReferences = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tools",
+        metavar="MODULE:ATTRIBUTE",
+        help="A Tool, a list of tools, a ToolRegistry, or a function that returns one; can be "
+        "repeated. Default: the ready tools, ethos_registry.tools:ready_tools.",
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+_LEVELS = get_args(ReductionLevel)
+
+TargetChars = Annotated[
+    int | None,
+    typer.Option(
+        "--target-chars",
+        parser=positive_number,
+        metavar="N",
+        help="Longest reduced output, in characters. Default: as short as --level allows.",
+    ),
+]
+Level = Annotated[
+    str | None,
+    typer.Option(
+        "--level",
+        metavar="LEVEL",
+        help="What to keep: lossless, facts or verdict. Default with --target-chars: facts.",
+        autocompletion=lambda incomplete: [
+            level for level in _LEVELS if level.startswith(incomplete)
+        ],
+    ),
+]
+
+
+def read_policy(target_chars: int | None, level: str | None) -> ReductionPolicy | None:
+    """The policy of a command line; `None` if it names none.
+
+    Raises:
+        CommandError: The level is unknown.
+
+    """
+    if target_chars is None and level is None:
+        return None
+    for known in _LEVELS:
+        if level in (None, known):
+            return ReductionPolicy(target_chars, "facts" if level is None else known)
+    raise CommandError(f"`--level` must be one of {', '.join(_LEVELS)}: {level}")

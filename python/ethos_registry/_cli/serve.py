@@ -1,0 +1,213 @@
+"""`ethos-registry serve`: personalities as servers of the Model Context Protocol."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import signal
+import threading
+import time
+from collections.abc import Coroutine
+from typing import Annotated, Any, Literal
+
+import typer
+
+from ethos_registry import FrozenToolRegistry, Personality, ToolRegistry
+from ethos_registry._cli.console import CommandError, StoppedError, print_line
+from ethos_registry._cli.options import (
+    PersonalityFile,
+    PersonalityId,
+    ToolReferences,
+    positive_number,
+)
+from ethos_registry._cli.sources import (
+    check_personality,
+    read_personalities,
+    read_personality,
+    registry_to_serve,
+)
+from ethos_registry.mcp import McpGateway
+from ethos_registry.types import DEFAULT_BUDGET_CHARS
+from ethos_registry.usage import UsageLedger
+
+__all__ = ["run_server", "serve"]
+
+
+# Runs a server until it ends by itself or a signal asks for it; a stuck tool cannot keep it.
+
+_SIGNALS = [
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+]
+LEFTOVER_SECONDS = 0.25
+EXIT_SECONDS = 0.5
+
+
+def run_server(gateway: McpGateway, serving: Coroutine[Any, Any, None]) -> None:
+    """Run the server; the first signal closes the gateway, a second one ends the process.
+
+    Raises:
+        StoppedError: A signal ended it.
+
+    """
+    received: list[int] = []
+    loop = asyncio.new_event_loop()
+    try:
+        asyncio.set_event_loop(loop)
+
+        def stop(number: int) -> None:
+            received.append(number)
+            loop.remove_signal_handler(number)
+            gateway.close()
+
+        for number in _SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                    loop.add_signal_handler(number, stop, number)
+        loop.run_until_complete(serving)
+        # Not `asyncio.run`: it waits without limit for a task that ignores its cancellation.
+        leftover = asyncio.all_tasks(loop)
+        for task in leftover:
+            task.cancel()
+        if leftover:
+            loop.run_until_complete(asyncio.wait(leftover, timeout=LEFTOVER_SECONDS))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+    code = StoppedError(received[0]).exit_code if received else 0
+    threading.Thread(target=_end_process, args=(code,), daemon=True).start()
+    if received:
+        raise StoppedError(received[0])
+
+
+def _end_process(code: int) -> None:
+    """End a process whose main thread has ended, if a thread of a tool keeps it alive."""
+    threading.main_thread().join()
+    time.sleep(EXIT_SECONDS)
+    os._exit(code)
+
+
+TOKEN_VARIABLE = "ETHOS_REGISTRY_MCP_TOKEN"
+_ADDRESS = re.compile(r"(?:(?P<host>\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)?:)?(?P<port>[0-9]{1,5})")
+
+
+def serve(
+    personality: PersonalityFile = None,
+    personality_id: PersonalityId = None,
+    tools: ToolReferences = None,
+    http: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Serve over streamable HTTP, each personality at /mcp/ID; port 0 takes one that "
+            f"is free. Clients must send the bearer token of ${TOKEN_VARIABLE} if it is set; it "
+            "must be set unless the address is a loopback one. Default: standard input and output.",
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="With --http: host name that clients use for this server."
+        ),
+    ] = None,
+    budget: Annotated[
+        int,
+        typer.Option(
+            parser=positive_number,
+            metavar="N",
+            help="Longest result of a call, in characters.",
+        ),
+    ] = DEFAULT_BUDGET_CHARS,
+    working_dir: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER", help="Working directory of the tools. Default: the current one."
+        ),
+    ] = None,
+    untrusted: Annotated[
+        str,
+        typer.Option(
+            metavar="mark|wrap",
+            help="Flag the output of untrusted tools, or put it inside a fence that models see.",
+        ),
+    ] = "mark",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be called without calling it.")
+    ] = False,
+    ledger: Annotated[
+        str | None,
+        typer.Option(metavar="PLACE", help="Ledger to count calls in; `usage` reads it."),
+    ] = None,
+) -> None:
+    """Serve what a personality may use to clients of the Model Context Protocol.
+
+    Ends when its client closes the input, or on Ctrl-C; running calls are cancelled.
+    """
+    if personality is None:
+        raise CommandError("`serve` needs `--personality FILE`: which tools clients may use")
+    if working_dir is not None and not os.path.isdir(working_dir):
+        raise CommandError(f"`--working-dir` is not a folder: {working_dir!r}")
+    if untrusted not in ("mark", "wrap"):
+        raise CommandError(f"`--untrusted` must be mark or wrap: {untrusted!r}")
+    if http is None and allow_host:
+        raise CommandError("`--allow-host` needs `--http`")
+    policy: Literal["mark", "wrap"] = "wrap" if untrusted == "wrap" else "mark"
+
+    def made(personalities: list[Personality], usage: UsageLedger | None) -> McpGateway:
+        registry = _checked_registry(tools or [], personalities, usage)
+        return McpGateway(
+            registry,
+            personalities,
+            result_budget_chars=budget,
+            untrusted=policy,
+            working_dir=working_dir,
+            dry_run=dry_run,
+        )
+
+    with contextlib.ExitStack() as stack:
+        if http is not None:
+            host, port = _address(http)
+            usage = _opened(ledger, stack)
+            gateway = made(read_personalities(personality, personality_id), usage)
+            run_server(gateway, _over_http(gateway, host, port, allow_host or []))
+            return
+        one = read_personality(personality, personality_id)
+        assert one is not None
+        # Before tools are loaded: what their modules print must not reach the client.
+        descriptors = stack.enter_context(McpGateway.claimed_stdio())
+        gateway = made([one], _opened(ledger, stack))
+        run_server(gateway, gateway.serve_stdio(descriptors=descriptors))
+
+
+def _checked_registry(
+    references: list[str], personalities: list[Personality], ledger: UsageLedger | None
+) -> ToolRegistry | FrozenToolRegistry:
+    registry = registry_to_serve(references, ledger)
+    for one in personalities:
+        check_personality(registry, one)
+    return registry
+
+
+def _opened(place: str | None, stack: contextlib.ExitStack) -> UsageLedger | None:
+    return None if place is None else stack.enter_context(UsageLedger(place))
+
+
+def _over_http(
+    gateway: McpGateway, host: str, port: int, allowed_hosts: list[str]
+) -> Coroutine[Any, Any, None]:
+    def show(urls: list[str]) -> None:
+        for url in urls:
+            print_line(f"serving at {url} until Ctrl-C")
+
+    token = os.environ.get(TOKEN_VARIABLE)
+    return gateway.serve_http(host, port, token=token, allowed_hosts=allowed_hosts, on_ready=show)
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Host and port; only a port means this machine."""
+    found = _ADDRESS.fullmatch(text)
+    if found is None or int(found["port"]) > 65535:
+        raise CommandError(f"`--http` takes HOST:PORT, such as 127.0.0.1:8000: {text!r}")
+    return (found["host"] or "127.0.0.1").strip("[]"), int(found["port"])

@@ -1,0 +1,87 @@
+"""Names of a package that are imported when first used, and the extras that may be missing."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+__all__ = ["EXTRAS", "lazy", "requires"]
+
+EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "agent-framework": ("agent_framework",),
+        "anthropic": ("anthropic",),
+        "browser": ("playwright",),
+        "claude-agent-sdk": ("claude_agent_sdk",),
+        "cli": ("typer",),
+        "fastmcp": ("fastmcp",),
+        "google-adk": ("google.adk",),
+        "keyring": ("keyring",),
+        "langchain": ("langgraph",),
+        "mcp": ("mcp", "anyio", "mcp_types", "starlette", "uvicorn"),
+        "network": ("httpcore", "idna"),
+        "openai-agents": ("agents",),
+        "otel": ("opentelemetry",),
+        "parquet": ("pyarrow",),
+        "postgres": ("psycopg",),
+        "pydantic-ai": ("pydantic_ai",),
+        "ray": ("ray",),
+        "web": ("trafilatura",),
+    }
+)
+"""Each extra, and packages that it brings; its own comes first."""
+
+_EXTRA_OF = {package: extra for extra, packages in EXTRAS.items() for package in packages}
+
+
+@contextmanager
+def requires(what: str, extra: str) -> Iterator[None]:
+    """Imports of packages of an extra; one that is missing is an error of one line.
+
+    Raises:
+        ModuleNotFoundError: A package is not installed; the message has the command.
+
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"{what} needs {error.name}: pip install 'ethos-registry[{extra}]'"
+        raise ModuleNotFoundError(message, name=error.name) from None
+
+
+def lazy(
+    package: str, names: dict[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of a package whose names are defined in other modules.
+
+    Args:
+        package: The package, such as `ethos_registry.mcp`.
+        names: Module below `ethos_registry` -> its names, separated by spaces.
+
+    """
+    module_of = {name: module for module, text in names.items() for name in text.split()}
+
+    def find(name: str) -> Any:
+        module = module_of.get(name)
+        if module is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        try:
+            value = getattr(import_module(f"ethos_registry.{module}"), name)
+        except ModuleNotFoundError as error:
+            extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
+            if extra is None:
+                raise
+            message = f"`{name}` needs {error.name}: pip install 'ethos-registry[{extra}]'"
+            raise ModuleNotFoundError(message, name=error.name) from None
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def listed() -> list[str]:
+        loaded = vars(sys.modules[package])
+        return sorted({*loaded, *loaded["__all__"]})
+
+    return find, listed

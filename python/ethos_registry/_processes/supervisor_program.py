@@ -1,0 +1,473 @@
+"""The supervisor: a process of its own that starts one command and can end all it started.
+
+Linux only. `ethos_registry._processes.supervisor` passes the compiled module to `python -I -S`,
+and `main` runs. Imports built-in modules only, because its start delays every command.
+
+It is the subreaper of the command: a descendant that loses its parent becomes a child of this
+process, whatever sessions or process groups it made. When this process has no children left,
+nothing that the command started is running.
+
+Lines read from CONTROL: `end SECONDS` (SIGTERM to all, SIGKILL to what is left after the
+seconds), `signal N`, `stop N SECONDS` (the signal, unless the whole process group got it already;
+then SIGKILL after the seconds), `detach` (keep running until the command's processes or the host
+have ended). The end of CONTROL or of the host is `end` with the grace of the request.
+
+Lines written to STATUS: `ready`, then `failed ERRNO 1` (0: the directory) or
+`started PID`, `exit STATUS 1` (0: nothing is watched any more) and `ended N`, where N processes
+could not be killed.
+"""
+
+# ruff: noqa: SIM105, UP031 (contextlib takes as long to import as the rest,
+# and `supervisor_child` runs before in the same namespace)
+from __future__ import annotations
+
+import _ctypes
+import _signal  # type: ignore[import-not-found]
+import posix
+import select
+from time import monotonic, sleep
+
+TYPE_CHECKING = False  # `typing` takes as long to import as the interpreter to start
+
+if TYPE_CHECKING:
+    from typing import Any
+
+
+# What the supervisor's child sets for itself before it becomes the command.
+
+_PR_SET_NO_NEW_PRIVS = 38
+_PR_SET_SECCOMP = 22
+_SECCOMP_MODE_FILTER = 2
+_LANDLOCK_ADD_RULE = 445
+_LANDLOCK_RESTRICT_SELF = 446
+_PATH_BENEATH = 1
+_READ_FILE_AND_FOLDER = 0b1100
+_INSTRUCTION_BYTES = 8
+_PR_CAPBSET_DROP = 24
+_PR_CAP_AMBIENT = 47
+_PR_CAP_AMBIENT_CLEAR_ALL = 4
+_CAPABILITIES = 64
+_CAPABILITY_VERSION = 0x20080522
+
+
+def _call(name: str, *arguments: int | bytes) -> None:
+    native = _ctypes
+    library = native.dlopen(None, 0)  # type: ignore[arg-type]
+    function = native.dlsym(library, name)
+    if native.call_function(function, arguments) != 0:
+        raise OSError(name + " failed")
+
+
+def prctl(option: int, value: int) -> None:
+    _call("prctl", option, value, 0, 0, 0)
+
+
+def drop_capabilities() -> None:
+    """Give up every capability, also those that root gets by executing a program."""
+    for option, first, second in (
+        (_PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL, 0),
+        *((_PR_CAPBSET_DROP, capability, 0) for capability in range(_CAPABILITIES)),
+    ):
+        try:
+            _call("prctl", option, first, second, 0, 0)
+        except OSError:
+            pass  # there is no such capability, or this process may not: then it has none
+    header = _CAPABILITY_VERSION.to_bytes(4, "little") + bytes(4)
+    _call("capset", header, bytes(24))
+
+
+class Restriction:
+    """Landlock rules and a seccomp filter that the host has prepared, for the child to enter."""
+
+    def __init__(self, rules: int, instructions: bytes) -> None:
+        native: Any = _ctypes
+        char = type("char", (native._SimpleCData,), {"_type_": "c"})
+        fields = {"_type_": char, "_length_": len(instructions)}
+        buffer: Any = type("buffer", (native.Array,), fields)
+        self.rules = rules
+        self.instructions = buffer.from_buffer_copy(instructions)
+        length = len(instructions) // _INSTRUCTION_BYTES
+        address = native.addressof(self.instructions)
+        # struct sock_fprog: the length, six bytes of padding, the address. Landlock and seccomp are
+        # used on 64-bit processors with this byte order only.
+        self.program = length.to_bytes(8, "little") + address.to_bytes(8, "little")
+
+    def enter(self) -> None:
+        prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        # In the host `/proc/self` would be the host's process, with its environment.
+        own = posix.open("/proc/self", posix.O_PATH | posix.O_CLOEXEC)
+        beneath = _READ_FILE_AND_FOLDER.to_bytes(8, "little") + own.to_bytes(4, "little")
+        _call("syscall", _LANDLOCK_ADD_RULE, self.rules, _PATH_BENEATH, beneath, 0)
+        posix.close(own)
+        _call("syscall", _LANDLOCK_RESTRICT_SELF, self.rules, 0)
+        drop_capabilities()
+        _call("prctl", _PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, self.program, 0, 0)
+
+
+def set_limits(limits: list[tuple[str, int]]) -> None:
+    import resource
+
+    for name, value in (("RLIMIT_CORE", 0), *limits):
+        number = getattr(resource, name)
+        most = resource.getrlimit(number)[1]
+        # SIGXCPU comes at the lower one, SIGKILL at the upper one.
+        pair = (value, value + 1) if name == "RLIMIT_CPU" else (value, value)
+        if most != resource.RLIM_INFINITY:
+            pair = (min(pair[0], most), min(pair[1], most))
+        resource.setrlimit(number, pair)
+
+
+_PR_SET_PDEATHSIG = 1
+_PR_SET_CHILD_SUBREAPER = 36
+_KILL_SECONDS = 3.0
+_LEFTOVER_SECONDS = 1.0
+_SLOW_KILL_SECONDS = 0.25
+_SIGNAL_FROM_KERNEL = 0x80
+_MAX_LINE_BYTES = 256
+
+
+class Supervisor:
+    def __init__(self, control: int, status: int, host_pid: int, request: dict[str, Any]) -> None:
+        self.control = control
+        """-1 when it is closed."""
+        self.status = status
+        """-1 when it is closed."""
+        self.host_pid = host_pid
+        self.request = request
+        self.command = 0
+        self.has_exited = False
+        self.exit_status = 0
+        self.deadline: float | None = None
+        """When everything that is left is killed."""
+        self.is_stopping = False
+        """Whether something asked for the end, by `stop` or by `end`."""
+        self.is_ending = False
+        """Whether everything was sent SIGTERM already."""
+        self.is_detached = False
+        self.unread = b""
+        self.is_in_directory = True
+        restriction = request["restriction"]
+        self.restriction = None if restriction is None else Restriction(*restriction)
+
+    def run(self) -> None:
+        native = _signal
+        self.old_mask = native.pthread_sigmask(
+            native.SIG_BLOCK, (native.SIGINT, native.SIGQUIT, native.SIGTERM, native.SIGHUP)
+        )
+        self.old_child_action = native.signal(native.SIGCHLD, lambda number, frame: None)
+        wake_up, waker = posix.pipe()
+        posix.set_blocking(wake_up, False)
+        posix.set_blocking(waker, False)
+        native.set_wakeup_fd(waker, warn_on_full_buffer=False)
+        prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        # A command may have stopped this process when the host is killed.
+        prctl(_PR_SET_PDEATHSIG, native.SIGCONT)
+        self.wake_up = wake_up
+        self.poll = select.poll()
+        self.poll.register(wake_up, select.POLLIN)
+        self.poll.register(self.control, select.POLLIN)
+        host = self.host_descriptor()
+        if host is not None:
+            self.poll.register(host, select.POLLIN)
+        self.looks_for_host = host is None
+        self.tell(b"ready\n")
+        if self.poll_control():
+            self.read_control()
+        if self.is_stopping:  # cancelled before there was anything to cancel
+            self.tell(b"ended 0\n")
+            return
+        if not self.start():
+            return
+        self.let_go_of_descriptors({wake_up, waker, self.control, self.status, host})
+        self.watch(host)
+
+    def host_descriptor(self) -> int | None:
+        try:
+            return posix.pidfd_open(self.host_pid)
+        except (AttributeError, OSError):
+            return None
+
+    def tell(self, line: bytes) -> None:
+        if self.status >= 0:
+            try:
+                posix.write(self.status, line)
+            except OSError:
+                pass
+
+    def start(self) -> bool:
+        result, report = posix.pipe()
+        self.command = posix.fork()
+        if self.command == 0:
+            try:
+                self.execute()
+            except (OSError, ValueError) as error:
+                number = getattr(error, "errno", None) or 0
+                posix.write(report, b"%d %d" % (number, self.is_in_directory))
+            finally:
+                posix._exit(127)
+        posix.close(report)
+        failure = posix.read(result, 16)
+        posix.close(result)
+        if failure:
+            self.tell(b"failed %s\n" % failure)
+            return False
+        self.tell(b"started %d\n" % self.command)
+        return True
+
+    def execute(self) -> None:
+        """In the child: become the command."""
+        native = _signal
+        request = self.request
+        prctl(_PR_SET_PDEATHSIG, native.SIGKILL)
+        if request["new_session"]:
+            posix.setsid()
+        self.is_in_directory = False
+        if request["directory"] is not None:
+            posix.chdir(request["directory"])
+        self.is_in_directory = True
+        native.set_wakeup_fd(-1)
+        native.signal(native.SIGPIPE, native.SIG_DFL)
+        native.signal(native.SIGXFSZ, native.SIG_DFL)
+        if self.old_child_action == native.SIG_IGN:
+            native.signal(native.SIGCHLD, native.SIG_IGN)
+        native.pthread_sigmask(native.SIG_SETMASK, self.old_mask)
+        if request["limits"]:
+            set_limits(request["limits"])
+        if self.restriction is not None:
+            self.restriction.enter()
+        found: OSError | None = None
+        for program in request["programs"]:
+            try:
+                posix.execve(program, request["argv"], request["environment"])
+            except (FileNotFoundError, NotADirectoryError) as error:
+                found = found or error
+            except OSError as error:
+                found = error
+                if error.errno != 13:
+                    break
+        if found is not None:
+            raise found
+
+    def let_go_of_descriptors(self, needed: set[int | None]) -> None:
+        """Hold no pipe of the command open: its reader would never see the end."""
+        nothing = posix.open("/dev/null", posix.O_RDWR)
+        for number in (0, 1, 2):
+            posix.dup2(nothing, number)
+        for name in posix.listdir("/proc/self/fd"):
+            if int(name) > 2 and int(name) not in needed:
+                try:
+                    posix.close(int(name))
+                except OSError:
+                    pass
+        posix.chdir("/")
+
+    def watch(self, host: int | None) -> None:
+        """Until no process of the command is left."""
+        while self.reap():
+            if self.has_exited and not self.is_stopping:
+                if self.request["when_ended"] == "leave":
+                    return
+                if self.request["when_ended"] == "end":
+                    self.end(self.request["grace_seconds"])
+            if self.deadline is not None and monotonic() >= self.deadline:
+                self.kill_everything()
+                return
+            for descriptor, _ in self.poll.poll(self.milliseconds()):
+                if descriptor == self.wake_up:
+                    posix.read(self.wake_up, 4096)
+                elif descriptor == self.control:
+                    self.read_control()
+                else:
+                    self.poll.unregister(descriptor)
+                    self.end(self.request["grace_seconds"])
+            if self.looks_for_host and posix.getppid() != self.host_pid:
+                self.looks_for_host = False
+                self.end(self.request["grace_seconds"])
+        self.tell(b"ended 0\n")
+
+    def milliseconds(self) -> float | None:
+        wait = 500.0 if self.looks_for_host else None
+        if self.deadline is not None:
+            left = max(0.0, self.deadline - monotonic()) * 1000 + 1
+            wait = left if wait is None else min(wait, left)
+        return wait
+
+    def read_control(self) -> None:
+        data = posix.read(self.control, 4096)
+        self.unread += data
+        while b"\n" in self.unread:
+            line, _, self.unread = self.unread.partition(b"\n")
+            self.obey(line.split(b" "))
+        self.unread = self.unread[-_MAX_LINE_BYTES:]
+        if not data and self.control >= 0:
+            self.close_control()
+            if not self.is_detached:
+                self.end(self.request["grace_seconds"])
+
+    def poll_control(self) -> bool:
+        waiting = select.poll()
+        waiting.register(self.control, select.POLLIN)
+        return bool(waiting.poll(0))
+
+    def close_control(self) -> None:
+        if self.control >= 0:
+            self.poll.unregister(self.control)
+            posix.close(self.control)
+            self.control = -1
+
+    def obey(self, words: list[bytes]) -> None:
+        order = words[0]
+        if order == b"end":
+            self.end(float(words[1]))
+        elif order == b"signal":
+            self.send(int(words[1]))
+        elif order == b"stop":
+            self.stop(int(words[1]), float(words[2]))
+        elif order == b"detach":
+            self.is_detached = True
+            self.request["when_ended"] = "keep"
+            self.close_control()
+            if self.status >= 0:
+                posix.close(self.status)
+                self.status = -1
+
+    def end(self, grace_seconds: float, repeat: bool = False) -> None:
+        native = _signal
+        if (repeat or not self.is_stopping) and grace_seconds > 0:
+            self.send(native.SIGTERM)
+        self.is_stopping = self.is_ending = True
+        self.shorten(grace_seconds)
+
+    def stop(self, number: int, seconds: float) -> None:
+        native = _signal
+        received = native.sigtimedwait((number,), 0)
+        if received is None and number in (native.SIGINT, native.SIGQUIT):
+            self.send(number)  # as the keys of a terminal do: a shell waits for its children
+        elif received is None:
+            kill(self.command, number)
+        self.is_stopping = True
+        if received is None or received.si_code != _SIGNAL_FROM_KERNEL:
+            self.shorten(seconds)
+        if self.has_exited:
+            self.end(_LEFTOVER_SECONDS, repeat=True)
+
+    def shorten(self, seconds: float) -> None:
+        deadline = monotonic() + seconds
+        self.deadline = deadline if self.deadline is None else min(self.deadline, deadline)
+
+    def send(self, number: int) -> None:
+        for pid in descendants():
+            kill(pid, number)
+
+    def reap(self) -> bool:
+        """Whether there are children still."""
+        is_news = False
+        while True:
+            try:
+                pid, status = posix.waitpid(-1, posix.WNOHANG)
+            except ChildProcessError:
+                pid = -1
+            if pid <= 0:
+                break
+            if pid == self.command and not self.has_exited:
+                self.exit_status = posix.waitstatus_to_exitcode(status)
+                self.has_exited = is_news = True
+        if is_news:
+            is_watched = (pid == 0 and self.request["when_ended"] != "leave") or self.is_stopping
+            self.tell(b"exit %d %d\n" % (self.exit_status, is_watched))
+            if self.is_stopping:
+                self.end(_LEFTOVER_SECONDS, repeat=not self.is_ending)
+        return pid == 0
+
+    def kill_everything(self) -> None:
+        """Until there are no children, for as long as that takes; reported after 3 s."""
+        native = _signal
+        give_up = monotonic() + _KILL_SECONDS
+        is_reported = False
+        before: list[int] = []
+        while self.reap():
+            everything = descendants()
+            for pid in everything:
+                kill(pid, native.SIGKILL)
+            # An orphan becomes a child here: what forks faster than the whole table is read is
+            # met in this list, which costs a hundredth of that.
+            for _ in range(20):
+                children = direct_children()
+                if children is None:
+                    break
+                for pid in children:
+                    kill(pid, native.SIGKILL)
+                if not self.reap():
+                    break
+                if children == before:
+                    self.poll_wake_up(2)
+                before = children
+            if monotonic() > give_up:
+                if not is_reported:
+                    self.tell(b"ended %d\n" % len(descendants()))
+                    is_reported = True
+                sleep(_SLOW_KILL_SECONDS)
+        if not is_reported:
+            self.tell(b"ended 0\n")
+
+    def poll_wake_up(self, milliseconds: int) -> None:
+        waiting = select.poll()
+        waiting.register(self.wake_up, select.POLLIN)
+        if waiting.poll(milliseconds):
+            posix.read(self.wake_up, 4096)
+
+
+def kill(pid: int, number: int) -> None:
+    try:
+        posix.kill(pid, number)
+    except OSError:
+        pass
+
+
+def direct_children() -> list[int] | None:
+    """`None` where the kernel does not offer the list."""
+    own = posix.getpid()
+    data = contents("/proc/%d/task/%d/children" % (own, own))
+    return None if data is None else [int(pid) for pid in data.split()]
+
+
+def descendants() -> list[int]:
+    """All processes below this one that have not ended, parents first."""
+    below: dict[int, list[int]] = {}
+    for name in posix.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        fields = (contents("/proc/" + name + "/stat") or b"").rpartition(b")")[2].split()
+        if (len(fields) > 1 and fields[0] not in (b"Z", b"X")) or len(fields) > 1:
+            below.setdefault(int(fields[1]), []).append(int(name))
+    found: list[int] = []
+    waiting = [posix.getpid()]
+    while waiting:
+        children = below.pop(waiting.pop(), [])
+        found += children
+        waiting += children
+    return found
+
+
+def contents(path: str) -> bytes | None:
+    try:
+        descriptor = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        data = b""
+        while piece := posix.read(descriptor, 65536):
+            data += piece
+        return data
+    except OSError:
+        return None
+    finally:
+        posix.close(descriptor)
+
+
+def main(control: int, status: int, host_pid: int, request: dict[str, Any]) -> None:
+    rules = () if request["restriction"] is None else request["restriction"][:1]
+    for descriptor in (control, status, *rules):
+        posix.set_inheritable(descriptor, False)
+    Supervisor(control, status, host_pid, request).run()
+    posix._exit(0)

@@ -1,1 +1,0 @@
-"""Tools across frameworks and protocols: one module each, imported only when it is used."""

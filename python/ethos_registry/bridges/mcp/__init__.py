@@ -1,1 +1,0 @@
-"""The Model Context Protocol, in both directions; needs the extra `mcp`."""

@@ -1,1 +1,0 @@
-"""A registry as a server of the Model Context Protocol."""

@@ -1,0 +1,320 @@
+"""Resolves the declared capabilities of a tool to scoped objects; fails closed."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from ethos_registry.types._checks import check_callback
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._policy import (
+    CAPABILITY_ALIASES,
+    CAPABILITY_NAMES,
+    CapabilityName,
+    FsReach,
+    NetworkPolicy,
+    Personality,
+    ToolCapabilities,
+)
+
+__all__ = [
+    "FROM_PERSONALITY",
+    "CapabilityBackends",
+    "PolicySource",
+    "Reach",
+    "checked_backends",
+    "covers_host",
+    "current_personality",
+    "first_missing_backend",
+    "fs_policy",
+    "joined_network_policy",
+    "narrowed_reach",
+    "network_policy",
+    "personality_of",
+    "resolve_capabilities",
+    "uncovered_paths",
+]
+
+
+# Whether an allow list covers a declared host pattern.
+
+
+def covers_host(allowed: Iterable[str], declared: str) -> bool:
+    """Whether the allow list covers `declared`; `*` means all that is allowed.
+
+    >>> covers_host(["*.github.com"], "api.github.com"), covers_host(["*.github.com"], "github.com")
+    (True, False)
+    """
+    declared = declared.lower()
+    if declared == "*":
+        return True
+    bare = declared.removeprefix("*.")
+    for pattern in (pattern.lower() for pattern in allowed):
+        if pattern in ("*", declared):
+            return True
+        if pattern.startswith("*.") and (f".{bare}").endswith(pattern[1:]):
+            is_apex = bare == pattern[2:]
+            if not is_apex or declared.startswith("*."):
+                return True
+    return False
+
+
+# The directories that a tool may use: those it declared, within its personality's reach.
+
+FROM_PERSONALITY = "from-personality"
+"""A declaration that uses the paths of the personality."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Absolute directories and files that may be read and written."""
+
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+
+
+def narrowed_reach(
+    declaration: Mapping[str, Any], allowed: FsReach | None, working_dir: str
+) -> Reach:
+    """The reach of a tool: its declaration within what the personality allows.
+
+    Without a policy, the declaration applies unchanged. With one, a declared path inside an allowed
+    one is kept, one that contains an allowed path is narrowed to it, and the rest is dropped. A
+    path below one that may be written is dropped if it is a link that leads out of that: a tool may
+    have made the link. `ConfigError` if the tool takes its reach from
+    a personality that states none.
+
+    >>> narrowed_reach({"read": ["/data"]}, FsReach(read=["/data/public"]), "/").read
+    ('/data/public',)
+    """
+    writable = _writable(
+        declaration.get("write") if allowed is None else allowed.write, working_dir
+    )
+    found = {}
+    for access in ("read", "write"):
+        declared = declaration.get(access, ())
+        if declared == FROM_PERSONALITY:
+            if allowed is None:
+                raise ConfigError(
+                    f"the tool takes `fs_reach.{access}` from the personality, which states no "
+                    "`fs_reach`; add one to the personality"
+                )
+            declared = getattr(allowed, access)
+        paths = _absolute(declared, f"fs_reach.{access}", working_dir, writable)
+        if allowed is not None:
+            permitted = _absolute(getattr(allowed, access), access, working_dir, writable)
+            paths = _intersection(paths, permitted)
+        found[access] = tuple(dict.fromkeys(paths))
+    return Reach(**found)
+
+
+def uncovered_paths(
+    declaration: Mapping[str, Any], allowed: FsReach | None, working_dir: str
+) -> list[tuple[str, str]]:
+    """`(access, path)` of what a tool declares and the personality does not fully cover."""
+    missing = []
+    for access in ("read", "write"):
+        declared = declaration.get(access, ())
+        if allowed is None or declared == FROM_PERSONALITY:
+            continue
+        permitted = _absolute(getattr(allowed, access), access, working_dir)
+        missing += [
+            (access, path)
+            for path in _absolute(declared, f"fs_reach.{access}", working_dir)
+            if not any(_is_below(path, root) for root in permitted)
+        ]
+    return missing
+
+
+def _absolute(
+    paths: object, what: str, working_dir: str, writable: Sequence[tuple[str, str]] = ()
+) -> list[str]:
+    """Paths without links, so that two spellings of one directory compare equal.
+
+    Left out are those that links below a `writable` path lead out of it.
+    """
+    if isinstance(paths, str) or not isinstance(paths, Sequence):
+        raise ConfigError(f"`{what}` must be a list of paths, got {paths!r}")
+    found = []
+    for path in _spelled(paths, working_dir):
+        resolved, spelled = os.path.realpath(path), os.path.normpath(path)
+        if all(
+            spelled == root or not _is_below(spelled, root) or _is_below(resolved, target)
+            for root, target in writable
+        ):
+            found.append(resolved)
+    return found
+
+
+def _spelled(paths: Sequence[str], working_dir: str) -> list[str]:
+    """Absolute paths with their links."""
+    return [os.path.join(working_dir, os.path.expanduser(path)) for path in paths]
+
+
+def _writable(paths: object, working_dir: str) -> list[tuple[str, str]]:
+    """The paths as they are written, each with where it leads."""
+    if isinstance(paths, str) or not isinstance(paths, Sequence):
+        return []  # from the personality, or wrong, which is reported where it is used
+    spelled = _spelled(paths, working_dir)
+    return [(os.path.normpath(path), os.path.realpath(path)) for path in spelled]
+
+
+def _intersection(declared: Sequence[str], allowed: Sequence[str]) -> list[str]:
+    found = []
+    for path in declared:
+        if any(_is_below(path, root) for root in allowed):
+            found.append(path)
+        else:
+            found += [root for root in allowed if _is_below(root, path)]
+    return found
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path == root or root == os.sep or path.startswith(root + os.sep)
+
+
+CapabilityBackends: TypeAlias = Mapping[CapabilityName, Callable[[str, Any, ToolContext], Any]]
+"""Capability -> `make(tool_name, declaration, context)`, plain, which returns the scoped object.
+
+`context.turn_attachments` holds the files that came with the turn.
+"""
+
+_CONTEXT_FIELDS: dict[CapabilityName, str] = {
+    "network": "scoped_fetch",
+    "secrets": "secrets_resolver",
+    "storage": "kv_store",
+    "fs_reach": "scoped_fs",
+    "process": "scoped_process",
+    "attachments": "attachments",
+}
+
+
+def checked_backends(backends: object) -> CapabilityBackends | None:
+    """The backends; raises `ConfigError` for anything but a mapping of factories."""
+    if backends is None:
+        return None
+    if not isinstance(backends, Mapping):
+        raise ConfigError(
+            "`capability_backends` must map capabilities to factories, "
+            f"got {type(backends).__name__}"
+        )
+    if CAPABILITY_ALIASES.keys() & backends.keys():
+        given = backends
+        backends = {CAPABILITY_ALIASES.get(name, name): given[name] for name in given}
+        if len(backends) < len(given):
+            raise ConfigError("`capability_backends` names a capability twice, by two names")
+    for name, factory in backends.items():
+        if name not in CAPABILITY_NAMES:
+            raise ConfigError(
+                f"`capability_backends` has an unknown capability {name!r}; "
+                f"known are {', '.join(CAPABILITY_NAMES)}"
+            )
+        check_callback(factory, f"the backend of {name}", "a name", "a declaration", "a context")
+    return backends
+
+
+def first_missing_backend(
+    capabilities: ToolCapabilities, backends: CapabilityBackends
+) -> CapabilityName | None:
+    """The first declared capability without a backend: the tool must not run without it."""
+    return next((name for name in capabilities.declared if name not in backends), None)
+
+
+def resolve_capabilities(
+    tool_name: str,
+    capabilities: ToolCapabilities,
+    backends: CapabilityBackends,
+    context: ToolContext,
+) -> dict[str, Any]:
+    """The scoped objects by the names of their context fields.
+
+    An exception of a factory propagates. Raises `ConfigError` if a factory returns no object: the
+    tool must not run without what it declared.
+    """
+    scoped: dict[str, Any] = {}
+    for name in capabilities.declared:
+        made = backends[name](tool_name, getattr(capabilities, name), context)
+        if made is None or inspect.isawaitable(made):
+            if inspect.iscoroutine(made):
+                made.close()
+            kind = type(made).__name__
+            raise ConfigError(f"the backend of `{name}` must return an object, got {kind}")
+        scoped[_CONTEXT_FIELDS[name]] = made
+    return scoped
+
+
+# The policy that a call runs under, looked up once for each batch.
+
+_logger = logging.getLogger("ethos_registry")
+
+PolicySource: TypeAlias = Callable[[str], Personality | None]
+"""The current personality of an id; `None` if there is none."""
+
+
+def current_personality(
+    policies: PolicySource | None, personality: Personality | None, named: str | None
+) -> Personality | None:
+    """What `policies` returns now for a personality, else the personality itself.
+
+    `named` is the id that the caller's context names; it comes first. If `policies` raises, nothing
+    is permitted.
+    """
+    found_id = personality.id if named is None and personality is not None else named
+    if policies is None or found_id is None:
+        return personality
+    try:
+        found = policies(found_id)
+    except Exception:
+        _logger.warning("the source of policies raised for `%s`", found_id, exc_info=True)
+        return Personality(found_id, fs_reach=FsReach(), network=NetworkPolicy(allow=[]))
+    return personality if found is None else found
+
+
+def personality_of(
+    context: ToolContext, policies: PolicySource | None = None
+) -> Personality | None:
+    """The personality of a call; a batch has asked for it, other contexts ask now."""
+    if hasattr(context, "personality"):
+        found: Personality | None = context.personality
+        return found
+    return current_personality(policies, None, context.personality_id)
+
+
+def fs_policy(personality: Personality | None) -> FsReach | None:
+    """The file reach of the call; `None` if the personality states none."""
+    return None if personality is None else personality.fs_reach
+
+
+def network_policy(context: ToolContext, personality: Personality | None) -> NetworkPolicy | None:
+    """The policy of the call: a request must satisfy the personality's and the context's."""
+    return joined_network_policy(
+        context.network_policy, None if personality is None else personality.network
+    )
+
+
+def joined_network_policy(
+    given: NetworkPolicy | None, stated: NetworkPolicy | None
+) -> NetworkPolicy | None:
+    """What both policies permit."""
+    if stated is None or given is None:
+        return stated or given
+    allow = stated.allow if given.allow is None else given.allow
+    if stated.allow is not None and given.allow is not None:
+        allow = [*_covered(given.allow, stated.allow), *_covered(stated.allow, given.allow)]
+    return NetworkPolicy(
+        allow,
+        [*(stated.deny or ()), *(given.deny or ())],
+        bool(stated.allow_private_urls and given.allow_private_urls),
+    )
+
+
+def _covered(hosts: Sequence[str], by: Sequence[str]) -> Iterator[str]:
+    """The patterns that lie within what another list allows."""
+    for host in hosts:
+        if "*" in by or (host != "*" and covers_host(by, host)):
+            yield host

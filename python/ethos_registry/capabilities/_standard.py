@@ -1,0 +1,278 @@
+"""Ready-made backends for every capability."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from ethos_registry.capabilities._address_guard import HostRules
+from ethos_registry.capabilities._files import (
+    DEFAULT_PROTECTION,
+    Protection,
+    ReachFiles,
+    TurnAttachments,
+)
+from ethos_registry.capabilities._key_values import KeyValueDatabase, KeyValues
+from ethos_registry.capabilities._network import ConnectionPools, FetchLimits
+from ethos_registry.capabilities._process import ProgramRunner
+from ethos_registry.capabilities._resolver import (
+    PolicySource,
+    current_personality,
+    fs_policy,
+    narrowed_reach,
+    network_policy,
+    personality_of,
+)
+from ethos_registry.capabilities._sandbox import (
+    CommandSandbox,
+    CommandSandboxPort,
+    SandboxPolicy,
+    UnconfinedError,
+)
+from ethos_registry.capabilities._secrets import SecretsBackend, SecretSource, issued_secrets_of
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._policy import (
+    CAPABILITY_ALIASES,
+    CapabilityName,
+    NetworkPolicy,
+    Personality,
+)
+
+if TYPE_CHECKING:
+    from ethos_registry.capabilities._fetch import ReachFetch
+
+__all__ = ["RequestBackend", "StandardBackends", "standard_backends"]
+
+
+# Makes the scoped fetch of a call.
+
+
+class RequestBackend:
+    """The requests of tools, each under the policy of its call."""
+
+    def __init__(
+        self,
+        pools: ConnectionPools,
+        limits: FetchLimits | None = None,
+        policies: PolicySource | None = None,
+    ) -> None:
+        self._pools = pools
+        self._limits = FetchLimits() if limits is None else limits
+        self._policies = policies
+
+    def scoped(self, hosts: Sequence[str], context: ToolContext) -> ReachFetch:
+        """Requests to the hosts, as far as the policies of a call permit them."""
+        from ethos_registry.capabilities._fetch import ReachFetch
+
+        policy = network_policy(context, personality_of(context, self._policies))
+        return ReachFetch(HostRules.of(hosts, policy), self._pools, self._limits)
+
+
+Factory = Callable[[str, Any, ToolContext], Any]
+
+
+class StandardBackends(Mapping[CapabilityName, Factory]):
+    """A mapping from capability to factory, as `ToolRegistry(capability_backends=…)` takes it.
+
+    `redact` replaces every secret that was handed out, in whatever form; the registry applies it to
+    each result. `fs` and `kv` are read as `fs_reach` and `storage`.
+    """
+
+    def __init__(
+        self,
+        factories: Mapping[CapabilityName, Factory],
+        policies: PolicySource | None = None,
+        protection: Protection = DEFAULT_PROTECTION,
+    ) -> None:
+        self._factories = dict(factories)
+        self.policies = policies
+        self.protection = protection
+        self._issued_secrets = issued_secrets_of(self._factories)
+
+    def __getitem__(self, name: str) -> Factory:
+        return self._factories[CAPABILITY_ALIASES.get(name, cast("CapabilityName", name))]
+
+    def __iter__(self) -> Iterator[CapabilityName]:
+        return iter(self._factories)
+
+    def __len__(self) -> int:
+        return len(self._factories)
+
+    def redact(self, text: str) -> str:
+        """`text` without the secrets that were handed out; the same object if it has none."""
+        return text if self._issued_secrets is None else self._issued_secrets.redact(text)
+
+    def __repr__(self) -> str:
+        return f"StandardBackends({', '.join(sorted(self._factories))})"
+
+
+def standard_backends(
+    *,
+    secrets: SecretSource | None = None,
+    key_values: KeyValueDatabase | str | os.PathLike[str] | None = None,
+    policies: PolicySource | None = None,
+    protection: Protection = DEFAULT_PROTECTION,
+    sandbox: CommandSandboxPort | None = None,
+    pools: ConnectionPools | None = None,
+    fetch_limits: FetchLimits | None = None,
+) -> StandardBackends:
+    """Backends for files, programs and attachments, and for what the arguments add.
+
+    Args:
+        secrets: Where secrets come from, for example `EnvironmentSecrets("TOOL_")`. Without it,
+            calls of tools that declare secrets are refused.
+        key_values: The store, or the path of its SQLite file, for tools that declare `storage`.
+        policies: Returns the current personality of an id. It is asked once for each batch, for all
+            its tools, so an edited policy takes effect at the next; if it raises, nothing is
+            permitted. Default: the personality of the view.
+        protection: Files that remain closed inside a permitted directory, for the file tools and
+            commands too.
+        sandbox: What confines programs under a personality with a reach or a network policy.
+            Default: `CommandSandbox()`.
+        pools: `ConnectionPools` for tools that declare `network`. Default: new pools if the
+            extra `network` is installed; without it, calls of such tools are refused.
+        fetch_limits: What one fetch may cost. Default: `FetchLimits()`.
+
+    >>> sorted(standard_backends())[:2]
+    ['attachments', 'fs_reach']
+
+    """
+    confines = CommandSandbox() if sandbox is None else sandbox
+    requests = None
+    if pools is not None or importlib.util.find_spec("httpcore") is not None:
+        requests = RequestBackend(pools or ConnectionPools(), fetch_limits, policies)
+
+    def files(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> ReachFiles:
+        personality = personality_of(context, policies)
+        reach = narrowed_reach(declaration, fs_policy(personality), context.working_dir)
+        return ReachFiles(
+            reach.read, reach.write, working_dir=context.working_dir, protection=protection
+        )
+
+    def attachments(
+        tool_name: str, declaration: Mapping[str, Any], context: ToolContext
+    ) -> TurnAttachments:
+        return TurnAttachments(
+            declaration,
+            context.turn_attachments,
+            None if requests is None else lambda host: requests.scoped([host], context),
+        )
+
+    factories: dict[CapabilityName, Factory] = {
+        "fs_reach": files,
+        "process": _ProgramBackend(confines, policies, protection),
+        "attachments": attachments,
+    }
+    if secrets is not None:
+        factories["secrets"] = SecretsBackend(secrets)
+    if key_values is not None:
+        database = (
+            key_values if isinstance(key_values, KeyValueDatabase) else KeyValueDatabase(key_values)
+        )
+
+        def storage(
+            tool_name: str, declaration: Mapping[str, Any], context: ToolContext
+        ) -> KeyValues:
+            return database.scope(storage_scope(tool_name, declaration, context))
+
+        factories["storage"] = storage
+    if requests is not None:
+        fetches = requests
+
+        def fetch(
+            tool_name: str, declaration: Mapping[str, Any], context: ToolContext
+        ) -> ReachFetch:
+            return fetches.scoped(declaration.get("allowedHosts", ()), context)
+
+        factories["network"] = fetch
+    return StandardBackends(factories, policies, protection)
+
+
+def sandbox_policy(
+    context: ToolContext, policies: PolicySource | None, protection: Protection
+) -> SandboxPolicy | None:
+    """What programs of this call may access; `None` if the personality restricts nothing."""
+    personality = personality_of(context, policies)
+    reach = fs_policy(personality)
+    is_open = _is_open(network_policy(context, personality))
+    if reach is None and is_open:
+        return None
+    folders = narrowed_reach(
+        {"read": ["/"], "write": ["/"]}
+        if reach is None
+        else {"read": "from-personality", "write": "from-personality"},
+        reach,
+        context.working_dir,
+    )
+    return SandboxPolicy(folders.read, folders.write, network=is_open, protection=protection)
+
+
+def why_unconfined(what: str, personality: Personality, sandbox: CommandSandboxPort) -> str:
+    """Why no command of `what` can run under a personality here; empty if commands can."""
+    if personality.fs_reach is None and _is_open(personality.network):
+        return ""
+    support = sandbox.probe()
+    if support.level != "none":
+        return ""
+    return (
+        f"{what} cannot be confined here, as the policy of `{personality.id}` requires: "
+        f"{support.reason}"
+    )
+
+
+def _is_open(network: NetworkPolicy | None) -> bool:
+    return network is None or (
+        (network.allow is None or "*" in network.allow)
+        and not network.deny
+        and network.allow_private_urls is not False
+    )
+
+
+class _ProgramBackend:
+    """Makes the runner of declared programs: confined under a policy, or refused."""
+
+    def __init__(
+        self, sandbox: CommandSandboxPort, policies: PolicySource | None, protection: Protection
+    ) -> None:
+        self._sandbox = sandbox
+        self._policies = policies
+        self._protection = protection
+
+    def __call__(
+        self, tool_name: str, declaration: Mapping[str, Any], context: ToolContext
+    ) -> ProgramRunner:
+        policy = sandbox_policy(context, self._policies, self._protection)
+        if policy is not None and (support := self._sandbox.probe()).level == "none":
+            raise UnconfinedError(f"programs cannot be confined here: {support.reason}")
+        return ProgramRunner(
+            declaration.get("allowedBinaries", ()),
+            working_dir=context.working_dir,
+            sandbox=self._sandbox,
+            policy=policy,
+            abort_signal=context.abort_signal,
+        )
+
+    def why_refused(self, personality: Personality) -> str:
+        """Why programs cannot run under a personality here; empty if they can."""
+        current = current_personality(self._policies, personality, None) or personality
+        return why_unconfined("programs", current, self._sandbox)
+
+
+def storage_scope(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> str:
+    """The scope of a tool's values: `tool:NAME`, `session:ID` or `personality:ID`."""
+    scope = declaration.get("scope", "tool")
+    if scope in ("tool", "tool-private"):
+        return f"tool:{tool_name}"
+    if scope == "session":
+        return f"session:{context.session_id}"
+    if scope == "personality":
+        if context.personality_id is None:
+            raise ConfigError(
+                "the tool stores values of a personality, and this call has none; run it through "
+                "a view"
+            )
+        return f"personality:{context.personality_id}"
+    raise ConfigError(f"unknown storage scope {scope!r}; known are tool, session, personality")

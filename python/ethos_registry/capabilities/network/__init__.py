@@ -1,1 +1,0 @@
-"""HTTP to declared hosts: every address is checked before a connection is made."""

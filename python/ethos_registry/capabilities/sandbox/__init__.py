@@ -1,1 +1,0 @@
-"""Commands that the kernel confines to a reach."""

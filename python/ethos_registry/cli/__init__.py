@@ -1,5 +1,0 @@
-"""The command line: `ethos-registry demo`, `call`, `tools`, `reduce`, `run` and `recall`."""
-
-from ethos_registry.cli.entry import main
-
-__all__ = ["main"]

@@ -1,1 +1,0 @@
-"""What a tool is: plain values that every other room builds on."""

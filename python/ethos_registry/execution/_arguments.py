@@ -1,0 +1,293 @@
+"""The answers of a dry run, in place of running the tool."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import pydantic_core
+
+from ethos_registry import _core
+from ethos_registry._table.entry import Entry
+from ethos_registry.execution import _refusals
+from ethos_registry.reduction._redaction import Redact
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._json_values import MAX_DEPTH
+from ethos_registry.types._result import ToolError, ToolOk, ToolResult
+from ethos_registry.types._secret_names import is_secret_name
+
+__all__ = [
+    "MAX_DRY_RUN_CHARS",
+    "MAX_STRING_CHARS",
+    "BadArgumentsError",
+    "BoundedArguments",
+    "dry_run_answer",
+    "dry_run_result",
+    "isolated_arguments",
+    "parse_json_arguments",
+    "redacted_arguments",
+]
+
+
+# A copy of a call's arguments for its tool: changes by the tool affect no one else.
+
+_ATOMS = frozenset({str, int, float, bool, type(None)})
+
+
+def isolated_arguments(args: Any) -> Any:
+    """A copy of the dicts and lists in `args`; other values, and levels below 128, are shared.
+
+    Tools pop what they have read. The caller's reply goes back to the model, and reducers and the
+    source of untrusted output read the arguments as they were sent.
+
+    >>> sent = {"paths": ["a"]}
+    >>> isolated_arguments(sent)["paths"].pop(), sent
+    ('a', {'paths': ['a']})
+    """
+    if type(args) is dict:
+        for item in args.values():
+            kind = type(item)
+            if kind is dict or kind is list:
+                return _copied(args, {}, MAX_DEPTH)
+        return args.copy()  # the usual case
+    return _copied(args, {}, MAX_DEPTH) if type(args) is list else args
+
+
+def _copied(value: Any, seen: dict[int, Any], depth: int) -> Any:
+    """A copy of a dict or list; `seen` maps copied ones, because a value may contain itself."""
+    kind = type(value)
+    if (kind is not dict and kind is not list) or depth == 0:
+        return value
+    known = seen.get(id(value))
+    if known is not None:
+        return known
+    if kind is dict:
+        mapping: dict[Any, Any] = {}
+        seen[id(value)] = mapping
+        for key, item in value.items():
+            mapping[key] = item if type(item) in _ATOMS else _copied(item, seen, depth - 1)
+        return mapping
+    items: list[Any] = []
+    seen[id(value)] = items
+    items.extend(item if type(item) in _ATOMS else _copied(item, seen, depth - 1) for item in value)
+    return items
+
+
+# Arguments that a model sent as JSON text.
+
+_POSITION = re.compile(r" at line ([0-9]+) column ([0-9]+)$")
+_FOREIGN_LITERAL = re.compile(rb"(?:-?NaN|-?Infinity|None|True|False|undefined)\b")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_ESCAPE = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<lone>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
+    re.DOTALL,
+)
+"""An escape in a JSON string: a pair of surrogates, a lone surrogate (valid in the JSON grammar,
+but refused by the parser), or any other."""
+
+
+class BadArgumentsError(Exception):
+    """The arguments are not valid JSON; the message gives the reason and the position."""
+
+
+def parse_json_arguments(text: str) -> Any:
+    """The value of `text`; empty text is `{}`. Raises `BadArgumentsError`.
+
+    Integers stay exact. A lone surrogate, escaped or not, becomes U+FFFD. NaN, infinities,
+    duplicate keys in one object and more than 128 levels are refused.
+
+    >>> parse_json_arguments('{"city": "Oslo"}')
+    {'city': 'Oslo'}
+    """
+    if not text or text.isspace():
+        return {}
+    text = _core.replace_surrogates(text)
+    try:
+        value = pydantic_core.from_json(text, allow_inf_nan=False)
+    except ValueError as error:
+        if _SURROGATE_ESCAPE.search(text):
+            repaired = _ESCAPE.sub(_well_formed_escape, text)
+            if repaired != text:
+                return parse_json_arguments(repaired)
+        raise BadArgumentsError(f"arguments are not valid JSON: {_reason(text, error)}") from None
+    fault = _core.json_fault(text)
+    if fault is not None:
+        reason, line, column = fault
+        raise BadArgumentsError(
+            f"arguments are not valid JSON: {reason} at line {line} column {column}"
+        )
+    return value
+
+
+def _well_formed_escape(escape: re.Match[str]) -> str:
+    """The escape, or that of U+FFFD for a lone surrogate: the same length, so positions stay."""
+    return escape[0] if escape["lone"] is None else r"\ufffd"
+
+
+def _reason(text: str, error: ValueError) -> str:
+    """The parser's reason; literals of other languages that JSON does not have are named."""
+    reason = str(error)
+    position = _POSITION.search(reason)
+    if position is None:
+        return reason
+    line = text.encode().split(b"\n")[int(position[1]) - 1]  # the parser counts bytes, from 1
+    start = int(position[2]) - 1
+    if line[:start].endswith(b"-"):
+        start -= 1
+    word = _FOREIGN_LITERAL.match(line, start)
+    return reason if word is None else f"{word[0].decode()} is not a JSON value{position[0]}"
+
+
+MAX_DRY_RUN_CHARS = 8_000
+"""The answer is trimmed to this length, marker included, not to the cap of the call."""
+_MARKER_CHARS = 40
+"""At least the length of the marker of a trim."""
+MAX_STRING_CHARS = 500
+"""Longer strings in the arguments are shortened and marked."""
+MAX_INTEGER_BITS = 2_048
+"""Python refuses to convert much longer integers to text."""
+
+_PLAIN_TYPES = (float, complex, bytes, date, datetime, Decimal, UUID)
+
+
+def dry_run_answer(
+    entry: Entry, args: Any, context: ToolContext, redact: Redact | None = _core.redact
+) -> ToolResult:
+    """What would be called; or the refusal if the function's arguments do not fit.
+
+    `redact` takes credentials out of the arguments; `None` leaves them.
+    """
+    if entry.binding is not None:
+        try:
+            bound = entry.binding.bind(isolated_arguments(args), context)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # validators are code of the tool's author
+            message = _core.replace_surrogates(_refusals.exception_text(error)[:MAX_STRING_CHARS])
+            return ToolError(message, "execution_failed", "raised")
+        if isinstance(bound, ToolError):
+            return bound
+    return dry_run_result(entry.name, args, redact)
+
+
+def dry_run_result(name: str, args: Any, redact: Redact | None = _core.redact) -> ToolOk:
+    """`[dry-run] {name} would be called with: {compact JSON}`, secrets redacted."""
+    arguments = redacted_arguments(args, _unchanged if redact is None else redact)
+    text = _core.replace_surrogates(f"[dry-run] {name} would be called with: {arguments}")
+    if len(text) > MAX_DRY_RUN_CHARS:
+        text = _core.trim(text, MAX_DRY_RUN_CHARS - _MARKER_CHARS)[0]
+    return ToolOk(text)
+
+
+def _unchanged(text: str) -> str:
+    return text
+
+
+def redacted_arguments(
+    args: Any, redact: Redact = _core.redact, max_string_chars: int = MAX_STRING_CHARS
+) -> str:
+    """Arguments as compact JSON, without credentials and values under secret-looking keys.
+
+    >>> redacted_arguments({"city": "Oslo", "api_key": "abc"})
+    '{"city":"Oslo","api_key":"[redacted]"}'
+    """
+    try:
+        shown = BoundedArguments(redact, max_string_chars).value(args, MAX_DEPTH)
+        return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a mapping or sequence of a program's own class
+        return f'"[{_refusals.class_name(args)}]"'
+
+
+class BoundedArguments:
+    """Arguments as they are shown: as many values as the answer can show, and no more.
+
+    Without the bound, a value that programs share at many places would be written at each of them.
+    """
+
+    __slots__ = ("_max_string_chars", "_redact", "chars_left")
+
+    def __init__(
+        self, redact: Redact, max_string_chars: int, max_chars: int = MAX_DRY_RUN_CHARS
+    ) -> None:
+        self._redact = redact
+        self._max_string_chars = max_string_chars
+        self.chars_left = max_chars  # a value takes at least one character
+
+    def text(self, text: str) -> str:
+        """A string, redacted and shortened."""
+        return _shortened(self._redact(text), self._max_string_chars)
+
+    def name(self, name: str) -> str:
+        """A key, redacted."""
+        return self._redact(name)
+
+    def hide(self, value: Any) -> None:
+        """A value under a secret-looking key, which is not shown."""
+
+    def value(self, value: Any, depth: int) -> Any:
+        """The value with long strings shortened and values under secret-looking keys redacted."""
+        self.chars_left -= 1
+        if isinstance(value, str):
+            return self.text(str.__str__(value))
+        if depth == 0 or self.chars_left <= 0:
+            return "..."
+        if isinstance(value, tuple) and hasattr(value, "_asdict"):  # a named tuple has field names
+            value = value._asdict()
+        if isinstance(value, Mapping):
+            return self._mapping(value, depth)
+        if isinstance(value, Sequence | AbstractSet) and not isinstance(value, bytes | bytearray):
+            items: list[Any] = []
+            for item in value:
+                if self.chars_left <= 0:
+                    break
+                items.append(self.value(item, depth - 1))
+            return items
+        return _scalar(value)
+
+    def _mapping(self, value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+        shown: dict[str, Any] = {}
+        for key in value:
+            if self.chars_left <= 0:
+                break
+            name = str.__str__(key) if isinstance(key, str) else str(_scalar(key))
+            if is_secret_name(name):
+                self.hide(value[key])
+                shown[self.name(name)] = "[redacted]"
+                self.chars_left -= 1
+            else:
+                shown[self.name(name)] = self.value(value[key], depth - 1)
+        return shown
+
+
+def _scalar(value: Any) -> Any:
+    """A value that is not a container: as JSON has it, else its class name in brackets."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, float) and math.isfinite(value):
+        return float.__float__(value)
+    if isinstance(value, int) and int.bit_length(value) <= MAX_INTEGER_BITS:
+        return int.__index__(value)
+    if isinstance(value, int) or not _is_plain(value):
+        return f"[{_refusals.class_name(value)}]"
+    return _shortened(str(value), MAX_STRING_CHARS)
+
+
+def _is_plain(value: object) -> bool:
+    """Whether the text of a value cannot contain other values."""
+    return type(value) in _PLAIN_TYPES
+
+
+def _shortened(text: str, max_chars: int) -> str:
+    if len(text) <= max_chars:
+        return text
+    return f"{text[:max_chars]}...[truncated, {len(text)} chars]"

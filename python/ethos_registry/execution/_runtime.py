@@ -1,0 +1,523 @@
+"""A registry's settings for execution, and its counters: what outlives a batch."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from time import monotonic
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+from ethos_registry import _core
+from ethos_registry._table.entry import Entry
+from ethos_registry._table.snapshot import Snapshot
+from ethos_registry.artifacts._store import ArtifactTool
+from ethos_registry.capabilities._resolver import CapabilityBackends
+from ethos_registry.capabilities._secrets import IssuedSecrets
+from ethos_registry.execution._approvals import Approvals
+from ethos_registry.execution._blocking import BLOCKING_SECONDS
+from ethos_registry.execution._options import InvocationFilter
+from ethos_registry.execution._refusals import log_exception, log_line
+from ethos_registry.execution._threads import DaemonThreads, tool_threads
+from ethos_registry.reduction._redaction import Redact
+from ethos_registry.types._checks import check_callback
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._observer import AnyObserver, StartedBatch
+from ethos_registry.types._reducer import (
+    ReductionPolicy,
+    ToolResultReducer,
+    ToolResultReducerRegistry,
+)
+from ethos_registry.types._transport import ToolTransport, TransportTraits
+
+__all__ = [
+    "DEFAULT_ABANDON_AFTER_SECONDS",
+    "DEFAULT_THREAD_WAIT_SECONDS",
+    "HELD",
+    "Observers",
+    "Runtime",
+    "SharedSlots",
+    "Starter",
+    "Transports",
+    "checked_observers",
+    "checked_transports",
+]
+
+
+# The observers of a registry, sorted by what they want to know.
+
+_ASKED = "batch_started"
+_METHODS = (
+    "batch_finished",
+    "call_started",
+    "call_finished",
+    "call_refused",
+    "batch_recorded",
+    _ASKED,
+)
+_PARAMETERS = {"batch_finished": "calls", "batch_recorded": "calls", "batch_started": "batch"}
+Guard = Callable[..., None]
+Callbacks = tuple[Callable[[Any], Any], ...]
+
+
+class Observers(NamedTuple):
+    """The bound methods of all observers, by name."""
+
+    given: tuple[AnyObserver, ...]
+    batch_finished: Callbacks
+    call_started: Callbacks
+    call_finished: Callbacks
+    call_refused: Callbacks
+    batch_recorded: Callbacks
+    batch_started: Callbacks
+    is_asked_only: bool
+    """Whether all observers decide for each batch."""
+    idle: tuple[Callable[[], bool], ...]
+    """The `is_idle` of all observers; empty unless each decides for each batch and has one."""
+
+    def are_idle(self) -> bool:
+        """Whether surely no observer wants the batch; answers before anything is made for them."""
+        try:
+            for is_idle in self.idle:
+                if not is_idle():
+                    return False
+        except Exception:  # `batch_started` is asked then, and logged if it raises
+            return False
+        return bool(self.idle)
+
+    def of_batch(self, batch: StartedBatch, guard: Guard) -> Observers | None:
+        """The observers of one batch, with those that `batch_started` returns; `None` for none."""
+        given: list[AnyObserver] = []
+        for batch_started in self.batch_started:
+            guard("the `batch_started` of an observer", _ask, batch_started, batch, given)
+        if not given and self.is_asked_only:
+            return None
+        own = _sorted(given)
+        return Observers(
+            self.given,
+            self.batch_finished + own.batch_finished,
+            self.call_started + own.call_started,
+            self.call_finished + own.call_finished,
+            self.call_refused + own.call_refused,
+            self.batch_recorded + own.batch_recorded,
+            (),
+            False,
+            (),
+        )
+
+
+def checked_observers(observers: Iterable[AnyObserver]) -> Observers | None:
+    """The observers of a registry; `None` for none. Raises `ConfigError` for other objects."""
+    if isinstance(observers, str | bytes) or not isinstance(observers, Iterable):
+        raise ConfigError(
+            f"`observers` must be a list of observers, got {type(observers).__name__}; "
+            "put a single observer in a list"
+        )
+    given = tuple(observers)
+    if not given:
+        return None
+    for observer in given:
+        for name, method in _methods_of(observer).items():
+            check_callback(method, name, _PARAMETERS.get(name, "call"))
+        if callable(is_idle := getattr(observer, "is_idle", None)):
+            check_callback(is_idle, "is_idle")
+    return _sorted(given)
+
+
+def _ask(
+    batch_started: Callable[[StartedBatch], AnyObserver | None],
+    batch: StartedBatch,
+    given: list[AnyObserver],
+) -> None:
+    observer = batch_started(batch)
+    if observer is not None:
+        _methods_of(observer)
+        given.append(observer)
+
+
+def _methods_of(observer: object) -> dict[str, Callable[[Any], Any]]:
+    found = {name: getattr(observer, name, None) for name in _METHODS}
+    present = {name: method for name, method in found.items() if method is not None}
+    if not present or isinstance(observer, type):
+        raise ConfigError(
+            f"an observer has at least one of {', '.join(_METHODS)}, got {type(observer).__name__}",
+            context={"field": "observers", "value": observer},
+        )
+    return present
+
+
+def _sorted(given: Iterable[AnyObserver]) -> Observers:
+    callbacks: dict[str, list[Callable[[Any], Any]]] = {name: [] for name in _METHODS}
+    for observer in given:
+        for name, method in _methods_of(observer).items():
+            callbacks[name].append(method)
+    sorted_callbacks = {name: tuple(methods) for name, methods in callbacks.items()}
+    is_asked_only = not any(methods for name, methods in callbacks.items() if name != _ASKED)
+    idle: list[Any] = [getattr(observer, "is_idle", None) for observer in given]
+    return Observers(
+        given=tuple(given),
+        is_asked_only=is_asked_only,
+        idle=tuple(idle) if is_asked_only and all(map(callable, idle)) else (),
+        **sorted_callbacks,
+    )
+
+
+# How many calls of a registry run at once on one loop, over all its batches.
+
+
+class Waiting(Protocol):
+    """A call, which may have its answer before it gets a slot."""
+
+    has_ended: bool
+
+
+class Starter(Protocol):
+    """What starts the calls of one batch."""
+
+    def begin(self, call: Any) -> None:
+        """Start the task of a call."""
+
+
+class SharedSlots:
+    """The slots of one registry on one loop; calls that find none wait, in order."""
+
+    __slots__ = ("_free", "_held", "_is_starting", "_waiting")
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._is_starting = False
+        self._waiting: deque[tuple[Waiting, Starter]] = deque()
+        self._held: dict[int, tuple[Waiting, Starter]] = {}
+
+    def run(self, call: Waiting, starter: Starter) -> None:
+        """Start a call now, or when a slot is free."""
+        if self._free == 0 or self._is_starting:
+            self._waiting.append((call, starter))
+            return
+        self._start(call, starter)
+
+    def _start(self, call: Waiting, starter: Starter) -> None:
+        self._free -= 1
+        self._held[id(call)] = call, starter
+        starter.begin(call)
+
+    def call_ended(self, call: Waiting) -> None:
+        """Give the slot of a call to the one that waits longest."""
+        if self._held.pop(id(call), None) is None:
+            return
+        self._free += 1
+        if self._is_starting:  # a task ended in its first step; the loop below continues
+            return
+        self._is_starting = True
+        try:
+            while self._waiting and self._free:
+                waiting, starter = self._waiting.popleft()
+                if not waiting.has_ended:
+                    self._start(waiting, starter)
+        finally:
+            self._is_starting = False
+
+    def waiting_of(self, starter: Starter) -> list[Any]:
+        """The calls of one batch that have no slot yet."""
+        return [call for call, its in self._waiting if its is starter]
+
+    def forget(self, starter: Starter) -> None:
+        """A batch has ended: no call of it waits or holds a slot any more."""
+        if any(its is starter for _, its in self._waiting):
+            self._waiting = deque(each for each in self._waiting if each[1] is not starter)
+        for call, its in list(self._held.values()):
+            if its is starter:
+                self.call_ended(call)
+
+
+HELD: ContextVar[tuple[SharedSlots, ...]] = ContextVar("HELD", default=())
+"""The slots that the running call holds: what it calls itself runs inside them, else calls that
+wait for each other could never end."""
+
+
+# Which transport runs a tool.
+
+_TOOL, _TOOLSET, _ALL = "tool:", "toolset:", "*"
+
+
+class Transports:
+    """The transports of a registry by tool, by toolset and for the rest."""
+
+    __slots__ = ("_all", "_tools", "_toolsets")
+
+    def __init__(self, given: Mapping[str, ToolTransport]) -> None:
+        self._tools = _below(given, _TOOL)
+        self._toolsets = _below(given, _TOOLSET)
+        self._all = given.get(_ALL)
+
+    def of(self, entry: Entry) -> ToolTransport | None:
+        """The transport that runs a tool; `None` if the registry calls its function itself.
+
+        Tools that read the artifacts of a turn always run here: their store is in this process.
+        """
+        if isinstance(entry.tool, ArtifactTool):
+            return None
+        found = self._tools.get(entry.name)
+        if found is None and entry.toolset is not None:
+            found = self._toolsets.get(entry.toolset)
+        if found is None:
+            found = self._all
+        return None if found is None or found.traits.in_place else found
+
+    def idle_keys(self, snapshot: Snapshot) -> Iterator[str]:
+        """The keys that name no registered tool or toolset: those tools would run here."""
+        for name in self._tools:
+            if snapshot.get(name) is None:
+                yield _TOOL + name
+        for name in self._toolsets:
+            if not snapshot.group(name):
+                yield _TOOLSET + name
+
+
+def _below(given: Mapping[str, ToolTransport], prefix: str) -> dict[str, ToolTransport]:
+    return {
+        key.removeprefix(prefix): transport
+        for key, transport in given.items()
+        if key.startswith(prefix)
+    }
+
+
+def checked_transports(given: Any) -> Transports | None:
+    """The transports of a registry; `ConfigError` for a wrong key or value."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise ConfigError(
+            f"`transports` must map tools to transports, got {type(given).__name__}; "
+            'for all tools: `{"*": transport}`'
+        )
+    for key, transport in given.items():
+        is_named = isinstance(key, str) and any(
+            key.startswith(prefix) and len(key) > len(prefix) for prefix in (_TOOL, _TOOLSET)
+        )
+        if not is_named and key != _ALL:
+            raise ConfigError(
+                f"`transports` has an unknown key {key!r}; use `tool:NAME`, `toolset:NAME` or `*`"
+            )
+        traits = getattr(transport, "traits", None)
+        if not isinstance(transport, ToolTransport) or not isinstance(traits, TransportTraits):
+            raise ConfigError(
+                f"`transports[{key!r}]` must be a ToolTransport, got {type(transport).__name__}"
+            )
+    return Transports(given) if given else None
+
+
+DEFAULT_ABANDON_AFTER_SECONDS = 2.0
+"""How long a call that was stopped may take to end before it is abandoned."""
+DEFAULT_THREAD_WAIT_SECONDS = 5.0
+"""How long a plain function may wait for a thread."""
+
+_MAX_LOGGED = 10_000
+
+_logger = logging.getLogger("ethos_registry")
+
+
+class Runtime:
+    """Settings that all batches of one registry share; nothing of a single batch is stored here."""
+
+    __slots__ = (
+        "_abandoned_tasks",
+        "_lock",
+        "_logged",
+        "_slots",
+        "abandon_after_seconds",
+        "abandoned_calls",
+        "approvals",
+        "backends",
+        "default_timeout_seconds",
+        "filters",
+        "has_checked_reducers",
+        "issued_secrets",
+        "max_concurrency",
+        "observers",
+        "redact",
+        "redact_recorded",
+        "reducers",
+        "reduction",
+        "thread_wait_seconds",
+        "threads",
+        "transports",
+        "unmatched_policies",
+        "unredacted_tools",
+    )
+
+    SETTINGS: ClassVar[tuple[str, ...]] = (
+        "backends",
+        "reducers",
+        "default_timeout_seconds",
+        "observers",
+        "threads",
+        "thread_wait_seconds",
+        "abandon_after_seconds",
+        "redact",
+        "redact_recorded",
+        "issued_secrets",
+        "unredacted_tools",
+        "filters",
+        "max_concurrency",
+        "approvals",
+        "transports",
+        "reduction",
+    )
+
+    def __init__(
+        self,
+        *,
+        backends: CapabilityBackends | None,
+        reducers: ToolResultReducerRegistry | None,
+        default_timeout_seconds: float | None,
+        observers: Observers | None = None,
+        threads: DaemonThreads = tool_threads,
+        thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
+        abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
+        redact: Redact | None = None,
+        redact_recorded: Redact = _core.redact,
+        issued_secrets: IssuedSecrets | None = None,
+        unredacted_tools: frozenset[str] = frozenset(),
+        filters: tuple[InvocationFilter, ...] = (),
+        max_concurrency: int | None = None,
+        approvals: Approvals | None = None,
+        transports: Transports | None = None,
+        reduction: ReductionPolicy | None = None,
+    ) -> None:
+        self.backends = backends
+        self.reducers = reducers
+        self.default_timeout_seconds = default_timeout_seconds
+        self.observers = observers
+        self.threads = threads
+        self.thread_wait_seconds = thread_wait_seconds
+        self.abandon_after_seconds = abandon_after_seconds
+        self.redact = redact
+        """Takes credentials out of text; `None` if the registry keeps them."""
+        self.redact_recorded = redact_recorded
+        """The same for recorders, who never receive them."""
+        self.issued_secrets = issued_secrets
+        """The secrets that tools were given; `None` if no backend hands any out."""
+        self.unredacted_tools = unredacted_tools
+        self.filters = filters
+        """Run around those of each batch."""
+        self.max_concurrency = max_concurrency
+        """How many calls of all batches run at once on one loop."""
+        self.approvals = approvals
+        """Signs the tokens of calls that wait for approval."""
+        self.transports = transports
+        """Where tools run; `None` if all run in this process."""
+        self.reduction = reduction
+        """How much of reduced results is kept; `None` if they are as short as can be."""
+        self.abandoned_calls = 0
+        self.unmatched_policies: set[tuple[str, str]] = set()
+        """What allow lists and filters named that no tool had: the list, and the name."""
+        self.has_checked_reducers = False
+        self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
+        self._lock = threading.Lock()
+        self._slots: dict[asyncio.AbstractEventLoop, SharedSlots] = {}
+        self._logged: set[str] = set()
+
+    def copy(self) -> Runtime:
+        """The same settings with counters of their own."""
+        return Runtime(**{name: getattr(self, name) for name in self.SETTINGS})
+
+    def slots_on(self, loop: asyncio.AbstractEventLoop) -> SharedSlots:
+        """The slots of the calls that run on a loop."""
+        slots = self._slots.get(loop)
+        if slots is None:
+            assert self.max_concurrency is not None
+            with self._lock:
+                for closed in [each for each in self._slots if each.is_closed()]:
+                    del self._slots[closed]
+                slots = self._slots[loop] = SharedSlots(self.max_concurrency)
+        return slots
+
+    def abandon(self, task: asyncio.Task[Any] | None) -> None:
+        """Count a call that still runs, and keep its task alive until it ends by itself.
+
+        `asyncio.run` waits at its end for every task it knows; one that swallows its cancellation
+        would keep the process alive forever, so it is removed from that list.
+        """
+        with self._lock:
+            self.abandoned_calls += 1
+            for loop in [loop for loop in self._abandoned_tasks if loop.is_closed()]:
+                del self._abandoned_tasks[loop]
+            if task is not None and not task.done():
+                self._abandoned_tasks.setdefault(task.get_loop(), set()).add(task)
+        if task is not None and not task.done():
+            task.add_done_callback(self._forget)
+            asyncio._unregister_task(task)
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
+
+    def _forget(self, task: asyncio.Task[Any]) -> None:
+        with self._lock:
+            loop = task.get_loop()
+            tasks = self._abandoned_tasks.get(loop, set())
+            tasks.discard(task)
+            if not tasks:
+                self._abandoned_tasks.pop(loop, None)
+        if not task.cancelled():
+            task.exception()
+
+    def redact_of(self, tool_name: str) -> Redact | None:
+        """What takes credentials out of a tool's results; `None` if they stay."""
+        return None if tool_name in self.unredacted_tools else self.redact
+
+    def reducer_of(self, tool_name: str) -> ToolResultReducer | None:
+        """The reducer for a tool's results; `None` if there is none, or the registry raises."""
+        if self.reducers is None:
+            return None
+        try:
+            return self.reducers.get(tool_name)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self.log_once("the reducer registry", error)
+            return None
+
+    def guard(self, what: str, function: Callable[..., object], *arguments: Any) -> None:
+        """Call a callback of the host; its exception is logged once and changes nothing."""
+        begun = monotonic()
+        try:
+            function(*arguments)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit in a callback of the loop would end the loop
+            self.log_once(what, error)
+        self.report_blocking(what, monotonic() - begun)
+
+    def report_blocking(self, what: str, seconds: float, way_out: str = "") -> None:
+        """Log once for each code that it blocked the event loop."""
+        if seconds > BLOCKING_SECONDS and (key := f"{what} blocks") not in self._logged:
+            self._logged.add(key)
+            way = f"; {way_out}" if way_out else ""
+            log_line(logging.WARNING, f"{what} blocked the event loop for {seconds:.1f} s{way}")
+
+    def warn_once(self, message: str) -> None:
+        """Log a warning once for each message."""
+        if message not in self._logged:
+            self._logged.add(message)
+            log_line(logging.WARNING, message)
+
+    def log_mistake(self, message: str) -> None:
+        """Log a mistake of the program as an error, once for each message."""
+        if message not in self._logged and len(self._logged) < _MAX_LOGGED:
+            self._logged.add(message)
+            log_line(logging.ERROR, message)
+
+    def log_once(self, what: str, error: BaseException) -> None:
+        """Log one warning for each kind of failure, with its traceback."""
+        if what in self._logged:
+            return
+        self._logged.add(what)
+        try:
+            message = f"{what} raised; later exceptions are not logged"
+            log_exception(_logger, logging.WARNING, message, error, self.redact)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a handler asks the exception for its text, which is foreign code
+            log_line(logging.WARNING, f"{what} raised; later exceptions are not logged")

@@ -1,0 +1,354 @@
+"""The steps of one call, in their order: the table that the session walks.
+
+A step before the tool either answers the call, which ends it, or passes it on. Steps that apply to
+a whole batch run once per batch, and steps that apply to a tool run once per tool and batch; a step
+that cannot answer the calls of a tool is left out for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from time import monotonic
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from ethos_registry import _core
+from ethos_registry._table.admission import is_available, refusal_under
+from ethos_registry._table.entry import Entry
+from ethos_registry.capabilities import _resolver
+from ethos_registry.execution import _arguments, _refusals
+from ethos_registry.execution._arguments import BadArgumentsError, parse_json_arguments
+from ethos_registry.execution._call import BackendContext, Batch, Call, CallPlan
+from ethos_registry.execution._finish import finish
+from ethos_registry.execution._options import matching
+from ethos_registry.execution._remote_batch import RemoteBatch, finish_order
+from ethos_registry.execution._results import even_share
+from ethos_registry.execution._run_tool import (
+    async_execute_in_turn,
+    execute,
+    run_attempt,
+    run_in_turn,
+    run_remotely,
+    run_with_retry,
+)
+from ethos_registry.execution._runtime import Runtime
+from ethos_registry.reduction._finish import untouched_chars
+from ethos_registry.types._policy import Personality
+from ethos_registry.types._result import ToolError, ToolResult
+from ethos_registry.types._tool import REGISTRY_DEFAULT
+from ethos_registry.types._transport import ToolTransport
+
+__all__ = ["STEPS", "Check", "Step", "StepTable", "call_plan", "share_budget", "verdict_answer"]
+
+
+Scope: TypeAlias = Literal["batch", "verdict", "tool", "call", "run"]
+Check: TypeAlias = Callable[[Call], ToolResult | None]
+"""Answers a call before its tool runs, or returns `None`."""
+
+
+# Steps of the verdict: the native core judges all names of a batch in one crossing.
+
+
+def unknown(name: str, verdict: int) -> ToolResult | None:
+    """No tool has this name."""
+    return _refusals.unknown_tool(name) if verdict == _core.VERDICT_UNKNOWN else None
+
+
+def permitted(name: str, verdict: int) -> ToolResult | None:
+    """The tool is excluded, or its gate does not permit it."""
+    return _refusals.not_permitted(name, verdict) if verdict < 0 else None
+
+
+# Steps of a call, before its tool.
+
+
+def available(call: Call) -> ToolResult | None:
+    """The tool's `is_available`, and whether it can run under the policy: once per caller."""
+    entry, known = call.plan.entry, call.batch.availability
+    if call.batch.options.callers is not None:
+        known = {}
+    problem = known.get(entry.name)
+    if problem is None:
+        problem = known[entry.name] = _unavailability(
+            entry, call.batch.personality, call.batch.runtime
+        )
+    return problem or None
+
+
+def _unavailability(
+    entry: Entry, personality: Personality | None, runtime: Runtime
+) -> ToolError | Literal[False]:
+    begun = monotonic()
+    is_there = is_available(entry)
+    runtime.report_blocking(f"`is_available` of tool `{entry.name}`", monotonic() - begun)
+    if not is_there:
+        return _refusals.unavailable(entry.name)
+    reason = refusal_under(entry, personality)
+    return _refusals.unavailable(entry.name, reason) if reason else False
+
+
+def arguments(call: Call) -> ToolResult | None:
+    """JSON text becomes a value; a strict tool's arguments must match its schema."""
+    try:
+        if isinstance(call.args, str):
+            call.args = parse_json_arguments(str.__str__(call.args))
+        entry = call.plan.entry
+        if entry.sent_arguments is not None:
+            try:
+                call.args = entry.sent_arguments.restored(call.args)
+            except ValueError as problem:
+                return _refusals.bad_arguments(str(problem))
+        check = entry.argument_check
+        return None if check is None else check.problems(call.args)
+    except BadArgumentsError as problem:
+        return _refusals.bad_arguments(str(problem))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # an object of the host's own class
+        return _refusals.arguments_failed(_refusals.exception_text(error))
+
+
+def backends(call: Call) -> ToolResult | None:
+    """A tool must not run without the capabilities that it declares."""
+    entry, given = call.plan.entry, call.batch.runtime.backends
+    if given is None:
+        return _refusals.no_backends(entry.name)
+    try:
+        missing = _resolver.first_missing_backend(entry.capabilities, given)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a mapping of the host's own class
+        return _refusals.backend_failed(entry.name, _refusals.exception_text(error))
+    return None if missing is None else _refusals.no_backend(entry.name, missing)
+
+
+def dry_run(call: Call) -> ToolResult | None:
+    """A dry run ends here: it shows what would be called."""
+    plan = call.plan
+    return _arguments.dry_run_answer(plan.entry, call.args, call.batch.context, plan.redact)
+
+
+def not_aborted(call: Call) -> ToolResult | None:
+    """After an abort nothing starts."""
+    batch = call.batch
+    if batch.was_cancelled or batch.abort_signal._aborted:
+        return _refusals.aborted_before_start(call.plan.name)
+    return None
+
+
+def capabilities(call: Call) -> ToolResult | None:
+    """The backends make the scoped objects that the tool declares."""
+    entry, given = call.plan.entry, call.batch.runtime.backends
+    assert given is not None
+    try:
+        call.set_scoped(
+            _resolver.resolve_capabilities(
+                entry.name, entry.capabilities, given, BackendContext(call)
+            )
+        )
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return _refusals.backend_failed(entry.name, _refusals.exception_text(error))
+    return None
+
+
+# Steps of a batch and of a tool.
+
+
+def share(batch: Batch) -> int:
+    """The characters of one result: the budget divided by the number of calls.
+
+    The whole budget if results are trimmed together at the end.
+    """
+    is_whole = batch.trims_at_end or batch.options.sink is not None
+    count = 1 if is_whole else batch.call_count
+    return even_share(batch.context.result_budget_chars, count or 1)
+
+
+def cap(batch: Batch, entry: Entry) -> int:
+    """The characters of one result of a tool: the share, or the tool's own limit."""
+    limit = entry.max_result_chars
+    return batch.share_chars if limit is None else min(batch.share_chars, limit)
+
+
+class Step(NamedTuple):
+    """One row of the table."""
+
+    name: str
+    scope: Scope
+    """What it runs once for; `verdict` steps turn a native verdict into an answer, and `run` steps
+    are the tool's own task."""
+    function: Callable[..., Any]
+    applies: Callable[[Batch, Entry], bool] | None = None
+    """Whether the step can answer calls of this tool in this batch; `None` for always."""
+
+
+def _can_be_stopped(batch: Batch, entry: Entry) -> bool:
+    return batch.can_abort or batch.was_cancelled
+
+
+def _may_be_unavailable(batch: Batch, entry: Entry) -> bool:
+    return entry.is_available is not None or (
+        entry.why_refused is not None and batch.personality is not None
+    )
+
+
+def _checks_arguments(batch: Batch, entry: Entry) -> bool:
+    return entry.argument_check is not None or entry.sent_arguments is not None
+
+
+def _declares(batch: Batch, entry: Entry) -> bool:
+    return entry.declares_capabilities and transport_of(batch, entry) is None
+
+
+def transport_of(batch: Batch, entry: Entry) -> ToolTransport | None:
+    """What runs the tool elsewhere, which then makes its scoped objects too."""
+    transports = batch.runtime.transports
+    return None if transports is None else transports.of(entry)
+
+
+def remote_batch_of(batch: Batch, transport: ToolTransport) -> RemoteBatch:
+    """What this batch gives to a transport."""
+    remote_batch: RemoteBatch | None = batch.remote_batches.get(id(transport))
+    if remote_batch is None:
+        remote_batch = batch.remote_batches[id(transport)] = RemoteBatch(batch, transport)
+    return remote_batch
+
+
+class StepTable:
+    """The rows in their order, and the steps of each scope."""
+
+    __slots__ = ("call", "cap", "execute", "finish", "rows", "share", "verdict")
+
+    def __init__(self, *rows: Step) -> None:
+        self.rows = rows
+        [self.share] = self._functions("batch")
+        self.verdict = self._functions("verdict")
+        [self.cap] = self._functions("tool")
+        self.call = tuple(row for row in rows if row.scope == "call")
+        self.execute, self.finish = self._functions("run")
+
+    def _functions(self, scope: Scope) -> list[Callable[..., Any]]:
+        return [row.function for row in self.rows if row.scope == scope]
+
+
+STEPS = StepTable(
+    Step("share", "batch", share),
+    Step("unknown", "verdict", unknown),
+    Step("permitted", "verdict", permitted),
+    Step("available", "call", available, _may_be_unavailable),
+    Step("arguments", "call", arguments, _checks_arguments),
+    Step("backends", "call", backends, _declares),
+    Step("dry run", "call", dry_run, lambda batch, entry: batch.is_dry_run),
+    Step("aborted", "call", not_aborted, _can_be_stopped),
+    Step("cap", "tool", cap),
+    Step("capabilities", "call", capabilities, _declares),
+    Step("execute", "run", execute),
+    Step("finish", "run", finish),
+)
+"""The order of the steps; documented with a drawing in `docs/concepts/one-call.md`."""
+
+
+def share_budget(batch: Batch) -> None:
+    """The step that runs once per batch."""
+    batch.share_chars = STEPS.share(batch)
+
+
+def verdict_answer(name: str, verdict: int) -> ToolResult:
+    """The answer to a call that the native verdict refuses."""
+    for step in STEPS.verdict:
+        answer: ToolResult | None = step(name, verdict)
+        if answer is not None:
+            return answer
+    raise AssertionError(f"verdict {verdict} has no answer")
+
+
+def call_plan(batch: Batch, entry: Entry) -> CallPlan:
+    """What the calls of one tool share in this batch."""
+    runtime = batch.runtime
+    plan = CallPlan()
+    plan.entry, plan.name, plan.execute = entry, entry.name, entry.execute
+    plan.cap = STEPS.cap(batch, entry)
+    plan.run, plan.finish = STEPS.execute, STEPS.finish
+    plan.trim_cap = _NO_TRIM if batch.trims_at_end else plan.cap
+    timeout = entry.timeout_seconds
+    plan.timeout_seconds = (
+        runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
+    )
+    plan.checks, plan.parsed_checks = _checks(batch, entry)
+    filters = runtime.filters + batch.options.filters
+    plan.filters = matching(filters, entry) if filters else ()
+    plan.reducer = runtime.reducer_of(entry.name)
+    plan.reduction = batch.options.reduction or entry.reduction or runtime.reduction
+    if batch.turn is not None and entry.is_coroutine:
+        plan.execute = async_execute_in_turn(entry, batch.turn)
+    plan.redact = runtime.redact_of(entry.name)
+    plan.has_fast_call = (
+        entry.is_coroutine
+        and not plan.filters
+        and entry.retry is None
+        and entry.throttle is None
+        and batch.options.resumed is None
+        and (batch.observers is None or not batch.observers.call_started)
+    )
+    plan.run_tool = run_attempt if entry.retry is None else run_with_retry
+    loses_text, plan.finish_order = False, None
+    transport = transport_of(batch, entry)
+    if transport is not None:
+        remote_batch = remote_batch_of(batch, transport)
+        # Attempts are repeated where the tool runs: what it raises is known there.
+        plan.run_tool, plan.has_fast_call = partial(run_remotely, remote_batch.run), False
+        loses_text = remote_batch.loses_text
+        plan.finish_order = finish_order(batch, plan, transport.traits)
+    if entry.throttle is not None and batch.options.sink is None:  # else its caller waits
+        plan.run_tool = partial(run_in_turn, plan.run_tool)
+    is_fenced = batch.wraps_untrusted and entry.output_is_untrusted
+    stores_any_text = batch.artifacts is not None and batch.trims_at_end
+    plan.fast_path_chars = (
+        -1
+        if is_fenced or stores_any_text or loses_text
+        else min(plan.trim_cap, untouched_chars(plan.reducer))
+    )
+    plan.has_fast_finish = (
+        not entry.output_is_untrusted
+        and not batch.trims_at_end
+        and batch.options.on_result is None
+        and batch.options.max_concurrency is None
+        and runtime.max_concurrency is None
+    )
+    if batch.options.sink is not None:
+        _leave_rest_to_caller(plan, batch.options.sink.fast_path_chars, runtime.backends)
+    return plan
+
+
+def _leave_rest_to_caller(
+    plan: CallPlan, fast_path_chars: int, backends: _resolver.CapabilityBackends | None
+) -> None:
+    """A registry elsewhere counts the time of these calls and decides how results are finished.
+
+    It recognises credentials by their shape; secrets that were handed out are known only here.
+    """
+    if plan.redact is not None:
+        issued_secrets = getattr(backends, "redact", None)
+        plan.redact = issued_secrets if callable(issued_secrets) else None
+    plan.timeout_seconds = None
+    plan.fast_path_chars = min(fast_path_chars, untouched_chars(plan.reducer))
+    plan.trim_cap = _NO_TRIM
+    plan.has_fast_finish = plan.has_fast_call = False
+
+
+_NO_TRIM = 2**63 - 1
+
+
+def _checks(batch: Batch, entry: Entry) -> tuple[tuple[Check, ...], tuple[Check, ...]]:
+    """The steps that can answer a call of this tool: with any arguments, and with a dict."""
+    all_checks: list[Check] = []
+    parsed_checks: list[Check] = []
+    for step in STEPS.call:
+        applies = step.applies is None or step.applies(batch, entry)
+        if applies:
+            parsed_checks.append(step.function)
+        if applies or step.function is arguments:
+            all_checks.append(step.function)
+    return tuple(all_checks), tuple(parsed_checks)

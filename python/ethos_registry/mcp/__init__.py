@@ -1,0 +1,43 @@
+"""MCP both ways: tools of MCP servers in a registry, and a view served over MCP."""
+
+from typing import TYPE_CHECKING
+
+from ethos_registry._lazy import lazy
+
+if TYPE_CHECKING:
+    from ethos_registry.mcp._bridge import McpBridge
+    from ethos_registry.mcp._definitions import (
+        McpAnnotations,
+        McpPins,
+        McpProblem,
+        McpServerStatus,
+        PinDifference,
+        ToolsChanged,
+    )
+    from ethos_registry.mcp._gateway import McpGateway
+    from ethos_registry.mcp._server import McpServer
+
+__all__ = [
+    "McpAnnotations",
+    "McpBridge",
+    "McpGateway",
+    "McpPins",
+    "McpProblem",
+    "McpServer",
+    "McpServerStatus",
+    "PinDifference",
+    "ToolsChanged",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = lazy(
+        __name__,
+        {
+            "mcp._bridge": "McpBridge",
+            "mcp._definitions": (
+                "McpAnnotations McpPins McpProblem McpServerStatus PinDifference ToolsChanged"
+            ),
+            "mcp._gateway": "McpGateway",
+            "mcp._server": "McpServer",
+        },
+    )

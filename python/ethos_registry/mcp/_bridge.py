@@ -1,0 +1,411 @@
+"""The tools of MCP servers in a registry."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypedDict, Unpack, get_args
+
+from ethos_registry.capabilities._secrets import EnvironmentSecrets
+from ethos_registry.mcp._connection import Connection
+from ethos_registry.mcp._definitions import (
+    McpAnnotations,
+    McpPins,
+    McpProblem,
+    McpServerStatus,
+    PinDifference,
+    ServerTools,
+    ToolsChanged,
+    pins_beside,
+)
+from ethos_registry.mcp._server import McpServer, SecretSource, read_config
+from ethos_registry.mcp._stdio import LogFile
+from ethos_registry.mcp._tools import (
+    AttachedRegistry,
+    BridgedTool,
+    ChangePolicy,
+    ToolSet,
+    server_problems,
+)
+from ethos_registry.registry._tool_registry import ToolRegistry, is_tool_registry
+from ethos_registry.types import _checks
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._extras import has_extra, missing_extra
+
+__all__ = ["McpBridge", "McpBridgeOptions"]
+
+
+# The keywords of a bridge.
+
+
+class McpBridgeOptions(TypedDict, total=False):
+    """The keywords of `McpBridge`."""
+
+    pins: McpPins | str | os.PathLike[str] | None
+    on_change: ChangePolicy
+    secrets: SecretSource | None
+    stderr_folder: str | os.PathLike[str] | None
+    on_tools_changed: Callable[[ToolsChanged], object] | None
+
+
+_logger = logging.getLogger("ethos_registry")
+
+
+class McpBridge:
+    """Connects MCP servers and keeps their tools in registries.
+
+    Use it as an async context manager: entering connects all servers in parallel and returns when
+    each is ready or has failed; a server that failed is tried again in the background and fails
+    nothing else. `attach` puts the tools into a registry as `mcp__{server}__{tool}`, gated by
+    `Personality.mcp_servers`. Their output is always untrusted, with `mcp:{server}` as source.
+
+    A call is sent once. If the connection is lost during a call, the answer is `execution_failed`
+    and states that it may have run; while a server is not connected, `not_available` and was not
+    started.
+
+    >>> async def main(registry, personality):
+    ...     async with McpBridge.from_config("mcp.json") as bridge:
+    ...         bridge.attach(registry)
+    ...         for problem in bridge.problems:
+    ...             print(problem)
+    ...         view = registry.view(personality)
+
+    Args:
+        servers: The servers; each name once.
+        pins: Approved definitions, or their file. A tool of a pinned server whose definition is
+            another one, or that is new, is not run until it is approved. Default: none; for
+            `from_config("mcp.json")` the file `mcp.pins.json` beside it, if there is one.
+        on_change: `"quarantine"` (default) refuses the calls of such a tool and keeps showing the
+            approved definition; `"drop"` removes it; `"accept"` takes it over.
+        secrets: Where `secret:NAME` comes from. Default: environment variables.
+        stderr_folder: A folder for a file `{server}.log` with the standard error of each command,
+            at most 1 MiB. Default: a temporary one.
+        on_tools_changed: Called with a `ToolsChanged` after each listing that differs.
+
+    Raises:
+        ConfigError: Two servers have one name, an argument is of the wrong kind, the pins cannot
+            be read, or the package `mcp` is not installed (`pip install 'ethos-registry[mcp]'`).
+
+    """
+
+    def __init__(self, servers: Iterable[McpServer], **options: Unpack[McpBridgeOptions]) -> None:
+        unknown = options.keys() - McpBridgeOptions.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"McpBridge has no option {min(unknown)!r}")
+        self._servers: dict[str, McpServer] = {}
+        for server in servers:
+            if not isinstance(server, McpServer):
+                raise ConfigError(
+                    f"`servers` must be a list of McpServer, got {type(server).__name__}"
+                )
+            if server.name in self._servers:
+                raise ConfigError(f"two MCP servers have the name {server.name!r}; rename one")
+            self._servers[server.name] = server
+        pins = options.get("pins")
+        self._pins = pins if isinstance(pins, McpPins) else McpPins()
+        if pins is not None and not isinstance(pins, McpPins):
+            self._pins = McpPins.load(pins)
+        on_change: Any = _checks.one_of(
+            options.get("on_change", "quarantine"), get_args(ChangePolicy), "on_change"
+        )
+        self._on_change: ChangePolicy = on_change
+        self._secrets = options.get("secrets") or EnvironmentSecrets()
+        folder = options.get("stderr_folder")
+        self._given_folder = None if folder is None else Path(folder)
+        self._made_folder: str | None = None
+        self._on_tools_changed = options.get("on_tools_changed")
+        self._connections: dict[str, Connection] = {}
+        self._sets: dict[str, ToolSet] = {}
+        self._attached: list[AttachedRegistry] = []
+
+    @classmethod
+    def from_config(
+        cls,
+        config: str | os.PathLike[str] | Mapping[str, Any],
+        *,
+        server_options: Mapping[str, Any] | None = None,
+        **options: Unpack[McpBridgeOptions],
+    ) -> McpBridge:
+        """A bridge to the servers of a file in the common `mcpServers` format, or of its content.
+
+        `server_options` are fields of `McpServer` for all of them, such as `timeout_seconds`.
+        """
+        servers = read_config(config)
+        if "pins" not in options and not isinstance(config, Mapping):
+            beside = pins_beside(config)
+            if beside.exists():
+                options["pins"] = beside
+        return cls(
+            [server.with_options(**dict(server_options or {})) for server in servers], **options
+        )
+
+    @classmethod
+    def from_command(cls, name: str, command: str, *args: str, **fields: Any) -> McpBridge:
+        """A bridge to one command; `fields` are those of `McpServer`."""
+        return cls([McpServer(name=name, command=command, args=args, **fields)])
+
+    @classmethod
+    def from_url(cls, name: str, url: str, **fields: Any) -> McpBridge:
+        """A bridge to one URL (streamable HTTP); `fields` are those of `McpServer`."""
+        return cls([McpServer(name=name, url=url, **fields)])
+
+    @classmethod
+    def from_server(cls, name: str, server: Any, **fields: Any) -> McpBridge:
+        """A bridge to one server object of the package `mcp`; `fields` are those of `McpServer`."""
+        return cls([McpServer(name=name, server=server, **fields)])
+
+    def __repr__(self) -> str:
+        return f"<McpBridge to {', '.join(self._servers) or 'no servers'}>"
+
+    # Connections
+
+    async def __aenter__(self) -> Self:
+        if self._connections:
+            raise ConfigError("this bridge was entered before; make another one")
+        if not has_extra("mcp"):
+            raise missing_extra("the bridge to MCP servers", "mcp")
+        import mcp.client.client  # noqa: F401 - takes a second, which no server's time is to pay for
+
+        if self._given_folder is None:
+            self._made_folder = tempfile.mkdtemp(prefix="ethos-registry-mcp-")
+        else:
+            self._given_folder.mkdir(parents=True, exist_ok=True)
+        try:
+            for name, server in self._servers.items():
+                self._connect(name, server)
+            await asyncio.gather(
+                *(
+                    connection.wait_settled(connection.server.connect_timeout_seconds)
+                    for connection in self._connections.values()
+                )
+            )
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self._close()
+
+    def _connect(self, name: str, server: McpServer) -> None:
+        path = None
+        if server.transport == "stdio":
+            folder = self._made_folder or str(self._given_folder)
+            path = os.path.join(folder, f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.log")
+        connection = Connection(
+            server,
+            self._secrets,
+            LogFile(path),
+            lambda listing: self._take(name, listing),
+        )
+        self._connections[name] = connection
+        self._sets[name] = ToolSet(connection, self._pins, self._on_change)
+
+    async def _close(self) -> None:
+        """End all connections, whatever cancels this task meanwhile."""
+        ends = [connection.close() for connection in self._connections.values()]
+        closing = asyncio.gather(*ends, return_exceptions=True)
+        was_cancelled = False
+        while not closing.done():
+            try:
+                await asyncio.shield(closing)
+            except asyncio.CancelledError:
+                if closing.done():
+                    break
+                was_cancelled = True
+        for attached in self._attached:
+            attached.remove(self._servers)
+        self._attached.clear()
+        if self._made_folder is not None:
+            shutil.rmtree(self._made_folder, ignore_errors=True)
+        if was_cancelled:
+            raise asyncio.CancelledError
+
+    # What there is
+
+    @property
+    def servers(self) -> dict[str, McpServerStatus]:
+        """Each server as it is now, by name."""
+        return {
+            name: connection.status(len(self._sets[name].tools))
+            for name, connection in self._connections.items()
+        }
+
+    @property
+    def problems(self) -> list[McpProblem]:
+        """What is wrong now: servers, skipped tools, names, pins; empty if all is well."""
+        return [
+            problem
+            for name, connection in self._connections.items()
+            for problem in server_problems(connection, self._sets[name], self._attached)
+        ]
+
+    @property
+    def tool_names(self) -> dict[str, tuple[str, str]]:
+        """The server, and the name on it, of each tool by its name in the registry."""
+        return {
+            tool.name: (server, raw)
+            for server, tools in self._sets.items()
+            for raw, tool in tools.tools.items()
+        }
+
+    def annotations(self, name: str) -> McpAnnotations | None:
+        """The server's hints about a tool, by its name in the registry; `None` for any other.
+
+        An approval filter may ask for a person's consent where `destructive` is true.
+        """
+        tool = self._find(name)
+        return None if tool is None else tool.annotations
+
+    def _find(self, name: str) -> BridgedTool | None:
+        for tools in self._sets.values():
+            for tool in tools.tools.values():
+                if tool.name == name:
+                    return tool
+        return None
+
+    # Registries
+
+    def attach(self, registry: ToolRegistry) -> None:
+        """Put the tools into a registry, and keep them there as the servers list them.
+
+        Views that exist never change; a new one shows what is listed then. When the bridge is
+        closed its tools leave the registry. A name that is taken is a problem, not an error.
+
+        Raises:
+            ConfigError: It is not a `ToolRegistry`, or it is attached already.
+
+        """
+        if not is_tool_registry(registry):
+            raise ConfigError(f"`registry` must be a ToolRegistry, got {type(registry).__name__}")
+        if any(attached.registry is registry for attached in self._attached):
+            raise ConfigError("this registry is attached to the bridge already")
+        attached = AttachedRegistry(registry)
+        self._attached.append(attached)
+        registry.declare(mcp_servers=self._servers)
+        for name, tools in self._sets.items():
+            attached.update(name, tools.tools)
+
+    def detach(self, registry: ToolRegistry) -> None:
+        """Take the tools out of a registry; one that is not attached is ignored."""
+        for attached in self._attached[:]:
+            if attached.registry is registry:
+                self._attached.remove(attached)
+                attached.remove(self._servers)
+
+    async def refresh(self, server: str | None = None) -> None:
+        """List the tools of a server, or of all, now."""
+        for connection in self._chosen(server):
+            await connection.refresh()
+
+    async def reconnect(self, server: str | None = None) -> None:
+        """Try a server, or all, that is not connected again now; returns when it is settled."""
+        await asyncio.gather(*(connection.reconnect() for connection in self._chosen(server)))
+
+    def _chosen(self, server: str | None) -> list[Connection]:
+        if server is None:
+            return list(self._connections.values())
+        if server not in self._connections:
+            known = ", ".join(self._connections) or "none"
+            raise ConfigError(f"unknown MCP server {server!r}; there are: {known}")
+        return [self._connections[server]]
+
+    def _take(self, name: str, listing: ServerTools) -> None:
+        before = self._definitions(name)
+        self._sets[name].take(listing)
+        self._publish(name, before)
+
+    def _definitions(self, name: str) -> dict[str, BridgedTool]:
+        return {tool.name: tool for tool in self._sets[name].tools.values()}
+
+    def _publish(self, name: str, before: Mapping[str, BridgedTool]) -> None:
+        for attached in self._attached:
+            attached.update(name, self._sets[name].tools)
+        now = self._definitions(name)
+        change = ToolsChanged(
+            name,
+            tuple(sorted(now.keys() - before.keys())),
+            tuple(sorted(before.keys() - now.keys())),
+            tuple(sorted(key for key in now.keys() & before.keys() if now[key] is not before[key])),
+        )
+        if change and self._on_tools_changed is not None:
+            try:
+                self._on_tools_changed(change)
+            except Exception:  # the bridge goes on
+                _logger.exception("`on_tools_changed` of the MCP bridge raised")
+
+    # Pins
+
+    @property
+    def pins(self) -> McpPins:
+        """The approved definitions."""
+        return self._pins
+
+    def diff(self, server: str | None = None) -> list[PinDifference]:
+        """How the tools that pinned servers list differ from what was approved."""
+        return [
+            difference
+            for connection in self._chosen(server)
+            for difference in self._sets[connection.server.name].differences
+        ]
+
+    def pin(self, server: str | None = None) -> int:
+        """Approve all tools of a server, or of all, as they are listed; the number of tools.
+
+        Servers that have not been listed are left as they are. The file of pins is written.
+        """
+        count = 0
+        for connection in self._chosen(server):
+            name = connection.server.name
+            listed = self._sets[name].listed
+            if listed is not None:
+                self._pins.pin(name, listed.values())
+                count += len(listed)
+                self._apply(name)
+        self._pins.save()
+        return count
+
+    def accept(self, server: str, tools: Iterable[str] | None = None) -> list[str]:
+        """Approve changed and new tools of a pinned server, and forget those that are gone.
+
+        `tools` are names on the server; by default all that differ. Takes effect in the next view.
+        The file of pins is written. Returns the names that were approved or forgotten.
+
+        Raises:
+            ConfigError: The server is unknown, or one of the tools does not differ.
+
+        """
+        differences = {found.tool: found for found in self.diff(server)}
+        chosen = list(differences) if tools is None else list(_checks.strings(tools, "tools"))
+        for name in chosen:
+            if name not in differences:
+                raise ConfigError(
+                    f"MCP server {server!r}: the tool {name!r} does not differ from its pin; "
+                    f"these do: {', '.join(differences) or 'none'}"
+                )
+        listed = self._sets[server].listed or {}
+        for name in chosen:
+            if name in listed:
+                self._pins.approve(server, listed[name])
+            else:
+                self._pins.forget(server, name)
+        self._pins.save()
+        self._apply(server)
+        return chosen
+
+    def _apply(self, name: str) -> None:
+        before = self._definitions(name)
+        self._sets[name].apply()
+        self._publish(name, before)

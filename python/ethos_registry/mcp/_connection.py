@@ -1,0 +1,550 @@
+"""The connection to one server: one task owns it from the first attempt to the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import random
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from http.client import responses
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from ethos_registry.mcp._definitions import McpServerStatus, ServerState, ServerTools, list_tools
+from ethos_registry.mcp._results import (
+    ConnectionLostError,
+    SessionEndedError,
+    not_started,
+    one_line,
+    session_ended,
+    was_lost,
+)
+from ethos_registry.mcp._server import McpServer, Scrubber, SecretSource, resolved
+from ethos_registry.mcp._stdio import MAX_LINE_BYTES, LogFile, StdioTransport
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._result import ToolResult
+
+if TYPE_CHECKING:
+    from mcp.client.client import Client
+
+__all__ = ["Connection", "checked_responses", "open_transport"]
+
+
+# Bounds and clear errors for HTTP responses, which the SDK's client reads without either.
+
+_INTERNAL_ERROR = -32603
+
+
+@contextlib.asynccontextmanager
+async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
+    """Check each response of an `httpx2.AsyncClient`, until the block ends.
+
+    A JSON body of more than `max_bytes` is not read further. An error that is not one of JSON-RPC
+    becomes one that states the HTTP status. For a session that the server does not know any more,
+    the client's own answer is kept, whatever the body is.
+    """
+
+    async def check(response: Any) -> None:
+        if not _is_message(response.request):
+            return  # of the authorization, which reads bodies and errors of its own
+        kind = response.headers.get("content-type", "").lower()
+        if response.status_code == 404:
+            if "mcp-session-id" in response.request.headers:
+                response.headers["content-type"] = "text/plain"
+                return
+        elif response.status_code >= 400 and not kind.startswith("application/json"):
+            response.headers["content-type"] = "application/json"
+            response.aread = _status_body(response)
+            return
+        if kind.startswith("application/json"):
+            response.aread = _bounded_body(response, max_bytes)
+
+    hooks: list[Any] = client.event_hooks["response"]
+    hooks.append(check)
+    try:
+        yield
+    finally:
+        hooks.remove(check)
+
+
+def _is_message(request: Any) -> bool:
+    try:
+        return b'"jsonrpc"' in request.content
+    except RuntimeError:  # a body that is sent in parts
+        return False
+
+
+def _status_body(response: Any) -> Any:
+    async def read() -> bytes:
+        response._content = _status_error(response.status_code)
+        content: bytes = response.content
+        return content
+
+    return read
+
+
+def _bounded_body(response: Any, max_bytes: int) -> Any:
+    """Reads a body, decoded, up to a size."""
+    import httpx2
+
+    async def read() -> bytes:
+        parts: list[bytes] = []
+        size = 0
+        async for part in response.aiter_bytes():
+            size += len(part)
+            if size > max_bytes:
+                raise httpx2.StreamError(f"it is larger than {max_bytes >> 20} MiB")
+            parts.append(part)
+        body = b"".join(parts)
+        is_other_error = response.status_code >= 400 and b'"jsonrpc"' not in body
+        # As `aread` does: authorization reads the body before the client.
+        response._content = _status_error(response.status_code) if is_other_error else body
+        content: bytes = response.content
+        return content
+
+    return read
+
+
+def _status_error(status: int) -> bytes:
+    phrase = responses.get(status, "")
+    error = {"code": _INTERNAL_ERROR, "message": f"HTTP {status} {phrase}".strip()}
+    return json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
+
+
+# How each kind of server is reached.
+
+_HTTP_SECONDS = 30.0
+_EXTRA_READ_SECONDS = 30.0
+_NO_LIMIT_SECONDS = 1e7
+
+
+def open_transport(
+    server: McpServer,
+    secrets: SecretSource,
+    scrub: Scrubber,
+    log: LogFile,
+    on_lost: Callable[[], object],
+) -> Any:
+    """What the SDK's client takes as its server: a new one for each connection."""
+    if server.transport == "in-process":
+        return server.server
+    if server.transport == "stdio":
+        from mcp.client.stdio import get_default_environment
+
+        variables = resolved(server.env, secrets, server.name)
+        scrub.learn(server.env, variables)
+        assert server.command is not None
+        return StdioTransport(
+            [server.command, *server.args],
+            environment=get_default_environment() | variables,
+            directory=server.cwd,
+            log=log,
+            on_lost=on_lost,
+        )
+    headers = resolved(server.headers, secrets, server.name)
+    scrub.learn(server.headers, headers)
+    return _sse(server, headers) if server.transport == "sse" else _http(server, headers)
+
+
+@contextlib.asynccontextmanager
+async def _http(server: McpServer, headers: Mapping[str, str]) -> AsyncIterator[Any]:
+    import httpx2
+    from mcp.client.streamable_http import streamable_http_client
+
+    assert server.url is not None
+    async with contextlib.AsyncExitStack() as stack:
+        client = server.http_client
+        if client is None:
+            client = await stack.enter_async_context(
+                httpx2.AsyncClient(
+                    headers=dict(headers),
+                    timeout=httpx2.Timeout(_HTTP_SECONDS, read=_read_seconds(server)),
+                )
+            )
+        await stack.enter_async_context(checked_responses(client, MAX_LINE_BYTES))
+        yield await stack.enter_async_context(
+            streamable_http_client(
+                server.url, http_client=client, max_sse_event_size=MAX_LINE_BYTES
+            )
+        )
+
+
+def _sse(server: McpServer, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Any]:
+    from mcp.client.sse import sse_client
+
+    assert server.url is not None
+    seconds = _read_seconds(server) or _NO_LIMIT_SECONDS
+    return sse_client(server.url, dict(headers), sse_read_timeout=seconds)
+
+
+def _read_seconds(server: McpServer) -> float | None:
+    """No answer may come for the whole time of a call."""
+    if server.timeout_seconds is None:
+        return None
+    return max(300.0, server.timeout_seconds + _EXTRA_READ_SECONDS)
+
+
+FIRST_DELAY_SECONDS = 0.5
+LONGEST_DELAY_SECONDS = 30.0
+STABLE_SECONDS = 60.0
+"""A connection that lived this long starts again with the shortest delay."""
+DEBOUNCE_SECONDS = 0.25
+_RESEND_WAIT_SECONDS = 10.0
+_CLOSE_SECONDS = 12.0
+
+
+class Connection:
+    """Connects, lists, serves calls, lists again after a change, and connects again.
+
+    The SDK's client is entered and left by the task of `run`; other tasks only send calls.
+    """
+
+    def __init__(
+        self,
+        server: McpServer,
+        secrets: SecretSource,
+        log: LogFile,
+        on_listing: Callable[[ServerTools], object],
+    ) -> None:
+        self.server = server
+        self.scrub = Scrubber()
+        self.refresh_problem = ""
+        self.log = log
+        self._secrets = secrets
+        self._on_listing = on_listing
+        self._client: Client | None = None
+        self._transport: Any = None
+        self._state: ServerState = "connecting"
+        self._reason = ""
+        self._protocol = ""
+        self._connections = 0
+        self._is_closing = self._is_lost = self._must_refresh = self._must_retry = False
+        self._refreshes = 0
+        self._limit: asyncio.Timeout | None = None
+        self._loop = asyncio.get_running_loop()
+        self._wake = asyncio.Event()
+        self._changed = asyncio.Event()
+        self._task = self._loop.create_task(self._run(), name=f"mcp server {server.name}")
+
+    # For the bridge
+
+    @property
+    def state(self) -> ServerState:
+        """The state now."""
+        return self._state
+
+    @property
+    def reason(self) -> str:
+        """Why it failed; what it waits for otherwise."""
+        return self._reason
+
+    @property
+    def protocol_version(self) -> str | None:
+        """The revision of the protocol that was agreed on last; `None` before the first time."""
+        return self._protocol or None
+
+    def status(self, tools: int) -> McpServerStatus:
+        """All that is known of the server now."""
+        transport = self._transport
+        return McpServerStatus(
+            self.server.name,
+            self._state,
+            self._reason if self._state == "failed" else "",
+            self.scrub(self.log.tail),
+            self._protocol,
+            tools,
+            transport.process_id() if isinstance(transport, StdioTransport) else None,
+            self._connections,
+        )
+
+    async def wait_settled(self, seconds: float) -> None:
+        """Wait until it is ready or has failed; after `seconds` it counts as failed."""
+        try:
+            async with asyncio.timeout(seconds):
+                while self._state == "connecting":
+                    self._changed.clear()
+                    await self._changed.wait()
+        except TimeoutError:
+            if self._state == "connecting":
+                self._set("failed", f"no answer within {seconds:g} s")
+
+    async def refresh(self) -> None:
+        """List the tools now; returns when that is done, or when it is not connected."""
+        before = self._refreshes
+        self._ask_for_refresh()
+        while self._client is not None and self._refreshes == before:
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def reconnect(self) -> None:
+        """Try again now if it is not connected; returns when it is ready or has failed."""
+        if self._client is None and not self._is_closing:
+            self._set("connecting", self._reason)
+            self._must_retry = True
+            self._wake.set()
+            await self.wait_settled(self.server.connect_timeout_seconds)
+
+    async def close(self) -> None:
+        """End the connection; returns when its process and its task have ended."""
+        self._is_closing = True
+        self._client = None
+        self._wake.set()
+        limit = self._limit
+        if limit is not None and not limit.expired():  # it waits for the server's first answers
+            limit.reschedule(self._loop.time())
+        _, running = await asyncio.wait([self._task], timeout=_CLOSE_SECONDS)
+        if running:
+            self._task.cancel()
+            await asyncio.wait([self._task], timeout=_CLOSE_SECONDS)
+        self._set("closed", "the bridge is closed")
+
+    # Calls
+
+    async def call(
+        self, tool: str, remote_name: str, args: Any, context: ToolContext, may_resend: bool
+    ) -> ToolResult:
+        """Send one call, once; a trusted idempotent one once more after a lost connection."""
+        if asyncio.get_running_loop() is not self._loop:
+            return await self._call_from_other_loop(tool, remote_name, args, context, may_resend)
+        client = self._client
+        if client is None:
+            return not_started(tool, self._not_ready())
+        arguments: dict[str, Any] = args if type(args) is dict else dict(args or {})
+        timeout = self.server.timeout_seconds
+        try:
+            return await self._send_call(client, remote_name, arguments, context, timeout)
+        except SessionEndedError:
+            self._lose(client)
+            return not_started(tool, session_ended(self.server.name))
+        except ConnectionLostError:
+            self._lose(client)
+        if may_resend and (client := await self._next_client()) is not None:
+            with contextlib.suppress(ConnectionLostError, SessionEndedError):
+                return await self._send_call(client, remote_name, arguments, context, timeout)
+        return was_lost(tool, self.server.name)
+
+    async def _call_from_other_loop(
+        self, tool: str, remote_name: str, args: Any, context: ToolContext, may_resend: bool
+    ) -> ToolResult:
+        if self._loop.is_closed():
+            return not_started(tool, "the event loop of the MCP bridge has ended")
+        running = asyncio.run_coroutine_threadsafe(
+            self.call(tool, remote_name, args, context, may_resend), self._loop
+        )
+        return await asyncio.wrap_future(running)
+
+    def _not_ready(self) -> str:
+        name = self.server.name
+        if self._state == "closed" or self._is_closing:
+            return f"MCP server {name} is closed"
+        detail = f" ({self._reason})" if self._reason else ""
+        return f"MCP server {name} is not connected{detail}"
+
+    async def _next_client(self) -> Client | None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_RESEND_WAIT_SECONDS):
+                while self._client is None and not self._is_closing:
+                    self._changed.clear()
+                    await self._changed.wait()
+        return self._client
+
+    # The owner's task
+
+    def _set(self, state: ServerState, reason: str = "") -> None:
+        self._state, self._reason = state, self.scrub(reason)
+        self._changed.set()
+
+    def _lose(self, client: Client | None = None) -> None:
+        """Refuse calls from now on; the owner connects again."""
+        if client is None or client is self._client:
+            self._client = None
+            self._is_lost = True
+            if not self._is_closing:
+                self._set("connecting", "the connection was lost")
+            self._wake.set()
+
+    def _ask_for_refresh(self) -> None:
+        self._must_refresh = True
+        self._wake.set()
+
+    async def _run(self) -> None:
+        delay = FIRST_DELAY_SECONDS
+        while not self._is_closing:
+            self._is_lost = False
+            self._wake.clear()
+            started = monotonic()
+            try:
+                self._set("connecting", self._reason)
+                await self._connect()
+                reason = "the connection was lost"
+            except Exception as error:
+                reason = await self._failure(error)
+            finally:
+                self._client = None
+            if self._is_closing:
+                break
+            if monotonic() - started > STABLE_SECONDS:
+                delay = FIRST_DELAY_SECONDS
+            self._set("failed", reason)
+            await self._pause(delay * random.uniform(0.75, 1.25))
+            delay = min(delay * 2, LONGEST_DELAY_SECONDS)
+
+    async def _pause(self, seconds: float) -> None:
+        end = monotonic() + seconds
+        while not (self._is_closing or self._must_retry) and (left := end - monotonic()) > 0:
+            self._wake.clear()
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(left):
+                    await self._wake.wait()
+        self._must_retry = False
+
+    async def _connect(self) -> None:
+        """One connection, from its start to its loss."""
+        from mcp.client.client import Client
+
+        from ethos_registry.mcp._sdk_calls import raise_if_lost, send_call
+
+        self._send_call = send_call
+        self._raise_if_lost = raise_if_lost
+        listening: asyncio.Task[None] | None = None
+        transport = open_transport(self.server, self._secrets, self.scrub, self.log, self._lose)
+        self._transport = transport
+        client = Client(
+            transport,
+            mode=self.server.protocol,
+            message_handler=self._on_message,
+            client_info=_client_info(),
+            cache=None,
+        )
+        try:
+            async with asyncio.timeout(self.server.connect_timeout_seconds) as limit:
+                self._limit = limit
+                async with client:
+                    if isinstance(transport, StdioTransport):
+                        transport.is_initialized = True
+                    listing = await list_tools(client)
+                    if limit.expired():
+                        raise TimeoutError
+                    limit.reschedule(None)
+                    self._limit = None
+                    self._protocol = client.protocol_version
+                    self._on_listing(listing)
+                    self._connections += 1
+                    self._refreshes += 1
+                    self._must_refresh = False
+                    self._client = None if self._is_lost else client
+                    self._set("ready")
+                    tools = client.server_capabilities.tools
+                    if tools is not None and tools.list_changed and self._protocol >= "2026":
+                        listening = self._loop.create_task(self._listen(client))
+                    try:
+                        await self._serve(client)
+                    finally:
+                        self._lose(client)
+                        if listening is not None:
+                            listening.cancel()
+        finally:
+            self._limit = None
+            if listening is not None:
+                await asyncio.wait([listening])
+
+    async def _serve(self, client: Client) -> None:
+        """Until the connection is lost or the bridge is closed."""
+        while not (self._is_lost or self._is_closing):
+            if self._must_refresh:
+                await asyncio.sleep(DEBOUNCE_SECONDS)
+                self._must_refresh = False
+                await self._refresh(client)
+                continue
+            self._wake.clear()
+            if not (self._is_lost or self._is_closing or self._must_refresh):
+                await self._wake.wait()
+
+    async def _refresh(self, client: Client) -> None:
+        try:
+            async with asyncio.timeout(self.server.connect_timeout_seconds):
+                self._on_listing(await list_tools(client))
+            self.refresh_problem = ""
+        except Exception as error:
+            self.refresh_problem = self.scrub(
+                f"its tools could not be listed: {one_line(_leaf(error), 500)}"
+            )
+            try:
+                self._raise_if_lost(_first(error))
+            except (ConnectionLostError, SessionEndedError):
+                self._lose(client)
+        self._refreshes += 1
+        self._changed.set()
+
+    async def _on_message(self, message: Any) -> None:
+        if getattr(message, "method", None) == "notifications/tools/list_changed":
+            self._ask_for_refresh()
+
+    async def _listen(self, client: Client) -> None:
+        """Servers of the later revision announce changes only to those who listen."""
+        from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
+        from mcp.shared.exceptions import MCPError
+
+        delay = FIRST_DELAY_SECONDS
+        while not (self._is_lost or self._is_closing):
+            started = monotonic()
+            try:
+                async with client.listen(tools_list_changed=True) as subscription:
+                    async for _ in subscription:
+                        self._ask_for_refresh()
+            except ListenNotSupportedError:
+                return
+            except MCPError as error:
+                if error.code in (-32601, -32602):  # the server has no subscriptions
+                    return
+            except (SubscriptionLost, TimeoutError):
+                self._ask_for_refresh()  # what happened in between was not announced
+            if monotonic() - started > STABLE_SECONDS:
+                delay = FIRST_DELAY_SECONDS
+            await asyncio.sleep(delay)
+            delay = min(delay * 2, LONGEST_DELAY_SECONDS)
+
+    async def _failure(self, error: Exception) -> str:
+        """Why the connection failed, in one line."""
+        transport = self._transport
+        if isinstance(error, TimeoutError):
+            return f"no answer within {self.server.connect_timeout_seconds:g} s"
+        is_answer = _is_answer(_first(error))
+        if isinstance(transport, StdioTransport) and transport.process and not is_answer:
+            await transport.wait_exit(0.5)
+            ended = transport.exit_text()
+            if ended is not None:
+                return one_line(f"{self.server.place}: {ended}", 500)
+        return one_line(_leaf(error), 500)
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first error inside groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _leaf(error: BaseException) -> str:
+    """The class and message of the first error inside groups; a server's error is its message."""
+    error = _first(error)
+    if _is_answer(error):
+        return f"it answered with an error: {getattr(error, 'message', '')}"
+    text = str(error)
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _is_answer(error: BaseException) -> bool:
+    from ethos_registry.mcp._sdk_calls import is_answer
+
+    return is_answer(error)
+
+
+def _client_info() -> Any:
+    from mcp_types import Implementation
+
+    from ethos_registry import _core
+
+    return Implementation(name="ethos-registry", version=_core.__version__)

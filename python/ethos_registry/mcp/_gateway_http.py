@@ -1,0 +1,135 @@
+"""Streamable HTTP: one path for each personality, as an ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from urllib.parse import quote
+
+import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from ethos_registry.mcp._gateway_access import Access
+from ethos_registry.mcp._gateway_session import ServedPersonality
+from ethos_registry.types._errors import ConfigError
+
+__all__ = ["bound_socket", "http_app", "path_of", "serve_app"]
+
+
+CLOSE_SECONDS = 2
+MAX_BODY_BYTES = 4 * 1024 * 1024
+
+
+def path_of(personality_id: str) -> str:
+    """Where a personality is served.
+
+    >>> path_of("code reviewer")
+    '/mcp/code%20reviewer'
+    """
+    return f"/mcp/{quote(personality_id, safe='')}"
+
+
+def http_app(
+    served: Mapping[str, ServedPersonality],
+    access: Access,
+    running: Callable[[], contextlib.AbstractAsyncContextManager[None]],
+) -> Starlette:
+    """An application of `/mcp/{personality}`, and `/mcp` if there is one personality."""
+    managers = {
+        f"/mcp/{personality_id}": StreamableHTTPSessionManager(
+            one.server, max_request_body_size=MAX_BODY_BYTES
+        )
+        for personality_id, one in served.items()
+    }
+    paths = dict(managers)
+    if len(managers) == 1:
+        paths["/mcp"] = next(iter(managers.values()))
+
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        denial = access.denial(Headers(scope=scope))
+        if denial is not None:
+            extra = {"WWW-Authenticate": "Bearer"} if denial.status == 401 else None
+            response = PlainTextResponse(f"{denial.reason}\n", denial.status, extra)
+            await response(scope, receive, send)
+            return
+        manager = paths.get(_path_in(scope))
+        if manager is None:
+            known = " ".join(path_of(each) for each in served)
+            response = PlainTextResponse(f"Not found. There is: {known}\n", 404)
+            await response(scope, receive, send)
+            return
+        await manager.handle_request(scope, receive, send)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with contextlib.AsyncExitStack() as stack:
+            for manager in managers.values():
+                await stack.enter_async_context(manager.run())
+            await stack.enter_async_context(running())
+            yield
+
+    return Starlette(routes=[Mount("/", app=handle)], lifespan=lifespan)
+
+
+def _path_in(scope: Scope) -> str:
+    path: str = scope["path"]
+    root: str = scope.get("app_root_path", scope.get("root_path", ""))
+    return path.removeprefix(root).rstrip("/")
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes one that is free. `ConfigError` if it cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With the default protocol 0 asyncio does not set TCP_NODELAY on the connections, and each
+    # answer on one that is kept waits for about 40 ms.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(128)
+    except (OSError, OverflowError) as error:
+        listener.close()
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{host}:{port} cannot be used: {reason}") from None
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """Leaves the signals to the program that it is a part of."""
+
+    @contextlib.contextmanager
+    def capture_signals(self):  # type: ignore[no-untyped-def]
+        yield
+
+
+async def serve_app(app: ASGIApp, listener: socket.socket, closing: asyncio.Event) -> None:
+    """Serve until `closing` is set; closes the listener."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=CLOSE_SECONDS,
+        lifespan="on",
+    )
+    server = _Server(config)
+
+    async def watch() -> None:
+        await closing.wait()
+        server.should_exit = True
+
+    watching = asyncio.create_task(watch())
+    try:
+        await server.serve(sockets=[listener])
+    finally:
+        watching.cancel()
+        listener.close()

@@ -1,0 +1,322 @@
+"""Which MCP servers there are: the common `mcpServers` JSON, and single servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+from ethos_registry.providers._portable_name import portable_name
+from ethos_registry.types import _checks
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._secret_names import is_secret_name
+
+__all__ = [
+    "McpServer",
+    "McpTransportKind",
+    "Scrubber",
+    "SecretSource",
+    "read_config",
+    "references",
+    "resolved",
+]
+
+
+# `secret:NAME` in the environment and headers of servers; values are never shown.
+
+_REFERENCE = re.compile(r"(?:(?<=\s)|\A)secret:([\w./-]+)")
+_MIN_CHARS = 6
+"""Shorter values are not replaced in output: they would match by chance."""
+
+
+class SecretSource(Protocol):
+    """Where secrets come from, such as `EnvironmentSecrets`."""
+
+    def __call__(self, reference: str, /) -> str | None:
+        """The value of a reference; `None` if there is none."""
+
+
+def references(value: str) -> list[str]:
+    """The names of the secrets in a value.
+
+    >>> references("Bearer secret:github/token")
+    ['github/token']
+    """
+    return _REFERENCE.findall(value)
+
+
+def resolved(values: Mapping[str, str], secrets: SecretSource, server: str) -> dict[str, str]:
+    """The values with each `secret:NAME` replaced; `ConfigError` names a secret that is missing."""
+
+    def value_of(found: re.Match[str]) -> str:
+        value = secrets(found[1])
+        if value is None:
+            raise ConfigError(
+                f"MCP server {server!r}: the secret {found[1]!r} is not defined; by default it is "
+                f"the environment variable {re.sub(r'[^A-Za-z0-9]', '_', found[1]).upper()}"
+            )
+        return value
+
+    return {name: _REFERENCE.sub(value_of, value) for name, value in values.items()}
+
+
+class Scrubber:
+    """Replaces secret values in text that is shown."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self) -> None:
+        self._values: tuple[str, ...] = ()
+
+    def learn(self, given: Mapping[str, str], used: Mapping[str, str]) -> None:
+        """Hide values that came from secrets, and those of variables with secret names."""
+        found = {
+            value for name, value in used.items() if value != given[name] or is_secret_name(name)
+        }
+        self._values = tuple(sorted({*self._values, *self._parts(found)}, key=len, reverse=True))
+
+    @staticmethod
+    def _parts(values: Iterable[str]) -> set[str]:
+        """The values, and what follows the scheme of an `Authorization` header."""
+        parts = {*values, *(value.split(" ", 1)[-1] for value in values)}
+        return {part for part in parts if len(part) >= _MIN_CHARS}
+
+    def __call__(self, text: str) -> str:
+        """The text without the values."""
+        for value in self._values:
+            text = text.replace(value, "[secret]")
+        return text
+
+
+McpTransportKind: TypeAlias = Literal["stdio", "http", "sse", "in-process"]
+
+CONNECT_TIMEOUT_SECONDS = 15.0
+TIMEOUT_SECONDS = 120.0
+_TRANSPORTS: dict[str, McpTransportKind] = {
+    "stdio": "stdio",
+    "http": "http",
+    "streamable-http": "http",
+    "streamableHttp": "http",
+    "streamable_http": "http",
+    "sse": "sse",
+}
+_FIELDS = frozenset(
+    {"command", "args", "env", "cwd", "url", "headers", "type", "disabled", "enabled"}
+)
+_VARIABLE = re.compile(r"\$\{[^}]+\}")
+_PROTOCOLS = ("auto", "legacy", "2026-07-28")
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class McpServer:
+    """One MCP server: a `command`, a `url`, or a `server` object of this process.
+
+    `env` and `headers` may hold `secret:NAME` for a value of the bridge's secrets, as in
+    `{"Authorization": "Bearer secret:github"}`; `repr` shows their names only. The command gets
+    HOME, LOGNAME, PATH, SHELL, TERM and USER, and `env`.
+
+    >>> McpServer(name="git", command="mcp-server-git", env={"TOKEN": "s3cret"})
+    McpServer(name='git', command='mcp-server-git', env=['TOKEN'])
+
+    Raises:
+        ConfigError: The name cannot be part of a tool's name, or the server has no place, or two.
+
+    """
+
+    name: str
+    """The server's id in personalities and names: without `__`, and without `_` at either end."""
+    command: str | None = None
+    args: Sequence[str] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    cwd: str | None = None
+    url: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    transport: McpTransportKind | None = None
+    """By default `stdio` for a command and `http` (streamable HTTP) for a URL; `sse` is legacy."""
+    server: Any = None
+    """A server object of the package `mcp`, run in this process."""
+    http_client: Any = None
+    """An `httpx2.AsyncClient` of your own, for example with an OAuth provider; you close it."""
+    connect_timeout_seconds: float = CONNECT_TIMEOUT_SECONDS
+    """From the start of a connection to the end of its first listing."""
+    timeout_seconds: float | None = TIMEOUT_SECONDS
+    """The timeout of each call; `None` for no timeout."""
+    trust_annotations: bool = False
+    """Believe `readOnlyHint` and `idempotentHint`: such tools count as idempotent, start early in
+    streams and are sent again, once, if the connection was lost during a call."""
+    protocol: str = "auto"
+    """`auto` asks the server; `legacy` starts with `initialize`; or `2026-07-28`."""
+    unknown_fields: tuple[str, ...] = ()
+    """Fields of the JSON object that are not read here; the bridge lists them as a problem."""
+
+    def __post_init__(self) -> None:
+        portable_name(self.name, "tool")
+        places = [
+            place for place in ("command", "url", "server") if getattr(self, place) is not None
+        ]
+        if len(places) != 1:
+            raise self._error(
+                f"needs one of `command`, `url` and `server`, got {' and '.join(places) or 'none'}"
+            )
+        [place] = places
+        expected: McpTransportKind = {"command": "stdio", "url": "http", "server": "in-process"}[
+            place
+        ]  # type: ignore[assignment]
+        transport = self.transport or expected
+        if transport != expected and not (place == "url" and transport == "sse"):
+            raise self._error(f"a `{place}` cannot be reached by {transport!r}")
+        values: dict[str, Any] = {"transport": transport}
+        for name in ("command", "url", "cwd"):
+            value = getattr(self, name)
+            if value is not None and not _checks.text(os.fspath(value), name):
+                raise self._error(f"`{name}` must not be empty")
+            values[name] = None if value is None else os.fspath(value)
+        if self.url is not None and not self.url.startswith(("http://", "https://")):
+            raise self._error(
+                f"`url` must begin with http:// or https://: {_checks.brief(self.url)}"
+            )
+        values["args"] = _checks.strings(self.args, "args")
+        for name in ("env", "headers"):
+            values[name] = self._strings(getattr(self, name), name)
+        _checks.one_of(self.protocol, _PROTOCOLS, "protocol")
+        _checks.boolean(self.trust_annotations, "trust_annotations")
+        _checks.finite_number(self.connect_timeout_seconds, "connect_timeout_seconds")
+        if self.timeout_seconds is not None:
+            _checks.finite_number(self.timeout_seconds, "timeout_seconds")
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __repr__(self) -> str:
+        parts = [f"name={self.name!r}"]
+        if self.command is not None:
+            parts.append(f"command={self.command!r}")
+        if self.url is not None:
+            parts.append(f"url={url_without_secrets(self.url)!r}")
+        parts += [
+            f"{name}={list(self._pairs(name))!r}"
+            for name in ("env", "headers")
+            if self._pairs(name)
+        ]
+        return f"McpServer({', '.join(parts)})"
+
+    def _pairs(self, name: str) -> Mapping[str, str]:
+        pairs: Mapping[str, str] = getattr(self, name)
+        return pairs
+
+    @property
+    def secret_names(self) -> list[str]:
+        """The names of the secrets that `env` and `headers` refer to, sorted."""
+        values = [*self.env.values(), *self.headers.values()]
+        return sorted({name for value in values for name in references(value)})
+
+    @property
+    def unexpanded_fields(self) -> list[str]:
+        """The fields that hold `${...}`, which some hosts replace by environment variables."""
+        fields: dict[str, str | None] = {"command": self.command, "cwd": self.cwd, "url": self.url}
+        fields |= {f"args.{place}": value for place, value in enumerate(self.args)}
+        for name in ("env", "headers"):
+            fields |= {f"{name}.{key}": value for key, value in self._pairs(name).items()}
+        return [name for name, value in fields.items() if value and _VARIABLE.search(value)]
+
+    @property
+    def place(self) -> str:
+        """Where the server is, in one line without secrets."""
+        if self.command is not None:
+            return self.command
+        return url_without_secrets(self.url) if self.url is not None else "in this process"
+
+    def with_options(self, **options: Any) -> McpServer:
+        """A copy with some fields changed."""
+        return replace(self, **options)
+
+    def _strings(self, value: object, name: str) -> dict[str, str]:
+        if not isinstance(value, Mapping):
+            raise self._error(f"`{name}` must be an object of strings, got {type(value).__name__}")
+        for key, item in value.items():
+            if not isinstance(key, str) or not isinstance(item, str):
+                raise self._error(f"`{name}.{key}` must be a string, got {type(item).__name__}")
+        return dict(value)
+
+    def _error(self, problem: str) -> ConfigError:
+        return ConfigError(
+            f"MCP server {self.name!r}: {problem}", context={"field": "server", "value": self.name}
+        )
+
+
+def url_without_secrets(url: str) -> str:
+    """The URL without user, password, query and fragment, where secrets are put."""
+    scheme, _, rest = url.partition("://")
+    end = min((rest.find(mark) for mark in "/?#" if mark in rest), default=len(rest))
+    host, path = rest[:end].rpartition("@")[2], rest[end:]
+    for mark in "?#":
+        path = path.partition(mark)[0]
+    return f"{scheme}://{host}{path}"
+
+
+def read_config(source: str | os.PathLike[str] | Mapping[str, Any]) -> list[McpServer]:
+    """The servers of a file in the common `mcpServers` format, or of its content.
+
+    Servers with `"disabled": true` or `"enabled": false` are left out.
+
+    Raises:
+        ConfigError: The file cannot be read, is not JSON, or describes a server in a wrong way.
+
+    """
+    place = "the configuration"
+    document: Any = source
+    if not isinstance(source, Mapping):
+        place = os.fspath(source)
+        try:
+            document = json.loads(Path(source).read_text(encoding="utf-8"))
+        except OSError as error:
+            raise ConfigError(f"{place}: cannot be read: {error.strerror or error}") from None
+        except UnicodeDecodeError:
+            raise ConfigError(f"{place}: is not text in UTF-8; save it as UTF-8") from None
+        except ValueError as error:
+            raise ConfigError(f"{place}: is not valid JSON: {error}") from None
+    servers = document.get("mcpServers") if isinstance(document, Mapping) else None
+    if not isinstance(servers, Mapping):
+        raise ConfigError(
+            f'{place}: must be {{"mcpServers": {{"name": {{"command": "..."}}}}}}: '
+            "there is no object `mcpServers`"
+        )
+    found = [_server(place, name, entry) for name, entry in servers.items()]
+    return [server for server in found if server is not None]
+
+
+def _server(place: str, name: str, entry: Any) -> McpServer | None:
+    if not isinstance(entry, Mapping):
+        raise ConfigError(f"{place}: server {name!r} must be an object, got {type(entry).__name__}")
+    for switch, default in (("disabled", False), ("enabled", True)):  # hosts differ in the field
+        value = entry.get(switch, default)
+        if not isinstance(value, bool):
+            raise ConfigError(
+                f"{place}: server {name!r}: `{switch}` must be true or false, got "
+                f"{_checks.brief(value)}"
+            )
+        if value is not default:
+            return None
+    kind = entry.get("type")
+    if kind is not None and (not isinstance(kind, str) or kind not in _TRANSPORTS):
+        raise ConfigError(
+            f"{place}: server {name!r} has the unknown type {_checks.brief(kind)}; "
+            "known are stdio, http and sse"
+        )
+    known = {
+        field: entry[field]
+        for field in ("command", "args", "env", "cwd", "url", "headers")
+        if entry.get(field) is not None
+    }
+    try:
+        return McpServer(
+            name=name,
+            transport=None if kind is None else _TRANSPORTS[kind],
+            unknown_fields=tuple(sorted(str(field) for field in entry.keys() - _FIELDS)),
+            **known,
+        )
+    except (ConfigError, TypeError) as error:
+        raise ConfigError(f"{place}: server {name!r}: {error}") from None

@@ -1,0 +1,442 @@
+"""A server that is a command: its pipes, under the supervisor that ends everything it starts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import os
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from ethos_registry._processes.supervised_process import SupervisedProcess
+from ethos_registry._processes.supervisor import start_supervised
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectSendStream
+    from mcp.shared.message import SessionMessage
+
+__all__ = ["MAX_LOG_BYTES", "TAIL_BYTES", "LogFile", "StdioTransport"]
+
+
+# The standard error of a server: a file of bounded size, and its end in memory.
+
+MAX_LOG_BYTES = 1024 * 1024
+TAIL_BYTES = 4096
+
+
+class LogFile:
+    """Keeps the end of what is written: the older half goes when the file has its full size."""
+
+    __slots__ = ("_path", "_size", "_tail", "lines_dropped")
+
+    def __init__(self, path: str | None) -> None:
+        self._path = path
+        self._tail = b""
+        self._size = 0
+        self.lines_dropped = 0
+        """Lines of standard output that were not messages."""
+        if path is not None:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            os.close(descriptor)
+
+    @property
+    def tail(self) -> str:
+        """The last 4 KB as text."""
+        return self._tail.decode("utf-8", "replace")
+
+    def write(self, data: bytes) -> None:
+        """Append; a file that cannot be written is given up, the tail is not."""
+        self._tail = (self._tail + data[-TAIL_BYTES:])[-TAIL_BYTES:]
+        if self._path is None:
+            return
+        try:
+            data = data[-MAX_LOG_BYTES // 2 :]
+            if self._size + len(data) > MAX_LOG_BYTES:
+                self._drop_half()
+            with open(self._path, "ab", buffering=0) as file:
+                file.write(data)
+            self._size += len(data)
+        except OSError:
+            self._path = None
+
+    def _drop_half(self) -> None:
+        assert self._path is not None
+        with open(self._path, "r+b") as file:
+            file.seek(-(MAX_LOG_BYTES // 2) if self._size > MAX_LOG_BYTES // 2 else 0, os.SEEK_END)
+            end = file.read()
+            file.seek(0)
+            file.write(end)
+            file.truncate()
+        self._size = len(end)
+
+    def remove(self) -> None:
+        """Delete the file."""
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                os.unlink(self._path)
+
+
+MAX_LINE_BYTES = 64 * 1024 * 1024
+"""A longer line ends the connection: the server would be read into memory without a limit."""
+_MAX_WAITING = 256
+_RESUME_SECONDS = 0.005
+_FLUSH_SECONDS = 0.5
+_EXIT_SECONDS = 2.0
+_GRACE_SECONDS = 2.0
+_KILL_SECONDS = 5.0
+_DRAIN_SECONDS = 0.2
+"""What a server wrote before it exited is still read for that long."""
+
+
+class StdioTransport:
+    """The streams that the SDK's client reads and writes, over the pipes of one process.
+
+    Lines are joined once, so that a message of 10 MB costs ten times one of 1 MB.
+    """
+
+    def __init__(
+        self,
+        argv: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        directory: str | None,
+        log: LogFile,
+        on_lost: Callable[[], object],
+    ) -> None:
+        self._argv = argv
+        self._environment = environment
+        self._directory = directory
+        self._log = log
+        self._on_lost = on_lost
+        self._is_closing = self._ended_itself = False
+        self.is_initialized = False
+        """Whether the server has answered; one that never did gets no time to exit by itself."""
+        self.process: SupervisedProcess | None = None
+
+    async def __aenter__(self) -> tuple[Any, Any]:
+        import anyio
+
+        loop = self._loop = asyncio.get_running_loop()
+        self._exited, self._ended = asyncio.Event(), asyncio.Event()
+        process = self.process = start_supervised(
+            self._argv,
+            directory=self._directory,
+            environment=self._environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            grace_seconds=_GRACE_SECONDS,
+        )
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._pipes = (process.stdout, process.stderr, process.stdin)
+        self._transports: list[asyncio.BaseTransport] = []
+        try:
+            send, receive = anyio.create_memory_object_stream[Any](math.inf)
+            self._reader = _LineReader(send, self._log, self._lost)
+            reading, _ = await loop.connect_read_pipe(lambda: self._reader, process.stdout)
+            self._transports.append(reading)
+            logging, _ = await loop.connect_read_pipe(lambda: _LogReader(self._log), process.stderr)
+            self._transports.append(logging)
+            writing, flow = await loop.connect_write_pipe(_Flow, process.stdin)
+            self._transports.append(writing)
+            self._writer = _LineWriter(writing, flow)
+            process.on_exit(self._from_thread(self._program_exited))
+            process.on_end(self._from_thread(self._ended.set))
+        except BaseException:
+            self._release()
+            raise
+        return receive, self._writer
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        import anyio
+
+        self._is_closing = True
+        try:
+            with anyio.CancelScope(shield=True):
+                await self._stop()
+        finally:
+            self._release()
+
+    def exit_text(self) -> str | None:
+        """How the program ended by itself, or why it did not start; `None` otherwise."""
+        process = self.process
+        if process is None:
+            return None
+        try:
+            status = process.wait(0)
+        except TimeoutError:
+            return None
+        except OSError as error:
+            return f"it cannot be started: {error.strerror or error}: {error.filename!r}"
+        if not self._ended_itself:
+            return self._reader.problem or None
+        return f"it ended by signal {-status}" if status < 0 else f"it exited with status {status}"
+
+    async def wait_exit(self, seconds: float) -> None:
+        """Wait until the program has ended, for a time."""
+        await self._within(self._exited, seconds)
+
+    def process_id(self) -> int | None:
+        """The process, while it runs."""
+        process = self.process
+        if process is None or self._exited.is_set():
+            return None
+        try:
+            return process.wait_started(0)
+        except (OSError, TimeoutError):
+            return None
+
+    # The end
+
+    async def _stop(self) -> None:
+        """Close standard input, wait for the exit, and end what is left of the tree."""
+        process = self.process
+        assert process is not None
+        if self._reader.problem:  # perhaps it has just ended
+            await self._within(self._exited, _DRAIN_SECONDS)
+        self._ended_itself = self._exited.is_set()
+        self._reader.close()
+        if self.is_initialized:
+            await self._writer.flush(_FLUSH_SECONDS)
+            self._writer.abort()
+            await self._within(self._exited, _EXIT_SECONDS)
+        self._writer.abort()
+        if not self._ended.is_set():
+            process.terminate(_GRACE_SECONDS if self.is_initialized else 0.5)
+            await self._within(self._ended, _GRACE_SECONDS + _KILL_SECONDS)
+
+    def _release(self) -> None:
+        process = self.process
+        if process is not None:
+            if not self._ended.is_set():
+                process.kill()
+            process.detach()
+        for transport in self._transports:
+            _abort(transport)
+        for pipe in self._pipes[len(self._transports) :]:  # no transport took them over
+            with contextlib.suppress(OSError):
+                pipe.close()
+
+    async def _within(self, event: asyncio.Event, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await event.wait()
+
+    def _from_thread(self, function: Callable[[], object]) -> Callable[[], None]:
+        def call() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(function)
+
+        return call
+
+    def _program_exited(self) -> None:
+        self._exited.set()
+        # A process that it left may hold the pipe open; what is in the pipe is read first.
+        self._loop.call_later(_DRAIN_SECONDS, self._lost)
+
+    def _lost(self) -> None:
+        """The server cannot answer any more: calls are refused before the callers wake up."""
+        if not self._is_closing:
+            self._on_lost()
+        self._reader.close()
+
+
+class _LineReader(asyncio.Protocol):
+    """Standard output: each line is a message, and goes to the client without another task."""
+
+    def __init__(
+        self,
+        send: MemoryObjectSendStream[Any],
+        log: LogFile,
+        on_end: Callable[[], None],
+    ) -> None:
+        from anyio import BrokenResourceError, ClosedResourceError
+        from mcp.shared.message import SessionMessage
+
+        from ethos_registry.mcp._json_rpc import messages_from_server
+
+        self._gone = (BrokenResourceError, ClosedResourceError)
+        self._send = send
+        self._log = log
+        self._on_end = on_end
+        self._message: type[SessionMessage] = SessionMessage
+        self._messages_in = messages_from_server
+        self._parts: list[bytes] = []
+        self._size = 0
+        self._is_closed = False
+        self.problem = ""
+        """Why nothing more is read, if that is not the server's end."""
+        self._transport: asyncio.ReadTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the transport, to pause it."""
+        assert isinstance(transport, asyncio.ReadTransport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """Take a piece of any length."""
+        if self._is_closed:
+            return
+        start = 0
+        while (end := data.find(b"\n", start)) >= 0:
+            if self._parts:
+                self._parts.append(data[start:end])
+                line = b"".join(self._parts)
+                self._parts.clear()
+                self._size = 0
+            else:
+                line = data[start:end]
+            self._take(line)
+            start = end + 1
+        if start < len(data):
+            self._parts.append(data[start:] if start else data)
+            self._size += len(data) - start
+            if self._size > MAX_LINE_BYTES and not self._is_closed:
+                self.problem = f"it wrote a line of more than {MAX_LINE_BYTES >> 20} MiB"
+                self._on_end()
+        if self._send.statistics().current_buffer_used > _MAX_WAITING:
+            self._pause()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The server has closed its output."""
+        if not self._is_closed:
+            self.problem = "it closed its standard output"
+        self._on_end()
+
+    def close(self) -> None:
+        """Wake up everyone who waits for an answer; what still comes is discarded."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._parts.clear()
+            self._send.close()
+
+    def _take(self, line: bytes) -> None:
+        if not line.strip():
+            return
+        messages = self._messages_in(line)
+        if not messages:
+            self._log.lines_dropped += 1
+            self._log.write(b"[not a message, on standard output] " + line[:500] + b"\n")
+        with contextlib.suppress(*self._gone):
+            for message in messages:
+                self._send.send_nowait(self._message(message))
+
+    def _pause(self) -> None:
+        transport = self._transport
+        if transport is None or not transport.is_reading():
+            return
+        transport.pause_reading()
+        asyncio.get_running_loop().call_later(_RESUME_SECONDS, self._resume)
+
+    def _resume(self) -> None:
+        transport = self._transport
+        if transport is None or transport.is_closing():
+            return
+        if not self._is_closed and self._send.statistics().current_buffer_used > _MAX_WAITING:
+            asyncio.get_running_loop().call_later(_RESUME_SECONDS, self._resume)
+        else:
+            transport.resume_reading()
+
+
+class _LogReader(asyncio.Protocol):
+    """Standard error."""
+
+    def __init__(self, log: LogFile) -> None:
+        self._log = log
+
+    def data_received(self, data: bytes) -> None:
+        """Into the file."""
+        self._log.write(data)
+
+
+class _Flow(asyncio.BaseProtocol):
+    """Whether standard input takes more."""
+
+    def __init__(self) -> None:
+        self.may_write = asyncio.Event()
+        self.may_write.set()
+        self.is_lost = False
+
+    def pause_writing(self) -> None:
+        """The buffer is full."""
+        self.may_write.clear()
+
+    def resume_writing(self) -> None:
+        """The buffer has room."""
+        self.may_write.set()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """The server has closed its input."""
+        self.is_lost = True
+        self.may_write.set()
+
+
+class _LineWriter:
+    """Standard input as the stream that the client writes to."""
+
+    def __init__(self, transport: asyncio.WriteTransport, flow: _Flow) -> None:
+        from anyio import BrokenResourceError
+
+        self._broken = BrokenResourceError
+        self._transport = transport
+        self._flow = flow
+        self._lines: list[str] = []
+        self._call_soon = asyncio.get_running_loop().call_soon
+
+    async def send(self, item: SessionMessage) -> None:
+        """Write one message; waits while the server does not read.
+
+        The messages of one turn of the event loop, such as the calls of a batch, are one write.
+        """
+        if self._flow.is_lost or self._transport.is_closing():
+            raise self._broken
+        if not self._lines:
+            self._call_soon(self._write)
+        self._lines.append(item.message.model_dump_json(by_alias=True, exclude_unset=True))
+        if not self._flow.may_write.is_set():
+            await self._flow.may_write.wait()
+
+    def _write(self) -> None:
+        lines, self._lines = self._lines, []
+        if lines and not self._transport.is_closing():
+            lines.append("")
+            self._transport.write("\n".join(lines).encode())
+
+    async def flush(self, seconds: float) -> None:
+        """Wait until everything is written, for a time."""
+        self._write()
+        end = asyncio.get_running_loop().time() + seconds
+        while self._transport.get_write_buffer_size() and not self._flow.is_lost:
+            if asyncio.get_running_loop().time() > end:
+                return
+            await asyncio.sleep(0.01)
+
+    def abort(self) -> None:
+        """Close standard input."""
+        _abort(self._transport)
+
+    async def aclose(self) -> None:
+        """The transport's end closes the pipe, in the order that the protocol asks for."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *details: object) -> None:
+        await self.aclose()
+
+
+def _abort(transport: asyncio.BaseTransport) -> None:
+    """Close at once; one that is closed already cannot be closed again."""
+    if not transport.is_closing():
+        close = getattr(transport, "abort", transport.close)
+        close()

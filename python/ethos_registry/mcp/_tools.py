@@ -1,0 +1,318 @@
+"""The tools of one server: a listing, held against what was there and against the pins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, TypeAlias
+
+from ethos_registry.mcp._connection import Connection
+from ethos_registry.mcp._definitions import (
+    McpPins,
+    McpProblem,
+    PinDifference,
+    ProblemKind,
+    RemoteDefinition,
+    ServerTools,
+    argument_validator,
+    compositions_at_root,
+    pin_differences,
+)
+from ethos_registry.mcp._results import not_started, one_line
+from ethos_registry.providers._portable_name import portable_name
+from ethos_registry.registry._tool_registry import ToolRegistry
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._errors import ConfigError, ToolAlreadyRegisteredError
+from ethos_registry.types._result import ToolResult
+from ethos_registry.types._tool import Tool
+
+__all__ = [
+    "MANY_TOOLS",
+    "AttachedRegistry",
+    "BridgedTool",
+    "ChangePolicy",
+    "ToolSet",
+    "server_problems",
+]
+
+
+# One tool of a server in the registry.
+
+NETWORK_TRANSPORTS = {"stdio": "pipe", "http": "tcp", "sse": "tcp"}
+"""A server in this process has none."""
+
+
+def _never() -> bool:
+    return False
+
+
+class BridgedTool:
+    """A definition, frozen when it was listed, and the calls of it.
+
+    With a `refusal` its calls are answered `not_available`; a tool that was not approved is not
+    shown either, and its description is not that of the server.
+
+    Raises `ConfigError` if no registry could take the definition.
+    """
+
+    __slots__ = (
+        "_connection",
+        "_may_resend",
+        "_validator",
+        "annotations",
+        "definition",
+        "is_hidden",
+        "name",
+        "refusal",
+        "tool",
+    )
+
+    def __init__(
+        self,
+        connection: Connection,
+        definition: RemoteDefinition,
+        refusal: str | None = None,
+        *,
+        is_hidden: bool = False,
+    ) -> None:
+        server = connection.server
+        self._connection = connection
+        self.definition = definition
+        self.refusal = refusal
+        self.is_hidden = is_hidden
+        self.annotations = definition.annotations
+        self.name = portable_name(server.name, definition.name)
+        is_trusted = server.trust_annotations and (
+            self.annotations.read_only or self.annotations.idempotent
+        )
+        self._may_resend = is_trusted
+        description, schema = definition.description, definition.schema
+        if is_hidden:
+            description, schema = "Not approved.", {"type": "object"}
+        self.tool = Tool(
+            self.name,
+            description,
+            schema,
+            self,
+            output_is_untrusted=True,
+            timeout_seconds=server.timeout_seconds,
+            idempotent=is_trusted,
+            is_available=_never if is_hidden else None,
+        )
+        self._validator = argument_validator(self.name, self.tool.schema)
+
+    @property
+    def root_compositions(self) -> list[str]:
+        """Keywords at the root of its schema that some providers refuse there."""
+        return compositions_at_root(self.definition.fields.get("inputSchema"))
+
+    def is_same(self, definition: RemoteDefinition, refusal: str | None) -> bool:
+        """Whether a listing shows this tool as it is here."""
+        return definition.digest == self.definition.digest and refusal == self.refusal
+
+    @property
+    def protocol_version(self) -> str | None:
+        """The revision of MCP that the connection speaks; read by telemetry."""
+        return self._connection.protocol_version
+
+    @property
+    def network_transport(self) -> str | None:
+        """How the server is reached, as OpenTelemetry names it; read by telemetry."""
+        return NETWORK_TRANSPORTS.get(self._connection.server.transport or "")
+
+    async def __call__(self, args: Any, context: ToolContext) -> ToolResult:
+        """Run one call."""
+        if self.refusal is not None:
+            return not_started(self.name, self.refusal)
+        problem = self._validator.problems(args)
+        if problem is not None:
+            return problem
+        return await self._connection.call(
+            self.name, self.definition.name, args, context, self._may_resend
+        )
+
+
+# A registry that holds the tools of a bridge.
+
+
+class AttachedRegistry:
+    """Keeps the tools of each server in a registry as they are listed.
+
+    A view works on the entries of the moment it was made, so none of this changes a running one.
+    """
+
+    __slots__ = ("_tools", "problems", "registry")
+
+    def __init__(self, registry: ToolRegistry) -> None:
+        self.registry = registry
+        self._tools: dict[str, dict[str, Tool]] = {}
+        self.problems: dict[str, list[McpProblem]] = {}
+
+    def update(self, server: str, tools: Mapping[str, BridgedTool]) -> None:
+        """Register what is new or changed, and remove what is gone."""
+        before = self._tools.get(server, {})
+        problems: list[McpProblem] = []
+        now: dict[str, Tool] = {}
+        for raw, bridged in sorted(tools.items(), key=lambda item: item[1].name):
+            name, tool = bridged.name, bridged.tool
+            present = self.registry.get(name)
+            is_ours = present is not None and present is before.get(name)
+            if is_ours and present is tool:
+                now[name] = tool
+                continue
+            try:
+                self.registry.register(tool, is_ours, mcp_server=server)
+                now[name] = tool
+            except ToolAlreadyRegisteredError as error:
+                problems.append(McpProblem(server, "collision", str(error), raw))
+        for name, tool in before.items():
+            if name not in now and self.registry.get(name) is tool:
+                self.registry.unregister(name)
+        self._tools[server] = now
+        self.problems[server] = problems
+
+    def remove(self, servers: Iterable[str]) -> None:
+        """Take the tools of these servers out of the registry."""
+        for server in servers:
+            self.update(server, {})
+
+
+ChangePolicy: TypeAlias = Literal["quarantine", "accept", "drop"]
+"""What happens to a tool of a pinned server whose definition is not the approved one: its calls are
+refused, it is taken over, or it is removed."""
+
+_CHANGED = (
+    "its definition has changed since it was approved; `ethos-registry mcp accept` approves it"
+)
+_NEW = "it was not there when its server was approved; `ethos-registry mcp accept` approves it"
+
+
+class ToolSet:
+    """The tools of one server by their names on it."""
+
+    __slots__ = ("_connection", "_on_change", "_pins", "_problems", "listed", "tools")
+
+    def __init__(self, connection: Connection, pins: McpPins, on_change: ChangePolicy) -> None:
+        self._connection = connection
+        self._pins = pins
+        self._on_change = on_change
+        self._problems: list[McpProblem] = []
+        self.listed: dict[str, RemoteDefinition] | None = None
+        """What the server listed last; `None` before the first listing."""
+        self.tools: dict[str, BridgedTool] = {}
+
+    @property
+    def problems(self) -> list[McpProblem]:
+        """What is wrong with the tools, as of the last listing."""
+        return list(self._problems)
+
+    @property
+    def differences(self) -> list[PinDifference]:
+        """What differs from the approved definitions; nothing for a server that is not pinned."""
+        server = self._connection.server.name
+        if self.listed is None or not self._pins.is_pinned(server):
+            return []
+        return pin_differences(server, self._pins.definitions(server), self.listed)
+
+    def take(self, listing: ServerTools) -> None:
+        """Take over a listing; tools that did not change stay the same objects."""
+        self.listed = listing.definitions
+        self._problems = []
+        for name, message in listing.problems:
+            self._note("tool", message, name)
+        self.apply()
+
+    def apply(self) -> None:
+        """Make the tools of the last listing, by the pins as they are now."""
+        self._problems = [problem for problem in self._problems if problem.kind == "tool"]
+        before, self.tools = self.tools, {}
+        names: dict[str, str] = {}
+        for raw, definition in (self.listed or {}).items():
+            made = self._made(raw, definition, before.get(raw))
+            if made is None:
+                continue
+            if (twin := names.get(made.name)) is not None:
+                self._note("collision", f"has the name {made.name} of the tool {twin!r} too", raw)
+                continue
+            names[made.name] = raw
+            self.tools[raw] = made
+
+    def _made(
+        self, raw: str, definition: RemoteDefinition, before: BridgedTool | None
+    ) -> BridgedTool | None:
+        server = self._connection.server.name
+        refusal: str | None = None
+        is_hidden = False
+        if self._pins.is_pinned(server) and self._on_change != "accept":
+            pin = self._pins.definitions(server).get(raw)
+            if pin is None or pin.digest != definition.digest:
+                refusal = _NEW if pin is None else _CHANGED
+                self._note("pin", refusal, raw)
+                if self._on_change == "drop":
+                    return None
+                is_hidden = pin is None
+                definition = definition if pin is None else pin
+        if before is not None and before.is_same(definition, refusal):
+            made = before
+        else:
+            try:
+                made = BridgedTool(self._connection, definition, refusal, is_hidden=is_hidden)
+            except ConfigError as error:
+                self._note("tool", f"was skipped: {error}", raw)
+                return None
+        if (keywords := made.root_compositions) and not is_hidden:
+            shown = " and ".join(f"`{keyword}`" for keyword in keywords)
+            self._note(
+                "schema", f"{shown} at the root of its schema, which some providers refuse", raw
+            )
+        return made
+
+    def _note(self, kind: ProblemKind, message: str, tool: str | None) -> None:
+        shown = None if tool is None else one_line(tool, 100)
+        message = one_line(message, 500)
+        self._problems.append(McpProblem(self._connection.server.name, kind, message, shown))
+
+
+# What is wrong with one server now, in the order in which it should be fixed.
+
+MANY_TOOLS = 128
+"""More tools than that make models choose worse, and some providers refuse them."""
+
+
+def server_problems(
+    connection: Connection, tools: ToolSet, registries: Iterable[AttachedRegistry]
+) -> list[McpProblem]:
+    """The problems of a server: its configuration, its connection, its tools, their names."""
+    name = connection.server.name
+    found: list[McpProblem] = []
+
+    def note(kind: ProblemKind, message: str) -> None:
+        found.append(McpProblem(name, kind, message))
+
+    if connection.server.unknown_fields:
+        fields = ", ".join(f"`{field}`" for field in connection.server.unknown_fields)
+        note("config", f"fields that are not read: {one_line(fields)}")
+    if connection.server.unexpanded_fields:
+        fields = ", ".join(f"`{field}`" for field in connection.server.unexpanded_fields)
+        note(
+            "config",
+            f"`${{...}}` is not replaced, in {one_line(fields)}; in `env` and `headers` write "
+            "`secret:NAME` for the environment variable NAME",
+        )
+    if connection.state in ("failed", "connecting") and connection.reason:
+        lines = connection.scrub(connection.log.tail).strip().splitlines()
+        last = f"; last line of its standard error: {one_line(lines[-1])}" if lines else ""
+        note("server", f"{connection.reason}{last}")
+    if connection.refresh_problem:
+        note("refresh", connection.refresh_problem)
+    if dropped := connection.log.lines_dropped:
+        note("output", f"lines on standard output that are not messages: {dropped}")
+    found += tools.problems
+    for attached in registries:
+        found += attached.problems.get(name, [])
+    if (count := len(tools.tools)) > MANY_TOOLS:
+        note(
+            "count",
+            f"{count} tools are more than {MANY_TOOLS}: models choose worse among that many; "
+            "allow fewer in the personality",
+        )
+    return found

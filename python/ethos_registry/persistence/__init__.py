@@ -1,1 +1,0 @@
-"""Files and threads that outlive a call: SQLite files, and writers in the background."""

@@ -1,1 +1,0 @@
-"""Programs that end with everything they started."""

@@ -1,0 +1,406 @@
+"""Anthropic Messages: `tool_use` blocks, answered in one user message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from ethos_registry.providers._schema_rules import ANTHROPIC
+from ethos_registry.providers._stream_parser import (
+    ReplyParser,
+    StreamedArguments,
+    StreamedCall,
+    json_text,
+    listed,
+    plain,
+    read_field,
+    sendable_name,
+    text_of,
+)
+from ethos_registry.providers._wire_format import (
+    DataBlock,
+    ProviderDefinition,
+    WireFormat,
+    call_id,
+    echoed,
+    items,
+    read,
+    sent_parts,
+)
+from ethos_registry.providers._wire_types import AnthropicMessage, AnthropicTool
+from ethos_registry.schema._dialect import Dialect
+from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
+from ethos_registry.types._errors import ConfigError
+
+__all__ = ["AnthropicMessages", "AnthropicStream"]
+
+
+_ABSENT = object()
+_COMPLETE = ("tool_use", "end_turn", _ABSENT)
+"""Stop reasons of a reply whose last block is whole. A message kept as history has none."""
+
+_UNFINISHED = ("pause_turn", "compaction")
+"""Stop reasons of a turn that goes on when it is sent back as it is, without results."""
+
+
+class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
+    """The Messages API.
+
+    >>> AnthropicMessages().calls(
+    ...     {"stop_reason": "tool_use", "content": [
+    ...         {"type": "tool_use", "id": "t1", "name": "read_file", "input": {"path": "a"}}]}
+    ... )
+    [ToolCall(tool_call_id='t1', name='read_file', args={'path': 'a'})]
+    """
+
+    name: ClassVar[str] = "anthropic"
+    default_dialect: ClassVar[Dialect] = ANTHROPIC
+    has_markers: ClassVar[bool] = True
+
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
+        """`{name, description, input_schema, strict?}`; a list marks its last with `cache_control`.
+
+        That marker caches the tools only; the system block needs its own.
+        """
+        sent = self.sent(tool)
+        definition: dict[str, Any] = {
+            "name": sent.name,
+            "description": sent.description,
+            "input_schema": sent.parameters,
+        }
+        return definition | {"strict": True} if sent.is_strict else definition
+
+    def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
+        """The `tool_use` blocks of a message; those of the server's own tools are none of ours.
+
+        A block is whole when the reply went on after it or stopped on its own account; the last
+        block of any other reply is cut off, and its plausible input must not run. A reply that
+        pauses (`pause_turn`) has no calls yet: it is sent back as it is, and the model goes on.
+        """
+        if items(read(reply, "tool_calls")):
+            raise ConfigError(
+                "the reply has `tool_calls`, which `anthropic` does not know; "
+                'read it by `provider("openai")`'
+            )
+        blocks = _blocks(reply)
+        stop_reason = _stop_reason(reply)
+        if stop_reason in _UNFINISHED:
+            return []
+        calls: list[ToolCall | MalformedCall] = []
+        for index, block in enumerate(blocks):
+            if read(block, "type") != "tool_use":
+                continue
+            toolset_name = read(block, "toolset_name")
+            identifier = call_id(read(block, "id"), len(calls), toolset_name=toolset_name)
+            name = read(block, "name")
+            if not isinstance(name, str) or not name:
+                calls.append(MalformedCall(identifier, "", "the call names no tool"))
+            elif reason := _cut(blocks[index + 1 :], stop_reason):
+                calls.append(MalformedCall(identifier, name, reason))
+            else:
+                given = read(block, "input")
+                calls.append(ToolCall(identifier, name, {} if given is None else given))
+        return calls
+
+    def messages(self, results: Iterable[CallResult]) -> list[AnthropicMessage]:
+        """One user message of `tool_result` blocks; `is_error` is there only where it is true.
+
+        Images and PDFs are blocks beside the text. An error holds text alone: the API refuses
+        other blocks there.
+        """
+        blocks = [_result_block(result) for result in results]
+        return [{"role": "user", "content": blocks}] if blocks else []
+
+
+def _blocks(reply: object) -> list[Any]:
+    content = read(reply, "content")
+    if isinstance(content, str):
+        return []
+    blocks = items(content)
+    if blocks is None:
+        raise ConfigError(
+            "a reply of `anthropic` is a Message or a dict with `content`, "
+            f"got {type(reply).__name__}",
+            context={"field": "reply", "value": reply},
+        )
+    return list(blocks)
+
+
+def _stop_reason(reply: object) -> object:
+    if isinstance(reply, Mapping):
+        return reply.get("stop_reason", _ABSENT)
+    return getattr(reply, "stop_reason", _ABSENT)
+
+
+def _cut(following: list[Any], stop_reason: object) -> str:
+    """Why a block that these blocks follow is not whole; empty when it is."""
+    if following:
+        # The block before a `fallback` is where another model took over: it may end anywhere.
+        if read(following[0], "type") != "fallback":
+            return ""
+        return "another model took over before the arguments were complete; call the tool again"
+    if stop_reason in _COMPLETE:
+        return ""
+    return (
+        f"the reply ended before the arguments were complete (stop_reason {stop_reason}); "
+        "call the tool again"
+    )
+
+
+_IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+
+
+def _shows(block: DataBlock) -> bool:
+    if block.kind == "document":
+        return block.media_type == "application/pdf"
+    return block.kind == "image" and block.media_type in _IMAGES
+
+
+def _result_block(result: CallResult) -> dict[str, Any]:
+    text, blocks = sent_parts(result, _shows if result.ok else _shows_nothing)
+    content: str | list[dict[str, Any]] = text
+    if blocks:
+        content = [{"type": "text", "text": text}, *map(_data_block, blocks)]
+    block: dict[str, Any] = {
+        "type": "tool_result",
+        "tool_use_id": str(result.tool_call_id),
+        "content": content,
+        **echoed(result.tool_call_id),
+    }
+    if not result.ok:
+        block["is_error"] = True
+    return block
+
+
+def _shows_nothing(block: DataBlock) -> bool:
+    return False
+
+
+def _data_block(block: DataBlock) -> dict[str, Any]:
+    source = {"type": "base64", "media_type": block.media_type, "data": block.base64_text}
+    shown = {"type": block.kind, "source": source}
+    return shown if block.kind == "image" or block.name is None else shown | {"title": block.name}
+
+
+# Anthropic Messages: content blocks.
+
+_WHOLE = ("tool_use", "end_turn")
+"""Stop reasons that prove that the last call is whole."""
+
+_TEXT_DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
+"""Deltas that are appended to a string of the block, by the name of that string."""
+
+
+class _Block:
+    """One content block: its start, and the pieces that came for its strings."""
+
+    __slots__ = ("call", "citations", "is_open", "pieces", "start")
+
+    def __init__(self, start: dict[str, Any], call: StreamedCall | None) -> None:
+        self.start = start
+        self.call = call
+        self.pieces: dict[str, list[str]] = {}
+        self.citations: list[Any] = []
+        self.is_open = True
+
+
+class AnthropicStream(ReplyParser):
+    """A call is closed by its `content_block_stop` and proven by the next block.
+
+    A reply that is cut off closes its last call too, so its stop proves nothing; the next
+    `content_block_start` or `stop_reason: "tool_use"` is. After a `fallback` block calls wait for
+    the end of the message. Blocks of server tools are not calls.
+    """
+
+    provider = "anthropic"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._message_id: str | None = None
+        self._blocks: dict[Any, _Block] = {}
+        """The last block of each index."""
+        self._in_order: list[_Block] = []
+        self._stop_reason: str | None = None
+        self._fallback_at: int | None = None
+        """How many calls there were at the last `fallback` block."""
+        self._awaits_proof: list[StreamedCall] = []
+
+    def _read(self, event: Any) -> None:
+        kind = read_field(event, "type")
+        if kind == "content_block_delta":
+            self._delta(event)
+        elif kind == "content_block_start":
+            self._start(read_field(event, "index"), read_field(event, "content_block"))
+        elif kind == "content_block_stop":
+            self._stop(read_field(event, "index"))
+        elif kind == "message_start":
+            self._message(read_field(event, "message"))
+        elif kind == "message_delta":
+            self._stopped(read_field(read_field(event, "delta"), "stop_reason"))
+        elif kind == "message_stop":
+            if self._fallback_at is not None and self._stop_reason in _WHOLE:
+                self._prove_closed()
+            self._end(self._stop_reason)
+        elif kind == "error":
+            error = read_field(event, "error")
+            self._break(text_of(error, "message") or text_of(error, "type") or "an error event")
+
+    def _message(self, message: Any) -> None:
+        identifier = read_field(message, "id")
+        if self._message_id is not None or self._blocks:
+            if identifier != self._message_id:
+                self._break("another message began inside this one")
+            return
+        self._message_id = identifier if isinstance(identifier, str) else ""
+        for index, block in enumerate(listed(read_field(message, "content"))):
+            self._start(index, block)
+            self._stop(index)
+        self._stopped(read_field(message, "stop_reason"))
+
+    def _start(self, index: Any, content_block: Any) -> None:
+        if self.end is not None:
+            return
+        start = plain(content_block)
+        kind = text_of(start, "type")
+        known = self._blocks.get(index)
+        if known is not None and self._is_repeated(known.call, read_field(start, "id")):
+            return
+        if kind == "fallback":
+            self._fallback_at = len(self.calls)
+            for earlier in self.calls:
+                if not earlier.is_proven:
+                    earlier.problem = (
+                        "another model took over before the arguments were complete; "
+                        "call the tool again"
+                    )
+            self._awaits_proof.clear()
+        elif self._fallback_at is None:
+            self._prove_closed()
+        call: StreamedCall | None = None
+        if kind == "tool_use":
+            call = self._open(start.get("id"), start.get("name"))
+            given = start.get("input")
+            if given and isinstance(given, dict):  # a programmatic call comes whole
+                call.arguments.set_value(given)
+            elif isinstance(given, str) and given.strip() != "{}":
+                call.arguments.reset(given)
+        block = self._blocks[index] = _Block(dict(start) if isinstance(start, dict) else {}, call)
+        self._in_order.append(block)
+
+    def _delta(self, event: Any) -> None:
+        block = self._blocks.get(read_field(event, "index"))
+        if block is None:
+            return
+        delta = read_field(event, "delta")
+        kind = read_field(delta, "type")
+        name = _TEXT_DELTAS.get(kind)
+        if name is not None:
+            text = read_field(delta, name)
+            if isinstance(text, str):
+                pieces = block.pieces.get(name)
+                if pieces is None:
+                    pieces = block.pieces[name] = []
+                pieces.append(text)
+        elif kind == "input_json_delta":
+            text = read_field(delta, "partial_json")
+            if type(text) is not str:
+                text = json_text(text)
+            if not text:
+                return
+            if block.call is None:
+                block.pieces.setdefault("input", []).append(text)
+            elif block.is_open:
+                if block.call.arguments.came_whole:
+                    block.call.arguments.reset()
+                self._add(block.call, text)
+            else:
+                block.call.late_text += text
+        elif kind == "citations_delta":
+            block.citations.append(plain(read_field(delta, "citation")))
+
+    def _stop(self, index: Any) -> None:
+        block = self._blocks.get(index)
+        if block is None or not block.is_open:
+            return
+        block.is_open = False
+        call = block.call
+        if call is None or call.problem is not None:
+            return
+        self._awaits_proof.append(call)
+        if self._fallback_at is None:
+            self._close(call)
+
+    def _prove_closed(self) -> None:
+        for call in self._awaits_proof:
+            self._prove(call)
+        self._awaits_proof.clear()
+
+    def _stopped(self, reason: Any) -> None:
+        if not isinstance(reason, str) or not reason:
+            return
+        self._stop_reason = reason
+        if reason not in _WHOLE:
+            self._end(reason)
+            return
+        if self._fallback_at is not None:
+            return
+        for block in self._in_order:  # a proxy may forget the stop of a block
+            call = block.call
+            if block.is_open and call is not None and call.arguments.is_object:
+                self._awaits_proof.append(call)
+        self._prove_closed()
+        self._end(reason)
+
+    # The message
+
+    def reply(self) -> dict[str, Any]:
+        """`{role, content}`; blocks that the API would refuse in a cut reply are left out."""
+        is_cut = self.is_cut and self._stop_reason != "pause_turn"
+        blocks = self._in_order
+        answered = {block.start.get("tool_use_id") for block in blocks}
+        callers = {
+            read_field(block.start.get("caller"), "tool_id")
+            for block in blocks
+            if block.call is not None
+        }
+        content = []
+        for block in blocks:
+            sent = self._sent(block)
+            kind = text_of(sent, "type")
+            if not kind or (kind == "text" and not text_of(sent, "text").strip()):
+                continue
+            if is_cut:
+                if kind == "thinking" and not sent.get("signature"):
+                    continue
+                identifier = sent.get("id")
+                if (
+                    kind in ("server_tool_use", "mcp_tool_use")
+                    and identifier not in answered
+                    and (block.is_open or identifier not in callers)
+                ):
+                    continue
+            content.append(sent)
+        return {"role": "assistant", "content": content}
+
+    def reply_messages(self) -> list[dict[str, Any]]:
+        """The reply, unless it has no content."""
+        reply = self.reply()
+        return [reply] if reply["content"] else []
+
+    def _sent(self, block: _Block) -> dict[str, Any]:
+        sent = dict(block.start)
+        for name, pieces in block.pieces.items():
+            if name == "input":
+                arguments = StreamedArguments()
+                arguments.reset("".join(pieces))
+                sent["input"] = arguments.for_reply()
+            else:
+                sent[name] = text_of(sent, name) + "".join(pieces)
+        if block.citations:
+            sent["citations"] = [*listed(sent.get("citations")), *block.citations]
+        call = block.call
+        if call is not None:
+            sent["id"] = call.tool_call_id
+            sent["name"] = sendable_name(call.name)
+            sent["input"] = call.arguments.for_reply()
+        return sent

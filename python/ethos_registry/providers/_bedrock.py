@@ -1,0 +1,256 @@
+"""Bedrock Converse: `toolUse` blocks, answered in one user message of `toolResult` blocks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from ethos_registry.providers._schema_rules import DIALECTS
+from ethos_registry.providers._stream_parser import (
+    ReplyParser,
+    StreamedCall,
+    json_text,
+    read_field,
+    sendable_name,
+    text_of,
+)
+from ethos_registry.providers._wire_format import (
+    DataBlock,
+    ProviderDefinition,
+    WireFormat,
+    call_id,
+    items,
+    read,
+    sent_parts,
+    word,
+)
+from ethos_registry.providers._wire_types import BedrockMessage, BedrockTool
+from ethos_registry.schema._dialect import Dialect
+from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
+from ethos_registry.types._errors import ConfigError
+
+__all__ = ["BedrockConverse", "BedrockStream"]
+
+
+_COMPLETE = ("tool_use", "end_turn", "stop_sequence", None)
+_FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9 ()\[\]-]+")
+
+
+class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
+    """The `converse` operation of Amazon Bedrock.
+
+    >>> BedrockConverse().calls({"role": "assistant", "content": [
+    ...     {"toolUse": {"toolUseId": "t1", "name": "stat", "input": {"path": "a"}}}]})
+    [ToolCall(tool_call_id='t1', name='stat', args={'path': 'a'})]
+    """
+
+    name: ClassVar[str] = "bedrock"
+    default_dialect: ClassVar[Dialect] = DIALECTS["bedrock"]
+
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
+        """`{toolSpec: {name, description, inputSchema: {json}}}`."""
+        sent = self.sent(tool)
+        specification: dict[str, Any] = {"name": sent.name}
+        if sent.description:  # an empty one is refused
+            specification["description"] = sent.description
+        specification["inputSchema"] = {"json": sent.parameters}
+        return {"toolSpec": specification}
+
+    def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
+        """The `toolUse` blocks of a response, or of its message."""
+        message = read(read(reply, "output"), "message") or read(reply, "message") or reply
+        blocks = items(read(message, "content"))
+        if blocks is None:
+            raise ConfigError(
+                "a reply of `bedrock` is a response of `converse` or its message, "
+                f"got {type(reply).__name__}",
+                context={"field": "reply", "value": reply},
+            )
+        stop_reason = word(read(reply, "stopReason"))
+        calls: list[ToolCall | MalformedCall] = []
+        for block in blocks:
+            use = read(block, "toolUse")
+            if use is None or read(use, "type") == "server_tool_use":
+                continue
+            identifier = call_id(read(use, "toolUseId"), len(calls))
+            name = read(use, "name")
+            if not isinstance(name, str) or not name:
+                calls.append(MalformedCall(identifier, "", "the call names no tool"))
+            elif block is blocks[-1] and stop_reason not in _COMPLETE:
+                reason = (
+                    "the reply ended before the arguments were complete "
+                    f"(stopReason {stop_reason}); call the tool again"
+                )
+                calls.append(MalformedCall(identifier, name, reason))
+            else:
+                given = read(use, "input")
+                calls.append(ToolCall(identifier, name, {} if given is None else given))
+        return calls
+
+    def messages(self, results: Iterable[CallResult]) -> list[BedrockMessage]:
+        """One user message of `toolResult` blocks; images and PDFs are blocks beside the text."""
+        blocks = [{"toolResult": _result(result)} for result in results]
+        return [{"role": "user", "content": blocks}] if blocks else []
+
+
+def _shows(block: DataBlock) -> bool:
+    if block.kind == "document":
+        return block.media_type == "application/pdf"
+    return block.kind == "image" and block.media_type in _FORMATS
+
+
+def _result(result: CallResult) -> dict[str, Any]:
+    text, blocks = sent_parts(result, _shows)
+    content: list[dict[str, Any]] = [{"text": text}]
+    for position, block in enumerate(blocks):
+        source = {"bytes": block.data_bytes}
+        if block.kind == "image":
+            image = {"format": _FORMATS[block.media_type], "source": source}
+            content.append({"image": image})
+        else:
+            name = _NOT_IN_NAMES.sub("-", block.name or "").strip("- ")[:200]
+            document = {"format": "pdf", "name": name or f"document {position}", "source": source}
+            content.append({"document": document})
+    return {
+        "toolUseId": result.tool_call_id,
+        "content": content,
+        "status": "success" if result.ok else "error",
+    }
+
+
+# Bedrock Converse: content blocks, as the AWS SDK has decoded them.
+
+_WHOLE = ("tool_use", "end_turn")
+_ERROR_SUFFIX = "Exception"
+
+
+class _Block:
+    __slots__ = ("call", "is_open", "pieces", "redacted")
+
+    def __init__(self, call: StreamedCall | None) -> None:
+        self.call = call
+        self.is_open = True
+        self.pieces: dict[str, list[str]] = {}
+        self.redacted: Any = None
+
+
+class BedrockStream(ReplyParser):
+    """A call is closed by its `contentBlockStop` and proven by the next block or the stop reason.
+
+    Metadata may come before or after `messageStop`. Tools that the server runs are not calls.
+    """
+
+    provider = "bedrock"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._blocks: dict[Any, _Block] = {}
+        """The last block of each index."""
+        self._in_order: list[_Block] = []
+        self._awaits_proof: list[StreamedCall] = []
+
+    def _read(self, event: Any) -> None:
+        if not isinstance(event, dict):
+            return
+        if (delta := event.get("contentBlockDelta")) is not None:
+            self._delta(read_field(delta, "contentBlockIndex"), read_field(delta, "delta"))
+        elif (start := event.get("contentBlockStart")) is not None:
+            tool_use = read_field(read_field(start, "start"), "toolUse")
+            self._start(read_field(start, "contentBlockIndex"), tool_use)
+        elif (stop := event.get("contentBlockStop")) is not None:
+            self._stop(read_field(stop, "contentBlockIndex"))
+        elif (end := event.get("messageStop")) is not None:
+            reason = text_of(end, "stopReason")
+            if reason in _WHOLE:
+                self._prove_closed()
+            self._end(reason)
+        else:
+            for name, problem in event.items():
+                if isinstance(name, str) and name.endswith(_ERROR_SUFFIX):
+                    self._break(text_of(problem, "message") or name)
+
+    def _start(self, index: Any, tool_use: Any) -> _Block:
+        known = self._blocks.get(index)
+        if known is not None and self._is_repeated(known.call, read_field(tool_use, "toolUseId")):
+            return known
+        self._prove_closed()
+        call = None
+        is_ours = read_field(tool_use, "type") != "server_tool_use"
+        if tool_use is not None and is_ours and self.end is None:
+            call = self._open(read_field(tool_use, "toolUseId"), read_field(tool_use, "name"))
+        block = self._blocks[index] = _Block(call)
+        self._in_order.append(block)
+        return block
+
+    def _delta(self, index: Any, delta: Any) -> None:
+        block = self._blocks.get(index)
+        if block is None:  # a block of text has no start
+            block = self._start(index, None)
+        tool_use = read_field(delta, "toolUse")
+        if tool_use is not None:
+            text = json_text(read_field(tool_use, "input"))
+            if block.call is not None and text:
+                if block.is_open:
+                    self._add(block.call, text)
+                else:
+                    block.call.late_text += text
+            return
+        reasoning = read_field(delta, "reasoningContent")
+        if reasoning is None:
+            _append(block, "text", text_of(delta, "text"))
+            return
+        _append(block, "reasoning", text_of(reasoning, "text"))
+        _append(block, "signature", text_of(reasoning, "signature"))
+        if read_field(reasoning, "redactedContent") is not None:
+            block.redacted = read_field(reasoning, "redactedContent")
+
+    def _stop(self, index: Any) -> None:
+        block = self._blocks.get(index)
+        if block is None or not block.is_open:
+            return
+        block.is_open = False
+        if block.call is not None:
+            self._awaits_proof.append(block.call)
+            self._close(block.call)
+
+    def _prove_closed(self) -> None:
+        for call in self._awaits_proof:
+            self._prove(call)
+        self._awaits_proof.clear()
+
+    def reply(self) -> dict[str, Any]:
+        """`{role, content}`; blank text and reasoning without its signature are left out."""
+        content = [sent for block in self._in_order if (sent := _sent(block))]
+        return {"role": "assistant", "content": content}
+
+    def reply_messages(self) -> list[dict[str, Any]]:
+        """The reply, unless it has no content."""
+        reply = self.reply()
+        return [reply] if reply["content"] else []
+
+
+def _append(block: _Block, name: str, text: str) -> None:
+    if text:
+        block.pieces.setdefault(name, []).append(text)
+
+
+def _sent(block: _Block) -> dict[str, Any] | None:
+    call = block.call
+    if call is not None:
+        return {
+            "toolUse": {
+                "toolUseId": call.tool_call_id,
+                "name": sendable_name(call.name),
+                "input": call.arguments.for_reply(),
+            }
+        }
+    texts = {name: "".join(pieces) for name, pieces in block.pieces.items()}
+    if block.redacted is not None:
+        return {"reasoningContent": {"redactedContent": block.redacted}}
+    if "signature" in texts:
+        text = {"text": texts.get("reasoning", ""), "signature": texts["signature"]}
+        return {"reasoningContent": {"reasoningText": text}}
+    text_block = texts.get("text", "")
+    return {"text": text_block} if text_block.strip() else None

@@ -1,0 +1,210 @@
+"""Cohere v2: `tool_calls`, answered by one `tool` message each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from ethos_registry.providers._openai_chat import error_text
+from ethos_registry.providers._schema_rules import DIALECTS
+from ethos_registry.providers._stream_parser import (
+    ReplyParser,
+    StreamedCall,
+    json_text,
+    read_field,
+    sendable_name,
+    text_of,
+)
+from ethos_registry.providers._wire_format import (
+    DataBlock,
+    ProviderDefinition,
+    WireFormat,
+    call_id,
+    items,
+    read,
+    sent_parts,
+    word,
+)
+from ethos_registry.providers._wire_types import CohereMessage, CohereTool
+from ethos_registry.schema._dialect import Dialect
+from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
+from ethos_registry.types._errors import ConfigError
+
+__all__ = ["CohereChat", "CohereStream"]
+
+
+_COMPLETE = ("TOOL_CALL", "COMPLETE", "STOP_SEQUENCE", None)
+
+
+class CohereChat(WireFormat[CohereTool, CohereMessage]):
+    """`/v2/chat`.
+
+    >>> CohereChat().calls({"finish_reason": "TOOL_CALL", "message": {"tool_calls": [
+    ...     {"id": "c1", "type": "function", "function": {"name": "now", "arguments": "{}"}}]}})
+    [ToolCall(tool_call_id='c1', name='now', args='{}')]
+    """
+
+    name: ClassVar[str] = "cohere"
+    default_dialect: ClassVar[Dialect] = DIALECTS["cohere"]
+
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
+        """`{type: "function", function: {name, description, parameters}}`."""
+        sent = self.sent(tool)
+        return {
+            "type": "function",
+            "function": {
+                "name": sent.name,
+                "description": sent.description,
+                "parameters": sent.parameters,
+            },
+        }
+
+    def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
+        """The calls of a response or of a message; arguments stay JSON text."""
+        message = read(reply, "message")
+        if message is None:
+            if read(reply, "role") != "assistant":
+                raise ConfigError(
+                    "a reply of `cohere` is a response of `/v2/chat` or an assistant message, "
+                    f"got {type(reply).__name__}",
+                    context={"field": "reply", "value": reply},
+                )
+            message = reply
+        calls: list[ToolCall | MalformedCall] = []
+        for position, entry in enumerate(items(read(message, "tool_calls")) or ()):
+            identifier = call_id(read(entry, "id"), position)
+            function = read(entry, "function")
+            name = read(function, "name")
+            if not isinstance(name, str) or not name:
+                calls.append(MalformedCall(identifier, "", "the call names no tool"))
+                continue
+            arguments = read(function, "arguments")
+            calls.append(ToolCall(identifier, name, "" if arguments is None else arguments))
+        finish_reason = word(read(reply, "finish_reason"))
+        if calls and finish_reason not in _COMPLETE:
+            last = calls[-1]
+            reason = (
+                "the reply ended before the arguments were complete "
+                f"(finish_reason {finish_reason}); call the tool again"
+            )
+            calls[-1] = MalformedCall(last.tool_call_id, last.name, reason)
+        return calls
+
+    def messages(self, results: Iterable[CallResult]) -> list[CohereMessage]:
+        """One `{role: "tool", tool_call_id, content}` a result.
+
+        The format has neither a flag for errors nor room for images: the text states both.
+        """
+        messages: list[CohereMessage] = []
+        for result in results:
+            text, _ = sent_parts(result, _shows_nothing)
+            content = text if result.ok else error_text(text)
+            messages.append(
+                {"role": "tool", "tool_call_id": result.tool_call_id, "content": content}
+            )
+        return messages
+
+
+def _shows_nothing(block: DataBlock) -> bool:
+    return False
+
+
+# Cohere v2 chat.
+
+_WHOLE = ("TOOL_CALL", "COMPLETE", "STOP_SEQUENCE")
+
+
+class CohereStream(ReplyParser):
+    """A call is closed and proven by its `tool-call-end`."""
+
+    provider = "cohere"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_index: dict[Any, StreamedCall] = {}
+        self._plan: list[str] = []
+        self._content: dict[Any, dict[str, list[str]]] = {}
+
+    def _read(self, event: Any) -> None:
+        kind = read_field(event, "type")
+        index = read_field(event, "index")
+        delta = read_field(event, "delta")
+        message = read_field(delta, "message")
+        if kind in ("content-delta", "content-start"):
+            self._text(index, read_field(message, "content"))
+        elif kind == "tool-plan-delta":
+            self._plan.append(text_of(message, "tool_plan"))
+        elif kind == "tool-call-delta":
+            call = self._by_index.get(index)
+            function = read_field(_one(read_field(message, "tool_calls")), "function")
+            text = json_text(read_field(function, "arguments"))
+            if call is not None and text:
+                self._add(call, text)
+        elif kind == "tool-call-start" and self.end is None:
+            entry = _one(read_field(message, "tool_calls"))
+            if self._is_repeated(self._by_index.get(index), read_field(entry, "id")):
+                return
+            function = read_field(entry, "function")
+            call = self._open(read_field(entry, "id"), read_field(function, "name"))
+            call.arguments.reset(json_text(read_field(function, "arguments") or None))
+            self._by_index[index] = call
+        elif kind == "tool-call-end":
+            call = self._by_index.get(index)
+            if call is not None:
+                self._prove(call)
+        elif kind == "message-end":
+            self._ended(text_of(delta, "finish_reason"), text_of(delta, "error"))
+
+    def _ended(self, reason: str, error: str) -> None:
+        if reason == "ERROR":
+            self._break(error or "finish_reason ERROR")
+            return
+        if reason in _WHOLE:
+            for call in self.calls:
+                if call.arguments.is_object:
+                    self._prove(call)
+        self._end(reason)
+
+    def _text(self, index: Any, content: Any) -> None:
+        content = _one(content)
+        for name in ("text", "thinking"):
+            text = text_of(content, name)
+            if text:
+                self._content.setdefault(index, {}).setdefault(name, []).append(text)
+
+    def reply(self) -> dict[str, Any]:
+        """`{role, tool_plan?, tool_calls?, content?}`."""
+        reply: dict[str, Any] = {"role": "assistant"}
+        plan = "".join(self._plan)
+        if plan:
+            reply["tool_plan"] = plan
+        if self.calls:
+            reply["tool_calls"] = [
+                {
+                    "id": call.tool_call_id,
+                    "type": "function",
+                    "function": {
+                        "name": sendable_name(call.name),
+                        "arguments": call.arguments.text_for_reply(),
+                    },
+                }
+                for call in self.calls
+            ]
+        content = [
+            {"type": name, name: "".join(pieces)}
+            for texts in self._content.values()
+            for name, pieces in texts.items()
+        ]
+        if content:
+            reply["content"] = content
+        return reply
+
+    def reply_messages(self) -> list[dict[str, Any]]:
+        """The reply, unless it has neither content nor calls."""
+        reply = self.reply()
+        return [reply] if len(reply) > 1 else []
+
+
+def _one(value: Any) -> Any:
+    """The object, or the only one of a list."""
+    return value[0] if isinstance(value, list | tuple) and value else value

@@ -1,0 +1,192 @@
+"""Ollama: `tool_calls` with arguments as objects, answered by one `tool` message each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+import pydantic_core
+
+from ethos_registry.providers._openai_chat import error_text
+from ethos_registry.providers._schema_rules import DIALECTS
+from ethos_registry.providers._stream_parser import (
+    ReplyParser,
+    listed,
+    plain,
+    read_field,
+    sendable_name,
+    text_of,
+)
+from ethos_registry.providers._wire_format import (
+    DataBlock,
+    ProviderDefinition,
+    WireFormat,
+    call_id,
+    items,
+    read,
+    sent_parts,
+    word,
+)
+from ethos_registry.providers._wire_types import OllamaMessage, OllamaTool
+from ethos_registry.schema._dialect import Dialect
+from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
+from ethos_registry.types._errors import ConfigError
+
+__all__ = ["Ollama", "OllamaStream"]
+
+
+class Ollama(WireFormat[OllamaTool, OllamaMessage]):
+    """`/api/chat`.
+
+    >>> Ollama().calls({"message": {"role": "assistant", "tool_calls": [
+    ...     {"function": {"name": "stat", "arguments": {"path": "a"}}}]}})
+    [ToolCall(tool_call_id='call_0', name='stat', args={'path': 'a'})]
+    """
+
+    name: ClassVar[str] = "ollama"
+    default_dialect: ClassVar[Dialect] = DIALECTS["ollama"]
+
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
+        """`{type: "function", function: {name, description, parameters}}`.
+
+        Of a property Ollama's SDK and server keep `type`, `items`, `description` and `enum` alone.
+        Everything else in the schema moves into the descriptions, so that the model reads it.
+        """
+        sent = self.sent(tool)
+        function = {
+            "name": sent.name,
+            "description": sent.description,
+            "parameters": sent.parameters,
+        }
+        return {"type": "function", "function": function}
+
+    def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
+        """The calls of a response or of a message; most servers give no ids."""
+        message = read(reply, "message")
+        if message is None:
+            if read(reply, "role") != "assistant":
+                raise ConfigError(
+                    "a reply of `ollama` is a ChatResponse or an assistant message, "
+                    f"got {type(reply).__name__}",
+                    context={"field": "reply", "value": reply},
+                )
+            message = reply
+        entries = items(read(message, "tool_calls")) or ()
+        calls = [_call(entry, position) for position, entry in enumerate(entries)]
+        if calls and word(read(reply, "done_reason")) == "length":
+            last = calls[-1]
+            reason = (
+                "the reply ended before the arguments were complete (done_reason length); "
+                "call the tool again"
+            )
+            calls[-1] = MalformedCall(last.tool_call_id, last.name, reason)
+        return calls
+
+    def messages(self, results: Iterable[CallResult]) -> list[OllamaMessage]:
+        """One `{role: "tool", content, images?, tool_name}` a result, in the order of the calls.
+
+        The format has neither ids nor a flag for errors, so the text states an error.
+        """
+        return [_message(result) for result in results]
+
+
+def _call(entry: object, position: int) -> ToolCall | MalformedCall:
+    identifier = call_id(read(entry, "id"), position)
+    function = read(entry, "function")
+    name = read(function, "name")
+    if not isinstance(name, str) or not name:
+        return MalformedCall(identifier, "", "the call names no tool")
+    arguments = read(function, "arguments")
+    return ToolCall(identifier, name, {} if arguments is None else arguments)
+
+
+_IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
+
+
+def _shows(block: DataBlock) -> bool:
+    return block.kind == "image" and block.media_type in _IMAGES
+
+
+def _message(result: CallResult) -> OllamaMessage:
+    text, blocks = sent_parts(result, _shows)
+    text = text if result.ok else error_text(text)
+    if not blocks:
+        return {"role": "tool", "content": text, "tool_name": result.name}
+    images = [block.base64_text for block in blocks]
+    return {"role": "tool", "content": text, "images": images, "tool_name": result.name}
+
+
+# Ollama: chunks of one message.
+
+
+class OllamaStream(ReplyParser):
+    """A call comes whole, with its arguments as an object: it is closed and proven at once."""
+
+    provider = "ollama"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._content: list[str] = []
+        self._thinking: list[str] = []
+
+    def _read(self, event: Any) -> None:
+        if isinstance(event, dict) and event.get("error"):
+            self._break(str(event["error"]))
+            return
+        message = read_field(event, "message")
+        if message is not None:
+            self._message(message)
+        if read_field(event, "done") is True:
+            reason = text_of(event, "done_reason")
+            self._end("" if reason in ("stop", "tool_calls") else reason)
+
+    def _message(self, message: Any) -> None:
+        content = text_of(message, "content")
+        if content:
+            self._content.append(content)
+        thinking = text_of(message, "thinking")
+        if thinking:
+            self._thinking.append(thinking)
+        calls = read_field(message, "tool_calls")
+        if not calls or self.end is not None:
+            return
+        for entry in listed(calls):
+            function = read_field(entry, "function")
+            call = self._open(read_field(entry, "id"), read_field(function, "name"))
+            arguments = plain(read_field(function, "arguments"))
+            if isinstance(arguments, str):
+                call.arguments.add(arguments)
+            elif isinstance(arguments, dict):
+                call.arguments.set_value(arguments)
+            elif arguments is not None:
+                call.arguments.add(pydantic_core.to_json(arguments).decode())
+            self._prove(call)
+
+    def reply(self) -> dict[str, Any]:
+        """`{role, content, thinking?, tool_calls?}`."""
+        reply: dict[str, Any] = {"role": "assistant", "content": "".join(self._content)}
+        if self._thinking:
+            reply["thinking"] = "".join(self._thinking)
+        if self.calls:
+            reply["tool_calls"] = [
+                ({} if call.given_id is None else {"id": call.tool_call_id})
+                | {
+                    "function": {
+                        "name": sendable_name(call.name),
+                        "arguments": call.arguments.for_reply(),
+                    }
+                }
+                for call in self.calls
+            ]
+        return reply
+
+    def reply_messages(self) -> list[dict[str, Any]]:
+        """The reply, unless it is empty."""
+        reply = self.reply()
+        return [reply] if len(reply) > 2 or reply["content"] else []
+
+    def answers(self, messages: Sequence[Any]) -> Sequence[Any]:
+        """The same under the names that the reply has: the format knows calls by nothing else."""
+        return [
+            message | {"tool_name": sendable_name(message["tool_name"])} for message in messages
+        ]

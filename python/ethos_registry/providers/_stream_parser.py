@@ -1,0 +1,441 @@
+"""What the parsers of all providers share: calls, their ids, and the end of the reply."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple, TypeAlias
+
+import pydantic_core
+
+from ethos_registry import _core
+
+__all__ = [
+    "ArgumentsGrew",
+    "CallClosed",
+    "CallOpened",
+    "CallProven",
+    "Fact",
+    "ReplyBroken",
+    "ReplyEnded",
+    "ReplyParser",
+    "StreamedArguments",
+    "StreamedCall",
+    "extra_field",
+    "json_text",
+    "listed",
+    "plain",
+    "read_field",
+    "sendable_name",
+    "text_of",
+]
+
+
+# The arguments of one call while they arrive.
+
+_INVALID_JSON = "INVALID_JSON"
+_PARTIAL_EVERY_CHARS = 4_096
+"""Up to this length every piece gives a partial value; beyond, see `partial`."""
+_PARTIAL_GROWTH = 16
+
+
+def _is_high_surrogate(character: str) -> bool:
+    return "\ud800" <= character <= "\udbff"
+
+
+class StreamedArguments:
+    """JSON text in pieces: collected, scanned once, and parsed once at the end.
+
+    Pieces wait in a list until somebody asks, and cross into the native scanner together.
+
+    >>> arguments = StreamedArguments()
+    >>> arguments.add('{"path": "a.t'), arguments.is_object, arguments.partial()
+    (None, False, {'path': 'a.t'})
+    >>> arguments.add('xt"}'), arguments.is_object, arguments.for_call()
+    (None, True, {'path': 'a.txt'})
+    """
+
+    __slots__ = ("_json", "_shown_chars", "_value", "_waiting", "add")
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self, text: str = "") -> None:
+        """Start again with this text."""
+        self._json = _core.JsonStream()
+        self._waiting: list[str] = [text] if text else []
+        self._shown_chars = 0
+        self._value: dict[str, Any] | None = None
+        self.add = self._waiting.append
+        """Append a piece; it must be a string."""
+
+    def set_value(self, value: dict[str, Any]) -> None:
+        """Take an object that came whole."""
+        self.reset()
+        self._value = value
+
+    @property
+    def came_whole(self) -> bool:
+        """Whether the arguments came as one object."""
+        return self._value is not None
+
+    def _scanned(self, *, is_end: bool = True) -> _core.JsonStream:
+        waiting = self._waiting
+        if waiting:
+            text = "".join(waiting)
+            waiting.clear()
+            if not text.isascii():
+                # A provider that cuts by UTF-16 units may split a pair between two events.
+                if not is_end and _is_high_surrogate(text[-1]):
+                    waiting.append(text[-1])
+                    text = text[:-1]
+                text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+            self._json.push(text)
+        return self._json
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing but white space has come."""
+        return self._value is None and self._scanned(is_end=False).is_blank()
+
+    @property
+    def is_object(self) -> bool:
+        """Whether the text is one whole JSON object, without duplicate keys."""
+        return self._value is not None or self._scanned(is_end=False).is_object()
+
+    @property
+    def is_empty_object(self) -> bool:
+        """Whether the text is `{}`."""
+        return (
+            self._value == {}
+            if self._value is not None
+            else self.is_object and self._json.text().strip() == "{}"
+        )
+
+    @property
+    def text(self) -> str:
+        """The whole text so far."""
+        if self._value is not None:
+            return json.dumps(self._value, ensure_ascii=False)
+        return self._scanned().text()
+
+    def for_call(self) -> Any:
+        """What the call gets: the object, `{}` for blank text, or text that is not valid JSON."""
+        if self._value is not None:
+            return self._value
+        scanned = self._scanned()
+        if scanned.is_blank():
+            return {}
+        text = scanned.text()
+        if scanned.is_invalid():
+            return text
+        try:
+            return pydantic_core.from_json(text, allow_inf_nan=False)
+        except ValueError:
+            return text
+
+    def for_reply(self) -> dict[str, Any]:
+        """The object as it may be sent back; anything else under the key `INVALID_JSON`."""
+        value = self.for_call()
+        return value if isinstance(value, dict) else {_INVALID_JSON: self.text}
+
+    def text_for_reply(self) -> str:
+        """The same as JSON text; valid text is unchanged."""
+        if self._value is not None:
+            return self.text
+        scanned = self._scanned()
+        if scanned.is_object():
+            return scanned.text()
+        return "{}" if scanned.is_blank() else json.dumps(self.for_reply(), ensure_ascii=False)
+
+    def partial(self, *, is_end: bool = False) -> Any:
+        """The longest valid partial value, or `None` when there is nothing new to show.
+
+        Strings show what they have so far; a key without a value and an unfinished number or
+        literal are left out. Beyond 4,096 characters a value is given each time that the text has
+        grown by a sixteenth, so that all values together cost linear time.
+        """
+        if self._value is not None:
+            return self._value if is_end else None
+        scanned = self._scanned(is_end=is_end)
+        chars = scanned.length()
+        if chars == self._shown_chars and chars:
+            return None
+        step = chars // _PARTIAL_GROWTH if chars > _PARTIAL_EVERY_CHARS else 1
+        if not is_end and chars - self._shown_chars < step:
+            return None
+        text = scanned.partial()
+        if text is None:
+            return {} if is_end and scanned.is_blank() else None
+        self._shown_chars = chars
+        return pydantic_core.from_json(text)
+
+
+# Reading events, whether they are plain dicts or an SDK's objects.
+
+_FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
+_NO_NAME = "unknown_tool"
+MAX_NAME_CHARS = 64
+
+
+def read_field(value: Any, name: str) -> Any:
+    """A field of a dict or of an SDK's object; `None` when there is none."""
+    if type(value) is dict:
+        return value.get(name)
+    if isinstance(value, Mapping):
+        return value.get(name)
+    return getattr(value, name, None)
+
+
+def extra_field(value: Any, name: str) -> Any:
+    """A field that the SDK does not declare; asking a pydantic object for a missing one is slow."""
+    if isinstance(value, Mapping):
+        return value.get(name)
+    extra = getattr(value, "model_extra", None)
+    if isinstance(extra, dict):
+        return extra.get(name) or value.__dict__.get(name)
+    return getattr(value, name, None)
+
+
+def text_of(value: Any, name: str) -> str:
+    """The same for a string; empty when there is none."""
+    found = read_field(value, name)
+    return found if isinstance(found, str) else ""
+
+
+def json_text(value: Any) -> str:
+    """Arguments as JSON text; some servers send the value itself."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(plain(value), ensure_ascii=False)
+
+
+def listed(value: Any) -> list[Any]:
+    """`value` as a list if it is a list or tuple, else empty."""
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def plain(value: Any) -> Any:
+    """An SDK's object as the plain JSON value that the wire had; other values as they are."""
+    dump = getattr(value, "model_dump", None)
+    if dump is None:
+        return value
+    return dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
+
+
+def sendable_name(name: str) -> str:
+    """A tool name that every provider takes back in a reply, whatever the model made up.
+
+    >>> sendable_name("read_file"), sendable_name("multi_tool_use.parallel"), sendable_name("")
+    ('read_file', 'multi_tool_use_parallel', 'unknown_tool')
+    """
+    return _FOREIGN.sub("_", name)[:MAX_NAME_CHARS] or _NO_NAME
+
+
+# A call of a streamed reply, and what a parser finds out about it.
+
+
+@dataclass(slots=True, eq=False)
+class StreamedCall:
+    """One call while its reply is being streamed."""
+
+    position: int
+    """Its place among the calls of the reply, from 0."""
+    tool_call_id: str
+    """The provider's id, or `call_{position}` where it gave none that is unique in the reply."""
+    name: str
+    given_id: str | None = None
+    """The provider's id as it came."""
+    arguments: StreamedArguments = field(default_factory=StreamedArguments)
+    problem: str | None = None
+    """Why the call can never run, if that is known."""
+    is_closed: bool = False
+    """The wire has closed the call; the reply may still turn out to be cut off."""
+    is_proven: bool = False
+    """The reply went on after the call or ended well: its arguments are what the model meant."""
+    is_started: bool = False
+    """The call was handed over; its arguments are fixed."""
+    late_text: str = ""
+    """Arguments that came after the call was handed over; they are never run."""
+
+
+class CallOpened(NamedTuple):
+    """A call has started to arrive."""
+
+    call: StreamedCall
+
+
+class ArgumentsGrew(NamedTuple):
+    """Arguments came."""
+
+    call: StreamedCall
+
+
+class CallClosed(NamedTuple):
+    """The wire has closed the call: an eager tool may start if its arguments parse."""
+
+    call: StreamedCall
+
+
+class CallProven(NamedTuple):
+    """The reply went on after the call or ended well: any tool may start."""
+
+    call: StreamedCall
+
+
+class ReplyEnded(NamedTuple):
+    """The reply has ended; calls that are not proven never will be."""
+
+    reason: str
+    """The provider's stop reason; empty if it gave none."""
+
+
+class ReplyBroken(NamedTuple):
+    """The reply can no longer be trusted: nothing starts from now on."""
+
+    reason: str
+
+
+Fact: TypeAlias = CallOpened | ArgumentsGrew | CallClosed | CallProven | ReplyEnded | ReplyBroken
+
+
+_CUT = "the reply ended before the arguments were complete"
+_AGAIN = "call the tool again"
+_REASON_CHARS = 120
+
+
+class ReplyParser:
+    """Reads the events of one reply: which calls it has, when each may run, and its message.
+
+    A pure state machine: it starts nothing and waits for nothing. `feed` returns what an event has
+    shown, in order.
+    """
+
+    provider: ClassVar[str]
+    """The name of the provider whose messages answer the calls."""
+
+    def __init__(self) -> None:
+        self.calls: list[StreamedCall] = []
+        """The calls in the order of the reply."""
+        self.end: ReplyEnded | ReplyBroken | None = None
+        """How the reply ended; `None` while it goes on."""
+        self.reports_arguments = False
+        """Whether each piece of arguments is reported."""
+        self._used_ids: set[str] = set()
+        self._facts: list[Fact] = []
+
+    def feed(self, event: Any) -> Sequence[Fact]:
+        """Read one event: a dict, an SDK's object, or a string that is not JSON (`[DONE]`)."""
+        if type(self.end) is ReplyBroken:
+            return ()
+        self._read(event)
+        return self._taken()
+
+    def finish(self) -> Sequence[Fact]:
+        """The stream is over. A reply that has not ended by then was cut off."""
+        if self.end is None:
+            self._break("the stream ended early")
+        return self._taken()
+
+    def fail(self, reason: str) -> Sequence[Fact]:
+        """The stream has failed: nothing that comes later counts."""
+        if self.end is None:
+            self._break(reason)
+        return self._taken()
+
+    def reply(self) -> dict[str, Any]:
+        """The assistant message so far, in the provider's own shape, fit to be sent back."""
+        raise NotImplementedError
+
+    def reply_messages(self) -> list[dict[str, Any]]:
+        """The messages of the history that hold the reply; none if there is nothing to send."""
+        raise NotImplementedError
+
+    def answers(self, messages: Sequence[Any]) -> Sequence[Any]:
+        """The messages that answer the calls, as this reply needs them."""
+        return messages
+
+    def problem_of(self, call: StreamedCall) -> str:
+        """Why a call that was not proven cannot run."""
+        if call.problem is not None:
+            return call.problem
+        reason = "" if self.end is None else self.end.reason
+        return f"{_CUT} ({reason}); {_AGAIN}" if reason else f"{_CUT}; {_AGAIN}"
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the reply did not end, or not on its own account."""
+        return type(self.end) is not ReplyEnded or any(
+            not call.is_proven and call.problem is None for call in self.calls
+        )
+
+    def _read(self, event: Any) -> None:
+        raise NotImplementedError
+
+    def _taken(self) -> Sequence[Fact]:
+        facts = self._facts
+        if not facts:
+            return ()
+        self._facts = []
+        return facts
+
+    # What the parsers of providers report
+
+    def _open(self, given_id: Any, name: Any) -> StreamedCall:
+        position = len(self.calls)
+        given = given_id if isinstance(given_id, str) and given_id else None
+        tool_call_id = given
+        if tool_call_id is None or tool_call_id in self._used_ids:
+            tool_call_id = f"call_{position}"
+            while tool_call_id in self._used_ids:
+                tool_call_id += "_"
+        self._used_ids.add(tool_call_id)
+        call = StreamedCall(position, tool_call_id, name if isinstance(name, str) else "", given)
+        self.calls.append(call)
+        self._facts.append(CallOpened(call))
+        return call
+
+    @staticmethod
+    def _is_repeated(call: StreamedCall | None, given_id: Any) -> bool:
+        """Whether the start of a call at the place of `call` is that of `call` once more."""
+        return (
+            call is not None
+            and call.given_id is not None
+            and call.given_id == given_id
+            and not call.is_closed
+        )
+
+    def _add(self, call: StreamedCall, text: str) -> None:
+        """Append arguments; those of a call that was handed over are only recorded."""
+        if call.is_started or call.is_proven:
+            call.late_text += text
+            return
+        call.arguments.add(text)
+        if self.reports_arguments:
+            self._facts.append(ArgumentsGrew(call))
+
+    def _close(self, call: StreamedCall) -> None:
+        if not call.is_closed:
+            call.is_closed = True
+            self._facts.append(CallClosed(call))
+
+    def _prove(self, call: StreamedCall) -> None:
+        if call.is_proven or call.problem is not None:
+            return
+        self._close(call)
+        call.is_proven = True
+        if not call.name:
+            call.problem = "the call names no tool"
+        self._facts.append(CallProven(call))
+
+    def _end(self, reason: str | None) -> None:
+        if self.end is None:
+            self.end = ReplyEnded((reason or "")[:_REASON_CHARS])
+            self._facts.append(self.end)
+
+    def _break(self, reason: str) -> None:
+        if type(self.end) is not ReplyBroken:
+            self.end = ReplyBroken(reason[:_REASON_CHARS])
+            self._facts.append(self.end)

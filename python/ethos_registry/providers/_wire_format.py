@@ -1,0 +1,477 @@
+"""What the providers share: a list of definitions out of single ones."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import (
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    cast,
+    get_args,
+)
+
+from ethos_registry import _core
+from ethos_registry.schema._compilation import NoSchemaError, NoteKind
+from ethos_registry.schema._compiler import Compiled, compile_schema
+from ethos_registry.schema._dialect import Dialect
+from ethos_registry.schema._strict import BudgetUse, StrictForm, strict_form
+from ethos_registry.types import _checks
+from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
+from ethos_registry.types._content import Audio, Document, Image, Link
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._json_values import ReadOnlyDict, ReadOnlyList
+from ethos_registry.types._tool import Segment
+
+__all__ = [
+    "MARKER",
+    "MAX_BREAKPOINTS",
+    "NO_MESSAGE",
+    "NO_OUTPUT",
+    "DataBlock",
+    "DefinitionOrder",
+    "EchoingId",
+    "Provider",
+    "ProviderDefinition",
+    "SchemaNote",
+    "SentTool",
+    "WireFormat",
+    "arranged",
+    "breakpoint_positions",
+    "call_id",
+    "echoed",
+    "items",
+    "marked_text",
+    "ordered",
+    "read",
+    "render_tool",
+    "request_text",
+    "request_values",
+    "sent_parts",
+    "sent_text",
+    "word",
+]
+
+
+# What a provider sees of a tool, and the order of the tools in a request.
+
+T = TypeVar("T")
+
+DefinitionOrder: TypeAlias = Literal["segments", "name", "registration"]
+"""`segments`: by name within built-in, plugin, MCP; `name`: one flat list by name; `registration`:
+as given. Names are compared by code point."""
+
+MAX_BREAKPOINTS = 2
+"""How many cache markers the tools of one request may carry; four in all are shared with the system
+block and the messages."""
+
+_SEGMENTS: tuple[str, ...] = get_args(Segment)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderDefinition:
+    """One tool as a model is to see it."""
+
+    definition: Mapping[str, Any]
+    """`{name, description, parameters}`; never changed here."""
+    segment: Segment = "built-in"
+    strict: bool = False
+    """The provider is asked to hold the model to the schema, where it takes the schema for that."""
+
+    def __post_init__(self) -> None:
+        _checks.one_of(self.segment, _SEGMENTS, "segment")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaNote:
+    """What a provider is sent of a tool in other words than its author's, or not at all."""
+
+    tool: str
+    provider: str
+    """The name of the rules, such as `anthropic`."""
+    kind: NoteKind
+    """`renamed`: a property has another name; `rewritten`: the same in other words; `described`:
+    the model reads it in a description; `plain`: not sent as strict; `left_out`: not sent."""
+    path: str
+    """Properties joined by `/`, `*` for items; empty for the whole schema."""
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.tool}: {self.path}: " if self.path else f"{self.tool}: "
+        return f"{place}{self.message}"
+
+
+def ordered(
+    tools: Iterable[ProviderDefinition], order: DefinitionOrder
+) -> list[ProviderDefinition]:
+    """The tools in the order of a request; see `arranged`."""
+    return arranged(tools, order, lambda tool: (tool.segment, str(tool.definition["name"])))
+
+
+def arranged(
+    items: Iterable[T], order: DefinitionOrder, place: Callable[[T], tuple[Segment, str]]
+) -> list[T]:
+    """The items in the order of a request, by segment and name; `ConfigError` for an unknown order.
+
+    Built-in tools come first by default, because a provider's cache ends at the first byte that
+    differs: what changes from session to session comes last.
+    """
+    _checks.one_of(order, get_args(DefinitionOrder), "order")
+    if order == "registration":
+        return list(items)
+    if order == "name":
+        return sorted(items, key=lambda item: place(item)[1])
+    segments = {segment: index for index, segment in enumerate(_SEGMENTS)}
+
+    def segment_and_name(item: T) -> tuple[int, str]:
+        segment, name = place(item)
+        return segments[segment], name
+
+    return sorted(items, key=segment_and_name)
+
+
+def breakpoint_positions(segments: Sequence[Segment], breakpoints: int) -> frozenset[int]:
+    """Which of the ordered tools carry a cache marker, by their segments.
+
+    `ConfigError` unless 0, 1 or 2 are wanted. One marks the last tool; two mark the end of the
+    built-in tools that lead the list as well, so that a changed MCP server leaves them cached. Ends
+    that coincide are marked once.
+    """
+    _checks.finite_number(breakpoints, "breakpoints", whole=True)
+    if breakpoints > MAX_BREAKPOINTS:
+        raise ConfigError(
+            f"`breakpoints` must be at most {MAX_BREAKPOINTS}: {_checks.brief(breakpoints)}",
+            context={"field": "breakpoints", "value": breakpoints},
+        )
+    positions = {len(segments) - 1} if segments and breakpoints else set()
+    if breakpoints == MAX_BREAKPOINTS:
+        stable = next(
+            (index for index, segment in enumerate(segments) if segment != "built-in"),
+            len(segments),
+        )
+        if stable:
+            positions.add(stable - 1)
+    return frozenset(positions)
+
+
+# Reading replies and writing text, whatever library they come from.
+
+NO_OUTPUT = "(no output)"
+"""Replaces a blank result: several endpoints refuse a request that holds an empty one, or one of
+white space alone."""
+
+NO_MESSAGE = "(no message)"
+"""The same for a blank error."""
+
+DataBlock: TypeAlias = Image | Document | Audio
+
+
+def read(value: object, *names: str) -> Any:
+    """The first of some fields that an SDK's object or a dict has; `None` if it has none."""
+    for name in names:
+        found = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+        if found is not None:
+            return found
+    return None
+
+
+def items(value: object) -> Sequence[Any] | None:
+    """`value` if it is a list or tuple."""
+    return value if isinstance(value, list | tuple) else None
+
+
+def word(value: object) -> str | None:
+    """A field that is one of a few words: a string, or a member of an enumeration of strings."""
+    value = getattr(value, "value", value)
+    return str(value) if isinstance(value, str) else None
+
+
+class EchoingId(str):
+    """The id of a call whose result has to repeat more of it than the id."""
+
+    echo: Mapping[str, Any]
+
+    __slots__ = ("__dict__",)
+
+
+def call_id(given: object, position: int, **echo: Any) -> str:
+    """The provider's id, or `call_{position}` when it is missing or empty.
+
+    With fields to `echo` that are not `None`, the id carries them to the message that answers it.
+    """
+    identifier = given if isinstance(given, str) and given else f"call_{position}"
+    fields = {name: _plain(value) for name, value in echo.items() if value is not None}
+    if not fields:
+        return identifier
+    echoing = EchoingId(identifier)
+    echoing.echo = fields
+    return echoing
+
+
+def echoed(identifier: str) -> dict[str, Any]:
+    """What the message that answers a call has to repeat."""
+    return dict(identifier.echo) if isinstance(identifier, EchoingId) else {}
+
+
+def _plain(value: Any) -> Any:
+    """The field of a reply as JSON values."""
+    dump = getattr(value, "model_dump", None)
+    return dump(mode="json", exclude_none=True) if callable(dump) else value
+
+
+def sent_text(result: CallResult) -> str:
+    """The text of a result as it may leave: never blank, no lone surrogate."""
+    text = result.text
+    if not text or text.isspace():
+        return NO_OUTPUT if result.ok else NO_MESSAGE
+    return text if text.isascii() else _core.replace_surrogates(text)
+
+
+def sent_parts(
+    result: CallResult, shows: Callable[[DataBlock], bool]
+) -> tuple[str, list[DataBlock]]:
+    """The text of a result, and the blocks beside it that the provider `shows`.
+
+    Links and what cannot be shown become lines of the text.
+    """
+    if not result.content:
+        return sent_text(result), []
+    lines = [] if not result.text or result.text.isspace() else [sent_text(result)]
+    shown: list[DataBlock] = []
+    for block in result.content:
+        if isinstance(block, Link):
+            lines.append(block.line())
+        elif shows(block):
+            shown.append(block)
+        else:
+            lines.append(f"[not shown: {block.describe()}]")
+    if not lines:
+        lines = [block.describe() for block in shown]
+    return "\n".join(lines), shown
+
+
+# What every provider can do: show tools, read calls out of a reply, answer them.
+
+
+class Provider(Protocol):
+    """One wire format. Stateless; needs no SDK, and takes SDK objects and plain dicts alike."""
+
+    @property
+    def name(self) -> str:
+        """The name that `provider()` knows it by."""
+
+    @property
+    def has_markers(self) -> bool:
+        """Whether a definition can carry a cache marker."""
+
+    @property
+    def frame(self) -> str | None:
+        """The key of the one object that holds all definitions, if the format has that."""
+
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
+        """One tool as the model is shown it, without a marker; plain dicts and lists."""
+
+    def calls(self, reply: object) -> list[ToolCall | MalformedCall]:
+        """The calls of one whole reply, in its order; `ConfigError` for another value.
+
+        Ids are the provider's, duplicates included; a call without one gets `call_{position}`.
+        """
+
+    def messages(self, results: Iterable[CallResult]) -> Sequence[Any]:
+        """The messages that answer the calls, in order; none for no results."""
+
+
+# The tools of a request: in order, marked, as read-only values and as bytes.
+
+MARKER = ReadOnlyDict(type="ephemeral")
+"""The value of `cache_control` on a marked definition."""
+
+_MARKER_TEXT = b',"cache_control":{"type":"ephemeral"}}'
+
+
+def render_tool(provider: Provider, tool: ProviderDefinition) -> bytes:
+    """One tool without a marker, as compact JSON; empty if the provider takes no form of it."""
+    try:
+        return _core.json_bytes(provider.definition(tool))
+    except NoSchemaError:
+        return b""
+
+
+def marked_text(text: bytes) -> bytes:
+    """The bytes of a definition with a cache marker at its end."""
+    return text[:-1] + _MARKER_TEXT
+
+
+def request_values(
+    provider: Provider, values: Iterable[Any], positions: Collection[int]
+) -> list[Any]:
+    """The `tools` of a request out of the values of each, the ones at `positions` marked."""
+    items = list(values)
+    if provider.has_markers:
+        for position in positions:
+            items[position] = ReadOnlyDict(items[position], cache_control=MARKER)
+    if provider.frame is None or not items:
+        return items
+    return [ReadOnlyDict({provider.frame: ReadOnlyList(items)})]
+
+
+def request_text(provider: Provider, texts: Iterable[bytes], positions: Collection[int]) -> bytes:
+    """The bytes of a request's `tools` out of those of each, the ones at `positions` marked."""
+    items = list(texts)
+    if provider.has_markers:
+        for position in positions:
+            items[position] = marked_text(items[position])
+    text = _core.join_json(items)
+    if provider.frame is None or not items:
+        return text
+    return b"".join((b'[{"', provider.frame.encode(), b'":', text, b"}]"))
+
+
+DefinitionT = TypeVar("DefinitionT")
+MessageT = TypeVar("MessageT")
+
+
+class SentTool(NamedTuple):
+    """A tool in the words of a provider."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    is_strict: bool
+
+
+class WireFormat(Generic[DefinitionT, MessageT]):
+    """One wire format; the types are those of an item of `tools` and of a message."""
+
+    name: ClassVar[str]
+    has_markers: ClassVar[bool] = False
+    frame: ClassVar[str | None] = None
+
+    default_dialect: ClassVar[Dialect]
+
+    def __init__(self, dialect: Dialect | None = None) -> None:
+        self.dialect = self.default_dialect if dialect is None else dialect
+        self.key = f"{self.name}/{self.dialect.name}/{self.dialect.version}"
+        """Names what a definition looks like."""
+
+    def __repr__(self) -> str:
+        if self.dialect is self.default_dialect:
+            return f"provider({self.name!r})"
+        return f"provider({self.name!r}, dialect={self.dialect.name!r})"
+
+    def compiled(self, tool: ProviderDefinition) -> Compiled:
+        """The schema in the provider's dialect; `NoSchemaError` if it has no form there."""
+        try:
+            return compile_schema(tool.definition["parameters"], self.dialect)
+        except NoSchemaError as problem:
+            raise NoSchemaError(
+                f"tool `{tool.definition['name']}` cannot be sent to {self.dialect.name}: {problem}"
+            ) from None
+
+    def strict(self, tool: ProviderDefinition) -> StrictForm:
+        """The strict form; `NoSchemaError` with the reason if there is none."""
+        rules = self.dialect.strict
+        if rules is None:
+            raise NoSchemaError(f"{self.dialect.name} has no strict tools")
+        return strict_form(self.compiled(tool).schema, rules)
+
+    def sent(self, tool: ProviderDefinition) -> SentTool:
+        """The tool as a definition has it; a strict one plain if it has no strict form."""
+        compiled = self.compiled(tool)
+        parameters, is_strict = compiled.schema, False
+        rules = self.dialect.strict
+        if tool.strict and rules is not None:
+            with contextlib.suppress(NoSchemaError):
+                parameters, is_strict = strict_form(compiled.schema, rules).schema, True
+        definition = tool.definition
+        description = definition["description"]
+        if compiled.tool_note:
+            note = compiled.tool_note
+            description = f"{description}\n\n{note}" if description else note
+        return SentTool(definition["name"], description, parameters, is_strict)
+
+    def schema_notes(self, tools: Iterable[ProviderDefinition]) -> list[SchemaNote]:
+        """What is sent of the tools in other words than their authors', in their order."""
+        notes: list[SchemaNote] = []
+        use = BudgetUse(self.dialect.budget)
+        for tool in tools:
+            name = tool.definition["name"]
+            try:
+                compiled = compile_schema(tool.definition["parameters"], self.dialect)
+            except NoSchemaError as problem:
+                message = f"left out: {problem}"
+                notes.append(SchemaNote(name, self.dialect.name, "left_out", "", message))
+                continue
+            notes += [SchemaNote(name, self.dialect.name, *change) for change in compiled.changes]
+            if not tool.strict or self.dialect.strict is None:
+                continue
+            try:
+                form = strict_form(compiled.schema, self.dialect.strict)
+                reason = use.refusal(form.optional, form.unions)
+            except NoSchemaError as problem:
+                reason = str(problem)
+            if reason is not None:
+                message = f"not sent as strict: {reason}"
+                notes.append(SchemaNote(name, self.dialect.name, "plain", "", message))
+        return notes
+
+    def definition(self, tool: ProviderDefinition) -> dict[str, Any]:
+        """One tool as the model is shown it, without a marker; plain values."""
+        raise NotImplementedError
+
+    def calls(self, reply: object) -> list[Any]:
+        """The calls of one whole reply."""
+        raise NotImplementedError
+
+    def messages(self, results: Iterable[Any]) -> list[MessageT]:
+        """The messages that answer the calls."""
+        raise NotImplementedError
+
+    def definitions(
+        self,
+        tools: Iterable[ProviderDefinition],
+        *,
+        order: DefinitionOrder = "segments",
+        breakpoints: int = 1,
+    ) -> list[DefinitionT]:
+        """The `tools` of a request: fresh dicts over the schemas that were given.
+
+        A tool whose schema has no form for the provider is left out, since it would make the whole
+        request fail, and strict tools are sent as such while the provider's budget lasts:
+        `schema_notes` lists both.
+
+        `breakpoints` (0, 1 or 2) counts cache markers where the format has them.
+        """
+        shown = self._fitting(ordered(tools, order))
+        marked = breakpoint_positions([tool.segment for tool in shown], breakpoints)
+        definitions: list[Any] = [self.definition(tool) for tool in shown]
+        if self.has_markers:
+            for position in marked:
+                definitions[position]["cache_control"] = dict(MARKER)
+        if self.frame is not None and definitions:
+            return cast("list[DefinitionT]", [{self.frame: definitions}])
+        return definitions
+
+    def _fitting(self, tools: list[ProviderDefinition]) -> list[ProviderDefinition]:
+        """The tools that have a form, strict ones within the budget."""
+        use = BudgetUse(self.dialect.budget)
+        fitting = []
+        for tool in tools:
+            with contextlib.suppress(NoSchemaError):
+                self.compiled(tool)
+                fitting.append(replace(tool, strict=tool.strict and self._fits(tool, use)))
+        return fitting
+
+    def _fits(self, tool: ProviderDefinition, use: BudgetUse) -> bool:
+        try:
+            form = self.strict(tool)
+        except NoSchemaError:
+            return False
+        return use.refusal(form.optional, form.unions) is None

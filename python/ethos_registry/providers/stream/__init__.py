@@ -1,1 +1,0 @@
-"""Streamed replies: a state machine for each provider's events."""

@@ -1,0 +1,383 @@
+"""The last step of a call: turns the result of a tool into what the model reads."""
+
+from __future__ import annotations
+
+import operator
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from ethos_registry import _core
+from ethos_registry.reduction._python_reducer import (
+    clean_extra,
+    clean_structured,
+    is_large,
+    is_plain,
+    reduce_safely,
+)
+from ethos_registry.reduction._redaction import Redact, known_secrets
+from ethos_registry.reduction._reducers import BuiltInReducer, exit_code_of, rebuilt, with_text
+from ethos_registry.types._content import (
+    MAX_CONTENT_BYTES,
+    Audio,
+    ContentBlock,
+    Document,
+    Image,
+    Link,
+    content_blocks,
+)
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._reducer import ReductionPolicy, ToolResultReducer
+from ethos_registry.types._result import ToolResult
+
+__all__ = [
+    "LARGE_TEXT_CHARS",
+    "MARK",
+    "Fence",
+    "Finished",
+    "bounded_content",
+    "finish_result",
+    "is_large_result",
+    "mark_frames",
+    "sanitized",
+    "trimmed_result",
+    "untouched_chars",
+]
+
+
+# The blocks beside the text: each inside its limit, none lost without a note.
+
+MAX_NOTE_CHARS = 200
+
+
+def bounded_content(
+    result: ToolResult, *, is_fenced: bool, redact: Redact | None = None
+) -> tuple[ToolResult, str]:
+    """The result with the blocks that may be sent, and a line about those that may not.
+
+    A block over `MAX_CONTENT_BYTES` is left out. Credentials are taken out of the names, titles and
+    URLs of blocks and out of documents of text. Where the text is to be fenced, everything from
+    the tool has to be inside the fence: links become lines of the text, file names are dropped.
+    """
+    try:
+        blocks = content_blocks(result.content)
+    except ConfigError as error:
+        return replace(result, content=()), f"\n[content left out: {error}]"[:MAX_NOTE_CHARS]
+    given, blocks = blocks, blocks if redact is None else _redacted(blocks, redact)
+    sendable: list[ContentBlock] = []
+    links: list[str] = []
+    too_large: list[str] = []
+    for block in blocks:
+        if isinstance(block, Link):
+            if is_fenced:
+                links.append(block.line())
+            else:
+                sendable.append(block)
+        elif len(block.data_bytes) > MAX_CONTENT_BYTES:
+            too_large.append(block.describe())
+        else:
+            sendable.append(_without_name(block) if is_fenced else block)
+    if len(sendable) != len(blocks) or is_fenced or blocks is not given:
+        result = replace(result, content=tuple(sendable))
+    if links:
+        result = with_text(result, "\n".join([result.text, *links]))
+    if not too_large:
+        return result, ""
+    limit = f"over the limit of {MAX_CONTENT_BYTES:,} bytes"
+    return result, f"\n[left out, {limit}: {', '.join(too_large)}"[:MAX_NOTE_CHARS] + "]"
+
+
+def _redacted(blocks: tuple[ContentBlock, ...], redact: Redact) -> tuple[ContentBlock, ...]:
+    """The blocks without credentials; the same tuple if they have none."""
+    clean = tuple(_redacted_block(block, redact) for block in blocks)
+    return blocks if all(map(operator.is_, clean, blocks)) else clean
+
+
+def _redacted_block(block: ContentBlock, redact: Redact) -> ContentBlock:
+    changes: dict[str, str | bytes] = {}
+    for field in ("url", "title", "name", "media_type"):
+        text = getattr(block, field, None)
+        if text and (clean := redact(text)) is not text:
+            changes[field] = clean.replace(" ", "-") if field == "url" else clean
+    if not isinstance(block, Link) and _is_text(block):
+        for encoding in _ENCODINGS:
+            try:
+                text = block.data_bytes.decode(encoding)
+            except UnicodeDecodeError:
+                continue
+            if (clean := redact(text)) is not text:
+                changes["data"] = clean.encode(encoding, "replace")
+            break
+    return replace(block, **changes) if changes else block  # type: ignore[arg-type]
+
+
+_ENCODINGS = ("utf-8", "utf-16", "latin-1")
+
+
+def _is_text(block: Image | Document | Audio) -> bool:
+    """Whether a block's data is text that a model reads as such; SVG is."""
+    kind, _, subtype = block.media_type.partition(";")[0].partition("/")
+    return kind == "text" or subtype in _TEXT or subtype.endswith(("+json", "+xml", "+yaml"))
+
+
+_TEXT = frozenset(
+    {"json", "xml", "yaml", "x-yaml", "toml", "javascript", "x-sh", "sql", "x-ndjson", "rtf"}
+)
+
+
+def _without_name(block: Image | Document | Audio) -> ContentBlock:
+    return block if block.name is None else replace(block, name=None)
+
+
+# Marks lines of a tool's output that look like notes of the registry.
+
+MARK = "(tool output) "
+"""The prefix of a line that a tool printed and that looks like a note of the registry."""
+
+_WORDS = ("left out", "chars total", "artifact", "full text", "is lost")
+"""No note is without one of these."""
+
+_BLANK = r"[^\S\n]"
+_UNSEEN = "[^\\S\\n]|[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
+_FRAME = re.compile(
+    rf"^(?=(?:{_UNSEEN})*\[{_BLANK}*"
+    rf"(?:truncated\b[^\]\n]*\bchars{_BLANK}+total"
+    rf"|[^\]\n]*\bleft{_BLANK}+out"
+    rf"|artifact{_BLANK}[^\]\n]*"
+    rf"|(?:full|whole){_BLANK}+text\b[^\]\n]*"
+    rf"|the{_BLANK}+rest{_BLANK}[^\]\n]*\bis{_BLANK}+lost\b[^\]\n]*)"
+    rf"{_BLANK}*\](?:{_UNSEEN})*$)",
+    re.MULTILINE,
+)
+_FINAL_MARKER = re.compile(r"\n\[truncated — (0|[1-9][0-9]{0,18}) chars total\]\Z")
+_CONTROLS = re.compile("[\x1b\r\b\x9b]")
+
+
+def mark_frames(text: str, *, is_displayed: bool = False) -> str:
+    r"""`text` with a prefix before each line that looks like a note; the same object without any.
+
+    The marker of a trim at the very end stays: text that was trimmed before passes unchanged.
+    `is_displayed` is set for text that a reducer reads as a terminal displays it; if a note appears
+    only there, as in text with escape sequences, the displayed text is returned.
+
+    >>> mark_frames("a\n[5 of 9 lines left out]\nb")
+    'a\n(tool output) [5 of 9 lines left out]\nb'
+    """
+    if _CONTROLS.search(text):
+        displayed = _core.as_displayed(text)
+        if _marked(displayed) is displayed:
+            return text
+        return _marked(displayed) if is_displayed else _marked_by_line(text)
+    return _marked(text)
+
+
+def _marked(text: str) -> str:
+    if not any(word in text for word in _WORDS):
+        return text
+    body, marker = _without_final_marker(text)
+    marked = _FRAME.sub(MARK, body)
+    return text if marked == body else marked + marker
+
+
+def _marked_by_line(text: str) -> str:
+    """The same by what each line displays, whose control characters stay."""
+    body, marker = _without_final_marker(text)
+    lines = [
+        MARK + line if _FRAME.search(_core.as_displayed(line)) else line
+        for line in body.split("\n")
+    ]
+    return "\n".join(lines) + marker
+
+
+def _without_final_marker(text: str) -> tuple[str, str]:
+    """The text before a well-formed marker at its end, and that marker."""
+    found = _FINAL_MARKER.search(text)
+    if found is None or int(found[1]) <= found.start():
+        return text, ""
+    return text[: found.start()], found[0]
+
+
+LARGE_TEXT_CHARS = 256 * 1024
+"""Longer text is finished on a thread, so that the event loop goes on."""
+
+Fence: TypeAlias = tuple[str, str]
+"""The tool and the source that the fence around untrusted output names."""
+
+
+class Finished:
+    """A finished result and the lengths of its text, in characters."""
+
+    # No `__init__`: filling the slots from outside halves the price of one (0.11, not 0.26 us).
+    __slots__ = ("raw_chars", "reduced_chars", "result", "sent_chars", "truncated_from")
+
+    result: ToolResult
+    raw_chars: int
+    """The length of the text that the tool returned."""
+    reduced_chars: int
+    """The length after the reducer."""
+    sent_chars: int
+    """The length after the trim, with its marker."""
+    truncated_from: int | None
+    """The length before the trim if it cut the text, else `None`."""
+
+    def add_line(self, line: str) -> None:
+        """Append a line of the registry to the text for the model."""
+        if line:
+            self.result = with_text(self.result, self.result.text + line)
+            self.sent_chars += len(line)
+
+
+def finish_result(
+    result: ToolResult,
+    cap: int,
+    reducer: ToolResultReducer | None = None,
+    args: Any = None,
+    turn_count: int = 0,
+    fence: Fence | None = None,
+    policy: ReductionPolicy | None = None,
+    *,
+    redact: Redact | None = None,
+    raw_chars: int | None = None,
+    is_start: bool = False,
+) -> Finished:
+    """Reduce a result that a tool returned, replace lone surrogates, trim its text to `cap`.
+
+    The same for successes and errors. `cost_usd` is unchanged; `structured` and extra fields are
+    converted to JSON of at most 1 MiB each. A native reducer runs in the same crossing as the trim,
+    a Python reducer before it. With a `fence` the text is sanitised before the trim and fenced
+    after it, in the same crossing. Lines of the text that look like notes of the registry are
+    marked first (see `frames`). A `policy` states how much a reducer keeps. `redact` takes
+    credentials out of content blocks, and out of what a reducer makes visible; those of the text
+    are gone already: it had `raw_chars` characters with them. With `is_start` the text is only the
+    start of such an output. If there is nothing to do, the same object is returned.
+    """
+    text: str = result.value if result.ok else result.error
+    finished = Finished()
+    stated_chars = len(text) if raw_chars is None else raw_chars
+    finished.raw_chars = stated_chars
+    if "[" in text:
+        marked = mark_frames(text, is_displayed=_reads_displayed(reducer))
+        if marked is not text:
+            stated_chars += len(marked) - len(text)
+            result, text = with_text(result, marked), marked
+    entering_chars = len(text)
+    if (
+        reducer is None
+        and fence is None
+        and entering_chars <= cap
+        and result.structured is None
+        and not result.extra
+        and not result.content
+        and text.isascii()
+    ):
+        finished.result = result
+        finished.reduced_chars = stated_chars
+        finished.sent_chars = entering_chars
+        finished.truncated_from = None
+        return finished
+    note = ""
+    if result.content:
+        result, note = bounded_content(result, is_fenced=fence is not None, redact=redact)
+        stated_chars += len(result.text) - len(text)
+        text = result.text
+    exit_code = exit_code_of(result)
+    structured, extra = _clean_parts(result)
+    native: _core.NativeReducer | None = None
+    if reducer is not None:
+        if type(reducer) is BuiltInReducer:
+            native = reducer.native
+        else:
+            if structured is not result.structured or extra is not result.extra:
+                result = rebuilt(result, text, structured, result.cost_usd, extra)
+            result = reduce_safely(reducer, result, args, turn_count, policy)
+            text = result.text
+            stated_chars = len(text)
+            structured, extra = _clean_parts(result)
+    if native is None and fence is None and len(text) <= cap and text.isascii():
+        sent, finished.reduced_chars, finished.truncated_from = text, stated_chars, None
+    else:
+        finish = _core.finish(
+            text,
+            cap,
+            native,
+            args,
+            result.ok,
+            exit_code=exit_code,
+            fence=fence,
+            target_chars=None if native is None or policy is None else policy.target_chars,
+            level=None if native is None or policy is None else policy.level,
+            stated_chars=stated_chars,
+            is_start=is_start,
+            redacts=redact is not None,
+            known=known_secrets(redact),
+        )
+        sent, finished.reduced_chars, finished.truncated_from = finish
+        if (
+            native is not None
+            and finished.truncated_from is None
+            and finished.reduced_chars < entering_chars
+            and native.kind == "read_file"
+        ):
+            finished.truncated_from = finished.raw_chars
+    if sent is not text or structured is not result.structured or extra is not result.extra:
+        result = rebuilt(result, sent, structured, result.cost_usd, extra)
+    finished.result = result
+    finished.sent_chars = len(sent)
+    finished.add_line(note)
+    return finished
+
+
+def untouched_chars(reducer: ToolResultReducer | None) -> int:
+    """The reducer does not change text of at most this many characters, whatever its content."""
+    if reducer is None:
+        return sys.maxsize
+    return reducer.native.whole_chars if type(reducer) is BuiltInReducer else -1
+
+
+def _reads_displayed(reducer: ToolResultReducer | None) -> bool:
+    """Whether a reducer reads text as a terminal displays it."""
+    return type(reducer) is BuiltInReducer and reducer.kind in ("terminal", "generic")
+
+
+def _clean_parts(result: ToolResult) -> tuple[Mapping[str, Any] | None, Mapping[str, Any]]:
+    """`structured` and `extra` as bounded JSON; the same objects where they are that already."""
+    structured, extra = result.structured, result.extra
+    if structured is not None and not is_plain(structured):
+        structured = clean_structured(structured)
+    if extra and not is_plain(extra):
+        extra = clean_extra(extra)
+    return structured, extra
+
+
+def is_large_result(result: ToolResult) -> bool:
+    """Whether finishing a result takes so long that it belongs on a thread."""
+    return (
+        len(result.text) > LARGE_TEXT_CHARS or is_large(result.structured) or is_large(result.extra)
+    )
+
+
+_OPENING_CHARS = _core.wrap("x", "", "").index("\n") + 1
+_CLOSING_CHARS = len(_core.wrap("x", "", "")) - _OPENING_CHARS - 1
+"""The parts of a fence before and after its text."""
+
+
+def sanitized(finished: Finished) -> Finished:
+    """The same as it is inside a fence, so that budgets are shared by final lengths.
+
+    Without template tokens, and with forged tags of the fence escaped, which makes text longer.
+    """
+    fenced = _core.wrap(_core.sanitize(finished.result.text), "", "")
+    text = fenced[_OPENING_CHARS:-_CLOSING_CHARS]
+    finished.result = with_text(finished.result, text)
+    finished.reduced_chars = finished.sent_chars = len(text)
+    return finished
+
+
+def trimmed_result(
+    result: ToolResult, cap: int, fence: Fence | None, stated_chars: int
+) -> tuple[ToolResult, int | None]:
+    """A reduced result trimmed to a smaller cap and fenced, and the length before the trim."""
+    text, _, truncated_from = _core.finish(result.text, cap, fence=fence, stated_chars=stated_chars)
+    return with_text(result, text), truncated_from

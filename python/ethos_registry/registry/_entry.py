@@ -1,0 +1,143 @@
+"""The entry that a registry makes of a tool."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple, cast
+
+from ethos_registry import _core
+from ethos_registry._table.entry import ArgumentCheck, Entry, SealedDefinition, make_entry
+from ethos_registry._table.entry_table import mcp_identity
+from ethos_registry.providers._sent_arguments import sent_arguments
+from ethos_registry.schema._binding import AsyncFunctionCall, FunctionCall
+from ethos_registry.schema._compatibility import check_compatibility
+from ethos_registry.schema._function_tool import FunctionTool
+from ethos_registry.schema._validate import ArgumentValidator
+from ethos_registry.types import _checks
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._policy import CapabilityName, ToolCapabilities
+from ethos_registry.types._result import ToolError
+from ethos_registry.types._tool import Tool
+
+__all__ = [
+    "ImmutableCapabilities",
+    "checked_entry",
+    "immutable_capabilities",
+    "immutable_entry",
+    "validated_entry",
+]
+
+
+# Entries that not even `object.__setattr__` can change: text, tuples and native objects.
+
+
+def immutable_entry(entry: Entry) -> Entry:
+    """The same entry over values that cannot be written to."""
+    return entry._replace(
+        definition=SealedDefinition(entry.definition.text),
+        argument_check=_immutable_check(entry.argument_check),
+        capabilities=immutable_capabilities(entry.capabilities),
+    )
+
+
+def immutable_capabilities(capabilities: ToolCapabilities) -> ToolCapabilities:
+    """The same declaration, independent of the object that the tool hands out."""
+    if isinstance(capabilities, ImmutableCapabilities):
+        return capabilities
+    text = json.dumps(capabilities.to_wire())
+    return cast("ToolCapabilities", ImmutableCapabilities(text, capabilities.declared))
+
+
+class ImmutableCapabilities(NamedTuple):
+    """A tool's capabilities as text; reads like `ToolCapabilities`."""
+
+    text: str
+    declared: tuple[CapabilityName, ...]
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object of the capabilities."""
+        wire: dict[str, Any] = json.loads(self.text)
+        return wire
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(ToolCapabilities.from_wire(self.to_wire()), name)
+
+
+class ImmutableCheck(NamedTuple):
+    """A compiled schema, and its text for messages."""
+
+    tool_name: str
+    text: str
+    compiled: _core.SchemaValidator
+
+    def problems(self, args: object) -> ToolError | None:
+        """As `ArgumentValidator.problems`; the schema is parsed again only to describe problems."""
+        with contextlib.suppress(RuntimeError):  # the core failed: reported below
+            if type(args) is dict and self.compiled.is_valid(args):
+                return None
+        schema = json.loads(self.text)
+        return ArgumentValidator(self.tool_name, schema, self.compiled).problems(args)
+
+
+def _immutable_check(check: ArgumentCheck | None) -> ArgumentCheck | None:
+    if not isinstance(check, ArgumentValidator):
+        return check
+    return ImmutableCheck(check.tool_name, json.dumps(check.schema), check.compile())
+
+
+def checked_entry(
+    tool: Tool,
+    *,
+    plugin_id: str | None = None,
+    owner: str | None = None,
+    mcp_server: str | None = None,
+    validates_arguments: bool = False,
+) -> Entry:
+    """The entry of a tool that is being registered; raises `ConfigError` for an invalid one."""
+    if not isinstance(tool, Tool):
+        way_out = "`@tool` or `@registry.tool` makes one from a function"
+        if isinstance(tool, list | tuple):
+            way_out = "`register_all(tools)` takes several"
+        raise ConfigError(f"a registry holds Tool values, got {type(tool).__name__}; {way_out}")
+    if isinstance(tool, FunctionTool):
+        check_compatibility(tool.name, tool.schema, tool.arguments)
+    _checks.optional_unicode_text(plugin_id, "plugin_id")
+    _checks.optional_unicode_text(owner, "owner")
+    _checks.optional_unicode_text(mcp_server, "mcp_server")
+    execute = tool.execute
+    entry = make_entry(
+        tool,
+        owner=owner,
+        plugin_id=plugin_id,
+        mcp=mcp_identity(tool.name, mcp_server),
+        argument_check=_argument_check(tool, validates_arguments=validates_arguments),
+        binding=execute if isinstance(execute, FunctionCall | AsyncFunctionCall) else None,
+        sent_arguments=sent_arguments(tool.schema, strict=tool.strict),
+    )
+    if not entry.declares_capabilities:
+        return entry
+    return entry._replace(capabilities=immutable_capabilities(entry.capabilities))
+
+
+def _argument_check(tool: Tool, *, validates_arguments: bool) -> ArgumentValidator | None:
+    """The compiled schema if arguments are validated; raises if it cannot be compiled."""
+    if not (tool.strict or validates_arguments):
+        return None
+    return _compiled(tool.name, tool.schema)
+
+
+def validated_entry(entry: Entry) -> Entry:
+    """The entry for a registry that validates the arguments of every tool."""
+    if entry.argument_check is not None:
+        return entry
+    return entry._replace(
+        argument_check=_compiled(entry.name, entry.definition.fresh()["parameters"])
+    )
+
+
+def _compiled(name: str, schema: Mapping[str, Any]) -> ArgumentValidator:
+    validator = ArgumentValidator(name, schema)
+    validator.compile()
+    return validator

@@ -1,0 +1,324 @@
+"""The registry that nothing can change."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from types import NoneType
+from typing import Any, Final, NamedTuple, NoReturn, Self, Unpack, cast
+
+from ethos_registry import _core
+from ethos_registry._table.entry_table import EntryTable
+from ethos_registry._table.snapshot import Declared, EntriesBySlot, ListedName, Selection, Snapshot
+from ethos_registry.capabilities._resolver import CapabilityBackends
+from ethos_registry.execution._runtime import Runtime
+from ethos_registry.execution._threads import tool_threads
+from ethos_registry.registry._definitions import plain_definitions
+from ethos_registry.registry._entry import checked_entry, immutable_entry
+from ethos_registry.registry._merging import RegisteredEntry, entries_of
+from ethos_registry.registry._reader import Definitions, RegistryReader
+from ethos_registry.registry._settings import DEFAULT_TIMEOUT_SECONDS, RunOptions, checked_runtime
+from ethos_registry.types import _checks
+from ethos_registry.types._errors import ConfigError, ToolAlreadyRegisteredError
+from ethos_registry.types._policy import ToolFilterOpts
+from ethos_registry.types._reducer import ToolResultReducerRegistry
+from ethos_registry.types._tool import Tool
+from ethos_registry.types._turn import DispatchContext
+
+__all__ = ["FrozenToolRegistry", "create_tool_registry", "frozen_copy"]
+
+
+class Sealed(NamedTuple):
+    """What a frozen registry stores beside its native table."""
+
+    entries: EntriesBySlot
+    runtime: Runtime
+    settings: tuple[tuple[str, Any], ...]
+    """The settings by name, as they were given."""
+    validates_arguments: bool
+    turn: DispatchContext | None
+    declared: Declared
+
+
+_shown: weakref.WeakKeyDictionary[_core.SealedTable, dict[Any, Any]] = weakref.WeakKeyDictionary()
+"""What was made of the definitions of each registry: values and bytes, which hold no tool. Not even
+force reaches it from a registry."""
+
+
+_RECENT = "recent"
+"""The key of the last policy, what its list held, and what it showed."""
+
+
+class SealedSnapshot(Snapshot):
+    """The entries of a frozen registry; what a gate selects is kept by the native table."""
+
+    __slots__ = ("_sealed",)
+
+    def __init__(self, registry: _core.SealedTable, parts: tuple[_core.ToolTable, Sealed]) -> None:
+        table, sealed = parts
+        super().__init__(table, sealed.entries, _shown.setdefault(registry, {}), sealed.declared)
+        self._sealed = registry
+
+    def select(self, gate: _core.Gate | None) -> Selection:
+        """What the gate permits and no `hide` removed."""
+        return Selection(*cast("Any", self._sealed._selected(gate)))
+
+
+class FrozenToolRegistry(RegistryReader, _core.SealedTable):
+    """An immutable registry: the complete set of tools that one agent may use.
+
+    It resolves, lists, shows and runs tools like a `ToolRegistry` and has no method to change them.
+    Names, gates, owners and functions are a native snapshot, definitions are text: whatever is
+    assigned on the registry, on its tools or on anything it hands out, with `object.__setattr__`
+    too, changes no verdict, no byte, no argument and no function that runs. (Code that replaces
+    methods of classes, or the code of a tool's own function, can still change everything.) Safe to
+    share between threads.
+
+    Raises `ConfigError` for two tools of one name; `context["tool_name"]` is that name.
+
+    >>> registry = FrozenToolRegistry(
+    ...     [Tool("now", "The time.", {"type": "object"}, lambda args, context: {"ok": True})]
+    ... )
+    >>> registry.list(), registry.size, registry.resolve("Now")
+    (['now'], 1, None)
+    >>> hasattr(registry, "register")
+    False
+    """
+
+    __slots__ = ()
+
+    def __new__(
+        cls,
+        tools: Iterable[Tool] = (),
+        *,
+        capability_backends: CapabilityBackends | None = None,
+        reducer_registry: ToolResultReducerRegistry | None = None,
+        default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
+        validate_arguments: bool = False,
+        **options: Unpack[RunOptions],
+    ) -> Self:
+        """A registry of these tools; the settings are those of `ToolRegistry`."""
+        validates = _checks.boolean(validate_arguments, "validate_arguments")
+        runtime = checked_runtime(
+            capability_backends, reducer_registry, default_timeout_seconds, **options
+        )
+        if isinstance(tools, Tool) or not isinstance(tools, Iterable):
+            raise ConfigError(f"`tools` must be a list of tools, got {type(tools).__name__}")
+        entries = [checked_entry(tool, validates_arguments=validates) for tool in tools]
+        registered = [RegisteredEntry(entry, is_hidden=False) for entry in entries]
+        return cast("Self", _frozen(registered, runtime, validates, None, Declared()))
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("`FrozenToolRegistry` cannot be subclassed: a subclass could be changed")
+
+    @property
+    def __class__(self) -> type[FrozenToolRegistry]:
+        """The class; it cannot be assigned, because another one would bring other methods."""
+        return FrozenToolRegistry
+
+    @__class__.setter
+    def __class__(self, kind: type[object]) -> NoReturn:
+        raise AttributeError("a frozen registry keeps its class")
+
+    def _parts(self) -> tuple[_core.ToolTable, Sealed]:
+        table, settings = self._sealed()
+        return table, cast("Sealed", settings)
+
+    def _snapshot(self) -> Snapshot:
+        return SealedSnapshot(self, self._parts())
+
+    def _settings(self) -> Runtime:
+        _, sealed = self._parts()
+        runtime = sealed.runtime  # it has counters, so it is writable; its settings are restored
+        for name, value in sealed.settings:
+            setattr(runtime, name, value)
+        return runtime
+
+    def _validates(self) -> bool:
+        return self._parts()[1].validates_arguments
+
+    def _turn(self) -> DispatchContext | None:
+        return self._parts()[1].turn
+
+    def to_definitions(
+        self,
+        allowed_tools: Iterable[str] | None = None,
+        filter_opts: ToolFilterOpts | None = None,
+    ) -> Definitions:
+        """See `RegistryReader.to_definitions`; the last policy is recognised at once."""
+        cache = _shown.setdefault(self, {})
+        recent = cache.get(_RECENT)
+        if (
+            recent is not None
+            and recent[0] is allowed_tools
+            and recent[1] is filter_opts
+            and recent[2] == allowed_tools
+        ):
+            cached: Definitions = recent[3]
+            return cached[:]
+        admission = self._admission(allowed_tools, filter_opts)
+        definitions = plain_definitions(admission, admission.unavailable())
+        kind = type(allowed_tools)
+        if not admission.selection().probed and kind in (list, tuple, NoneType):
+            copied = allowed_tools[:] if isinstance(allowed_tools, list) else allowed_tools
+            cache[_RECENT] = (allowed_tools, filter_opts, copied, definitions)
+        return definitions[:]
+
+    def __copy__(self) -> FrozenToolRegistry:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FrozenToolRegistry:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        _, sealed = self._parts()
+        if sealed.turn is not None:
+            raise TypeError(
+                "a frozen copy of a turn's registry cannot be pickled: its turn belongs to this "
+                "process; freeze the registry that the turn was made from"
+            )
+        self._settings()
+        return _unpickled, (
+            tuple(_sent(registered) for registered in entries_of(self)),
+            _sent_settings(sealed.runtime),
+            sealed.validates_arguments,
+            sealed.declared.all(),
+        )
+
+
+def create_tool_registry(
+    tools: Iterable[Tool] = (),
+    *,
+    capability_backends: CapabilityBackends | None = None,
+    reducer_registry: ToolResultReducerRegistry | None = None,
+    default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
+    validate_arguments: bool = False,
+    **options: Unpack[RunOptions],
+) -> FrozenToolRegistry:
+    """An immutable registry of these tools: `FrozenToolRegistry(tools)`.
+
+    >>> create_tool_registry([]).size
+    0
+    """
+    return FrozenToolRegistry(
+        tools,
+        capability_backends=capability_backends,
+        reducer_registry=reducer_registry,
+        default_timeout_seconds=default_timeout_seconds,
+        validate_arguments=validate_arguments,
+        **options,
+    )
+
+
+def frozen_copy(registry: RegistryReader) -> FrozenToolRegistry:
+    """An immutable copy of a registry with its tags, flags, settings and turn."""
+    runtime = registry._settings().copy()
+    declared = Declared(names=registry._snapshot().declared.all())
+    return _frozen(entries_of(registry), runtime, registry._validates(), registry._turn(), declared)
+
+
+_make: Final = _core.SealedTable.__new__
+
+
+def _frozen(
+    registered: list[RegisteredEntry],
+    runtime: Runtime,
+    validates: bool,
+    turn: DispatchContext | None,
+    declared: Declared,
+) -> FrozenToolRegistry:
+    table = EntryTable()
+    try:
+        table.put([immutable_entry(item.entry) for item in registered], overwrite=False)
+    except ToolAlreadyRegisteredError as error:
+        raise ConfigError(
+            f"two tools are named `{error.tool_name}`; each name must be unique",
+            context={"tool_name": error.tool_name, "field": "tools"},
+        ) from None
+    for item in registered:
+        if item.is_hidden:
+            table.set_hidden(item.entry.name, hidden=True)
+    native, entries = table.parts()
+    settings = tuple((name, getattr(runtime, name)) for name in Runtime.SETTINGS)
+    sealed = Sealed(entries, runtime, settings, validates, turn, declared)
+    return cast("FrozenToolRegistry", _make(FrozenToolRegistry, native, sealed))
+
+
+class Sent(NamedTuple):
+    """A registration as it is pickled."""
+
+    tool: Tool
+    owner: str | None
+    plugin_id: str | None
+    mcp_server: str | None
+    registered_at_seconds: float
+    is_hidden: bool
+
+
+def _sent(registered: RegisteredEntry) -> Sent:
+    """A registration as values; raises `TypeError` if its tool is not what was registered."""
+    entry, tool = registered.entry, registered.entry.tool
+    if (
+        tool.execute is not entry.execute
+        or tool.is_available is not entry.is_available
+        or tool.definition != entry.definition.fresh()
+    ):
+        raise TypeError(
+            f"tool `{entry.name}` belongs to a turn or was changed by force; it cannot be sent"
+        )
+    return Sent(
+        tool,
+        entry.owner,
+        entry.plugin_id,
+        entry.mcp_server,
+        entry.registered_at_seconds,
+        registered.is_hidden,
+    )
+
+
+def _unpickled(
+    rows: tuple[Sent, ...],
+    settings: dict[str, Any],
+    validates: bool,
+    declared: tuple[ListedName, ...] = (),
+) -> FrozenToolRegistry:
+    registered = [
+        RegisteredEntry(
+            checked_entry(
+                row.tool,
+                owner=row.owner,
+                plugin_id=row.plugin_id,
+                mcp_server=row.mcp_server,
+                validates_arguments=validates,
+            )._replace(registered_at_seconds=row.registered_at_seconds),
+            row.is_hidden,
+        )
+        for row in rows
+    ]
+    runtime = checked_runtime(**settings)
+    return _frozen(registered, runtime, validates, None, Declared(names=declared))
+
+
+def _sent_settings(runtime: Runtime) -> dict[str, Any]:
+    """The settings of a registry on their way to another process."""
+    threads, observers = runtime.threads, runtime.observers
+    if runtime.transports is not None:
+        raise TypeError(
+            "a registry with `transports` cannot be pickled: their workers belong to this process; "
+            "build the registry in the other process"
+        )
+    return {
+        "backends": runtime.backends,
+        "reducers": runtime.reducers,
+        "default_timeout_seconds": runtime.default_timeout_seconds,
+        "observers": () if observers is None else observers.given,
+        "max_threads": None if threads is tool_threads else threads.max_threads,
+        "thread_wait_seconds": runtime.thread_wait_seconds,
+        "abandon_after_seconds": runtime.abandon_after_seconds,
+        "redact": runtime.redact is not None,
+        "unredacted_tools": sorted(runtime.unredacted_tools),
+        "filters": runtime.filters,
+        "max_concurrency": runtime.max_concurrency,
+        "approvals": runtime.approvals,
+        "reduction": runtime.reduction,
+    }

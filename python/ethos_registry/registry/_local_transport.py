@@ -1,0 +1,357 @@
+"""Running requests in this process, against a registry."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextvars import Context
+from functools import partial
+from typing import Any, Protocol, cast, runtime_checkable
+
+from ethos_registry._table.admission import Admission
+from ethos_registry.execution._batch_run import Session
+from ethos_registry.execution._options import CheckedOptions
+from ethos_registry.execution._refusals import exception_text
+from ethos_registry.execution._remote_batch import tool_digest
+from ethos_registry.execution._runtime import Runtime
+from ethos_registry.registry._reader import RegistryReader
+from ethos_registry.types._abort import NEVER_ABORTED, AbortController, AbortSignal
+from ethos_registry.types._call import ToolCall
+from ethos_registry.types._context import ToolProgressEvent
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._remote_finish import FinishFacts, FinishOrder
+from ethos_registry.types._result import ToolResult
+from ethos_registry.types._transport import (
+    LiveContext,
+    ToolExecuteRequest,
+    ToolTransport,
+    TransportItem,
+    TransportProgress,
+    TransportReply,
+    TransportStarted,
+    TransportTraits,
+    context_for_call,
+    may_have_run,
+    not_started,
+)
+
+__all__ = ["FinishingItems", "LocalRun", "LocalTransport", "RunItems"]
+
+
+class LocalTransport(ToolTransport):
+    """Runs tools in this process.
+
+    Without a registry it names the usual way in `transports=`: the registry calls the tool's own
+    function, at no cost. With a registry it runs requests against it, as the workers of other
+    transports do: gates are judged again, capabilities come from that registry's backends, and
+    results are neither reduced nor trimmed.
+
+    >>> from ethos_registry import ToolRegistry
+    >>> registry = ToolRegistry(transports={"*": LocalTransport()})
+    """
+
+    def __init__(self, registry: RegistryReader | None = None) -> None:
+        if registry is not None and not isinstance(registry, RegistryReader):
+            raise ConfigError(f"`registry` must be a registry, got {type(registry).__name__}")
+        self._registry = registry
+        self._traits = TransportTraits(
+            "local",
+            remote=False,
+            in_place=registry is None,
+            cancels_running=False,
+            reports_start=True,
+        )
+
+    @property
+    def traits(self) -> TransportTraits:
+        """Local, and a plain function that was stopped may run on."""
+        return self._traits
+
+    def __repr__(self) -> str:
+        shown = "" if self._registry is None else repr(self._registry)
+        return f"LocalTransport({shown})"
+
+    async def execute_many(
+        self,
+        requests: Sequence[ToolExecuteRequest],
+        signal: AbortSignal,
+        *,
+        live: LiveContext | None = None,
+    ) -> AsyncIterator[TransportItem]:
+        """Run the requests; see `ToolTransport.execute_many`."""
+        items = _Items(len(requests))
+        run = LocalRun(self._registry, requests, items)
+        live = live or LiveContext()
+        run.start(signal, live.signals, live.callers)
+        try:
+            while items.is_open:
+                yield await items.get()
+        finally:
+            await run.aclose()
+
+
+class RunItems(Protocol):
+    """Where what happens in a run goes, by the position of the request."""
+
+    def started(self, index: int) -> None:
+        """A tool is about to run."""
+
+    def event(self, index: int, event: ToolProgressEvent) -> None:
+        """A tool emitted an event."""
+
+    def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
+        """A call has its result; called once for each."""
+
+
+@runtime_checkable
+class FinishingItems(RunItems, Protocol):
+    """Items that pass on what was done with a result; without it no result is shortened."""
+
+    def finished(self, index: int, facts: FinishFacts) -> None:
+        """The reply that follows at once has a result that was finished as its request asks."""
+
+
+class LocalRun:
+    """The requests of one `execute_many`, in one session for each context that they share."""
+
+    def __init__(
+        self,
+        registry: RegistryReader | None,
+        requests: Sequence[ToolExecuteRequest],
+        items: RunItems,
+    ) -> None:
+        self._registry = registry
+        self._requests = list(requests)
+        self._controller = AbortController()
+        self._loop = asyncio.get_running_loop()
+        self._groups: list[_Group] = []
+        self._unlinks: list[Callable[[], None]] = []
+        self._missing = set(range(len(self._requests)))
+        self._items = items
+        self._callers: Sequence[Context] = ()
+        self._finishes = isinstance(items, FinishingItems)
+        self._finished: dict[int, tuple[ToolResult, FinishFacts]] = {}
+
+    def finish_order(self, index: int) -> FinishOrder | None:
+        """What is to be done with the result of a request."""
+        return self._requests[index].finish if self._finishes else None
+
+    def on_finished(self, index: int, result: ToolResult, facts: FinishFacts) -> None:
+        """From any thread, before the reply."""
+        self._finished[index] = (result, facts)
+
+    def start(
+        self,
+        signal: AbortSignal = NEVER_ABORTED,
+        signals: Sequence[AbortSignal] = (),
+        callers: Sequence[Context] = (),
+    ) -> None:
+        """Start every request, or answer it."""
+        self._callers = callers
+        self._unlinks.append(signal.add_listener(self._controller.abort))
+        for indexes in _grouped(self._requests).values():
+            self._start_group(indexes)
+        for index, one in enumerate(signals):
+            if one is not NEVER_ABORTED:
+                self._unlinks.append(one.add_listener(partial(self._soon, self.stop, index)))
+
+    def stop(self, index: int) -> None:
+        """Stop one call; the others go on."""
+        for group in self._groups:
+            if index in group.indexes:
+                group.session.stop_call(group.indexes.index(index))
+
+    async def aclose(self) -> None:
+        """Stop what runs and wait for its end, which is bounded."""
+        for unlink in self._unlinks:
+            unlink()
+        for group in self._groups:
+            if not group.task.done():
+                group.task.cancel()
+        await asyncio.gather(*(group.task for group in self._groups), return_exceptions=True)
+
+    def _soon(self, callback: Callable[..., object], *arguments: Any) -> None:
+        try:
+            self._loop.call_soon_threadsafe(callback, *arguments)
+        except RuntimeError:  # the loop is closed: nothing runs any more
+            return
+
+    def _refuse(self, index: int, problem: str) -> None:
+        result = not_started(self._requests[index].name, problem)
+        self.reply(index, result, was_started=False)
+
+    def reply(self, index: int, result: ToolResult, *, was_started: bool) -> None:
+        """Pass on the first reply of a call."""
+        if index in self._missing:
+            self._missing.discard(index)
+            done = self._finished.pop(index, None)
+            if done is not None and done[0] is result:
+                cast("FinishingItems", self._items).finished(index, done[1])
+            self._items.reply(index, result, was_started)
+
+    def _start_group(self, indexes: list[int]) -> None:
+        registry = self._registry
+        if registry is None:
+            for index in indexes:
+                self._refuse(index, "this transport has no registry")
+            return
+        known = [index for index in indexes if self._is_same_tool(registry, index)]
+        if not known:
+            return
+        request = self._requests[known[0]]
+        try:
+            session = Session(
+                _admission(registry, request),
+                _here(registry._settings()),
+                context_for_call(request.context, "", self._controller.signal),
+                CheckedOptions(
+                    turn_attachments=request.attachments,
+                    sink=_Sink(self, self._items, known),
+                    callers=tuple(self._callers[index] for index in known)
+                    if self._callers
+                    else None,
+                ),
+                personality=request.personality,
+                turn=registry._turn(),
+                call_count=len(known),
+            )
+        except Exception as error:  # a policy that this registry cannot compile
+            for index in known:
+                self._refuse(index, exception_text(error))
+            return
+        calls = [
+            ToolCall(
+                self._requests[index].tool_call_id,
+                self._requests[index].name,
+                self._requests[index].args,
+            )
+            for index in known
+        ]
+        group = _Group(known, session)
+        self._groups.append(group)
+        session.start(calls)
+        group.task = self._loop.create_task(self._finish(group))
+
+    def _is_same_tool(self, registry: RegistryReader, index: int) -> bool:
+        """Whether the caller's tool is the one of this registry; the call is refused if not."""
+        request = self._requests[index]
+        if not request.tool_digest:
+            return True
+        entry = registry._snapshot().get(request.name)
+        if entry is None or tool_digest(entry) == request.tool_digest:
+            return True
+        self._refuse(index, f"the worker has another version of `{request.name}`")
+        return False
+
+    async def _finish(self, group: _Group) -> None:
+        try:
+            await group.session.finish()
+        finally:
+            for index in group.indexes:
+                lost = may_have_run(self._requests[index].name, "it was cancelled")
+                self.reply(index, lost, was_started=True)
+
+
+class _Group:
+    """The requests that share a context and a policy."""
+
+    task: asyncio.Task[None]
+
+    def __init__(self, indexes: list[int], session: Session) -> None:
+        self.indexes = indexes
+        self.session = session
+
+
+class _Items:
+    """What happened and was not yielded yet; open until every reply was taken."""
+
+    def __init__(self, count: int) -> None:
+        self._untaken = count
+        self._queue: asyncio.Queue[TransportItem] = asyncio.Queue()
+
+    @property
+    def is_open(self) -> bool:
+        return self._untaken > 0
+
+    def started(self, index: int) -> None:
+        self._queue.put_nowait(TransportStarted(index))
+
+    def event(self, index: int, event: ToolProgressEvent) -> None:
+        self._queue.put_nowait(TransportProgress(index, event))
+
+    def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
+        self._queue.put_nowait(TransportReply(index, result, was_started))
+
+    async def get(self) -> TransportItem:
+        item = await self._queue.get()
+        if type(item) is TransportReply:
+            self._untaken -= 1
+        return item
+
+
+class _Sink:
+    """From the places of a session to the positions of requests."""
+
+    def __init__(self, run: LocalRun, items: RunItems, indexes: list[int]) -> None:
+        self._run = run
+        self._items = items
+        self._indexes = indexes
+
+    def on_started(self, index: int) -> None:
+        self._items.started(self._indexes[index])
+
+    def on_event(self, index: int, event: ToolProgressEvent) -> None:
+        self._items.event(self._indexes[index], event)
+
+    def on_result(self, index: int, result: ToolResult, *, was_started: bool) -> None:
+        self._run.reply(self._indexes[index], result, was_started=was_started)
+
+    def finish_order(self, index: int) -> FinishOrder | None:
+        return self._run.finish_order(self._indexes[index])
+
+    def on_finished(self, index: int, result: ToolResult, facts: FinishFacts) -> None:
+        self._run.on_finished(self._indexes[index], result, facts)
+
+    @property
+    def fast_path_chars(self) -> int:
+        orders = map(self._run.finish_order, self._indexes)
+        return min(map(_plain_chars, orders), default=sys.maxsize)
+
+
+def _plain_chars(order: FinishOrder | None) -> int:
+    if order is None:
+        return sys.maxsize
+    return -1 if order.fences else order.cap if order.trims else sys.maxsize
+
+
+def _here(runtime: Runtime) -> Runtime:
+    """The settings of a registry whose tools run here, whatever transports it has."""
+    if runtime.transports is None:
+        return runtime
+    copied = runtime.copy()
+    copied.transports = None
+    return copied
+
+
+def _grouped(requests: Sequence[ToolExecuteRequest]) -> dict[Any, list[int]]:
+    groups: dict[Any, list[int]] = {}
+    for index, request in enumerate(requests):
+        context = request.context
+        key = (
+            id(context._facts),
+            context.result_budget_chars,
+            id(request.personality),
+            id(request.allowed_tools),
+            id(request.filter_opts),
+            id(request.attachments) if request.attachments else 0,
+        )
+        groups.setdefault(key, []).append(index)
+    return groups
+
+
+def _admission(registry: RegistryReader, request: ToolExecuteRequest) -> Admission:
+    """The caller's gate over the tools of this registry."""
+    if request.personality is not None:
+        return registry._personality_admission(request.personality)
+    return registry._admission(request.allowed_tools, request.filter_opts)

@@ -1,0 +1,144 @@
+"""How a registry runs its calls, checked when it is created."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypedDict
+
+from ethos_registry import _core
+from ethos_registry.capabilities._resolver import CapabilityBackends, checked_backends
+from ethos_registry.capabilities._secrets import IssuedSecrets, issued_secrets_of
+from ethos_registry.capabilities._standard import StandardBackends
+from ethos_registry.execution._approvals import Approvals
+from ethos_registry.execution._options import InvocationFilter, checked_filters
+from ethos_registry.execution._runtime import (
+    DEFAULT_ABANDON_AFTER_SECONDS,
+    DEFAULT_THREAD_WAIT_SECONDS,
+    Runtime,
+    checked_observers,
+    checked_transports,
+)
+from ethos_registry.execution._threads import DaemonThreads, tool_threads
+from ethos_registry.reduction._redaction import Redact, Redactor
+from ethos_registry.types import _checks
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._observer import AnyObserver
+from ethos_registry.types._reducer import (
+    ReductionPolicy,
+    ToolResultReducerRegistry,
+    checked_reduction,
+)
+from ethos_registry.types._transport import ToolTransport
+
+__all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "checked_runtime"]
+
+
+DEFAULT_TIMEOUT_SECONDS = 120.0
+"""The timeout of tools that set none."""
+
+
+class RunOptions(TypedDict, total=False):
+    """Settings of a registry for the execution of calls."""
+
+    observers: Iterable[AnyObserver]
+    """Receive what happened to each call: see `Observer`. Default: none."""
+    max_threads: int | None
+    """How many plain functions run at once, on threads of this registry's own. Default: `None`,
+    the threads that all such registries share, at most 1,024."""
+    thread_wait_seconds: float | None
+    """How long a plain function waits for a free thread before its call is answered
+    `not_available`; `None` for no limit. Default: 5."""
+    abandon_after_seconds: float
+    """How long a call that was stopped may take to end before it is abandoned. Default: 2."""
+    redact: bool
+    """Whether credentials that identify themselves, and secrets that tools were given, are replaced
+    in results. Default: `True`."""
+    unredacted_tools: Iterable[str]
+    """Names of tools whose results stay as they are. Default: none."""
+    filters: Sequence[InvocationFilter]
+    """Code of the host around each call of every batch, outside the filters of the batch. Default:
+    none."""
+    max_concurrency: int | None
+    """How many calls run at once on one event loop, over all batches, views and turns of this
+    registry. What a tool calls itself runs inside its own slot. Default: `None`, all of them."""
+    approvals: Approvals | None
+    """Signs the tokens of calls that wait for approval: see `Pending`. Default: none."""
+    transports: Mapping[str, ToolTransport]
+    """Where tools run: `tool:NAME`, `toolset:NAME` or `*` -> a `ToolTransport`; the most specific
+    key counts. Default: in this process."""
+    reduction: ReductionPolicy | None
+    """How much of reduced results is kept, where neither the batch nor the tool sets it. Default:
+    `None`, they are as short as their reducers make them."""
+
+
+def checked_runtime(
+    backends: CapabilityBackends | None,
+    reducers: ToolResultReducerRegistry | None,
+    default_timeout_seconds: float | None,
+    *,
+    observers: Iterable[AnyObserver] = (),
+    max_threads: int | None = None,
+    thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
+    abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
+    redact: bool = True,
+    unredacted_tools: Iterable[str] = (),
+    filters: Sequence[InvocationFilter] = (),
+    max_concurrency: int | None = None,
+    approvals: Approvals | None = None,
+    transports: Mapping[str, ToolTransport] | None = None,
+    reduction: ReductionPolicy | None = None,
+) -> Runtime:
+    """The settings of a registry; `ConfigError` for one of the wrong kind."""
+    if default_timeout_seconds is not None:
+        _checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
+    if reducers is not None and not callable(getattr(reducers, "get", None)):
+        raise ConfigError(
+            f"`reducer_registry` must have `get(tool_name)`, got {type(reducers).__name__}; "
+            "create one with `default_reducers()`"
+        )
+    threads = tool_threads
+    if max_threads is not None:
+        _checks.finite_number(max_threads, "max_threads", minimum=1, whole=True)
+        threads = DaemonThreads(max_threads)
+    if thread_wait_seconds is not None:
+        _checks.finite_number(thread_wait_seconds, "thread_wait_seconds")
+    _checks.finite_number(abandon_after_seconds, "abandon_after_seconds")
+    if approvals is not None and not isinstance(approvals, Approvals):
+        raise ConfigError(f"`approvals` must be Approvals, got {type(approvals).__name__}")
+    backends = checked_backends(backends)
+    issued_secrets = issued_secrets_of(backends)
+    if max_concurrency is not None:
+        _checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
+    redact_all = _redact_of(backends, issued_secrets)
+    return Runtime(
+        backends=backends,
+        reducers=reducers,
+        default_timeout_seconds=default_timeout_seconds,
+        observers=checked_observers(observers),
+        threads=threads,
+        thread_wait_seconds=thread_wait_seconds,
+        abandon_after_seconds=abandon_after_seconds,
+        redact=redact_all if _checks.boolean(redact, "redact") else None,
+        redact_recorded=redact_all,
+        issued_secrets=issued_secrets,
+        unredacted_tools=frozenset(_checks.strings(unredacted_tools, "unredacted_tools")),
+        filters=checked_filters(filters),
+        max_concurrency=max_concurrency,
+        approvals=approvals,
+        transports=checked_transports(transports),
+        reduction=_copied(checked_reduction(reduction, "reduction")),
+    )
+
+
+def _copied(policy: ReductionPolicy | None) -> ReductionPolicy | None:
+    """The same policy, which no one else can reach."""
+    return None if policy is None else replace(policy)
+
+
+def _redact_of(backends: CapabilityBackends | None, issued_secrets: IssuedSecrets | None) -> Redact:
+    """Credentials by their shape, and what the backends handed out."""
+    own: Redact | None = getattr(backends, "redact", None)
+    if isinstance(backends, StandardBackends) or not callable(own):
+        return _core.redact if issued_secrets is None else Redactor(issued_secrets)
+    return Redactor(issued_secrets, own)

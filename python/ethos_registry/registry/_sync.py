@@ -1,0 +1,118 @@
+"""Running coroutines of views and registries from code that does not await."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from ethos_registry.execution._call import caller_loop_is_blocked
+from ethos_registry.execution._threads import is_stack_deep
+
+__all__ = ["LoopThread", "run_sync"]
+
+T = TypeVar("T")
+
+
+def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Run a coroutine on a new loop; on another thread if this one runs a loop already.
+
+    That running loop, as in a notebook, is blocked meanwhile. Near the recursion limit it is
+    another thread too, whose stack is empty.
+    """
+    if not _is_a_loop_running() and not is_stack_deep():
+        coroutine = make()
+        try:
+            return asyncio.run(coroutine)
+        finally:
+            coroutine.close()  # if the loop could not start, near the recursion limit
+    thread = LoopThread()
+    try:
+        return thread.wait(make)
+    finally:
+        thread.close()
+
+
+class LoopThread:
+    """An event loop on a daemon thread of its own, for a caller that does not await.
+
+    What it runs sees the caller's context variables of that moment.
+    """
+
+    def __init__(self) -> None:
+        self._started: Future[asyncio.AbstractEventLoop] = Future()
+        self._ended: asyncio.Future[None] | None = None
+        self._thread = threading.Thread(target=self._run, name="ethos-registry-sync", daemon=True)
+        self._thread.start()
+        self._loop = self._started.result()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self._serve())
+        except BaseException as error:
+            if not self._started.done():
+                self._started.set_exception(error)
+
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._ended = loop.create_future()
+        self._started.set_result(loop)
+        await self._ended
+
+    def call(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Call a function on the loop's thread."""
+
+        async def called() -> T:
+            return function(*arguments)
+
+        return self.wait(called)
+
+    def wait(self, make: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """The result of a coroutine that runs on the loop; it is cancelled if the wait ends."""
+        outcome: Future[T] = Future()
+        tasks: list[asyncio.Task[None]] = []
+
+        async def settle() -> None:
+            try:
+                value = await make()
+            except BaseException as error:
+                outcome.set_exception(error)
+            else:
+                outcome.set_result(value)
+
+        def start() -> None:
+            tasks.append(self._loop.create_task(settle()))
+
+        context = contextvars.copy_context()
+        if _is_a_loop_running():
+            context.run(caller_loop_is_blocked.set, True)
+        self._loop.call_soon_threadsafe(start, context=context)
+        try:
+            return outcome.result()
+        finally:
+            if not outcome.done():  # the caller was interrupted
+                self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
+
+    def close(self) -> None:
+        """End the loop and its thread."""
+        ended = self._ended
+        if ended is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(_resolve, ended)
+            self._thread.join()
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _is_a_loop_running() -> bool:
+    # A function of its own: code in an `except` block adds its exception to every traceback.
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True

@@ -1,0 +1,228 @@
+"""Values: unions, enums and types as a dialect writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ethos_registry.schema._compilation import ABOUT, EMPTY
+from ethos_registry.schema._conjunction import both, types_of
+from ethos_registry.schema._dialect import Dialect
+from ethos_registry.schema._fixed_values import (
+    add_type,
+    choices_of,
+    fits_type,
+    value_types,
+)
+from ethos_registry.schema._root_pass import RootPass
+
+__all__ = [
+    "ValuePass",
+    "describe_in_branch",
+]
+
+
+class ValuePass(RootPass):
+    """The values of one schema."""
+
+    def _values(
+        self,
+        node: dict[str, Any],
+        path: str,
+        dialect: Dialect,
+        notes: dict[str, Any],
+        known: frozenset[str] | None,
+    ) -> None:
+        if node.get("enum") == []:
+            notes["enum"] = node.pop("enum")
+        if "const" in node and not dialect.const and "enum" not in node:
+            node["enum"] = [node.pop("const")]
+            add_type(node)
+        if dialect.types == "joined" or (known is not None and "anyOf" not in known):
+            _join_types(node)
+        if "oneOf" in node and "anyOf" not in node:
+            is_known = (known is None or "oneOf" in known) and "oneOf" not in self.without
+            if not is_known or not all(
+                self.is_exact(branch, path, dialect) for branch in node["oneOf"]
+            ):
+                node["anyOf"] = node.pop("oneOf")
+                self.widened += 1
+                self.say("rewritten", path, "`oneOf` is written as `anyOf`")
+        if dialect.types == "one":
+            self._single_type(node, notes)
+        if dialect.string_enums and "enum" in node:
+            if not all(isinstance(value, str) for value in node["enum"]):
+                add_type(node)
+                notes["enum"] = node.pop("enum")
+            elif node.setdefault("type", "string") != "string":
+                notes["enum"] = node.pop("enum")
+
+    def _unite(self, node: dict[str, Any], path: str) -> None:
+        """Merge `allOf` and unions of one branch, as far as that can be stated."""
+        is_new = True
+        while is_new:
+            is_new = False
+            if "allOf" in node:
+                own = {name: value for name, value in node.items() if name != "allOf"}
+                merged, rest = self.conjunction(node["allOf"], own)
+                if len(rest) < len(node["allOf"]):
+                    self.say("rewritten", path, "`allOf` is merged")
+                    is_new = True
+                replace_node(node, {**merged, "allOf": rest} if rest else merged)
+            for keyword in ("anyOf", "oneOf"):
+                if keyword in node:
+                    is_new = self._branches(node, keyword, path) or is_new
+
+    def _branches(self, node: dict[str, Any], keyword: str, path: str) -> bool:
+        """Drop branches that permit nothing, and write described choices as one enum.
+
+        Returns whether the one branch that is left was merged.
+        """
+        branches = [item for item in node[keyword] if item is not False and not is_nothing(item)]
+        if branches and len(branches) < len(node[keyword]):
+            self.say("rewritten", path, f"a branch of `{keyword}` that permits nothing is dropped")
+            node[keyword] = branches
+        choices = choices_of(node[keyword])
+        if choices is not None and "enum" not in node and "const" not in node:
+            values, lines = choices
+            del node[keyword]
+            node["enum"] = values
+            add_type(node)
+            text = "\n".join(lines)
+            about = node.get("description")
+            node["description"] = f"{about}\n\n{text}" if about else text
+            self.say("rewritten", path, "choices with descriptions are one enum")
+        elif len(branches) == 1:
+            rest = {name: value for name, value in node.items() if name != keyword}
+            found = both(branches[0], rest)
+            if isinstance(found, dict):
+                replace_node(node, found)
+                return True
+        return False
+
+    def _single_type(self, node: dict[str, Any], notes: dict[str, Any]) -> None:
+        """One type a schema: `nullable` for null, `anyOf` for several."""
+        types = types_of(node)
+        values = node.get("enum")
+        if values is not None and not types:
+            types = value_types(values)
+        is_nullable = "null" in types
+        if values is not None and None in values:
+            node["enum"] = [value for value in values if value is not None] or values
+        branches = node.get("anyOf")
+        if branches is not None:
+            rest = [item for item in branches if not _is_null(item)]
+            if len(rest) < len(branches) and rest:
+                is_nullable = is_nullable or not types
+                node["anyOf"] = rest
+                if len(rest) == 1:
+                    del node["anyOf"]
+                    found = both(rest[0], node)
+                    if isinstance(found, dict):
+                        node.clear()
+                        node.update(found)
+                        types = types_of(node) or types
+                        is_nullable = is_nullable or "null" in types
+                    else:
+                        node["anyOf"] = rest
+        types = [name for name in types if name != "null"] or types
+        if "anyOf" in node:
+            self._push_into_branches(node, notes)
+        elif len(types) == 1:
+            node["type"] = types[0]
+        elif types:
+            del node["type"]
+            node["anyOf"] = [_of_type(node, name) for name in types]
+            for name in list(node):
+                if name not in ("anyOf", *ABOUT):
+                    del node[name]
+            self._push_into_branches(node, notes)
+        if is_nullable and types != ["null"]:
+            node["nullable"] = True
+
+    def _push_into_branches(self, node: dict[str, Any], notes: dict[str, Any]) -> None:
+        """Nothing may stand beside `anyOf`."""
+        rest = {name: value for name, value in node.items() if name not in ("anyOf", *ABOUT)}
+        if rest:
+            pushed = [both(branch, rest) for branch in node["anyOf"]]
+            for name in rest:
+                del node[name]
+            if all(isinstance(branch, dict) for branch in pushed):
+                node["anyOf"] = pushed
+            else:
+                notes.update(rest)
+
+
+def replace_node(node: dict[str, Any], other: dict[str, Any]) -> None:
+    node.clear()
+    node.update(other)
+
+
+def is_nothing(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema.keys() == {"not"} and schema["not"] in EMPTY
+
+
+def _is_null(schema: Any) -> bool:
+    if not isinstance(schema, dict):
+        return False
+    return schema.get("type") == "null" or schema.get("enum") == [None] or schema == {"const": None}
+
+
+def _join_types(node: dict[str, Any]) -> None:
+    """A union of bare types as a list of them."""
+    branches = node.get("anyOf")
+    if branches is None or "type" in node:
+        return
+    if all(isinstance(item, dict) and item.keys() == {"type"} for item in branches):
+        node["type"] = list(dict.fromkeys(name for item in branches for name in types_of(item)))
+        del node["anyOf"]
+
+
+def describe_in_branch(node: dict[str, Any]) -> None:
+    """Put the description into the first branch: nothing may stand beside `anyOf`."""
+    about = node.pop("description", None)
+    if about is not None:
+        first = node["anyOf"][0]
+        first = {} if isinstance(first, bool) else dict(first)
+        text = first.get("description")
+        first["description"] = f"{about}\n\n{text}" if text else about
+        node["anyOf"] = [first, *node["anyOf"][1:]]
+
+
+_BY_TYPE = {
+    "string": ("format", "pattern", "minLength", "maxLength"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "array": (
+        "items",
+        "prefixItems",
+        "minItems",
+        "maxItems",
+        "uniqueItems",
+        "contains",
+        "minContains",
+        "maxContains",
+    ),
+    "object": (
+        "properties",
+        "required",
+        "additionalProperties",
+        "patternProperties",
+        "propertyNames",
+        "minProperties",
+        "maxProperties",
+        "dependentRequired",
+        "dependentSchemas",
+    ),
+}
+
+
+def _of_type(node: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """What a schema states of the values of one type."""
+    relevant = _BY_TYPE.get("number" if kind == "integer" else kind, ())
+    found = {"type": kind, **{name: node[name] for name in relevant if name in node}}
+    if "enum" in node:
+        found["enum"] = [value for value in node["enum"] if fits_type(value, [kind])]
+    for name in ("not", "oneOf", "allOf", "if", "then", "else", "const"):
+        if name in node:
+            found[name] = node[name]
+    return found

@@ -1,1 +1,0 @@
-"""Names and gates: the registry's entries over the native table."""

@@ -1,1 +1,0 @@
-"""Ready tools that drive a browser (extra `browser`)."""

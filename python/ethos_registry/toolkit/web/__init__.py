@@ -1,1 +1,0 @@
-"""Ready tools for the web: pages and searches."""

@@ -1,0 +1,225 @@
+"""The arguments of a model, checked by hand: each error names what to send instead."""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import math
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ethos_registry.types._result import ErrorCode, ToolError, err
+
+__all__ = [
+    "RefusalError",
+    "check_expanded",
+    "is_below",
+    "known_arguments",
+    "optional_flag",
+    "optional_number",
+    "optional_whole_number",
+    "os_refusal",
+    "outside",
+    "quoted",
+    "required_text",
+    "resolve_below",
+    "working_directory",
+]
+
+
+_SHOWN_CHARS = 200
+_MAX_DIGITS = 18
+"""The longest number that is read from a string."""
+
+
+class RefusalError(Exception):
+    """A call that cannot be served; `error` is the result for the model."""
+
+    def __init__(self, text: str, code: ErrorCode = "input_invalid") -> None:
+        super().__init__(text)
+        self.error: ToolError = err(text, code)
+
+
+def quoted(value: object) -> str:
+    """Quote a value for a message: at most 200 characters, on one line, in backticks."""
+    text = value if isinstance(value, str) else repr(value)
+    if len(text) > _SHOWN_CHARS:
+        text = f"{text[:_SHOWN_CHARS]}..."
+    if not text.isprintable():
+        text = ascii(text)[1:-1]
+    return f"`{text}`"
+
+
+def known_arguments(args: object, known: tuple[str, ...], tool_name: str) -> Mapping[str, Any]:
+    """Check the names of arguments and drop those that are `null`.
+
+    `None` counts as an empty object. An unknown name is refused, because a misspelt `line_start`
+    would silently read everything.
+
+    Raises:
+        RefusalError: `args` is not an object, or has a name that is not in `known`.
+
+    """
+    args = {} if args is None else args
+    if not isinstance(args, Mapping):
+        raise RefusalError(
+            f"the arguments of {tool_name} must be an object, got {type(args).__name__}"
+        )
+    for name in args:
+        if name not in known:
+            raise RefusalError(
+                f"{tool_name} has no argument {quoted(name)}; it takes {', '.join(known)}"
+            )
+    return {name: value for name, value in args.items() if value is not None}
+
+
+def required_text(args: Mapping[str, Any], name: str, example: str) -> str:
+    """A string that is not blank; `example` is shown in the error."""
+    value = args.get(name, "")
+    if not isinstance(value, str):
+        raise RefusalError(f"`{name}` must be a string, got {type(value).__name__}")
+    if not value.strip():
+        raise RefusalError(f"`{name}` is missing; give one, such as `{example}`")
+    return value
+
+
+def optional_whole_number(args: Mapping[str, Any], name: str, *, minimum: int) -> int | None:
+    """A whole number of at least `minimum`, also as digits in a string; `None` when absent."""
+    if name not in args:
+        return None
+    number = _number(args[name])
+    if number is None or number != int(number) or number < minimum:
+        raise RefusalError(
+            f"`{name}` must be a whole number >= {minimum}, got {quoted(args[name])}"
+        )
+    return int(number)
+
+
+def optional_number(args: Mapping[str, Any], name: str, *, maximum: float) -> float | None:
+    """A number over 0 and up to `maximum`, also in a string; `None` when absent."""
+    if name not in args:
+        return None
+    number = _number(args[name])
+    if number is None or not 0 < number <= maximum:
+        raise RefusalError(
+            f"`{name}` must be a number over 0 and up to {maximum:g}, got {quoted(args[name])}"
+        )
+    return float(number)
+
+
+def optional_flag(args: Mapping[str, Any], name: str) -> bool:
+    """`true` or `false`, also spelt as a string; `False` when absent."""
+    value = args.get(name, False)
+    if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+        return value.strip().lower() == "true"
+    if not isinstance(value, bool):
+        raise RefusalError(f"`{name}` must be true or false, got {quoted(value)}")
+    return value
+
+
+def _number(value: object) -> int | float | None:
+    """A finite number, or `None` if the value is not one."""
+    if isinstance(value, str):
+        text = value.strip()
+        if len(text) > _MAX_DIGITS or not text.isascii():
+            return None
+        try:
+            return int(text) if text.isdigit() else _finite(float(text))
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if isinstance(value, int) else _finite(value)
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+# Paths given by a model, confined to the working directory.
+
+_NOT_EXPANDED = re.compile(
+    r"(?:~(?:[a-z_][a-z0-9_-]*(?=[/\\]))?|\$(?:[A-Za-z_]\w*|\{[^/}]*\})|%[A-Za-z_]\w*%)(?=[/\\]|$)"
+)
+"""What a shell would replace: a home directory or a variable."""
+_NEAR_NAMES = 3
+_MAX_NAMES = 5_000
+"""Entries of a folder that are compared with a missing name."""
+
+
+def working_directory(path: str) -> str:
+    """The real path of the context's working directory; `RefusalError` if it does not exist."""
+    real = os.path.realpath(path)
+    if not os.path.isdir(real):
+        raise RefusalError(
+            f"the working directory does not exist: {quoted(path)}", "execution_failed"
+        )
+    return real
+
+
+def resolve_below(root: str, path: str) -> str:
+    """The real path that `path` leads to, every link followed as the kernel does.
+
+    `root` is a real path. `..`, absolute paths, links that leave `root` and invalid paths (NUL
+    bytes) get the same `RefusalError`, whether or not something is there. So does a path that
+    starts with what a shell would replace (`~`, `$HOME`): it would silently name a new folder.
+    """
+    check_expanded(path)
+    try:
+        resolved = os.path.realpath(os.path.join(root, path))
+    except (ValueError, OSError):
+        raise outside(path) from None
+    if not is_below(resolved, root):
+        raise outside(path)
+    return resolved
+
+
+def is_below(path: str, root: str) -> bool:
+    """Whether a real path is `root` or below it."""
+    try:
+        return os.path.commonpath([root, path]) == root
+    except ValueError:
+        return False
+
+
+def check_expanded(path: str) -> None:
+    """Refuse what a shell would replace: it would silently name a new folder."""
+    if _NOT_EXPANDED.match(path):
+        raise outside(path)
+
+
+def outside(path: str) -> RefusalError:
+    """The refusal of a path that is not below the working directory."""
+    text = f"{quoted(path)} is not below the working directory"
+    if start := _NOT_EXPANDED.match(path):
+        return RefusalError(
+            f"{text}: {quoted(start[0])} is not expanded; "
+            f"give a path inside it, such as `src/main.py`, or {quoted(f'./{path}')} for that name"
+        )
+    return RefusalError(f"{text}; give a path inside it, such as `src/main.py`")
+
+
+def os_refusal(path: str, error: OSError, names: Sequence[str] | None) -> RefusalError:
+    """The error for the model if the system does not open `path`; `names` are in its folder."""
+    if isinstance(error, FileNotFoundError):
+        return RefusalError(f"no such file: {quoted(path)}{_near(path, names)}")
+    if isinstance(error, NotADirectoryError):
+        return RefusalError(f"no such file: {quoted(path)}; a part of that path is a file")
+    if isinstance(error, PermissionError):
+        return RefusalError(f"no permission to read {quoted(path)}", "execution_failed")
+    if error.errno == errno.ELOOP:
+        return RefusalError(f"{quoted(path)} is a symbolic link that leads to itself")
+    reason = error.strerror or type(error).__name__
+    return RefusalError(f"{quoted(path)} could not be read: {reason}", "execution_failed")
+
+
+def _near(path: str, names: Sequence[str] | None) -> str:
+    """`; similar: ...` for names in the same folder, or the folder that is missing."""
+    folder, name = os.path.split(path)
+    if names is None:
+        return f"; there is no folder {quoted(os.path.basename(folder))}"
+    by_lower = {known.lower(): known for known in names[:_MAX_NAMES]}
+    close = difflib.get_close_matches(name.lower(), by_lower, n=_NEAR_NAMES)
+    return f"; similar: {', '.join(quoted(by_lower[match]) for match in close)}" if close else ""

@@ -1,0 +1,287 @@
+"""One program run for a model: its output bounded and reported, how it ended described."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ethos_registry._processes.supervised_process import Containment
+from ethos_registry._processes.supervisor import containment
+from ethos_registry.capabilities._files import DEFAULT_PROTECTION
+from ethos_registry.capabilities._sandbox import (
+    CommandSandbox,
+    CommandSandboxPort,
+    PreparedCommand,
+    SandboxPolicy,
+    UnconfinedError,
+)
+from ethos_registry.capabilities._standard import sandbox_policy, why_unconfined
+from ethos_registry.tools._arguments import RefusalError
+from ethos_registry.tools._process import BoundedOutput, OutputProgress, run_process
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._policy import Personality
+
+__all__ = [
+    "Confinement",
+    "Ending",
+    "SandboxChoice",
+    "blocked_note",
+    "checked_sandbox",
+    "ended_at_timeout",
+    "run_command",
+]
+
+
+# Commands of ready tools under the policy of the personality that runs them.
+
+SandboxChoice: TypeAlias = CommandSandboxPort | Literal["policy", "required", "off"]
+"""`"policy"`: confined if the personality states a reach or a network policy. `"required"`: always,
+to the working directory if there is no policy. `"off"`: never, whatever the personality states."""
+
+_SHARED = CommandSandbox()
+_REFUSED_PATH = re.compile(
+    r"(?P<path>/[^\s:'\"`]+)['\"`]?:? *(?:\S+ )?"
+    r"(?:Permission denied|Read-only file system|Operation not permitted)"
+)
+_NAMED_PATHS = 3
+_PATH_IN_QUOTES = re.compile(
+    r"(?:Permission denied|Read-only file system|Operation not permitted): ['\"](?P<path>/[^'\"]+)"
+)
+_NO_NETWORK = re.compile(
+    r"could not resolve|temporary failure in name resolution|network is unreachable|"
+    r"name or service not known|nodename nor servname|getaddrinfo|no route to host",
+    re.IGNORECASE,
+)
+
+
+class Confinement:
+    """How the commands of one tool are confined."""
+
+    __slots__ = ("_is_off", "_is_required", "_sandbox", "_tool_name")
+
+    def __init__(self, choice: SandboxChoice, tool_name: str) -> None:
+        self._tool_name = tool_name
+        self._is_off = choice == "off"
+        self._is_required = choice == "required"
+        self._sandbox = _SHARED if isinstance(choice, str) else choice
+
+    @property
+    def is_available(self) -> bool:
+        """Whether commands can run: `False` if they must be confined and cannot be."""
+        return not self._is_required or self._sandbox.probe().level != "none"
+
+    def why_refused(self, personality: Personality) -> str:
+        """Why no command can run under a personality here; empty if commands can."""
+        if self._is_off:
+            return ""
+        return why_unconfined(self._tool_name, personality, self._sandbox)
+
+    def policy(self, context: ToolContext) -> SandboxPolicy | None:
+        """What the commands of this call may touch; `None` if nothing restricts them."""
+        if self._is_off:
+            return None
+        protection = getattr(context, "protection", DEFAULT_PROTECTION)
+        policy = sandbox_policy(context, None, protection)
+        if policy is None and self._is_required:
+            return SandboxPolicy(write=[context.working_dir], protection=protection)
+        return policy
+
+    def prepared(
+        self,
+        argv: Sequence[str],
+        policy: SandboxPolicy,
+        *,
+        directory: str,
+        environment: Mapping[str, str],
+    ) -> PreparedCommand:
+        """The confined command line; a refusal if this machine cannot confine it."""
+        try:
+            return self._sandbox.wrap(argv, policy, directory=directory, environment=environment)
+        except UnconfinedError as error:
+            reason = str(error).partition(": ")[2]
+            raise RefusalError(
+                f"{self._tool_name} cannot be confined here, and this personality requires it: "
+                f"{reason}",
+                "not_available",
+            ) from None
+
+
+def checked_sandbox(choice: object, tool_name: str) -> Confinement:
+    """The confinement of a tool; `ConfigError` for an unknown choice."""
+    if choice in ("policy", "required", "off") or callable(getattr(choice, "wrap", None)):
+        return Confinement(choice, tool_name)  # type: ignore[arg-type]
+    raise ConfigError(
+        f'`sandbox` must be "policy", "required", "off" or a command sandbox, got {choice!r}'
+    )
+
+
+def blocked_note(output: str, policy: SandboxPolicy) -> str:
+    """One sentence on what the sandbox blocked, as far as the output names it; else empty.
+
+    The sentence names at most three paths, in the order of the output.
+    """
+    tail = output[-8_000:]
+    refused = [*_REFUSED_PATH.finditer(tail), *_PATH_IN_QUOTES.finditer(tail)]
+    refused.sort(key=lambda match: match.start("path"))
+    paths = list(dict.fromkeys(match["path"] for match in refused))
+    if paths:
+        named, more = paths[:_NAMED_PATHS], len(paths) - _NAMED_PATHS
+        return f"The sandbox blocked {', '.join(named)}{f' and {more} more' if more > 0 else ''}."
+    if not policy.network and _NO_NETWORK.search(tail):
+        return (
+            "The sandbox gives commands of this personality no network: they get one only from a "
+            "policy that allows every host, not from a list of hosts."
+        )
+    return ""
+
+
+_ENVIRONMENT = {
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "NO_COLOR": "1",
+    "PAGER": "cat",
+    "TERM": "dumb",
+}
+_ENDED: Mapping[Containment, str] = {
+    "tree": "and everything that it started is ended",
+    "group": "and its process group are ended; a process that left the group runs on",
+    "process": "is ended; processes that it started run on",
+}
+MAY_RUN_ON: Mapping[Containment, str] = {
+    "tree": "Some of its processes could not be ended and may still be running.",
+    "group": "Processes that left its process group may still be running.",
+    "process": "Processes that it started may still be running.",
+}
+_COLOUR_SWITCHES = ("CLICOLOR_FORCE", "COLORTERM", "FORCE_COLOR", "PY_COLORS")
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a program ended, and its output."""
+
+    exit_code: int | None
+    """Negative: the signal that ended it; `None`: it was ended at the timeout."""
+    output: str
+    dropped_bytes: int
+    timeout_seconds: float
+    is_all_ended: bool = True
+    """After a timeout: whether certainly nothing that it started is running."""
+    note: str = ""
+    """What a sandbox blocked, if it is known."""
+    restored: Sequence[str] = ()
+    """Protected files that the program changed, and that are as they were before."""
+
+    @property
+    def sentence(self) -> str:
+        """How it ended, for a program that did not succeed."""
+        return f"{self._how} {self.note}".rstrip()
+
+    @property
+    def _how(self) -> str:
+        if self.exit_code is None:
+            text = f"Command was killed after {self.timeout_seconds:g} s: time was up."
+            return text if self.is_all_ended else f"{text} {MAY_RUN_ON[containment()]}"
+        if self.exit_code < 0:
+            name = _signal_name(-self.exit_code)
+            return f"Command was killed by signal {name} ({-self.exit_code})."
+        return f"Command exited with code {self.exit_code}."
+
+    @property
+    def error_fields(self) -> Mapping[str, Any]:
+        """The extra fields of the error result."""
+        if self.exit_code is not None:
+            return {"exit_code": self.exit_code}
+        fields: dict[str, Any] = {"exit_code": None, "timed_out": True}
+        return fields if self.is_all_ended else fields | {"may_still_run": True}
+
+    @property
+    def structured(self) -> dict[str, Any]:
+        """The fields for programs in either case."""
+        fields: dict[str, Any] = {"dropped_bytes": self.dropped_bytes} if self.dropped_bytes else {}
+        return fields | {"restored_files": [*self.restored]} if self.restored else fields
+
+
+def ended_at_timeout(what: str) -> str:
+    """What is ended at the timeout on this system, for the schema that the model reads."""
+    return f"Seconds after which {what} {_ENDED[containment()]}."
+
+
+async def run_command(
+    argv: Sequence[str],
+    context: ToolContext,
+    *,
+    directory: str,
+    timeout_seconds: float,
+    max_output_bytes: int,
+    variables: Mapping[str, str] | None = None,
+    confinement: Confinement | None = None,
+) -> Ending:
+    """Run a program as `run_process` does, with this process's environment and `variables`.
+
+    Under a `confinement` whose policy restricts the call it runs confined, with the few variables
+    that pass. A refusal is raised if it must be confined and cannot be.
+
+    Pagers, prompts and colours are switched off. At most `max_output_bytes` of the output are
+    kept, from its start and its end; it is reported to the user while it is written.
+
+    Raises:
+        OSError: The program cannot be started.
+        ValueError: The program or an argument contains a NUL character.
+
+    """
+    output = BoundedOutput(max_output_bytes)
+    progress = _progress(context)
+
+    def receive(piece: bytes) -> None:
+        output.add(piece)
+        progress.add(piece)
+
+    inherited = {name: value for name, value in os.environ.items() if name not in _COLOUR_SWITCHES}
+    own = _ENVIRONMENT | dict(variables or {})
+    policy = None if confinement is None else confinement.policy(context)
+    prepared = PreparedCommand([*argv], inherited | own)
+    if confinement is not None and policy is not None:
+        prepared = confinement.prepared(
+            argv, policy, directory=directory, environment=inherited | own
+        )
+        prepared.environment.update(own)
+    try:
+        end = await run_process(
+            prepared,
+            directory=directory,
+            timeout_seconds=timeout_seconds,
+            on_output=receive,
+        )
+    finally:
+        progress.finish()
+        restored = prepared.clean_up()
+    text, dropped = output.text()
+    if restored:
+        text += f"\n[The sandbox put protected files back: {', '.join(restored[:_NAMED_PATHS])}"
+        text += f" and {len(restored) - _NAMED_PATHS} more]\n" if restored[_NAMED_PATHS:] else "]\n"
+    note = "" if policy is None or end.status == 0 else blocked_note(text, policy)
+    return Ending(
+        end.status, text, dropped, timeout_seconds, end.is_all_ended, note, tuple(restored)
+    )
+
+
+def _progress(context: ToolContext) -> OutputProgress:
+    """Live output for the user, without the secrets that tools were given."""
+    make_stream = getattr(context, "secret_stream", None)
+    stream = None if make_stream is None else make_stream()
+    if stream is None:
+        return OutputProgress(lambda text: context.report(text, audience="user"))
+    report = context.report_searched  # type: ignore[attr-defined]
+    return OutputProgress(lambda text: report(text, audience="user"), stream)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "number"

@@ -1,0 +1,355 @@
+"""The tools `kanban_list`, `kanban_create` and `kanban_move`: one ticket board."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from ethos_registry._persistence.files import retried_while_locked
+from ethos_registry.tools._arguments import RefusalError, known_arguments, quoted, required_text
+from ethos_registry.types import _checks
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._result import ToolResult, ok
+from ethos_registry.types._tool import Tool
+
+__all__ = ["DEFAULT_STATUSES", "PRIORITIES", "Board", "Ticket", "kanban_tools"]
+
+
+# A ticket board in a SQLite file, for several threads and processes at once.
+
+Ticket = dict[str, str]
+"""`id, title, status, priority, updatedAt`: what the reducer of `kanban_list` reads."""
+
+_APPLICATION_ID = 0x4574686F
+"""Identifies a board, so that another program's database is never changed."""
+_VERSION = 1
+_BUSY_SECONDS = 10.0
+
+_CREATE = f"""
+CREATE TABLE ticket (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    title TEXT NOT NULL,
+    status TEXT NOT NULL,
+    priority TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+);
+PRAGMA application_id = {_APPLICATION_ID};
+PRAGMA user_version = {_VERSION}
+"""
+_COLUMNS = "number, title, status, priority, updated_at"
+
+
+class Board:
+    """Tickets in the order of their creation; every call is one short transaction.
+
+    A connection lives as long as its transaction, so that a board can be used from any thread and
+    after a fork. The file, its folder and its table are created at the first call; the file has
+    mode 0600. Writers wait for each other, at most 10 s.
+
+    Every method raises `RefusalError` if it cannot be served.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def tickets(self, status: str | None) -> list[Ticket]:
+        """All tickets, or those of one status."""
+        where, values = ("", ()) if status is None else (" WHERE status = ?", (status,))
+        with self._connection() as connection:
+            rows = connection.execute(
+                f"SELECT {_COLUMNS} FROM ticket{where} ORDER BY number", values
+            )
+            return [_ticket(row) for row in rows]
+
+    def create(self, title: str, status: str, priority: str) -> Ticket:
+        """Create a ticket."""
+        with self._transaction() as connection:
+            number = connection.execute(
+                "INSERT INTO ticket (title, status, priority, updated_at) VALUES (?, ?, ?, ?)",
+                (title, status, priority, _now()),
+            ).lastrowid
+            return _ticket(_row(connection, number))
+
+    def move(self, number: int, status: str) -> Ticket | None:
+        """Change the status of a ticket; `None` if it does not exist."""
+        with self._transaction() as connection:
+            connection.execute(
+                "UPDATE ticket SET status = ?, updated_at = ? WHERE number = ?",
+                (status, _now(), number),
+            )
+            row = _row(connection, number)
+            return None if row is None else _ticket(row)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._connection() as connection, _immediate(connection):
+            yield connection
+
+    @contextlib.contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with contextlib.closing(self._opened()) as connection:
+                self._prepare(connection)
+                yield connection
+        except sqlite3.Error as error:
+            raise RefusalError(
+                f"the board could not be used: {error}; nothing was changed", "execution_failed"
+            ) from None
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise RefusalError(
+                f"the folder of the board cannot be created: {reason}", "execution_failed"
+            ) from None
+        # SQLite would create it for everybody to read, and gives its journals the same mode.
+        with contextlib.suppress(OSError):
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        return sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        """Create the table in an empty file; refuse a file that is not a board of this version."""
+        if _markers(connection) == (_APPLICATION_ID, _VERSION):
+            return
+        if not _is_empty(connection):
+            self._check_is_ours(connection)
+            return
+        _use_write_ahead_log(connection)
+        with _immediate(connection):
+            if _is_empty(connection):
+                for statement in _CREATE.split(";"):
+                    connection.execute(statement)
+
+    def _check_is_ours(self, connection: sqlite3.Connection) -> None:
+        application_id, version = _markers(connection)
+        if application_id != _APPLICATION_ID:
+            raise RefusalError(
+                f"{quoted(self._path)} is a database of another program, not a board",
+                "execution_failed",
+            )
+        if version != _VERSION:
+            raise RefusalError(
+                f"the board has version {version}, this program knows {_VERSION}; update it",
+                "execution_failed",
+            )
+
+
+def _markers(connection: sqlite3.Connection) -> tuple[int, int]:
+    application_id = connection.execute("PRAGMA application_id").fetchone()[0]
+    return application_id, connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    return tables == 0 and _markers(connection) == (0, 0)
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """Let readers and a writer work at once; SQLite refuses the switch instead of waiting."""
+    retried_while_locked(
+        lambda: connection.execute("PRAGMA journal_mode = WAL").close(), _BUSY_SECONDS
+    )
+
+
+@contextlib.contextmanager
+def _immediate(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that writes from its start: one that began with a read could not wait."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _row(connection: sqlite3.Connection, number: int | None) -> Any:
+    query = f"SELECT {_COLUMNS} FROM ticket WHERE number = ?"
+    return connection.execute(query, (number,)).fetchone()
+
+
+def _ticket(row: tuple[int, str, str, str, str]) -> Ticket:
+    number, title, status, priority, updated_at = row
+    return {
+        "id": f"T-{number}",
+        "title": title,
+        "status": status,
+        "priority": priority,
+        "updatedAt": updated_at,
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+DEFAULT_STATUSES = ("todo", "doing", "blocked", "review", "done", "cancelled", "archived")
+"""The columns; `done`, `cancelled` and `archived` need no more work."""
+PRIORITIES = ("urgent", "high", "medium", "low")
+_DEFAULT_PRIORITY = "medium"
+_MAX_TITLE_CHARS = 300
+_MAX_DIGITS = 15
+
+_Execute = Callable[[Mapping[str, Any]], ToolResult]
+
+
+def kanban_tools(
+    database: str | os.PathLike[str], *, statuses: Sequence[str] = DEFAULT_STATUSES
+) -> list[Tool]:
+    """`kanban_create`, `kanban_list` and `kanban_move`, in the toolset `kanban`, on one board.
+
+    `database` is a SQLite file for the board alone, created at the first call with mode 0600;
+    several threads and processes can share it. `statuses` are the columns; new tickets start in
+    the first.
+
+    `kanban_list(status?)` returns a compact JSON array of the tickets in the order of their
+    creation; `kanban_create(title, status?, priority?)` and `kanban_move(id, status)` with the
+    ticket. A ticket has the fields `id` (`T-1`), `title`, `status`, `priority` (urgent, high,
+    medium or low) and `updatedAt` (ISO 8601, UTC, such as `2026-01-31T09:05:00.000Z`).
+    `structured` is the ticket, or `tickets`, their number.
+    """
+    path = os.path.abspath(_checks.path(database, "database"))
+    columns = _checks.strings(statuses, "statuses")
+    if not columns or len(set(columns)) < len(columns) or not all(map(str.strip, columns)):
+        raise ConfigError(f"`statuses` must be distinct names, at least one: {columns!r}")
+    board = Board(path)
+    return [
+        _tool(
+            "kanban_create",
+            "Add a ticket to the board.",
+            {
+                "title": {"type": "string", "description": "What is to be done, in one line."},
+                "status": _choice(columns, f"Default: {columns[0]}."),
+                "priority": _choice(PRIORITIES, f"Default: {_DEFAULT_PRIORITY}."),
+            },
+            ("title",),
+            lambda values: _create(board, values, columns),
+        ),
+        _tool(
+            "kanban_list",
+            "List the tickets of the board.",
+            {"status": _choice(columns, "List only these. Default: all.")},
+            (),
+            lambda values: _list(board, values, columns),
+            idempotent=True,
+        ),
+        _tool(
+            "kanban_move",
+            "Move a ticket of the board to another status.",
+            {
+                "id": {"type": "string", "description": "Id of the ticket, such as `T-1`."},
+                "status": _choice(columns, "The new status."),
+            },
+            ("id", "status"),
+            lambda values: _move(board, values, columns),
+        ),
+    ]
+
+
+def _tool(
+    name: str,
+    description: str,
+    properties: Mapping[str, Any],
+    required: Sequence[str],
+    answer: _Execute,
+    *,
+    idempotent: bool = False,
+) -> Tool:
+    def execute(args: Any, context: ToolContext) -> ToolResult:
+        try:
+            return answer(known_arguments(args, tuple(properties), name))
+        except RefusalError as refusal:
+            return refusal.error
+
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": list(required),
+        "additionalProperties": False,
+    }
+    return Tool(
+        name,
+        description,
+        schema,
+        execute,
+        toolset="kanban",
+        max_result_chars=20_000,
+        idempotent=idempotent,
+    )
+
+
+def _choice(choices: Sequence[str], description: str) -> Mapping[str, Any]:
+    return {"type": "string", "enum": list(choices), "description": description}
+
+
+def _create(board: Board, values: Mapping[str, Any], columns: Sequence[str]) -> ToolResult:
+    title = " ".join(required_text(values, "title", "Fix the login page").split())
+    if len(title) > _MAX_TITLE_CHARS:
+        raise RefusalError(
+            f"`title` must have at most {_MAX_TITLE_CHARS} characters, got {len(title)}; shorten it"
+        )
+    if any(unicodedata.category(character) in ("Cc", "Cs") for character in title):
+        raise RefusalError(
+            f"`title` holds a control character or a lone surrogate: {quoted(title)}"
+        )
+    status = _chosen(values, "status", columns) or columns[0]
+    priority = _chosen(values, "priority", PRIORITIES) or _DEFAULT_PRIORITY
+    return _answer(board.create(title, status, priority))
+
+
+def _list(board: Board, values: Mapping[str, Any], columns: Sequence[str]) -> ToolResult:
+    tickets = board.tickets(_chosen(values, "status", columns))
+    return ok(_compact(tickets), structured={"tickets": len(tickets)})
+
+
+def _move(board: Board, values: Mapping[str, Any], columns: Sequence[str]) -> ToolResult:
+    wanted = values.get("id")
+    number = _ticket_number(wanted)
+    status = _chosen(values, "status", columns)
+    if status is None:
+        raise RefusalError(f"`status` is missing; give one of {', '.join(columns)}")
+    ticket = board.move(number, status)
+    if ticket is None:
+        raise RefusalError(f"there is no ticket {quoted(wanted)}; kanban_list shows all ids")
+    return _answer(ticket)
+
+
+def _ticket_number(value: object) -> int:
+    """The number in an id; the letter is optional."""
+    text = str(value).strip().upper().removeprefix("T-")
+    if isinstance(value, bool) or not isinstance(value, str | int) or not text.isascii():
+        raise RefusalError(
+            "`id` must be the id of a ticket, such as `T-1`; kanban_list shows all ids"
+        )
+    if not text.isdigit() or len(text) > _MAX_DIGITS:
+        raise RefusalError(f"there is no ticket {quoted(value)}; ids look like `T-1`")
+    return int(text)
+
+
+def _chosen(values: Mapping[str, Any], name: str, choices: Sequence[str]) -> str | None:
+    """One of the choices, case-insensitive; `None` if absent."""
+    if name not in values:
+        return None
+    value = values[name]
+    for choice in choices:
+        if isinstance(value, str) and value.strip().casefold() == choice.casefold():
+            return choice
+    raise RefusalError(f"`{name}` must be one of {', '.join(choices)}, got {quoted(value)}")
+
+
+def _answer(ticket: Ticket) -> ToolResult:
+    return ok(_compact(ticket), structured=ticket)
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

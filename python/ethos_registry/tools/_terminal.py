@@ -1,0 +1,193 @@
+"""The tool `terminal`: one shell command in the working directory."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ethos_registry.tools._arguments import (
+    RefusalError,
+    known_arguments,
+    optional_number,
+    quoted,
+    required_text,
+    resolve_below,
+    working_directory,
+)
+from ethos_registry.tools._command import (
+    Confinement,
+    SandboxChoice,
+    checked_sandbox,
+    ended_at_timeout,
+    run_command,
+)
+from ethos_registry.types import _checks
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._policy import binds_itself, without_confinement
+from ethos_registry.types._result import ToolResult, err, ok
+from ethos_registry.types._tool import Tool
+
+__all__ = ["DEFAULT_MAX_OUTPUT_BYTES", "MAX_TIMEOUT_SECONDS", "terminal_tool"]
+
+
+DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024
+"""Half of it from the start of the output, half from the end."""
+DEFAULT_TIMEOUT_SECONDS = 120.0
+MAX_TIMEOUT_SECONDS = 3_600.0
+"""The longest timeout that a model can request."""
+_REGISTRY_MARGIN_SECONDS = 10.0
+
+
+def terminal_tool(
+    *,
+    max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES,
+    default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+    shell: str | None = None,
+    sandbox: SandboxChoice = "policy",
+) -> Tool:
+    """The tool `terminal(command, timeout_seconds?, cwd?)`, in the toolset `terminal`.
+
+    Runs `shell -c command` (by default bash, else sh; on Windows `cmd.exe /c`) in the context's
+    `working_dir`, or in a `cwd` below it: the start is confined, what the command does is not.
+    Standard input is empty; output and errors are one stream, never stripped, reported to the user
+    while the command runs. Over `max_output_bytes` the middle is left out.
+
+    Exit status 0: `ok(output, structured={"exit_code": 0})`. Anything else is an error
+    `execution_failed` whose first line states how the command ended, followed by the output, with
+    the extra field `exit_code`: the status, `-N` for signal N, `None` with `timed_out=True` after
+    a timeout. If bytes were left out, `structured["dropped_bytes"]` is their number.
+
+    Under a personality that states `fs_reach` or `network` the command runs confined to them, or
+    not at all: see `CommandSandbox`. `sandbox="required"` confines every command, to the working
+    directory if there is no policy, and hides the tool where that is impossible;
+    `sandbox="off"` confines none.
+
+    The tool has its own timeout (`timeout_seconds` of the call, at most an hour), so that the
+    output until then is not lost; the registry's timeout is longer. Timeout, abort, cancellation
+    and the end of this process, even by `kill -9`, end everything that the command started: on
+    Linux whatever it did to escape, on other POSIX systems its process group, on Windows only the
+    shell. Where processes may have survived, the error has `may_still_run=True`. Background
+    processes of a command that exits by itself run on until this process ends.
+    """
+    limit = int(_checks.finite_number(max_output_bytes, "max_output_bytes", minimum=1, whole=True))
+    default_timeout = float(
+        _checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
+    )
+    shell = None if shell is None else _checks.path(shell, "shell")
+    confinement = checked_sandbox(sandbox, "terminal")
+
+    async def execute(args: Any, context: ToolContext) -> ToolResult:
+        try:
+            request = _request(args, context, default_timeout)
+            argv = _argv(shell, request.command)
+            return await _run(request, context, argv, limit, confinement)
+        except RefusalError as refusal:
+            return refusal.error
+
+    if sandbox == "off":
+        without_confinement(execute)
+    else:
+        binds_itself(execute, confinement.why_refused)
+    return Tool(
+        "terminal",
+        "Run a shell command in the working directory and return its output. There is no input "
+        "and no screen: interactive programs do not work.",
+        _schema(default_timeout),
+        execute,
+        toolset="terminal",
+        max_result_chars=20_000,
+        output_is_untrusted=True,
+        timeout_seconds=max(MAX_TIMEOUT_SECONDS, default_timeout) + _REGISTRY_MARGIN_SECONDS,
+        is_available=(lambda: confinement.is_available) if sandbox == "required" else None,
+    )
+
+
+def _schema(default_timeout: float) -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "description": "The command line, as for `bash -c`."},
+            "timeout_seconds": {
+                "type": "number",
+                "exclusiveMinimum": 0,
+                "maximum": MAX_TIMEOUT_SECONDS,
+                "description": f"{ended_at_timeout('the command')} Default: {default_timeout:g}.",
+            },
+            "cwd": {
+                "type": "string",
+                "description": "Folder to run in, inside the working directory. Default: itself.",
+            },
+        },
+        "required": ["command"],
+        "additionalProperties": False,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    command: str
+    timeout_seconds: float
+    directory: str
+
+
+def _request(args: Any, context: ToolContext, default_timeout: float) -> _Request:
+    values = known_arguments(args, ("command", "timeout_seconds", "cwd"), "terminal")
+    command = required_text(values, "command", "ls -la")
+    timeout = optional_number(values, "timeout_seconds", maximum=MAX_TIMEOUT_SECONDS)
+    root = working_directory(context.working_dir)
+    directory = root
+    if "cwd" in values:
+        path = required_text(values, "cwd", "src")
+        directory = resolve_below(root, path)
+        if not os.path.isdir(directory):
+            raise RefusalError(f"`cwd` {quoted(path)} is not a folder in the working directory")
+    return _Request(command, default_timeout if timeout is None else timeout, directory)
+
+
+def _argv(shell: str | None, command: str) -> tuple[str, ...]:
+    if shell is not None:
+        return (shell, "-c", command)
+    if sys.platform == "win32":
+        return (os.environ.get("COMSPEC", "cmd.exe"), "/d", "/c", command)
+    return (shutil.which("bash") or "/bin/sh", "-c", command)
+
+
+async def _run(
+    request: _Request,
+    context: ToolContext,
+    argv: tuple[str, ...],
+    max_output_bytes: int,
+    confinement: Confinement,
+) -> ToolResult:
+    try:
+        ending = await run_command(
+            argv,
+            context,
+            directory=request.directory,
+            timeout_seconds=request.timeout_seconds,
+            max_output_bytes=max_output_bytes,
+            confinement=confinement,
+        )
+    except (OSError, ValueError) as error:
+        raise _not_started(error, argv[0]) from None
+    if ending.exit_code == 0:
+        return ok(ending.output, structured={"exit_code": 0} | ending.structured)
+    return err(
+        f"{ending.sentence}\n{ending.output}",
+        structured=ending.structured or None,
+        **ending.error_fields,
+    )
+
+
+def _not_started(error: OSError | ValueError, shell: str) -> RefusalError:
+    if isinstance(error, ValueError):
+        return RefusalError("`command` contains a NUL or a lone surrogate, which is not possible")
+    if error.errno == errno.E2BIG:
+        return RefusalError("`command` is too long; write it to a file and run that")
+    reason = error.strerror or type(error).__name__
+    return RefusalError(f"{quoted(shell)} could not be started: {reason}", "execution_failed")

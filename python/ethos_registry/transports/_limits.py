@@ -1,0 +1,122 @@
+"""What one worker process may use."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from ethos_registry.capabilities._sandbox import (
+    CommandSandbox,
+    CommandSandboxPort,
+    PreparedCommand,
+    SandboxPolicy,
+)
+from ethos_registry.types import _checks
+
+__all__ = ["PoolSettings", "WorkerLimits", "apply_limits", "begin_cpu_limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLimits:
+    """Limits that the system enforces on each worker process; `None` for no limit.
+
+    >>> WorkerLimits(memory_bytes=2 << 30, cpu_seconds=60).open_files
+    """
+
+    memory_bytes: int | None = None
+    """Address space. What does not fit raises `MemoryError` in the tool, or ends the worker."""
+    cpu_seconds: int | None = None
+    """CPU time from the start of a call; the worker is ended when it is used up."""
+    open_files: int | None = None
+    file_bytes: int | None = None
+    """The largest file that a tool may write."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None:
+                _checks.finite_number(value, field.name, minimum=1, whole=True)
+
+
+def apply_limits(limits: dict[str, Any]) -> None:
+    """Limit this process, which is a worker."""
+    import resource
+
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for name, number in (
+        ("memory_bytes", resource.RLIMIT_AS),
+        ("open_files", resource.RLIMIT_NOFILE),
+        ("file_bytes", resource.RLIMIT_FSIZE),
+    ):
+        value = limits.get(name)
+        if value is not None:
+            resource.setrlimit(number, (value, value))
+
+
+def begin_cpu_limit(seconds: int | None) -> None:
+    """From now on this process may use so much CPU time."""
+    if seconds is None:
+        return
+    import resource
+
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    soft = int(usage.ru_utime + usage.ru_stime) + seconds + 1
+    hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+    resource.setrlimit(resource.RLIMIT_CPU, (soft, hard))
+
+
+# The settings of a pool of worker processes.
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSettings:
+    """What `ProcessTransport` was given, checked."""
+
+    tools: tuple[str, ...]
+    workers: int
+    calls_per_worker: int
+    max_pending: int
+    queue_seconds: float | None
+    start_seconds: float
+    cancel_grace_seconds: float
+    max_result_bytes: int
+    limits: WorkerLimits
+    sandbox: SandboxPolicy | None
+    command_sandbox: CommandSandboxPort | None
+    directory: str | None
+    environment: Mapping[str, str] | None
+
+    def for_worker(self) -> str:
+        """What the worker reads, as JSON."""
+        return json.dumps(
+            {
+                "path": self.import_path(),
+                "tools": self.tools,
+                "limits": dataclasses.asdict(self.limits),
+                "max_result_bytes": self.max_result_bytes,
+            }
+        )
+
+    def import_path(self) -> list[str]:
+        """Where this process imports from, as absolute paths."""
+        return [os.path.abspath(entry) for entry in sys.path]
+
+    def wrapped(self, argv: Sequence[str]) -> PreparedCommand:
+        """The command of a worker inside the sandbox."""
+        assert self.sandbox is not None
+        sandbox = CommandSandbox() if self.command_sandbox is None else self.command_sandbox
+        imported = [path for path in self.import_path() if os.path.exists(path)]
+        policy = dataclasses.replace(self.sandbox, read=[*self.sandbox.read, *imported])
+        return sandbox.wrap(
+            argv,
+            policy,
+            directory=self.directory or os.getcwd(),
+            environment=os.environ if self.environment is None else self.environment,
+        )

@@ -1,0 +1,372 @@
+"""Running tools behind an MCP gateway: in another trust domain."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import AsyncIterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from functools import partial
+from typing import Any, Self
+
+from ethos_registry.mcp._connection import Connection
+from ethos_registry.mcp._definitions import RemoteDefinition, ServerTools
+from ethos_registry.mcp._results import (
+    ConnectionLostError,
+    SessionEndedError,
+    one_line,
+    session_ended,
+)
+from ethos_registry.mcp._server import McpServer, SecretSource
+from ethos_registry.mcp._stdio import LogFile
+from ethos_registry.transports._caller_queue import CallerQueue
+from ethos_registry.types import _checks
+from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
+from ethos_registry.types._context import ToolProgressEvent
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._result import ERROR_CODES, ERROR_REASONS, ToolError, ToolResult
+from ethos_registry.types._transport import (
+    LiveContext,
+    ToolExecuteRequest,
+    ToolTransport,
+    TransportItem,
+    TransportProgress,
+    TransportReply,
+    TransportTraits,
+    may_have_run,
+    not_started,
+)
+
+__all__ = ["GatewayLink", "McpTransport"]
+
+
+# The connection of a transport to a gateway, and one call over it.
+
+_META = "ethos-registry/"
+
+
+class GatewayLink(Connection):
+    """Sends requests of a transport; on the loop where it was made."""
+
+    def __init__(self, server: McpServer, secrets: SecretSource) -> None:
+        self._digests: dict[str, str | None] = {}
+        """The tools of the gateway, and the version of each that it states."""
+        super().__init__(server, secrets, LogFile(None), self._listed)
+
+    def _listed(self, listing: ServerTools) -> None:
+        self._digests = {
+            name: _stated_digest(definition) for name, definition in listing.definitions.items()
+        }
+
+    async def send(self, queue: CallerQueue, index: int, ready_seconds: float) -> None:
+        """Send one request, and put its events and its reply."""
+        request = queue.requests[index]
+        problem = await self._obstacle(request, ready_seconds)
+        if problem:
+            queue.refuse(index, problem)
+            return
+        for is_last in (not request.idempotent, True):
+            client = await self._next_client() if is_last and request.idempotent else self._client
+            if client is None:
+                break
+            try:
+                queue.put(await self._answer(client, queue, index))
+            except SessionEndedError:
+                self._lose(client)
+                queue.refuse(index, session_ended(self.server.name))
+                return
+            except ConnectionLostError:
+                self._lose(client)
+                if is_last:
+                    break
+            else:
+                return
+        text = f"the connection to MCP server {self.server.name} was lost"
+        queue.put(TransportReply(index, may_have_run(request.name, text)))
+
+    async def _obstacle(self, request: ToolExecuteRequest, ready_seconds: float) -> str:
+        """Why the request cannot be sent; empty if it can."""
+        if request.obstacle is not None:
+            return f"`{request.obstacle}` of the context cannot be sent to an MCP server"
+        if not isinstance(request.args, Mapping):
+            return "its arguments cannot be sent: MCP takes an object"
+        if self._client is None:
+            await self.wait_settled(ready_seconds)
+            if self.state == "failed":  # perhaps it was lost, and pauses before the next attempt
+                await self.reconnect()
+        if self._client is None:
+            return self._not_ready()
+        if request.name not in self._digests:
+            return f"MCP server {self.server.name} has no tool `{request.name}`"
+        stated = self._digests[request.name]
+        if request.tool_digest and stated is not None and stated != request.tool_digest:
+            return f"MCP server {self.server.name} has another version of `{request.name}`"
+        return ""
+
+    async def _answer(self, client: Any, queue: CallerQueue, index: int) -> TransportReply:
+        import anyio
+        from mcp.shared.exceptions import MCPError
+        from pydantic import ValidationError
+
+        from ethos_registry.mcp._results import from_mcp_result as tool_result
+        from ethos_registry.mcp._sdk_calls import invalid_result, raise_if_lost
+
+        request = queue.requests[index]
+
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            percent = 100 * progress / total if total else None
+            text = one_line(message) if message else f"{progress:g}"
+            event = ToolProgressEvent(text, request.name, percent, "user")
+            queue.put(TransportProgress(index, event))
+
+        try:
+            answer = await client.call_tool(
+                request.name,
+                dict(request.args),
+                None,
+                report,
+                meta=_call_meta(request),
+            )
+        except MCPError as error:
+            raise_if_lost(error)
+            problem = f"MCP server {self.server.name}: {one_line(error.message, 500)}"
+            return TransportReply(index, may_have_run(request.name, problem))
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            raise ConnectionLostError from None
+        except (RuntimeError, ValidationError) as error:
+            return TransportReply(index, ToolError(f"Tool {request.name}: {invalid_result(error)}"))
+        return _reply(index, request.name, tool_result(answer), dict(answer.meta or {}))
+
+
+def _call_meta(request: ToolExecuteRequest) -> dict[str, str]:
+    meta = {f"{_META}toolCallId": request.tool_call_id}
+    if request.tool_digest:  # it is compared there too: the list may have changed since
+        meta[f"{_META}toolDigest"] = request.tool_digest
+    return meta
+
+
+def _stated_digest(definition: RemoteDefinition) -> str | None:
+    """The version of a tool that a gateway states; other servers state none."""
+    stated = definition.meta.get(f"{_META}toolDigest")
+    return stated if isinstance(stated, str) else None
+
+
+def _reply(index: int, name: str, result: ToolResult, meta: dict[str, Any]) -> TransportReply:
+    """The result with what the gateway reports about it."""
+    code, reason = meta.get(f"{_META}code"), meta.get(f"{_META}reason")
+    was_started = True
+    if isinstance(result, ToolError) and code in ERROR_CODES:
+        known = reason if reason in ERROR_REASONS else None
+        was_started = code == "execution_failed"
+        result = replace(result, code=code, reason=known)
+        if code == "not_available" and known is None:
+            result = replace(not_started(name, result.text), content=result.content)
+    cut_from = meta.get(f"{_META}truncatedFrom")
+    raw_chars = cut_from if type(cut_from) is int and cut_from >= 0 else None
+    return TransportReply(index, result, was_started, raw_chars)
+
+
+_CLOSE_SECONDS = 15.0
+
+
+class McpTransport(ToolTransport):
+    """Runs tools of a registry that another process or machine serves; needs the extra `mcp`.
+
+    The other side is `ethos-registry serve`, or an `McpGateway`. The gates of this registry are
+    judged here; the gateway judges its own personality again. Only the tool's name, its arguments
+    and the id of the call are sent: session, working directory and secrets stay here. A call whose
+    connection is lost is answered "it may have run"; a tool that is `idempotent` is sent once more.
+    Timeouts are those of this registry.
+
+    Args:
+        server: Where the gateway is: a command, a URL or a server object.
+        secrets: The values of `secret:NAME` in its environment and headers.
+        ready_timeout_seconds: How long a call waits for the connection before it is answered
+            `not_available`.
+
+    Raises:
+        ConfigError: A setting is wrong.
+
+    >>> from ethos_registry import ToolRegistry
+    >>> from ethos_registry.mcp import McpServer
+    >>> far = McpTransport(McpServer(name="render", url="https://render.example/mcp/agent"))
+    >>> registry = ToolRegistry(transports={"toolset:render": far})
+    >>> far.close()
+
+    """
+
+    def __init__(
+        self,
+        server: McpServer,
+        *,
+        secrets: SecretSource | None = None,
+        ready_timeout_seconds: float = 30.0,
+    ) -> None:
+        from ethos_registry.mcp._server import McpServer
+
+        if not isinstance(server, McpServer):
+            raise ConfigError(f"`server` must be an McpServer, got {type(server).__name__}")
+        self._server = server
+        self._secrets = secrets
+        self._ready_seconds = _checks.finite_number(ready_timeout_seconds, "ready_timeout_seconds")
+        self._traits = TransportTraits("mcp", reduces_results=True)
+        self._lock = threading.Lock()
+        self._thread: _LinkThread | None = None
+        self._is_closed = False
+
+    @property
+    def traits(self) -> TransportTraits:
+        """Remote; results may have been reduced by the gateway."""
+        return self._traits
+
+    def __repr__(self) -> str:
+        return f"McpTransport({self._server!r})"
+
+    def _running(self) -> _LinkThread | None:
+        with self._lock:
+            if self._is_closed:
+                return None
+            if self._thread is None or self._thread.process_id != os.getpid():
+                self._thread = _LinkThread(self._server, self._secrets or _no_secrets)
+            return self._thread
+
+    async def execute_many(
+        self,
+        requests: Sequence[ToolExecuteRequest],
+        signal: AbortSignal,
+        *,
+        live: LiveContext | None = None,
+    ) -> AsyncIterator[TransportItem]:
+        """Send the requests to the gateway; see `ToolTransport.execute_many`."""
+        queue = CallerQueue(requests)
+        thread = None if signal.aborted else self._running()
+        problem = "the turn was aborted" if signal.aborted else "the transport was closed"
+        running: dict[int, Future[None]] = {}
+        for index, request in enumerate(requests):
+            why = problem if thread is None else _not_json(request)
+            if why or thread is None:
+                queue.refuse(index, why)
+                continue
+            sent = thread.send(queue, index, self._ready_seconds)
+            if sent is None:
+                queue.refuse(index, problem)
+            else:
+                running[index] = sent
+        unlinks = [signal.add_listener(partial(_stop_all, queue, running))]
+        for index, one in enumerate(() if live is None else live.signals):
+            if one is not NEVER_ABORTED and index in running:
+                unlinks.append(one.add_listener(partial(_stop, queue, index, running[index])))
+        try:
+            async for item in queue.items():
+                yield item
+        finally:
+            for unlink in unlinks:
+                unlink()
+            for future in running.values():
+                future.cancel()
+
+    def close(self) -> None:
+        """End the connection; calls that run are answered with "it may have run"."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+            self._is_closed = True
+        if thread is not None and thread.process_id == os.getpid():
+            thread.close()
+
+    async def aclose(self) -> None:
+        """`close`, without blocking the loop."""
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+class _LinkThread:
+    """A loop of its own, so that one connection serves the loops of all callers."""
+
+    def __init__(self, server: McpServer, secrets: SecretSource) -> None:
+        self.process_id = os.getpid()
+        self._loop = asyncio.new_event_loop()
+        self._link: GatewayLink | None = None
+        self._server, self._secrets = server, secrets
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self._thread = threading.Thread(
+            target=self._run, name=f"mcp transport {server.name}", daemon=True
+        )
+        self._thread.start()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.close()
+
+    def send(self, queue: CallerQueue, index: int, ready_seconds: float) -> Future[None] | None:
+        """Send a request on the loop of the link; `None` if that is closed."""
+        with self._lock:
+            if self._is_closed:
+                return None
+            sending = self._send(queue, index, ready_seconds)
+            return asyncio.run_coroutine_threadsafe(sending, self._loop)
+
+    async def _send(self, queue: CallerQueue, index: int, ready_seconds: float) -> None:
+        try:
+            if self._link is None:
+                self._link = GatewayLink(self._server, self._secrets)
+            await self._link.send(queue, index, ready_seconds)
+        except asyncio.CancelledError:
+            queue.stop(index)
+            raise
+        except Exception as error:  # the package `mcp` is missing, a secret cannot be resolved
+            queue.refuse(index, f"{type(error).__name__}: {error}")
+
+    def close(self) -> None:
+        """End the connection, its process and the thread."""
+        with self._lock:
+            self._is_closed = True
+        closing = asyncio.run_coroutine_threadsafe(self._close(), self._loop)
+        try:
+            closing.result(_CLOSE_SECONDS)
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(_CLOSE_SECONDS)
+
+    async def _close(self) -> None:
+        if self._link is not None:
+            await self._link.close()
+        current = asyncio.current_task()
+        tasks = [task for task in asyncio.all_tasks() if task is not current]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _stop(queue: CallerQueue, index: int, running: Future[None]) -> None:
+    # The reply comes first: the cancelled task may take a moment.
+    queue.stop(index)
+    running.cancel()
+
+
+def _stop_all(queue: CallerQueue, running: dict[int, Future[None]]) -> None:
+    for index, future in running.items():
+        _stop(queue, index, future)
+
+
+def _not_json(request: ToolExecuteRequest) -> str:
+    """Why the arguments cannot be sent; empty if they can."""
+    try:
+        json.dumps(request.args, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        return f"its arguments cannot be sent: {error}"
+    return ""
+
+
+def _no_secrets(reference: str, /) -> str | None:
+    return None

@@ -1,0 +1,488 @@
+"""A pool of worker processes: which call goes to which worker, and what becomes of it.
+
+All of it runs on one thread with a loop of its own, so that a pool serves the loops of many turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ethos_registry.transports._limits import PoolSettings
+from ethos_registry.transports._worker_link import (
+    PoolBatch,
+    PoolCall,
+    WorkerLink,
+    cancel_line,
+    request_line,
+)
+from ethos_registry.types._context import ToolProgressEvent
+from ethos_registry.types._result import ToolError
+from ethos_registry.types._transport import (
+    PROTOCOL_VERSION,
+    TransportItem,
+    TransportProgress,
+    TransportReply,
+    TransportStarted,
+    may_have_run,
+    not_started,
+)
+
+__all__ = ["CallQueue", "WorkerPool"]
+
+
+# The calls that wait for a worker, and which worker each may have.
+
+
+class CallQueue:
+    """Plain functions and async tools wait apart: a plain one needs a worker of its own."""
+
+    def __init__(self, calls_per_worker: int) -> None:
+        self.tools: dict[str, list[Any]] | None = None
+        """What the workers offer; `None` until the first one has reported it."""
+        self._calls_per_worker = calls_per_worker
+        self._numbers = itertools.count(1)
+        self._plain: deque[PoolCall] = deque()
+        self._async: deque[PoolCall] = deque()
+
+    def __len__(self) -> int:
+        return len(self._plain) + len(self._async)
+
+    def add(self, call: PoolCall) -> str:
+        """Queue a call. Returns why no worker can run it, or an empty string."""
+        if not call.number:
+            call.number = next(self._numbers)
+        queue = self._async
+        if self.tools is not None:
+            name, digest = call.request.name, call.request.tool_digest
+            offered = self.tools.get(name)
+            if offered is None:
+                return f"the workers do not offer `{name}`"
+            if digest and offered[0] != digest:
+                return f"the workers have another version of `{name}`"
+            queue = self._plain if offered[1] else self._async
+        queue.append(call)
+        return ""
+
+    def take_all(self) -> list[PoolCall]:
+        """Every call, in the order of arrival; none waits after."""
+        calls = sorted((*self._plain, *self._async), key=_number)
+        self._plain.clear()
+        self._async.clear()
+        return calls
+
+    def take_batch(self, batch: PoolBatch) -> list[PoolCall]:
+        """The calls of a batch; they do not wait after."""
+        calls = [call for call in (*self._plain, *self._async) if call.batch is batch]
+        for call in calls:
+            self.remove(call)
+        return calls
+
+    def remove(self, call: PoolCall) -> bool:
+        """Whether the call waited; it does not after."""
+        for queue in (self._plain, self._async):
+            if call in queue:
+                queue.remove(call)
+                return True
+        return False
+
+    def place(self, ready: Iterable[WorkerLink]) -> dict[WorkerLink, list[PoolCall]]:
+        """The calls that can start now, by the workers that get them."""
+        placed: dict[WorkerLink, list[PoolCall]] = {}
+        if self.tools is None:
+            return placed
+        workers = list(ready)
+        while self._plain:
+            idle = next((worker for worker in workers if not worker.calls), None)
+            if idle is None:
+                break
+            idle.has_plain_call = True
+            _assign(idle, self._plain.popleft(), placed)
+        self._place_async([worker for worker in workers if not worker.has_plain_call], placed)
+        return placed
+
+    def _place_async(
+        self, workers: list[WorkerLink], placed: dict[WorkerLink, list[PoolCall]]
+    ) -> None:
+        """Spread async calls over the workers that run no plain function.
+
+        A plain function that waits gets the worker with the fewest calls as soon as they end:
+        calls that came after it do not go there.
+        """
+        while self._async and workers:
+            call = self._async[0]
+            worker = min(workers, key=_load)
+            if self._plain and self._plain[0].number < call.number:
+                workers = [each for each in workers if each is not worker]
+                if not workers:
+                    return
+                worker = min(workers, key=_load)
+            if len(worker.calls) >= self._calls_per_worker:
+                return
+            _assign(worker, self._async.popleft(), placed)
+
+
+def _assign(worker: WorkerLink, call: PoolCall, placed: dict[WorkerLink, list[PoolCall]]) -> None:
+    worker.calls[call.number] = call
+    placed.setdefault(worker, []).append(call)
+
+
+def _load(worker: WorkerLink) -> int:
+    return len(worker.calls)
+
+
+def _number(call: PoolCall) -> int:
+    return call.number
+
+
+_CLOSE_SECONDS = 5.0
+_REPORT_SECONDS = 0.005
+_RESPOND_SECONDS = 5.0
+"""A worker that writes nothing for that long after it was asked to stop a call is blocked."""
+
+
+class WorkerPool:
+    """The workers and the calls that wait for one."""
+
+    def __init__(self, settings: PoolSettings) -> None:
+        self._settings = settings
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="ethos-registry-pool", daemon=True)
+        self._queue = CallQueue(settings.calls_per_worker)
+        self._workers: list[WorkerLink] = []
+        self._is_closed = False
+        self._unflushed: list[PoolBatch] = []
+        self._accepted: list[PoolCall] = []
+        self._reports_soon = False
+        self._ready_waiters: list[tuple[int, Callable[[str], None]]] = []
+        self._thread.start()
+
+    # From any thread
+
+    def post(self, callback: Callable[..., object], *arguments: Any) -> bool:
+        """Run a callback on the pool's thread; false if the pool is closed."""
+        try:
+            self._loop.call_soon_threadsafe(callback, *arguments)
+        except RuntimeError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """End the workers, answer what waits, stop the thread. Blocks until they have ended."""
+        workers: list[WorkerLink] = []
+        done = threading.Event()
+
+        def stop() -> None:
+            workers.extend(self._workers)
+            self._close_now()
+            done.set()
+
+        if self.post(stop):
+            done.wait(_CLOSE_SECONDS)
+            for worker in workers:
+                worker.wait_ended(_CLOSE_SECONDS)
+            self.post(self._loop.stop)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(_CLOSE_SECONDS)
+
+    # The thread of the pool
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+            # What was posted since: calls are refused, sockets of workers that ended are closed.
+            self._loop.run_until_complete(asyncio.sleep(0.01))
+        finally:
+            self._loop.close()
+
+    def _close_now(self) -> None:
+        self._is_closed = True
+        for call in self._queue.take_all():
+            self._refuse(call, "the transport was closed")
+        for worker in self._workers:
+            for call in worker.calls.values():
+                self._reply(call, may_have_run(call.request.name, "the transport was closed"))
+            worker.calls.clear()
+            worker.kill()
+        self._flush_all()
+
+    def submit(self, batch: PoolBatch) -> None:
+        """Queue the calls of a batch, as far as there is room."""
+        settings = self._settings
+        room = settings.max_pending - len(self._queue)
+        for call in batch.calls:
+            if self._is_closed:
+                self._refuse(call, "the transport was closed")
+            elif call.is_stopped:
+                self._refuse(call, "it was stopped")
+            elif room <= 0:
+                self._refuse(call, f"{settings.max_pending} calls wait for a worker already")
+            elif self._enqueue(call):
+                room -= 1
+        if settings.queue_seconds is not None:
+            self._loop.call_later(settings.queue_seconds, self._expire, batch)
+        self._pump()
+
+    def _enqueue(self, call: PoolCall) -> bool:
+        """Let a call wait for a worker; false if no worker can run it."""
+        problem = self._queue.add(call)
+        if problem:
+            self._refuse(call, problem)
+        return not problem
+
+    def _expire(self, batch: PoolBatch) -> None:
+        """Answer the calls of a batch that still wait for a worker."""
+        if not batch.missing:
+            return
+        text = f"no worker was free for {self._settings.queue_seconds:g} s"
+        for call in self._queue.take_batch(batch):
+            self._refuse(call, text)
+        self._flush_all()
+
+    def stop_batch(self, batch: PoolBatch) -> None:
+        """Stop every call of a batch."""
+        for call in batch.calls:
+            self.stop_call(call)
+
+    def stop_call(self, call: PoolCall) -> None:
+        """Stop one call: it does not start, or its tool is stopped, or its worker is ended."""
+        if call.is_stopped or call.index not in call.batch.missing:
+            return
+        call.is_stopped = True
+        if self._queue.remove(call):
+            self._refuse(call, "it was stopped")
+            self._flush_all()
+            return
+        for worker in self._workers:
+            if call.number in worker.calls:
+                worker.send(cancel_line(call))
+                grace = self._settings.cancel_grace_seconds
+                self._loop.call_later(grace, self._end_stopped, worker, call)
+                self._loop.call_later(
+                    grace + _RESPOND_SECONDS, self._end_silent, worker, self._loop.time()
+                )
+
+    def _end_stopped(self, worker: WorkerLink, call: PoolCall) -> None:
+        """A call that was stopped has not ended in its grace: end its worker.
+
+        A worker with other calls gets no more, and is ended after them.
+        """
+        if call.number not in worker.calls or worker.is_lost:
+            return
+        worker.is_retiring = True
+        if any(not other.is_stopped for other in worker.calls.values()):
+            del worker.calls[call.number]
+            self._reply(call, may_have_run(call.request.name, "it was stopped"))
+            self._flush_all()
+            self._pump()
+        else:
+            worker.kill()
+
+    def _end_silent(self, worker: WorkerLink, asked_at: float) -> None:
+        """A worker answers each request to stop a call; one whose loop is blocked serves none."""
+        if worker.read_at <= asked_at and worker.calls and not worker.is_lost:
+            worker.failure = "its worker process did not respond"
+            worker.kill()
+
+    # Workers
+
+    def _pump(self) -> None:
+        """Give waiting calls to workers, and start workers for the rest."""
+        if self._is_closed:
+            return
+        ready = (each for each in self._workers if each.is_ready and not each.is_retiring)
+        for worker, calls in self._queue.place(ready).items():
+            self._send(worker, calls)
+        waiting = len(self._queue)
+        starting = sum(not worker.is_ready for worker in self._workers)
+        while waiting > starting and len(self._workers) < self._settings.workers:
+            starting += 1
+            if not self._start_worker():
+                break
+        self._flush_all()
+
+    def _send(self, worker: WorkerLink, calls: list[PoolCall]) -> None:
+        try:
+            worker.send(request_line(calls))
+        except Exception:  # one of them has arguments without a JSON form
+            sendable = []
+            for call in calls:
+                try:
+                    request_line([call])
+                except Exception as error:
+                    del worker.calls[call.number]
+                    self._refuse(call, f"its arguments cannot be sent: {error}")
+                else:
+                    sendable.append(call)
+            if not worker.calls:
+                worker.has_plain_call = False
+            if sendable:
+                worker.send(request_line(sendable))
+
+    def _start_worker(self) -> bool:
+        try:
+            worker = WorkerLink(self._settings, self._loop, self._on_line, self._on_lost)
+        except Exception as error:  # no process, or nothing that confines it
+            self._start_failed(f"a worker process could not be started: {error}")
+            return False
+        self._workers.append(worker)
+        self._loop.call_later(self._settings.start_seconds, self._start_expired, worker)
+        return True
+
+    def _start_expired(self, worker: WorkerLink) -> None:
+        if not worker.is_ready and not worker.is_lost:
+            worker.failure = f"a worker was not ready within {self._settings.start_seconds:g} s"
+            worker.kill()
+
+    def _start_failed(self, problem: str) -> None:
+        """No worker can start: answer what waits, unless another worker runs."""
+        for _, answer in self._ready_waiters:
+            answer(problem)
+        self._ready_waiters.clear()
+        if any(worker.is_ready and not worker.is_retiring for worker in self._workers):
+            return
+        for call in self._queue.take_all():
+            self._refuse(call, problem)
+
+    def start_all(self, answer: Callable[[str], None]) -> None:
+        """Start every worker; `answer` gets a problem, or `""` when all are ready."""
+        if self._is_closed:
+            answer("the transport was closed")
+            return
+        self._ready_waiters.append((self._settings.workers, answer))
+        while len(self._workers) < self._settings.workers and self._start_worker():
+            pass
+        self._report_ready()
+
+    def _report_ready(self) -> None:
+        ready = sum(worker.is_ready for worker in self._workers)
+        for waiter in [waiter for waiter in self._ready_waiters if waiter[0] <= ready]:
+            self._ready_waiters.remove(waiter)
+            waiter[1]("")
+
+    # What workers write
+
+    def _on_line(self, worker: WorkerLink, line: dict[str, Any]) -> None:
+        if "items" in line:
+            self._take_items(worker, line)
+        elif "accepted" in line:
+            for number in line["accepted"]:
+                call = worker.calls.get(number)
+                if call is not None:
+                    call.is_accepted = True
+                    self._accepted.append(call)
+            if self._accepted and not self._reports_soon:
+                self._reports_soon = True
+                self._loop.call_later(_REPORT_SECONDS, self._report_started)
+        elif "tools" in line:
+            self._worker_ready(worker, line)
+        elif "failed" in line:
+            worker.failure = f"a worker could not load its tools: {line['failed']}"
+
+    def _report_started(self) -> None:
+        """Report the calls that began and are not answered yet.
+
+        Later than they began: most calls are answered first, and waking the loop of their batch in
+        between would cost more than they do.
+        """
+        self._reports_soon = False
+        accepted, self._accepted = self._accepted, []
+        for call in accepted:
+            if call.index in call.batch.missing and not call.is_reported:
+                self._put(call.batch, TransportStarted(call.index))
+                call.is_reported = True
+        self._flush_all()
+
+    def _worker_ready(self, worker: WorkerLink, line: dict[str, Any]) -> None:
+        if line["version"] != PROTOCOL_VERSION:
+            worker.failure = (
+                f"a worker has protocol {line['version']}, this process {PROTOCOL_VERSION}; "
+                "install the same version of ethos-registry"
+            )
+            worker.kill()
+            return
+        worker.is_ready = True
+        self._queue.tools = line["tools"]
+        for call in self._queue.take_all():
+            self._enqueue(call)
+        self._report_ready()
+        self._pump()
+
+    def _take_items(self, worker: WorkerLink, line: dict[str, Any]) -> None:
+        has_room = False
+        for kind, number, payload in line["items"]:
+            call = worker.calls.get(number)
+            if call is None:
+                continue
+            if kind == "event":
+                if not call.is_reported:
+                    call.is_reported = True
+                    self._put(call.batch, TransportStarted(call.index))
+                event = ToolProgressEvent.from_wire(payload)
+                self._put(call.batch, TransportProgress(call.index, event))
+                continue
+            payload["index"] = call.index
+            reply = TransportReply.from_wire(payload)
+            del worker.calls[number]
+            has_room = True
+            self._answer(call, reply)
+        if line["abandoned"] > worker.abandoned_calls:
+            worker.abandoned_calls = line["abandoned"]
+            worker.is_retiring = True  # a function of it runs on
+        if not worker.calls:
+            worker.has_plain_call = False
+        if worker.is_retiring and not any(not call.is_stopped for call in worker.calls.values()):
+            worker.kill()
+        self._flush_all()
+        if has_room and len(self._queue):
+            self._pump()
+
+    def _on_lost(self, worker: WorkerLink) -> None:
+        self._workers.remove(worker)
+        calls, worker.calls = list(worker.calls.values()), {}
+        problem = worker.end_text()
+        for call in calls:
+            if not call.is_accepted:
+                self._refuse(call, problem)
+            elif call.request.idempotent and call.attempts == 0 and not call.is_stopped:
+                call.attempts += 1
+                call.is_accepted = False
+                if not self._is_closed and self._enqueue(call):
+                    continue
+                self._reply(call, may_have_run(call.request.name, problem))
+            elif call.is_stopped:
+                self._reply(call, may_have_run(call.request.name, "it was stopped"))
+            else:
+                self._reply(call, may_have_run(call.request.name, problem))
+        if not worker.is_ready:
+            self._start_failed(problem)
+        self._pump()
+        self._flush_all()
+
+    # Answers
+
+    def _refuse(self, call: PoolCall, problem: str) -> None:
+        result = not_started(call.request.name, problem)
+        self._answer(call, TransportReply(call.index, result, was_started=False))
+
+    def _reply(self, call: PoolCall, result: ToolError) -> None:
+        self._answer(call, TransportReply(call.index, result))
+
+    def _answer(self, call: PoolCall, reply: TransportReply) -> None:
+        if call.index in call.batch.missing:
+            call.batch.missing.discard(call.index)
+            self._put(call.batch, reply)
+
+    def _put(self, batch: PoolBatch, item: TransportItem) -> None:
+        if batch.put(item):
+            self._unflushed.append(batch)
+
+    def _flush_all(self) -> None:
+        unflushed, self._unflushed = self._unflushed, []
+        for batch in unflushed:
+            batch.flush()

@@ -1,0 +1,254 @@
+"""Running tools in worker processes of this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+from ethos_registry.capabilities._sandbox import CommandSandboxPort, SandboxPolicy
+from ethos_registry.transports._limits import PoolSettings, WorkerLimits
+from ethos_registry.transports._pool import WorkerPool
+from ethos_registry.transports._protocol import checked_references
+from ethos_registry.transports._worker_link import PoolBatch
+from ethos_registry.types import _checks
+from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
+from ethos_registry.types._errors import ConfigError, EthosRegistryError
+from ethos_registry.types._transport import (
+    LiveContext,
+    ToolExecuteRequest,
+    ToolTransport,
+    TransportItem,
+    TransportReply,
+    TransportTraits,
+    not_started,
+)
+
+__all__ = ["ProcessTransport"]
+
+
+_NO_LIMITS = WorkerLimits()
+
+
+class ProcessTransport(ToolTransport):
+    """A pool of worker processes: a crash ends a worker, not the agent.
+
+    Workers import the tools themselves, and get calls as JSON lines. An async tool shares its
+    worker with up to `calls_per_worker` others; a plain function has a worker of its own while it
+    runs, so that stopping it ends that worker and nothing else. A worker that ends is replaced. Its
+    calls are answered `execution_failed` with "it may have run"; those of tools that are
+    `idempotent` are sent once more.
+
+    Workers start with the first call, or in `start`. They, and everything that they start, end with
+    this process, in whatever way it ends. Use the transport as a context manager, or `aclose` it.
+    One transport may serve many registries, loops and threads.
+
+    Args:
+        tools: What workers import: `module:attribute`, or `entry_point:NAME` of the group
+            `ethos_registry.tools`. It names a registry, a tool, a list of tools or a function that
+            returns one. Capabilities and reducers are those of that registry.
+        workers: The most processes. Default: the number of cores.
+        calls_per_worker: The most async calls that one worker runs at once.
+        max_pending: The most calls that wait for a worker; more are answered `not_available`.
+        queue_seconds: How long a call waits for a worker before it is answered `not_available`;
+            `None` for no limit.
+        start_seconds: How long a worker may take to load its tools.
+        cancel_grace_seconds: How long a tool that was stopped may take to end before its worker is
+            ended.
+        max_result_bytes: The middle of a longer text is left out, in UTF-8 bytes.
+        limits: Memory, CPU time and files of each worker.
+        sandbox: What workers may access; calls are refused where this machine cannot confine them.
+        command_sandbox: What confines them. Default: `CommandSandbox()`.
+        directory: The working directory of the workers. Default: that of this process.
+        environment: All their environment variables. Default: those of this process.
+
+    Raises:
+        ConfigError: A setting is wrong, or this system has no process groups.
+
+    >>> from ethos_registry import ToolRegistry
+    >>> pool = ProcessTransport("ethos_registry.tools:ready_tools", workers=2)
+    >>> registry = ToolRegistry(transports={"toolset:render": pool})
+    >>> pool.close()
+
+    """
+
+    def __init__(
+        self,
+        tools: str | Sequence[str],
+        *,
+        workers: int | None = None,
+        calls_per_worker: int = 64,
+        max_pending: int = 1024,
+        queue_seconds: float | None = 30.0,
+        start_seconds: float = 30.0,
+        cancel_grace_seconds: float = 0.5,
+        max_result_bytes: int = 16 << 20,
+        limits: WorkerLimits = _NO_LIMITS,
+        sandbox: SandboxPolicy | None = None,
+        command_sandbox: CommandSandboxPort | None = None,
+        directory: str | os.PathLike[str] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        if sys.platform == "win32":
+            raise ConfigError("worker processes need a POSIX system")
+        for name, value in (
+            ("workers", workers),
+            ("calls_per_worker", calls_per_worker),
+            ("max_pending", max_pending),
+            ("max_result_bytes", max_result_bytes),
+        ):
+            if value is not None:
+                _checks.finite_number(value, name, minimum=1, whole=True)
+        for name, seconds in (
+            ("queue_seconds", queue_seconds),
+            ("start_seconds", start_seconds),
+            ("cancel_grace_seconds", cancel_grace_seconds),
+        ):
+            if seconds is not None:
+                _checks.finite_number(seconds, name)
+        if not isinstance(limits, WorkerLimits):
+            raise ConfigError(f"`limits` must be WorkerLimits, got {type(limits).__name__}")
+        if sandbox is not None and not isinstance(sandbox, SandboxPolicy):
+            raise ConfigError(f"`sandbox` must be a SandboxPolicy, got {type(sandbox).__name__}")
+        self._settings = PoolSettings(
+            checked_references(tools),
+            (os.cpu_count() or 1) if workers is None else workers,
+            calls_per_worker,
+            max_pending,
+            queue_seconds,
+            start_seconds,
+            cancel_grace_seconds,
+            max_result_bytes,
+            limits,
+            sandbox,
+            command_sandbox,
+            None if directory is None else os.fspath(directory),
+            environment,
+        )
+        self._traits = TransportTraits(
+            "process",
+            reports_start=True,
+            finishes_results=True,
+            max_result_bytes=max_result_bytes,
+        )
+        self._lock = threading.Lock()
+        self._pool: WorkerPool | None = None
+        self._process_id = 0
+        self._is_closed = False
+
+    @property
+    def traits(self) -> TransportTraits:
+        """Plain functions that were stopped really end; a call runs at most once."""
+        return self._traits
+
+    def __repr__(self) -> str:
+        return f"ProcessTransport({', '.join(self._settings.tools)})"
+
+    def _running_pool(self) -> WorkerPool | None:
+        with self._lock:
+            if self._is_closed:
+                return None
+            if self._pool is None or self._process_id != os.getpid():  # a fork has no threads
+                self._pool = WorkerPool(self._settings)
+                self._process_id = os.getpid()
+            return self._pool
+
+    async def start(self) -> None:
+        """Start all workers now, and wait until they have loaded their tools.
+
+        Raises:
+            EthosRegistryError: A worker cannot start, with its reason.
+
+        """
+        pool = self._running_pool()
+        if pool is None:
+            raise EthosRegistryError("the transport was closed")
+        loop = asyncio.get_running_loop()
+        ready: asyncio.Future[str] = loop.create_future()
+
+        def answer(problem: str) -> None:
+            loop.call_soon_threadsafe(_resolve, ready, problem)
+
+        pool.post(pool.start_all, answer)
+        problem = await ready
+        if problem:
+            raise EthosRegistryError(problem)
+
+    async def execute_many(
+        self,
+        requests: Sequence[ToolExecuteRequest],
+        signal: AbortSignal,
+        *,
+        live: LiveContext | None = None,
+    ) -> AsyncIterator[TransportItem]:
+        """Run the requests in workers; see `ToolTransport.execute_many`."""
+        pool = self._running_pool()
+        batch = PoolBatch(requests)
+        if signal.aborted or pool is None or not pool.post(pool.submit, batch):
+            problem = "the turn was aborted" if signal.aborted else "the transport was closed"
+            for index, request in enumerate(requests):
+                result = not_started(request.name, problem)
+                yield TransportReply(index, result, was_started=False)
+            return
+        unlinks = [signal.add_listener(partial(pool.post, pool.stop_batch, batch))]
+        for call, one in zip(batch.calls, () if live is None else live.signals, strict=False):
+            if one is not NEVER_ABORTED:
+                unlinks.append(one.add_listener(partial(pool.post, pool.stop_call, call)))
+        missing = len(batch.calls)
+        try:
+            while missing:
+                while not batch.arrived:
+                    batch.waiter = asyncio.get_running_loop().create_future()
+                    await batch.waiter
+                item = batch.arrived.popleft()
+                missing -= type(item) is TransportReply
+                yield item
+        finally:
+            for unlink in unlinks:
+                unlink()
+            if missing:
+                pool.post(pool.stop_batch, batch)
+
+    def close(self) -> None:
+        """End all workers; calls that run are answered with "it may have run"."""
+        with self._lock:
+            pool, self._pool = self._pool, None
+            self._is_closed = True
+        if pool is not None and self._process_id == os.getpid():
+            pool.close()
+
+    async def aclose(self) -> None:
+        """`close`, without blocking the loop."""
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+
+def _resolve(future: asyncio.Future[Any], value: Any) -> None:
+    if not future.done():
+        future.set_result(value)

@@ -1,0 +1,207 @@
+"""A worker process: reads requests from its channel, runs them, writes what happens.
+
+The channel is the socket that the process was started with as standard input. Standard input is
+empty for tools, and what they print goes to standard error. Lines are JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from typing import Any, NoReturn
+
+from ethos_registry.registry._local_transport import LocalRun
+from ethos_registry.registry._reader import RegistryReader
+from ethos_registry.transports._limits import apply_limits, begin_cpu_limit
+from ethos_registry.transports._protocol import (
+    bounded_result,
+    json_bytes,
+    load_tools,
+    offered_tools,
+    read_line,
+    reply_line,
+    tracked_mtimes,
+    written_mtimes,
+)
+from ethos_registry.types._context import ToolProgressEvent
+from ethos_registry.types._remote_finish import FinishFacts
+from ethos_registry.types._result import ToolResult
+from ethos_registry.types._transport import (
+    PROTOCOL_VERSION,
+    ToolExecuteRequest,
+    TransportReply,
+    batch_from_wire,
+)
+
+__all__ = ["main"]
+
+
+_READ_BYTES = 1 << 18
+
+
+class Channel:
+    """JSON lines to the host; of no use to a process that a tool forked."""
+
+    def __init__(self) -> None:
+        self.descriptor = os.dup(0)  # not inheritable
+        os.set_blocking(self.descriptor, True)
+        empty = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(empty, 0)
+        os.close(empty)
+        os.dup2(2, 1)
+        self._process_id = os.getpid()
+        self._pieces: list[bytes] = []
+        os.register_at_fork(after_in_child=self._leave)
+
+    def _leave(self) -> None:
+        """In a process that a tool forked: the host must see when the worker ends."""
+        os.close(self.descriptor)
+        self.descriptor = -1
+
+    def send(self, line: bytes) -> None:
+        """Write one line of JSON; a forked process ends here instead."""
+        if self.descriptor < 0 or os.getpid() != self._process_id:
+            os._exit(0)
+        data = memoryview(line + b"\n")
+        try:
+            while data:
+                data = data[os.write(self.descriptor, data) :]
+        except OSError:  # the host is gone
+            os._exit(0)
+
+    def receive(self) -> list[Any]:
+        """The lines that have arrived; ends the process if the host is gone."""
+        if self.descriptor < 0 or os.getpid() != self._process_id:
+            os._exit(0)
+        try:
+            data = os.read(self.descriptor, _READ_BYTES)
+        except OSError:
+            data = b""
+        if not data:
+            os._exit(0)
+        if b"\n" not in data:
+            self._pieces.append(data)
+            return []
+        head, _, rest = data.rpartition(b"\n")
+        lines = b"".join([*self._pieces, head]).split(b"\n")
+        self._pieces = [rest] if rest else []
+        return [read_line(line) for line in lines]
+
+
+class Worker:
+    """The requests that run, and what is to be written about them."""
+
+    def __init__(
+        self, channel: Channel, registry: RegistryReader, settings: dict[str, Any]
+    ) -> None:
+        self._channel = channel
+        self._registry = registry
+        self.max_result_bytes: int = settings["max_result_bytes"]
+        self._cpu_seconds = settings["limits"].get("cpu_seconds")
+        self._loop = asyncio.get_running_loop()
+        self._runs: dict[int, tuple[LocalRun, int]] = {}
+        self._out: list[bytes] = []
+
+    def read(self) -> None:
+        """Take the lines that have arrived."""
+        for line in self._channel.receive():
+            if "cancel" in line:
+                for ticket in line["cancel"]:
+                    found = self._runs.get(ticket)
+                    if found is not None:
+                        found[0].stop(found[1])
+                self._flush()  # the host sees that the loop runs
+            else:
+                self._start(line)
+
+    def _start(self, line: dict[str, Any]) -> None:
+        tickets = line["tickets"]
+        # Before anything runs: a call that was not accepted when the worker ends did not start.
+        self._channel.send(json_bytes({"accepted": tickets}))
+        begin_cpu_limit(self._cpu_seconds)
+        requests = batch_from_wire(line["shared"], line["requests"])
+        items = _Items(self, tickets, requests)
+        run = items.run = LocalRun(self._registry, requests, items)
+        for index, ticket in enumerate(tickets):
+            self._runs[ticket] = (run, index)
+        run.start()
+
+    def ended(self, ticket: int) -> None:
+        """A call has its result."""
+        self._runs.pop(ticket, None)
+
+    def write(self, item: bytes) -> None:
+        """Write an item, as JSON, with the others of this turn of the loop."""
+        if not self._out:
+            self._loop.call_soon(self._flush)
+        self._out.append(item)
+
+    def _flush(self) -> None:
+        out, self._out = self._out, []
+        abandoned = self._registry.abandoned_calls
+        self._channel.send(b'{"abandoned":%d,"items":[%b]}' % (abandoned, b",".join(out)))
+
+
+class _Items:
+    """The items of one message, under the tickets of its requests."""
+
+    run: LocalRun
+
+    def __init__(
+        self, worker: Worker, tickets: list[int], requests: list[ToolExecuteRequest]
+    ) -> None:
+        self._worker = worker
+        self._tickets = tickets
+        self._open = len(tickets)
+        self._mtimes = [tracked_mtimes(request) for request in requests]
+        self._closing: asyncio.Task[None] | None = None
+        self._facts: FinishFacts | None = None
+
+    def started(self, index: int) -> None:
+        """The host knows: the calls of a message were accepted together."""
+
+    def event(self, index: int, event: ToolProgressEvent) -> None:
+        line = json_bytes(["event", self._tickets[index], event.to_wire()])
+        self._worker.write(line)
+
+    def finished(self, index: int, facts: FinishFacts) -> None:
+        self._facts = facts
+
+    def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
+        ticket = self._tickets[index]
+        facts, self._facts = self._facts, None
+        reply = TransportReply(
+            index,
+            bounded_result(result, self._worker.max_result_bytes),
+            was_started,
+            None,
+            written_mtimes(self._mtimes[index]),
+            facts,
+        )
+        self._worker.ended(ticket)
+        self._worker.write(reply_line(ticket, reply))
+        self._open -= 1
+        if self._open == 0:
+            self._closing = asyncio.get_running_loop().create_task(self.run.aclose())
+
+
+async def _serve(channel: Channel, registry: RegistryReader, settings: dict[str, Any]) -> NoReturn:
+    worker = Worker(channel, registry, settings)
+    loop = asyncio.get_running_loop()
+    channel.send(json_bytes({"version": PROTOCOL_VERSION, "tools": offered_tools(registry)}))
+    loop.add_reader(channel.descriptor, worker.read)
+    await loop.create_future()
+    raise AssertionError("a worker ends with its channel")
+
+
+def main(settings: dict[str, Any]) -> None:
+    """Serve the requests of the host until it closes the channel."""
+    channel = Channel()
+    try:
+        apply_limits(settings["limits"])
+        registry = load_tools(settings["tools"])
+    except BaseException as error:
+        channel.send(json_bytes({"failed": f"{type(error).__name__}: {error}"}))
+        sys.exit(1)
+    asyncio.run(_serve(channel, registry, settings))

@@ -1,0 +1,299 @@
+"""One worker process, seen from the pool: its socket, its state, its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+import socket
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ethos_registry._processes.supervised_process import SupervisedProcess
+from ethos_registry._processes.supervisor import start_supervised
+from ethos_registry.capabilities._sandbox import PreparedCommand
+from ethos_registry.transports._limits import PoolSettings
+from ethos_registry.transports._protocol import exact_json_bytes, read_line
+from ethos_registry.types._transport import ToolExecuteRequest, TransportItem, batch_to_wire
+
+__all__ = ["PoolBatch", "PoolCall", "WorkerLink", "cancel_line", "request_line"]
+
+
+# The calls of a pool, and the way of their answers back to the loops that wait for them.
+
+
+class PoolCall:
+    """One request in the pool."""
+
+    __slots__ = (
+        "attempts",
+        "batch",
+        "index",
+        "is_accepted",
+        "is_reported",
+        "is_stopped",
+        "number",
+        "request",
+    )
+
+    def __init__(self, batch: PoolBatch, index: int, request: ToolExecuteRequest) -> None:
+        self.batch = batch
+        self.index = index
+        self.request = request
+        self.number = 0
+        self.is_accepted = False
+        """The worker was about to run it."""
+        self.is_reported = False
+        """Its caller knows that it began."""
+        self.is_stopped = False
+        self.attempts = 0
+
+
+class PoolBatch:
+    """The requests of one `execute_many`, and the way back to its loop."""
+
+    def __init__(self, requests: Iterable[ToolExecuteRequest]) -> None:
+        self.calls = [PoolCall(self, index, request) for index, request in enumerate(requests)]
+        self.missing = set(range(len(self.calls)))
+        self.arrived: deque[TransportItem] = deque()
+        self.waiter: asyncio.Future[None] | None = None
+        self._loop = asyncio.get_running_loop()
+        self._outbox: list[TransportItem] = []
+
+    def put(self, item: TransportItem) -> bool:
+        """On the pool's thread; returns whether the batch has to be flushed."""
+        self._outbox.append(item)
+        return len(self._outbox) == 1
+
+    def flush(self) -> None:
+        """Send what was put to the loop of the batch."""
+        items, self._outbox = self._outbox, []
+        with contextlib.suppress(RuntimeError):  # that loop is closed
+            self._loop.call_soon_threadsafe(self._deliver, items)
+
+    def _deliver(self, items: list[TransportItem]) -> None:
+        self.arrived.extend(items)
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)
+
+
+def request_line(calls: Sequence[PoolCall]) -> bytes:
+    """The message that gives calls to a worker. Raises if arguments have no JSON form."""
+    batch = batch_to_wire([call.request for call in calls])
+    return _line(
+        {
+            "tickets": [call.number for call in calls],
+            "shared": batch.shared,
+            "requests": batch.requests,
+        }
+    )
+
+
+def cancel_line(call: PoolCall) -> bytes:
+    """The message that stops a call."""
+    return _line({"cancel": [call.number]})
+
+
+def _line(value: Any) -> bytes:
+    return exact_json_bytes(value) + b"\n"
+
+
+_READ_BYTES = 1 << 18
+_START = (
+    "import json,sys\n"
+    "settings=json.loads(sys.argv[1])\n"
+    "sys.path[:]=settings['path']\n"
+    "from ethos_registry.transports._worker import main\n"
+    "main(settings)\n"
+)
+_AFTER_EXIT_SECONDS = 0.2
+_AFTER_END_OF_CHANNEL_SECONDS = 2.0
+
+
+class WorkerLink:
+    """A worker and the calls that it was given; used on the thread of the pool only."""
+
+    def __init__(
+        self,
+        settings: PoolSettings,
+        loop: asyncio.AbstractEventLoop,
+        on_line: Callable[[WorkerLink, dict[str, Any]], None],
+        on_lost: Callable[[WorkerLink], None],
+    ) -> None:
+        self.is_ready = False
+        self.is_lost = False
+        self.is_retiring = False
+        """It gets no more calls, and is ended when none of its calls waits for an answer."""
+        self.failure = ""
+        """What the worker reported when it could not start."""
+        self.calls: dict[int, PoolCall] = {}
+        """The calls without a reply, by their numbers."""
+        self.has_plain_call = False
+        """It runs a plain function, and nothing else."""
+        self.abandoned_calls = 0
+        self.read_at = loop.time()
+        """When it wrote last."""
+        self._loop = loop
+        self._on_line = on_line
+        self._on_lost = on_lost
+        self._pieces: list[bytes] = []
+        self._out: deque[memoryview] = deque()
+        self._channel_ended = False
+        self._exited = False
+        self._prepared: PreparedCommand | None = None
+        ours, theirs = socket.socketpair()
+        try:
+            self._process = self._start(settings, theirs)
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        ours.setblocking(False)
+        self._socket = ours
+        loop.add_reader(ours, self._readable)
+        self._process.on_exit(lambda: self._soon(self._process_exited))
+
+    def _start(self, settings: PoolSettings, channel: socket.socket) -> SupervisedProcess:
+        argv = [sys.executable, "-c", _START, settings.for_worker()]
+        environment = settings.environment
+        if settings.sandbox is not None:
+            self._prepared = settings.wrapped(argv)
+            argv, environment = self._prepared.argv, self._prepared.environment
+        return start_supervised(
+            argv,
+            directory=settings.directory,
+            environment=environment,
+            stdin=channel.fileno(),
+            stdout=None,
+            stderr=None,
+            grace_seconds=0.0,
+        )
+
+    def _soon(self, callback: Callable[[], None]) -> None:
+        with contextlib.suppress(RuntimeError):  # the pool is closed
+            self._loop.call_soon_threadsafe(callback)
+
+    # Lines
+
+    def send(self, line: bytes) -> None:
+        """Write one line, now or when the worker reads."""
+        if self.is_lost or self._channel_ended:
+            return
+        if self._out:
+            self._out.append(memoryview(line))
+            return
+        rest = self._written(memoryview(line))
+        if rest:
+            self._out.append(rest)
+            self._loop.add_writer(self._socket, self._writable)
+
+    def _written(self, data: memoryview) -> memoryview:
+        try:
+            return data[self._socket.send(data) :]
+        except BlockingIOError:
+            return data
+        except OSError:
+            self._end_of_channel()
+            return data[:0]
+
+    def _writable(self) -> None:
+        while self._out:
+            rest = self._written(self._out[0])
+            if rest:
+                self._out[0] = rest
+                return
+            if self._out:
+                self._out.popleft()
+        self._loop.remove_writer(self._socket)
+
+    def _readable(self) -> None:
+        self._read_once()
+
+    def _read_once(self) -> bool:
+        """Whether there may be more."""
+        try:
+            data = self._socket.recv(_READ_BYTES)
+        except BlockingIOError:
+            return False
+        except OSError:
+            data = b""
+        if not data:
+            self._end_of_channel()
+            return False
+        self.read_at = self._loop.time()
+        if b"\n" not in data:
+            self._pieces.append(data)
+            return True
+        head, _, rest = data.rpartition(b"\n")
+        lines = b"".join([*self._pieces, head]).split(b"\n")
+        self._pieces = [rest] if rest else []
+        for line in lines:
+            try:
+                self._on_line(self, read_line(line))
+            except (ValueError, KeyError, TypeError, IndexError):  # not what a worker writes
+                self.kill()
+        return True
+
+    # The end
+
+    def kill(self) -> None:
+        """End the worker and everything that it started; `on_lost` is called when it has ended."""
+        self._process.kill()
+
+    def _end_of_channel(self) -> None:
+        if self._channel_ended:
+            return
+        self._channel_ended = True
+        self._out.clear()
+        self._loop.remove_reader(self._socket)
+        self._loop.remove_writer(self._socket)
+        if self._exited:
+            self._lose()
+        else:
+            self.kill()
+            self._loop.call_later(_AFTER_END_OF_CHANNEL_SECONDS, self._lose)
+
+    def _process_exited(self) -> None:
+        self._exited = True
+        if self._channel_ended:
+            self._lose()
+            return
+        while self._read_once():  # what it wrote before its end
+            pass
+        if not self._channel_ended:  # a process that it forked holds the socket
+            self._end_of_channel()
+
+    def _lose(self) -> None:
+        if self.is_lost:
+            return
+        self.is_lost = True
+        self._socket.close()
+        self._process.kill()
+        self._process.detach()
+        if self._prepared is not None:
+            self._prepared.clean_up()
+        self._on_lost(self)
+
+    def end_text(self) -> str:
+        """How the process ended, for people and models."""
+        if self.failure:
+            return self.failure
+        try:
+            status = self._process.wait(0)
+        except TimeoutError:
+            return "its worker process closed its channel"
+        except OSError as error:
+            return f"its worker process could not be started: {error.strerror or error}"
+        if status < 0:
+            with contextlib.suppress(ValueError):
+                name = signal.Signals(-status).name
+                return f"its worker process was ended by {name}"
+        return f"its worker process ended with status {status}"
+
+    def wait_ended(self, seconds: float) -> None:
+        """Wait for the end of everything that the worker started; on any thread."""
+        with contextlib.suppress(TimeoutError, OSError):
+            self._process.wait_ended(seconds)

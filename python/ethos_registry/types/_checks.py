@@ -1,0 +1,259 @@
+"""Checks of arguments: the error is one line with the name, the value and the way out."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import os
+from collections.abc import Iterable, Mapping
+from types import FunctionType, MethodType
+from typing import Any
+
+from ethos_registry.types._errors import ConfigError
+
+__all__ = [
+    "boolean",
+    "brief",
+    "check_callback",
+    "check_takes",
+    "finite_number",
+    "has_lone_surrogate",
+    "is_async_callable",
+    "one_of",
+    "optional_text",
+    "optional_unicode_text",
+    "path",
+    "python_names",
+    "strings",
+    "text",
+    "unicode_text",
+    "wire_name",
+]
+
+
+# Checks of a function before it is called, so that a mistake is reported when it is passed.
+
+_SIGNATURE_CHARS = 80
+"""How much of a signature a message shows."""
+
+
+def is_async_callable(function: object) -> bool:
+    """Whether calling `function` gives a coroutine: `async def`, also partial or as `__call__`."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    plain = function.__func__ if type(function) is MethodType else function
+    if type(plain) is FunctionType:
+        if plain.__code__.co_flags & inspect.CO_COROUTINE:
+            return True
+        if not plain.__dict__:  # no mark either: asked for every batch with a callback
+            return False
+    if isinstance(function, type):  # called, a class gives an instance
+        return False
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - the method itself is wanted
+    )
+
+
+def check_takes(function: object, what: str, *given: str) -> None:
+    """Nothing, or `ConfigError` where `function` cannot be called with what it is given, in order.
+
+    `what` is the name of the parameter that it was passed as; functions without a readable
+    signature, such as some built-in ones, pass.
+    """
+    if not callable(function):
+        raise ConfigError(f"`{what}` must be callable, got {type(function).__name__}")
+    if _surely_takes(function, len(given)):
+        return  # asked for every tool and turn that is made: the signature costs thirty times more
+    try:
+        # The function itself is called, whatever it claims to wrap.
+        signature = inspect.signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return
+    try:
+        signature.bind(*given)
+    except TypeError:
+        takes = " and ".join(given) or "no arguments"
+        shown = " ".join(str(signature).split())[:_SIGNATURE_CHARS]  # defaults may show anything
+        raise ConfigError(f"`{what}` must take {takes}, it is {what}{shown}") from None
+
+
+def check_callback(function: object, what: str, *given: str) -> None:
+    """The same for a callback that is not awaited: an `async def` would never run."""
+    if is_async_callable(function):
+        raise ConfigError(
+            f"`{what}` must be a plain function, as it is not awaited, and it is an `async def`; "
+            "it may start a task for long work"
+        )
+    check_takes(function, what, *given)
+
+
+def _surely_takes(function: object, count: int) -> bool:
+    """Whether `count` positional arguments fit; `False` where only the signature shows it."""
+    if isinstance(function, MethodType):
+        function, count = function.__func__, count + 1
+    elif not isinstance(function, FunctionType | type):
+        function, count = type(function).__call__, count + 1
+    if not isinstance(function, FunctionType) or function.__code__.co_kwonlyargcount:
+        return False
+    most = function.__code__.co_argcount
+    return most - len(function.__defaults__ or ()) <= count <= most
+
+
+MAX_VALUE_CHARS = 80
+"""The most characters of a value in a message."""
+
+
+def _fail(what: str, expected: str, value: object) -> ConfigError:
+    return ConfigError(
+        f"`{what}` must be {expected}: {brief(value)}", context={"field": what, "value": value}
+    )
+
+
+def brief(value: object) -> str:
+    """A value for a message: its `repr` on one line, at most `MAX_VALUE_CHARS` characters."""
+    if type(value) is str:
+        value = value[:MAX_VALUE_CHARS]
+    try:
+        shown = " ".join(repr(value).split("\n"))
+    except Exception:  # a `repr` that raises, or an int that is too long for one
+        shown = f"a value of type {type(value).__name__}"
+    return shown if len(shown) <= MAX_VALUE_CHARS else f"{shown[: MAX_VALUE_CHARS - 3]}..."
+
+
+def text(value: object, what: str) -> str:
+    """`value` if it is a string."""
+    if not isinstance(value, str):
+        raise _fail(what, "a string", value)
+    return value
+
+
+def optional_text(value: object, what: str) -> str | None:
+    """`value` if it is a string or `None`."""
+    return None if value is None else text(value, what)
+
+
+def unicode_text(value: object, what: str) -> str:
+    """`value` if it is a string without lone surrogates, which UTF-8 cannot encode."""
+    checked = text(value, what)
+    if has_lone_surrogate(checked):
+        raise _fail(what, "text without lone surrogates, which UTF-8 cannot encode", value)
+    return checked
+
+
+def optional_unicode_text(value: object, what: str) -> str | None:
+    """The same, or `None`."""
+    return None if value is None else unicode_text(value, what)
+
+
+def has_lone_surrogate(value: str) -> bool:
+    """Whether UTF-8 cannot encode the text."""
+    if value.isascii():
+        return False
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def path(value: object, what: str) -> str:
+    """A path as a string, from a string or `os.PathLike`; not empty and without NUL."""
+    checked = os.fspath(value) if isinstance(value, os.PathLike) else value
+    if not isinstance(checked, str) or not checked or "\0" in checked:
+        raise _fail(what, "a path", value)
+    return checked
+
+
+def boolean(value: object, what: str) -> bool:
+    """`value` if it is `True` or `False`; truthiness is not enough."""
+    if not isinstance(value, bool):
+        raise _fail(what, "True or False", value)
+    return value
+
+
+def one_of(value: object, choices: Iterable[str], what: str) -> str:
+    """`value` if it is one of the `choices`."""
+    choices = tuple(choices)
+    if not isinstance(value, str) or value not in choices:
+        raise _fail(what, f"one of {', '.join(map(repr, choices))}", value)
+    return value
+
+
+def finite_number(
+    value: object, what: str, *, minimum: float = 0, whole: bool = False
+) -> int | float:
+    """`value` if it is a finite number of at least `minimum` (no bool, no NaN)."""
+    kinds: tuple[type, ...] = (int,) if whole else (int, float)
+    expected = f"a {'whole' if whole else 'finite'} number >= {minimum:g}"
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        raise _fail(what, expected, value)
+    assert isinstance(value, int | float)
+    if value < minimum or not (whole or _is_finite(value)):
+        raise _fail(what, expected, value)
+    return value
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # an integer that is too large for a float
+        return False
+
+
+def strings(value: object, what: str) -> tuple[str, ...]:
+    """`value` as a tuple if it is a list, tuple or set of strings; one string is refused."""
+    if isinstance(value, str):
+        shown = brief(value)
+        raise ConfigError(
+            f"`{what}` must be a list of strings: {shown}; write [{shown}]",
+            context={"field": what, "value": value},
+        )
+    if isinstance(value, bytes | Mapping) or not isinstance(value, Iterable):
+        raise _fail(what, "a list of strings", value)
+    items: tuple[Any, ...] = tuple(value)
+    for item in items:
+        if not isinstance(item, str):
+            raise _fail(what, "a list of strings", value)
+    return tuple(sorted(items)) if isinstance(value, set | frozenset) else items
+
+
+# The names of fields in JSON objects.
+
+_SNAKE_CASE_ON_THE_WIRE = frozenset(
+    {"cost_usd", "fs_reach", "allow_private_urls", "mcp_servers", "plugins", "read", "write"}
+)
+
+
+def wire_name(field: str) -> str:
+    """The name of `field` in JSON: `tool_call_id` -> `toolCallId`, `cost_usd` -> `cost_usd`."""
+    if field in _SNAKE_CASE_ON_THE_WIRE:
+        return field
+    first, *rest = field.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def python_names(
+    payload: object, fields: tuple[str, ...], kind: str, aliases: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """The fields of a JSON object under their Python names.
+
+    Both spellings are accepted, so a policy file may use either, and so are `aliases`. Raises
+    `ConfigError` for unknown fields.
+    """
+    if not isinstance(payload, Mapping):
+        raise ConfigError(f"a {kind} is a JSON object, got {type(payload).__name__}")
+    known = {wire_name(field): field for field in fields} | {field: field for field in fields}
+    known.update(aliases or {})
+    values: dict[str, Any] = {}
+    for name, value in payload.items():
+        field = known.get(name)
+        if field is None:
+            raise ConfigError(
+                f"{kind} has no field {brief(name)}; it has {', '.join(map(wire_name, fields))}",
+                context={"field": name, "value": value},
+            )
+        if field in values:
+            raise ConfigError(f"{kind} names the field `{field}` twice, in both spellings")
+        values[field] = value
+    return values

@@ -1,0 +1,415 @@
+"""Who may see and call what: filters of one batch, and personalities (seeds 000 and 001)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Final, Literal, TypeAlias, TypeVar
+
+from ethos_registry.types import _checks
+from ethos_registry.types._checks import python_names, wire_name
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._json_values import ReadOnlyDict, freeze, thaw
+
+__all__ = [
+    "CAPABILITY_ALIASES",
+    "CAPABILITY_NAMES",
+    "NO_TOOLS",
+    "CapabilityName",
+    "FsReach",
+    "NetworkPolicy",
+    "NoTools",
+    "Personality",
+    "PolicyBinding",
+    "ToolCapabilities",
+    "ToolFilterOpts",
+    "WhyRefused",
+    "binds_itself",
+    "is_unbound",
+    "policy_note",
+    "restricts",
+    "why_refused",
+    "without_confinement",
+]
+
+
+# The capabilities that a tool declares.
+
+CapabilityName: TypeAlias = Literal[
+    "network", "secrets", "storage", "fs_reach", "process", "attachments"
+]
+CAPABILITY_NAMES: tuple[CapabilityName, ...] = (
+    "network",
+    "secrets",
+    "storage",
+    "fs_reach",
+    "process",
+    "attachments",
+)
+
+CAPABILITY_ALIASES: Mapping[str, CapabilityName] = {"fs": "fs_reach", "kv": "storage"}
+"""Other names of capabilities in JSON and in mappings of backends."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCapabilities:
+    """The scoped objects that a tool needs; without a declaration it never receives one.
+
+    An empty declaration is one too: `secrets=[]` requests the resolver.
+
+    >>> ToolCapabilities(secrets=[]).declared
+    ('secrets',)
+    """
+
+    network: Mapping[str, Any] | None = None
+    """`{"allowedHosts": ["api.example.com", "*.example.org"]}`"""
+    secrets: Sequence[str] | None = None
+    """References of secrets, exact or `a/b/*`."""
+    storage: Mapping[str, Any] | None = None
+    """`{"scope": "tool" | "session" | "personality", "kind": "kv"}`"""
+    fs_reach: Mapping[str, Any] | None = None
+    """`{"read": ["/data"], "write": []}`"""
+    process: Mapping[str, Any] | None = None
+    """`{"allowedBinaries": ["git"]}`"""
+    attachments: Mapping[str, Any] | None = None
+    """`{"kinds": ["image"]}` or `{"kinds": "*"}`"""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if value is None:
+                continue
+            what = f"capabilities.{item.name}"
+            if item.name == "secrets":
+                object.__setattr__(self, "secrets", _checks.strings(value, what))
+            elif isinstance(value, Mapping):
+                object.__setattr__(self, item.name, freeze(value, what))
+            else:
+                raise ConfigError(f"`{what}` must be an object, got {type(value).__name__}")
+
+    @property
+    def declared(self) -> tuple[CapabilityName, ...]:
+        """The names of the declared capabilities, in the order of the fields."""
+        return tuple(name for name in CAPABILITY_NAMES if getattr(self, name) is not None)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object, without what is not declared."""
+        return {
+            wire_name(name): list(self.secrets or ())
+            if name == "secrets"
+            else thaw(getattr(self, name))
+            for name in self.declared
+        }
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ToolCapabilities, tuple(thaw(getattr(self, name)) for name in CAPABILITY_NAMES)
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> ToolCapabilities:
+        """The capabilities that a JSON object describes; raises `ConfigError` for unknown ones.
+
+        `fs` is read as `fs_reach` and `kv` as `storage`.
+
+        >>> ToolCapabilities.from_wire({"fs": {"read": ["/data"]}}).declared
+        ('fs_reach',)
+        """
+        return cls(
+            **python_names(payload, CAPABILITY_NAMES, "tool capabilities", CAPABILITY_ALIASES)
+        )
+
+
+class NoTools(tuple[str, ...]):
+    """The type of `NO_TOOLS`: an allow list that denies every built-in tool."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "NO_TOOLS"
+
+    def __reduce__(self) -> str:
+        return "NO_TOOLS"
+
+
+NO_TOOLS: Final = NoTools()
+"""Pass it as `allowed_tools` to deny every built-in tool but those with `always_include`.
+
+An allow list restricts only when it has entries, so `allowed_tools=[]` permits everything. That is
+easily done by mistake; this value states the opposite by name.
+"""
+
+
+def _optional_strings(value: object, what: str) -> tuple[str, ...] | None:
+    return None if value is None else _checks.strings(value, what)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFilterOpts:
+    """Filters beside the allow list; `None` does not filter, an empty list permits nothing.
+
+    Lists are kept as tuples.
+
+    >>> ToolFilterOpts(allowed_mcp_servers=["linear"]).to_wire()
+    {'allowedMcpServers': ['linear']}
+    """
+
+    allowed_mcp_servers: Sequence[str] | None = None
+    allowed_plugins: Sequence[str] | None = None
+    allowed_mcp_tools: Mapping[str, Sequence[str]] | None = None
+    """Server -> bare tool names; a server that is not named is not filtered by tool."""
+    exclude_tools: Sequence[str] | None = None
+    """Stronger than everything else."""
+
+    def __post_init__(self) -> None:
+        for name in ("allowed_mcp_servers", "allowed_plugins", "exclude_tools"):
+            object.__setattr__(self, name, _optional_strings(getattr(self, name), name))
+        tools = self.allowed_mcp_tools
+        if tools is None:
+            return
+        if not isinstance(tools, Mapping):
+            raise ConfigError(
+                f"`allowed_mcp_tools` must map servers to tool names, got {type(tools).__name__}"
+            )
+        copied = {
+            _checks.text(server, "a server in allowed_mcp_tools"): _checks.strings(
+                names, f"allowed_mcp_tools[{server!r}]"
+            )
+            for server, names in tools.items()
+        }
+        object.__setattr__(self, "allowed_mcp_tools", ReadOnlyDict(copied))
+
+    def __hash__(self) -> int:
+        tools = self.allowed_mcp_tools
+        return hash(
+            (
+                self.allowed_mcp_servers,
+                self.allowed_plugins,
+                None if tools is None else frozenset(tools.items()),
+                self.exclude_tools,
+            )
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        tools = self.allowed_mcp_tools
+        return ToolFilterOpts, (
+            self.allowed_mcp_servers,
+            self.allowed_plugins,
+            None if tools is None else dict(tools),
+            self.exclude_tools,
+        )
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object, without the filters that are not set."""
+        wire: dict[str, Any] = {}
+        for name in _FILTER_FIELDS:
+            value = getattr(self, name)
+            if value is None:
+                continue
+            wire[wire_name(name)] = (
+                {server: list(names) for server, names in value.items()}
+                if name == "allowed_mcp_tools"
+                else list(value)
+            )
+        return wire
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> ToolFilterOpts:
+        """The filters that a JSON object describes; raises `ConfigError` for unknown fields."""
+        return cls(**python_names(payload, _FILTER_FIELDS, "tool filter"))
+
+
+_FILTER_FIELDS = ("allowed_mcp_servers", "allowed_plugins", "allowed_mcp_tools", "exclude_tools")
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkPolicy:
+    """The network access of a personality."""
+
+    allow: Sequence[str] | None = None
+    deny: Sequence[str] | None = None
+    allow_private_urls: bool | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "allow", _optional_strings(self.allow, "network.allow"))
+        object.__setattr__(self, "deny", _optional_strings(self.deny, "network.deny"))
+        if self.allow_private_urls is not None:
+            _checks.boolean(self.allow_private_urls, "network.allow_private_urls")
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object, without the fields that are not set."""
+        wire: dict[str, Any] = {}
+        for name in ("allow", "deny"):
+            if (hosts := getattr(self, name)) is not None:
+                wire[name] = list(hosts)
+        if self.allow_private_urls is not None:
+            wire["allow_private_urls"] = self.allow_private_urls
+        return wire
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> NetworkPolicy:
+        """The policy that a JSON object describes; raises `ConfigError` for unknown fields."""
+        fields = ("allow", "deny", "allow_private_urls")
+        return cls(**python_names(payload, fields, "network policy"))
+
+
+@dataclass(frozen=True, slots=True)
+class FsReach:
+    """The folders that a personality's tools may read and write."""
+
+    read: Sequence[str] = ()
+    write: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "read", _checks.strings(self.read, "fs_reach.read"))
+        object.__setattr__(self, "write", _checks.strings(self.write, "fs_reach.write"))
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object with both lists."""
+        return {"read": list(self.read), "write": list(self.write)}
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> FsReach:
+        """The reach that a JSON object describes; raises `ConfigError` for unknown fields."""
+        return cls(**python_names(payload, ("read", "write"), "fs_reach"))
+
+
+_PERSONALITY_FIELDS = (
+    "id",
+    "toolset",
+    "mcp_servers",
+    "plugins",
+    "exclude",
+    "fs_reach",
+    "network",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Personality:
+    """The tools that one agent may use; what is not named is not permitted.
+
+    Lists are kept as tuples.
+
+    >>> reader = Personality("reader", toolset=["read_file", "toolset:search"])
+    >>> reader.tool_names, reader.groups, reader.mcp_servers
+    (('read_file',), ('search',), ())
+    """
+
+    id: str
+    toolset: Sequence[str] | None = None
+    """Names of tools, or `toolset:<group>`; `None` admits every built-in tool, `[]` none."""
+    mcp_servers: Sequence[str] = ()
+    plugins: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    """Names that are never permitted, whatever else permits them."""
+    fs_reach: FsReach | None = None
+    network: NetworkPolicy | None = None
+
+    def __post_init__(self) -> None:
+        if not _checks.text(self.id, "id"):
+            raise ConfigError("`id` of a personality must not be empty")
+        object.__setattr__(self, "toolset", _optional_strings(self.toolset, "toolset"))
+        for name in ("mcp_servers", "plugins", "exclude"):
+            # YAML gives None for a key without a value; missing and empty both mean none.
+            value = getattr(self, name)
+            object.__setattr__(self, name, () if value is None else _checks.strings(value, name))
+        if isinstance(self.fs_reach, Mapping):
+            object.__setattr__(self, "fs_reach", FsReach.from_wire(self.fs_reach))
+        if isinstance(self.network, Mapping):
+            object.__setattr__(self, "network", NetworkPolicy.from_wire(self.network))
+        for name, kind in (("fs_reach", FsReach), ("network", NetworkPolicy)):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, kind):
+                raise ConfigError(f"`{name}` must be a {kind.__name__}, got {type(value).__name__}")
+
+    @property
+    def tool_names(self) -> tuple[str, ...] | None:
+        """The entries of `toolset` that are names of tools."""
+        if self.toolset is None:
+            return None
+        return tuple(entry for entry in self.toolset if not entry.startswith("toolset:"))
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that `toolset` names as `toolset:<group>`."""
+        prefix = "toolset:"
+        return tuple(
+            entry.removeprefix(prefix) for entry in self.toolset or () if entry.startswith(prefix)
+        )
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object of a policy file, without the fields that are not set."""
+        wire: dict[str, Any] = {"id": self.id}
+        if self.toolset is not None:
+            wire["toolset"] = list(self.toolset)
+        for name in ("mcp_servers", "plugins", "exclude"):
+            if value := getattr(self, name):
+                wire[name] = list(value)
+        if self.fs_reach is not None:
+            wire["fs_reach"] = self.fs_reach.to_wire()
+        if self.network is not None:
+            wire["network"] = self.network.to_wire()
+        return wire
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> Personality:
+        """The personality that a JSON object describes; raises `ConfigError` for unknown fields."""
+        values = python_names(payload, _PERSONALITY_FIELDS, "personality")
+        if "id" not in values:
+            raise ConfigError("a personality needs an `id`")
+        return cls(**values)
+
+
+# Whether a tool's own function follows the reach and network policy of its personality.
+
+PolicyBinding: TypeAlias = Literal["bound", "off"]
+WhyRefused: TypeAlias = Callable[[Personality], str]
+"""Why no call can run under a personality on this machine; empty if calls can."""
+F = TypeVar("F")
+_ATTRIBUTE = "__policy_binding__"
+_REFUSAL = "__policy_refusal__"
+
+
+def binds_itself(execute: F, refused: WhyRefused | None = None) -> F:
+    """Mark a function that asks for the personality's policy and follows it.
+
+    `refused` is asked at each list of definitions and each batch, so it has to be quick.
+    """
+    setattr(execute, _ATTRIBUTE, "bound")
+    if refused is not None:
+        setattr(execute, _REFUSAL, refused)
+    return execute
+
+
+def without_confinement(execute: F) -> F:
+    """Mark a function whose commands run unconfined because the host chose so."""
+    setattr(execute, _ATTRIBUTE, "off")
+    return execute
+
+
+def why_refused(execute: Any) -> WhyRefused | None:
+    """What a marked function was given as `refused`."""
+    refused: WhyRefused | None = getattr(execute, _REFUSAL, None)
+    return refused
+
+
+def restricts(personality: Personality) -> bool:
+    """Whether a personality states a reach or a network policy."""
+    return personality.fs_reach is not None or personality.network is not None
+
+
+def is_unbound(execute: Any, *, is_declared: bool) -> bool:
+    """Whether no policy binds a tool: it declares nothing, or runs commands unconfined."""
+    binding = getattr(execute, _ATTRIBUTE, None)
+    return binding == "off" or not (is_declared or binding == "bound")
+
+
+def policy_note(execute: Any, *, is_declared: bool, personality: Personality) -> str:
+    """What of a tool the policy of a personality does not bind; empty if nothing."""
+    if not restricts(personality) or not is_unbound(execute, is_declared=is_declared):
+        return ""
+    if getattr(execute, _ATTRIBUTE, None) == "off":
+        return (
+            'runs commands unconfined (sandbox="off"): '
+            f"the policy of `{personality.id}` does not bind them"
+        )
+    return f"declares no capability: it runs, and the policy of `{personality.id}` does not bind it"

@@ -1,0 +1,198 @@
+"""The tables of a ledger, the same in SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+__all__ = [
+    "ADDED",
+    "SCHEMA_VERSION",
+    "SPAN_DURATION_KEYS",
+    "SPAN_KEYS",
+    "WIDTHS",
+    "SpanRange",
+    "additive_upsert",
+    "first_days",
+    "spans_from",
+    "tables",
+    "upgrade_from_1",
+]
+
+
+# Spans of days: calls are also summed up by 4 and by 16 days, for reports over the last days.
+
+WIDTHS = (1, 4, 16)
+"""In days; each divides the next."""
+
+
+class SpanRange(NamedTuple):
+    """The spans of one width whose first day is in a range."""
+
+    width: int
+    start: int
+    end: int | None
+    """Not in the range; `None` for no end."""
+
+
+def first_days(day: int) -> list[tuple[int, int]]:
+    """The width and first day of each span that the day is in."""
+    return [(width, day - day % width) for width in WIDTHS]
+
+
+def spans_from(day: int) -> list[SpanRange]:
+    """The spans that together are all days from this one on, each day once."""
+    ranges = []
+    for width, wider in pairwise(WIDTHS):
+        end = -(-day // wider) * wider
+        if day < end:
+            ranges.append(SpanRange(width, day, end))
+        day = end
+    return [*ranges, SpanRange(WIDTHS[-1], day, None)]
+
+
+SCHEMA_VERSION = 2
+"""Version 1 had no spans."""
+
+ADDED = ("calls", "raw_chars", "reduced_chars", "sent_chars", "cost_nano_usd", "microseconds")
+"""The columns that a batch adds to."""
+
+SPAN_KEYS = (
+    "width",
+    "first_day",
+    "tool_id",
+    "agent_id",
+    "owner_id",
+    "outcome_id",
+    "reached",
+)
+SPAN_DURATION_KEYS = ("width", "first_day", "tool_id", "bucket")
+
+_SUMS = ",\n    ".join(f"{column} BIGINT NOT NULL" for column in ADDED)
+
+# `cells` is the truth; the other tables of counts are sums over it, written in the same
+# transaction, so that a report over years reads thousands of rows and not millions.
+_TABLES = f"""
+CREATE TABLE IF NOT EXISTS ethos_usage_version (version INTEGER NOT NULL PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS ethos_usage_names (
+    id {{identity}},
+    name TEXT NOT NULL UNIQUE
+);
+CREATE TABLE IF NOT EXISTS ethos_usage_tools (
+    tool_id BIGINT NOT NULL PRIMARY KEY,
+    owner_id BIGINT NOT NULL,
+    description TEXT NOT NULL,
+    parameter_count BIGINT NOT NULL,
+    registered_at DOUBLE PRECISION NOT NULL
+);
+CREATE TABLE IF NOT EXISTS ethos_usage_cells (
+    agent_id BIGINT NOT NULL,
+    tool_id BIGINT NOT NULL,
+    day BIGINT NOT NULL,
+    owner_id BIGINT NOT NULL,
+    outcome_id BIGINT NOT NULL,
+    bucket BIGINT NOT NULL,
+    {_SUMS},
+    PRIMARY KEY (agent_id, tool_id, day, owner_id, outcome_id, bucket)
+){{clustered}};
+CREATE TABLE IF NOT EXISTS ethos_usage_totals (
+    agent_id BIGINT NOT NULL,
+    tool_id BIGINT NOT NULL,
+    owner_id BIGINT NOT NULL,
+    outcome_id BIGINT NOT NULL,
+    reached BIGINT NOT NULL,
+    {_SUMS},
+    PRIMARY KEY (agent_id, tool_id, owner_id, outcome_id, reached)
+){{clustered}};
+CREATE TABLE IF NOT EXISTS ethos_usage_durations (
+    tool_id BIGINT NOT NULL,
+    bucket BIGINT NOT NULL,
+    calls BIGINT NOT NULL,
+    PRIMARY KEY (tool_id, bucket)
+){{clustered}};
+CREATE TABLE IF NOT EXISTS ethos_usage_days (
+    day BIGINT NOT NULL,
+    agent_id BIGINT NOT NULL,
+    outcome_id BIGINT NOT NULL,
+    reached BIGINT NOT NULL,
+    calls BIGINT NOT NULL,
+    PRIMARY KEY (day, agent_id, outcome_id, reached)
+){{clustered}};
+CREATE TABLE IF NOT EXISTS ethos_usage_spans (
+    width BIGINT NOT NULL,
+    first_day BIGINT NOT NULL,
+    tool_id BIGINT NOT NULL,
+    agent_id BIGINT NOT NULL,
+    owner_id BIGINT NOT NULL,
+    outcome_id BIGINT NOT NULL,
+    reached BIGINT NOT NULL,
+    {_SUMS},
+    PRIMARY KEY (width, first_day, tool_id, agent_id, owner_id, outcome_id, reached)
+){{clustered}};
+CREATE TABLE IF NOT EXISTS ethos_usage_span_durations (
+    width BIGINT NOT NULL,
+    first_day BIGINT NOT NULL,
+    tool_id BIGINT NOT NULL,
+    bucket BIGINT NOT NULL,
+    calls BIGINT NOT NULL,
+    PRIMARY KEY (width, first_day, tool_id, bucket)
+){{clustered}};
+CREATE TABLE IF NOT EXISTS ethos_usage_writers (
+    writer TEXT NOT NULL PRIMARY KEY,
+    batch TEXT NOT NULL,
+    written_at DOUBLE PRECISION NOT NULL
+);
+"""
+
+
+def tables(*, identity: str, clustered: str) -> list[str]:
+    """The statements that make the tables where they are missing."""
+    text = _TABLES.format(identity=identity, clustered=clustered)
+    return [statement.strip() for statement in text.split(";") if statement.strip()]
+
+
+def upgrade_from_1() -> list[str]:
+    """The statements that sum up the cells of tables of version 1 by spans."""
+    reached = "CASE WHEN bucket >= 0 THEN 1 ELSE 0 END"
+    statements = [
+        _summed_up(1, "ethos_usage_cells", "day", reached),
+        _summed_durations(1, "ethos_usage_cells", "day", "bucket >= 0"),
+    ]
+    for narrow, width in pairwise(WIDTHS):
+        first_day, where = f"first_day - first_day % {width}", f"width = {narrow}"
+        statements += [
+            _summed_up(width, "ethos_usage_spans", first_day, "reached", where),
+            _summed_durations(width, "ethos_usage_span_durations", first_day, where),
+        ]
+    return [*statements, f"UPDATE ethos_usage_version SET version = {SCHEMA_VERSION}"]
+
+
+def _summed_up(width: int, source: str, first_day: str, reached: str, where: str = "1 = 1") -> str:
+    keys = f"{first_day}, tool_id, agent_id, owner_id, outcome_id, {reached}"
+    sums = ", ".join(f"SUM({column})" for column in ADDED)
+    return (
+        f"INSERT INTO ethos_usage_spans ({', '.join(SPAN_KEYS)}, {', '.join(ADDED)}) "
+        f"SELECT {width}, {keys}, {sums} FROM {source} WHERE {where} GROUP BY {keys}"
+    )
+
+
+def _summed_durations(width: int, source: str, first_day: str, where: str) -> str:
+    keys = f"{first_day}, tool_id, bucket"
+    return (
+        f"INSERT INTO ethos_usage_span_durations ({', '.join(SPAN_DURATION_KEYS)}, calls) "
+        f"SELECT {width}, {keys}, SUM(calls) FROM {source} WHERE {where} GROUP BY {keys}"
+    )
+
+
+def additive_upsert(table: str, keys: tuple[str, ...], added: tuple[str, ...], mark: str) -> str:
+    """The statement that adds a row's sums to what is stored under its keys.
+
+    `mark` is the driver's placeholder.
+    """
+    columns = (*keys, *added)
+    sums = ", ".join(f"{column} = {table}.{column} + excluded.{column}" for column in added)
+    return (
+        f"INSERT INTO {table} ({', '.join(columns)}) "
+        f"VALUES ({', '.join([mark] * len(columns))}) "
+        f"ON CONFLICT ({', '.join(keys)}) DO UPDATE SET {sums}"
+    )

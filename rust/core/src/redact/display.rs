@@ -1,0 +1,195 @@
+//! Text as a terminal displays it, with the way back to its bytes.
+
+use std::collections::TryReserveError;
+use std::ops::Range;
+
+use crate::clean::escape::escape_end;
+
+/// A line break after this many characters of base64 is taken for wrapping.
+const WRAPPED_CHARS: usize = 60;
+
+/// A text without what is not displayed.
+#[derive(Default)]
+pub(super) struct Displayed {
+    pub(super) text: String,
+    pieces: Vec<Piece>,
+}
+
+/// A part of the displayed text that is displayed as it is written.
+struct Piece {
+    displayed: usize,
+    written: usize,
+}
+
+impl Displayed {
+    /// `text` without escape sequences, control and invisible characters, and what backspaces
+    /// remove; with `unwraps` also without the line breaks of wrapped base64. `None` if that is
+    /// `text` itself.
+    pub(super) fn of(text: &str, unwraps: bool) -> Result<Option<Self>, TryReserveError> {
+        let bytes = text.as_bytes();
+        let mut view = Self::default();
+        let mut written = 0;
+        let mut at = 0;
+        while let Some(next) = next_candidate(bytes, at, unwraps) {
+            let Some(hidden) = hidden(bytes, next) else {
+                at = next + 1;
+                continue;
+            };
+            view.push(text.get(written..next).unwrap_or_default(), written)?;
+            if bytes.get(next) == Some(&BACKSPACE) {
+                view.pop();
+            }
+            at = hidden.min(bytes.len());
+            while !text.is_char_boundary(at) {
+                at += 1;
+            }
+            written = at;
+        }
+        if written == 0 {
+            return Ok(None);
+        }
+        view.push(text.get(written..).unwrap_or_default(), written)?;
+        Ok(Some(view))
+    }
+
+    fn push(&mut self, part: &str, written: usize) -> Result<(), TryReserveError> {
+        if part.is_empty() {
+            return Ok(());
+        }
+        self.text.try_reserve(part.len())?;
+        self.pieces.try_reserve(1)?;
+        self.pieces.push(Piece {
+            displayed: self.text.len(),
+            written,
+        });
+        self.text.push_str(part);
+        Ok(())
+    }
+
+    /// Removes the character before a backspace; one never goes back over a line.
+    fn pop(&mut self) {
+        if self.text.ends_with('\n') {
+            return;
+        }
+        self.text.pop();
+        while self
+            .pieces
+            .last()
+            .is_some_and(|piece| piece.displayed >= self.text.len())
+        {
+            self.pieces.pop();
+        }
+    }
+
+    /// Where the displayed range is written.
+    pub(super) fn written(&self, range: &Range<usize>) -> Range<usize> {
+        self.position(range.start)..self.position(range.end.saturating_sub(1)) + 1
+    }
+
+    fn position(&self, displayed: usize) -> usize {
+        let after = self
+            .pieces
+            .partition_point(|piece| piece.displayed <= displayed);
+        after
+            .checked_sub(1)
+            .and_then(|index| self.pieces.get(index))
+            .map_or(displayed, |piece| {
+                piece.written + displayed - piece.displayed
+            })
+    }
+}
+
+const BACKSPACE: u8 = 0x08;
+
+/// The next byte with which something hidden may begin.
+fn next_candidate(bytes: &[u8], from: usize, unwraps: bool) -> Option<usize> {
+    let rest = bytes.get(from..)?;
+    rest.iter()
+        .position(|byte| match byte {
+            b'\n' | b'\r' => unwraps,
+            b'\t' | 0x0B | 0x0C => false,
+            0..0x20 | 0x7F | 0xC2 | 0xCD | 0xE1 | 0xE2 | 0xEF | 0xF3 => true,
+            _ => false,
+        })
+        .map(|at| from + at)
+}
+
+/// Where the hidden part that begins at `at` ends; `None` if what is there is displayed.
+fn hidden(bytes: &[u8], at: usize) -> Option<usize> {
+    let next = |offset: usize| bytes.get(at + offset).copied().unwrap_or_default();
+    match bytes.get(at)? {
+        0x1B => Some(escape_end(bytes, at)),
+        b'\n' => is_wrap(bytes, at, at + 1).then_some(at + 1),
+        b'\r' => (next(1) == b'\n' && is_wrap(bytes, at, at + 2)).then_some(at + 2),
+        0..0x20 | 0x7F => Some(at + 1),
+        0xC2 => match next(1) {
+            0x85 => None,
+            0x80..=0x9F => Some(escape_end(bytes, at)),
+            0xAD => Some(at + 2),
+            _ => None,
+        },
+        0xCD => (next(1) == 0x8F).then_some(at + 2),
+        0xE1 => (next(1) == 0xA0 && (0x8B..=0x8F).contains(&next(2))).then_some(at + 3),
+        0xE2 => {
+            let is_hidden = match next(1) {
+                0x80 => matches!(next(2), 0x8B..=0x8F | 0xAA..=0xAE),
+                0x81 => matches!(next(2), 0xA0..=0xAF),
+                _ => false,
+            };
+            is_hidden.then_some(at + 3)
+        }
+        0xEF => {
+            let is_mark = next(1) == 0xBB && next(2) == 0xBF;
+            let is_selector = next(1) == 0xB8 && (0x80..=0x8F).contains(&next(2));
+            (is_mark || is_selector).then_some(at + 3)
+        }
+        0xF3 => (next(1) == 0xA0).then_some(at + 4),
+        _ => None,
+    }
+}
+
+/// Whether the line break between two places is in the middle of wrapped base64.
+fn is_wrap(bytes: &[u8], line_end: usize, next_line: usize) -> bool {
+    let is_base64 =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_');
+    let start = line_end.checked_sub(WRAPPED_CHARS);
+    start
+        .and_then(|start| bytes.get(start..line_end))
+        .is_some_and(|line| line.iter().all(is_base64))
+        && bytes.get(next_line).is_some_and(is_base64)
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
+    use super::Displayed;
+
+    #[test]
+    fn hidden_characters_go_and_ranges_lead_back() {
+        for (text, displayed) in [
+            ("a\u{1b}[1;31mbc\u{1b}[0md", "abcd"),
+            ("a\u{200b}b\u{feff}c\u{ad}d", "abcd"),
+            ("aa\u{8}b_\u{8}cd", "abcd"),
+            ("a\u{9b}1mb\u{0}cd", "abcd"),
+            ("\u{8}abcd", "abcd"),
+        ] {
+            let view = Displayed::of(text, false).unwrap().unwrap();
+            assert_eq!(view.text, displayed, "{text:?}");
+            let range = view.written(&(1..3));
+            assert!(text.get(range).unwrap().starts_with('b'), "{text:?}");
+        }
+        assert!(
+            Displayed::of("plain é 日\ttext\r\n", true)
+                .unwrap()
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn wrapped_base64_is_one_run() {
+        let text = format!("{}\r\n{}\nend", "aB3d".repeat(19), "xyz");
+        let view = Displayed::of(&text, true).unwrap().unwrap();
+        assert!(view.text.contains("aB3dxyz\nend"));
+    }
+}

@@ -1,0 +1,344 @@
+"""Streams of servers and proxies that deviate from the documented shapes."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ethos_registry import Personality, Tool, ToolRegistry, ok
+from ethos_registry.providers._by_name import reply_parser
+from ethos_registry.providers._stream_parser import CallProven
+from stream_cases import (
+    DONE,
+    MESSAGE_STOP,
+    block_stop,
+    chat,
+    entry,
+    gemini,
+    json_delta,
+    message_delta,
+    message_start,
+    responses,
+    tool_use,
+)
+
+READ, WRITE = {"path": "a"}, {"path": "b"}
+
+
+def proven_calls(provider: str, events: list[Any]) -> list[tuple[str, Any]]:
+    """The calls that may run; every call of the reply must be one of them."""
+    parser = reply_parser(provider)
+    facts = [fact for event in events for fact in parser.feed(event)]
+    parser.finish()
+    proven = [fact.call for fact in facts if isinstance(fact, CallProven)]
+    assert proven == parser.calls
+    return [(call.name, call.arguments.for_call()) for call in proven]
+
+
+def item(call_id: str | None, name: str, arguments: Any = "", **fields: Any) -> dict[str, Any]:
+    given = {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
+    return {key: value for key, value in given.items() if value is not None} | fields
+
+
+def added(value: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return responses("output_item.added", item=value, **fields)
+
+
+def done(value: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    return responses("output_item.done", item=value, **fields)
+
+
+def completed(*output: dict[str, Any]) -> dict[str, Any]:
+    return responses("completed", response={"output": list(output)})
+
+
+def bedrock(kind: str, index: int, **fields: Any) -> dict[str, Any]:
+    return {f"contentBlock{kind}": {"contentBlockIndex": index, **fields}}
+
+
+def cohere(kind: str, index: int, **entry: Any) -> dict[str, Any]:
+    return {
+        "type": f"tool-call-{kind}",
+        "index": index,
+        "delta": {"message": {"tool_calls": entry}},
+    }
+
+
+BEDROCK_START = bedrock("Start", 0, start={"toolUse": {"toolUseId": "t1", "name": "read"}})
+BEDROCK_END = [bedrock("Stop", 0), {"messageStop": {"stopReason": "tool_use"}}]
+COHERE_END = [
+    cohere("end", 0),
+    {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},
+]
+
+
+def cohere_start(arguments: Any) -> dict[str, Any]:
+    return cohere("start", 0, id="t1", function={"name": "read", "arguments": arguments})
+
+
+def test_an_empty_finish_reason_in_every_chunk_does_not_end_a_chat_reply():
+    events = [
+        chat(content="I will look.", finish=""),
+        chat(entry(0, "c1", "read", ""), finish=""),
+        chat(entry(0, None, None, json.dumps(READ)), finish=""),
+        chat(finish="tool_calls"),
+        DONE,
+    ]
+    assert proven_calls("openai", events) == [("read", READ)]
+
+
+@pytest.mark.parametrize("reason", ["", "FINISH_REASON_UNSPECIFIED"])
+def test_an_unspecified_finish_reason_does_not_end_a_gemini_reply(reason):
+    call = {"functionCall": {"name": "read", "args": READ}}
+    events = [gemini({"text": "x"}, finish=reason), gemini(call, finish="STOP")]
+    assert proven_calls("gemini", events) == [("read", READ)]
+
+
+def test_an_empty_stop_reason_does_not_end_an_anthropic_reply():
+    call = [tool_use(0, "t1", "read"), json_delta(0, json.dumps(READ)), block_stop(0)]
+    events = [message_start(), message_delta(""), *call, message_delta("tool_use"), MESSAGE_STOP]
+    assert proven_calls("anthropic", events) == [("read", READ)]
+
+
+@pytest.mark.parametrize(
+    ("provider", "events"),
+    [
+        pytest.param(
+            "anthropic",
+            [
+                message_start(),
+                tool_use(0, "t1", "read"),
+                json_delta(0, READ),  # type: ignore[arg-type]
+                block_stop(0),
+                message_delta("tool_use"),
+            ],
+            id="anthropic delta",
+        ),
+        pytest.param(
+            "anthropic",
+            [
+                message_start(),
+                tool_use(0, "t1", "read", input=json.dumps(READ)),
+                block_stop(0),
+                message_delta("tool_use"),
+            ],
+            id="anthropic start, as text",
+        ),
+        pytest.param(
+            "openai_responses",
+            [added(item("c1", "read")), done(item("c1", "read", READ)), completed()],
+            id="responses item",
+        ),
+        pytest.param(
+            "openai_responses",
+            [
+                added(item("c1", "read"), output_index=0),
+                responses("function_call_arguments.delta", output_index=0, delta=READ),
+                done(item("c1", "read"), output_index=0),
+                completed(),
+            ],
+            id="responses delta",
+        ),
+        pytest.param(
+            "openai_responses", [completed(item("c1", "read", READ))], id="responses whole"
+        ),
+        pytest.param(
+            "bedrock",
+            [BEDROCK_START, bedrock("Delta", 0, delta={"toolUse": {"input": READ}}), *BEDROCK_END],
+            id="bedrock delta",
+        ),
+        pytest.param("cohere", [cohere_start(READ), *COHERE_END], id="cohere start"),
+        pytest.param(
+            "cohere",
+            [cohere_start({}), cohere("delta", 0, function={"arguments": READ}), *COHERE_END],
+            id="cohere delta",
+        ),
+        pytest.param(
+            "gemini",
+            [gemini({"functionCall": {"name": "read", "args": json.dumps(READ)}}, finish="STOP")],
+            id="gemini, as text",
+        ),
+    ],
+)
+def test_arguments_of_another_form_are_never_replaced_by_an_empty_object(provider, events):
+    assert proven_calls(provider, events) == [("read", READ)]
+
+
+FIRST, SECOND = item("c1", "read", json.dumps(READ)), item("c2", "write", json.dumps(WRITE))
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        pytest.param(
+            [added(FIRST), done(FIRST), added(SECOND), done(SECOND), completed(FIRST, SECOND)],
+            id="no places",
+        ),
+        pytest.param(
+            [
+                done(FIRST, output_index=1),
+                done(SECOND, output_index=2),
+                completed(FIRST, SECOND),
+            ],
+            id="places from 1",
+        ),
+        pytest.param(
+            [
+                added(FIRST, output_index=0),
+                done(FIRST, output_index=0),
+                added(SECOND, output_index=0),
+                done(SECOND, output_index=0),
+                completed(FIRST, SECOND),
+            ],
+            id="one place for all",
+        ),
+        pytest.param(
+            [done(FIRST, output_index=0), done(SECOND, output_index=0), completed(FIRST, SECOND)],
+            id="one place for all, ends only",
+        ),
+        pytest.param(
+            [
+                done(FIRST, output_index=1),
+                done(SECOND, output_index=2),
+                completed(FIRST | {"call_id": "x1"}, SECOND | {"call_id": "x2"}),
+            ],
+            id="ids made anew",
+        ),
+        pytest.param(
+            [
+                done(FIRST | {"call_id": None}, output_index=1),
+                done(SECOND | {"call_id": None}, output_index=2),
+                completed(FIRST | {"call_id": None}, SECOND | {"call_id": None}),
+            ],
+            id="no ids",
+        ),
+        pytest.param([done(FIRST, output_index=0), completed(FIRST, SECOND)], id="second at end"),
+    ],
+)
+def test_calls_of_the_completed_response_run_once(events):
+    parser = reply_parser("openai_responses")
+    assert proven_calls("openai_responses", events) == [("read", READ), ("write", WRITE)]
+    for event in [*events, events[0], completed(FIRST, SECOND)]:
+        parser.feed(event)
+    sent = [part["call_id"] for part in parser.reply_messages()]
+    assert sent == [call.tool_call_id for call in parser.calls]
+    assert len(sent) == 2
+
+
+def test_a_call_that_only_the_completed_response_has_runs_beside_one_of_the_same_name():
+    first, second = item("c1", "read", json.dumps(READ)), item("c2", "read", json.dumps(WRITE))
+    events = [done(second, output_index=1), completed(first, second)]
+    assert proven_calls("openai_responses", events) == [("read", WRITE), ("read", READ)]
+
+
+@pytest.mark.parametrize(
+    ("provider", "start", "rest"),
+    [
+        (
+            "anthropic",
+            tool_use(0, "t1", "read"),
+            [json_delta(0, json.dumps(READ)), block_stop(0), message_delta("tool_use")],
+        ),
+        (
+            "bedrock",
+            BEDROCK_START,
+            [
+                bedrock("Delta", 0, delta={"toolUse": {"input": json.dumps(READ)}}),
+                *BEDROCK_END,
+            ],
+        ),
+        (
+            "cohere",
+            cohere_start(""),
+            [cohere("delta", 0, function={"arguments": json.dumps(READ)}), *COHERE_END],
+        ),
+        (
+            "openai_responses",
+            added(item("c1", "read"), output_index=0),
+            [done(item("c1", "read", json.dumps(READ)), output_index=0), completed()],
+        ),
+    ],
+)
+def test_the_start_of_a_call_may_be_repeated(provider, start, rest):
+    assert proven_calls(provider, [start, start, *rest]) == [("read", READ)]
+
+
+@pytest.mark.parametrize("is_own_event", [False, True])
+def test_only_the_first_candidate_of_gemini_is_the_reply(is_own_event):
+    other = {"functionCall": {"name": "write", "args": WRITE}}
+    call = {"functionCall": {"name": "read", "args": READ}}
+    candidates = [
+        {"index": 1, "content": {"parts": [other]}, "finishReason": "STOP"},
+        {"index": 0, "content": {"parts": [call]}, "finishReason": "STOP"},
+    ]
+    events = (
+        [{"candidates": [candidate]} for candidate in candidates]
+        if is_own_event
+        else [{"candidates": candidates}]
+    )
+    assert proven_calls("gemini", events) == [("read", READ)]
+
+
+def test_a_call_after_the_end_of_the_reply_does_not_run():
+    late = [tool_use(1, "t2", "write"), json_delta(1, "{}"), block_stop(1)]
+    call = [tool_use(0, "t1", "read"), json_delta(0, json.dumps(READ)), block_stop(0)]
+    end = [message_delta("tool_use"), MESSAGE_STOP]
+    assert proven_calls("anthropic", [message_start(), *call, *end, *late, *end]) == [
+        ("read", READ)
+    ]
+    assert proven_calls("openai_responses", [completed(FIRST), done(SECOND)]) == [("read", READ)]
+
+
+def test_blocks_that_share_an_index_are_all_sent_back():
+    parser = reply_parser("anthropic")
+    parser.feed(message_start())
+    for identifier in ("t1", "t2"):
+        for event in (tool_use(0, identifier, "read"), json_delta(0, "{}"), block_stop(0)):
+            parser.feed(event)
+    parser.feed(message_delta("tool_use"))
+    assert [sent["id"] for sent in parser.reply()["content"]] == ["t1", "t2"]
+    parser = reply_parser("bedrock")
+    for identifier in ("t1", "t2"):
+        parser.feed(
+            bedrock("Start", 0, start={"toolUse": {"toolUseId": identifier, "name": "read"}})
+        )
+        parser.feed(bedrock("Stop", 0))
+    parser.feed(BEDROCK_END[1])
+    sent = [each["toolUse"]["toolUseId"] for each in parser.reply()["content"]]
+    assert sent == ["t1", "t2"]
+
+
+async def ran_in(*bodies: bytes) -> tuple[list[Any], Any]:
+    ran: list[Any] = []
+
+    def run(args: Any, context: Any) -> Any:
+        ran.append(dict(args))
+        return ok("")
+
+    view = ToolRegistry([Tool("read", "", {"type": "object"}, run)]).view(Personality("all"))
+    async with view.dispatch(provider="openai") as turn:
+        for body in bodies:
+            turn.feed(body)
+    return ran, turn
+
+
+CALL = b"data: " + json.dumps(chat(entry(0, "c1", "read", json.dumps(READ)))).encode() + b"\n\n"
+
+
+@pytest.mark.parametrize("done", [b"data: [DONE]", b"data:[DONE]", b"data:  [DONE] "])
+@pytest.mark.parametrize("keepalive", [b"", b"data:\n\n", b"data: \r\n\r\n", b"data:   \n\n"])
+async def test_blank_data_keeps_the_connection_open_and_means_nothing(keepalive, done):
+    ran, turn = await ran_in(keepalive, CALL, keepalive, done + b"\n\n")
+    assert ran == [READ]
+    assert turn.is_complete
+
+
+@pytest.mark.parametrize("event", [b"[" * 100_000, b'{"a":' * 100_000])
+async def test_an_event_that_is_nested_without_end_ends_the_reply_and_not_the_program(event):
+    ran, turn = await ran_in(CALL, b"data: " + event + b"\n\n", b"data: [DONE]\n\n")
+    assert ran == []
+    assert not turn.is_complete
+    [result] = await turn.results()
+    assert "an event is not valid JSON" in result.result.error
