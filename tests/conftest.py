@@ -24,7 +24,7 @@ collect_ignore = ["corpus"]
 """Recorded outputs: some have names that pytest takes for tests."""
 
 settings.register_profile(
-    "ci", max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "ci", max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile(
     "deep", max_examples=5_000, deadline=None, suppress_health_check=[HealthCheck.too_slow]

@@ -10,13 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from ethos_registry import ToolContext, ToolRegistry, ok, tool
 from ethos_registry.types import Audio, Document, Image, Link
 
 TESTS = Path(__file__).parent
-REQUIRED = frozenset(filter(None, os.environ.get("ETHOS_REGISTRY_REQUIRE", "").split(",")))
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 20
 
 
@@ -98,13 +95,6 @@ def page() -> str:
 
 ALL = [add, noisy, picture, steps, wait, stubborn, large, page]
 registry = ToolRegistry(ALL)
-
-
-def missing(what: str, why: str) -> None:
-    """Skip a test whose program is not installed; fail where it is required."""
-    if what in REQUIRED:
-        pytest.fail(f"{what} is required by ETHOS_REGISTRY_REQUIRE: {why}")
-    pytest.skip(why)
 
 
 def policy(folder: Path, text: str = "id: everything\n") -> Path:

@@ -56,8 +56,7 @@ def finish(process: subprocess.Popen[str]) -> str:
 def _program(name: str) -> Path | None:
     found = shutil.which(name)
     # `pg_ctl` finds `postgres` beside itself: a link elsewhere would not.
-    installed = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)
-    return installed[0] if installed else (Path(found) if found else None)
+    return Path(found).resolve() if found else None
 
 
 class PostgresServer:
@@ -95,7 +94,7 @@ def postgres_server() -> Iterator[PostgresServer]:
     """A running server; the test is skipped where PostgreSQL or psycopg is not installed."""
     initdb, pg_ctl = _program("initdb"), _program("pg_ctl")
     if initdb is None or pg_ctl is None:
-        missing("postgres", "PostgreSQL (initdb, pg_ctl) is not installed")
+        missing("postgres", "PostgreSQL (initdb, pg_ctl) is not on PATH")
         raise AssertionError
     try:
         import psycopg  # noqa: F401

@@ -18,6 +18,8 @@ from ethos_registry.execution import BatchControl
 from ethos_registry.types import AbortController
 from session_tools import until
 
+pytestmark = pytest.mark.every_python
+
 
 class Batches:
     """How many calls each batch had."""

@@ -30,7 +30,7 @@ from ethos_registry.artifacts import (
 )
 from ethos_registry.registry import DispatchContext
 
-pytestmark = pytest.mark.usefixtures("ids_in_order")
+pytestmark = [pytest.mark.every_python, pytest.mark.usefixtures("ids_in_order")]
 
 TEXTS = st.lists(st.sampled_from(["a", "é", "𝄞", "\n", "\n", "\r\n", "\r", "bc"]), max_size=60).map(
     "".join

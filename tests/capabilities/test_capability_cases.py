@@ -27,7 +27,11 @@ from ethos_registry.capabilities import (
 from ethos_registry.capabilities._files import SyncReachFiles
 from ethos_registry.capabilities._secrets import DeclaredSecrets, IssuedSecrets
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs directory descriptors")
+pytestmark = [
+    pytest.mark.every_python,
+    pytest.mark.privileges,
+    pytest.mark.skipif(os.name != "posix", reason="needs directory descriptors"),
+]
 
 _FILE = Path(__file__).parents[1] / "data" / "ethos_capability_cases.json"
 CASES: list[dict[str, Any]] = json.loads(_FILE.read_text(encoding="ascii"))["cases"]

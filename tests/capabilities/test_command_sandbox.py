@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,30 +15,20 @@ from ethos_registry._processes import supervised_process, supervisor
 from ethos_registry.capabilities import CommandSandbox, Protection, SandboxPolicy, UnconfinedError
 from ethos_registry.capabilities._sandbox import find_bubblewrap, seatbelt_profile, system_paths
 from started import no_descriptor_left, started, wait_until
+from usage_tools import missing
+
+pytestmark = pytest.mark.privileges
 
 LEVELS = ("namespaces", "landlock")
-IS_CI = bool(os.environ.get("CI"))
-_printed: set[str] = set()
 
 
 def sandbox_of(level: str) -> CommandSandbox:
-    """The level, or a skip by name. In CI bubblewrap is installed, and Landlock works."""
+    """The level, or a skip."""
     sandbox = CommandSandbox((level,))  # type: ignore[arg-type]
     support = sandbox.probe()
-    if support.level == level:
-        return sandbox
-    other = CommandSandbox().probe().level
-    is_uninstalled = level == "namespaces" and find_bubblewrap() is None
-    if (
-        IS_CI
-        and sys.platform == "linux"
-        and (level == "landlock" or other == "none" or is_uninstalled)
-    ):
-        pytest.fail(f"{level} must work in CI: {support.reason}")
-    if level not in _printed and sys.__stderr__ is not None:
-        _printed.add(level)
-        print(f"\nnot run: commands at level {level}: {support.reason}", file=sys.__stderr__)
-    pytest.skip(f"no {level} here: {support.reason}")
+    if support.level != level:
+        missing(level, f"no {level} here: {support.reason}")
+    return sandbox
 
 
 @pytest.fixture
@@ -48,31 +37,27 @@ def place() -> Iterator[Place]:
         yield found
 
 
-def possible(attack: CommandAttack, capsys: pytest.CaptureFixture[str]) -> None:
-    """Skip what this user cannot try, and print it by name."""
-    missing = missing_for(attack)
-    if missing:
-        [name] = [name for name, one in ATTACKS.items() if one is attack]
-        with capsys.disabled():
-            print(f"\nnot run: the attack `{name}`: {missing}")
-        pytest.skip(missing)
+def possible(attack: CommandAttack) -> None:
+    """Skip what this user cannot try."""
+    if problem := missing_for(attack):
+        pytest.skip(problem)
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-def test_each_attack_succeeds_without_the_sandbox(place, name, capsys):
+def test_each_attack_succeeds_without_the_sandbox(place, name):
     attack = ATTACKS[name]
-    possible(attack, capsys)
+    possible(attack)
     with victim_of(place):
         assert place.succeeds(attack, place.run_unconfined, patience_seconds=10)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("name", ATTACKS)
-def test_no_attack_succeeds_from_a_confined_command(place, level, name, capsys):
+def test_no_attack_succeeds_from_a_confined_command(place, level, name):
     attack, sandbox = ATTACKS[name], sandbox_of(level)
     if attack.metadata and level == "landlock":
         pytest.skip("Landlock does not cover metadata, as the documentation states")
-    possible(attack, capsys)
+    possible(attack)
     with victim_of(place):
         assert not place.succeeds(attack, lambda script: place.run(sandbox, script))
 
@@ -164,15 +149,11 @@ def socket_script(family: str, place: Place, port: int) -> str:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_socket_of_each_family_reaches_the_host_without_the_sandbox(
-    place, family, listeners, capsys
-):
+def test_a_socket_of_each_family_reaches_the_host_without_the_sandbox(place, family, listeners):
     script = socket_script(family, place, listeners[0].getsockname()[1])
     _, output = place.run_unconfined(script)
     if "reached" not in output and family in ("AF_PACKET", "AF_VSOCK"):
-        with capsys.disabled():
-            print(f"\nnot run: a socket of {family}: {output.strip().splitlines()[-1]}")
-        pytest.skip(f"this user or kernel has no {family}")
+        pytest.skip(f"this user or kernel has no {family}: {output.strip().splitlines()[-1]}")
     assert "reached" in output
     if family in ("AF_INET", "AF_INET6", "AF_UNIX"):
         connection, _ = listeners[family == "AF_UNIX"].accept()

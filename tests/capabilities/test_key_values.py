@@ -24,6 +24,8 @@ from ethos_registry.capabilities import KeyValueDatabase, KeyValueError, QuotaEx
 from long_counts import long_count
 from started import ended_with_test, wait_until
 
+pytestmark = [pytest.mark.every_python, pytest.mark.privileges]
+
 
 class Clock:
     def __init__(self) -> None:

@@ -17,7 +17,10 @@ from ethos_registry.capabilities import (
     start_supervised,
 )
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="resource limits need Linux")
+pytestmark = [
+    pytest.mark.privileges,
+    pytest.mark.skipif(sys.platform != "linux", reason="resource limits need Linux"),
+]
 
 PYTHON = os.path.realpath(sys.executable)
 

@@ -19,7 +19,11 @@ from ethos_registry.capabilities import Protection, ReachFiles
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, FileEntry, SyncReachFiles
 from scoped_attacks import READS, SECRET, SPECIAL, WRITES, Tree, make_tree
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs directory descriptors")
+pytestmark = [
+    pytest.mark.every_python,
+    pytest.mark.privileges,
+    pytest.mark.skipif(os.name != "posix", reason="needs directory descriptors"),
+]
 
 
 @pytest.fixture

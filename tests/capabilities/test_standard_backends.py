@@ -30,6 +30,8 @@ from ethos_registry.usage import UsageLedger
 from loopback_http import response, serving
 from session_tools import until
 
+pytestmark = [pytest.mark.every_python, pytest.mark.privileges]
+
 SECRET = "correct-horse-battery"
 
 

@@ -28,6 +28,8 @@ from session_tools import in_own_process
 from started import PATIENCE_SECONDS, started, wait_for_file, wait_until
 
 pytestmark = [
+    pytest.mark.every_python,
+    pytest.mark.privileges,
     pytest.mark.skipif(sys.platform != "linux", reason="a supervisor needs Linux"),
     pytest.mark.timeout(400),
 ]

@@ -40,6 +40,8 @@ from ethos_registry.usage import UsageLedger
 from session_tools import calls_of, quick, reason, registry_of
 from session_tools import tool as made
 
+pytestmark = pytest.mark.every_python
+
 KEY = b"k" * 32
 CLERK = Personality("clerk", toolset=None)
 ran: list[Any] = []

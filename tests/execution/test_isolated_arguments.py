@@ -22,6 +22,8 @@ from ethos_registry.execution._arguments import isolated_arguments
 from ethos_registry.registry import DispatchContext
 from session_tools import quick, registry_of, tool
 
+pytestmark = pytest.mark.every_python
+
 SENT = {"path": "a.txt", "lines": [1, {"to": 2}], "none": None}
 
 

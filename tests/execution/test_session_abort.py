@@ -24,6 +24,8 @@ from session_tools import (
     until,
 )
 
+pytestmark = pytest.mark.every_python
+
 MAY_HAVE_RUN = "Tool {} was cancelled: the turn was aborted; it may have run"
 NOT_STARTED = "Tool {} was not started: the turn was aborted"
 

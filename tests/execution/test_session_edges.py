@@ -30,6 +30,8 @@ from session_tools import (
     until,
 )
 
+pytestmark = pytest.mark.every_python
+
 # Threads
 
 

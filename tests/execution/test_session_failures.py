@@ -25,6 +25,8 @@ from ethos_registry import (
 from ethos_registry.types import MalformedCall
 from session_tools import answer, calls_of, code, quick, reason, registry_of, tool
 
+pytestmark = pytest.mark.every_python
+
 
 class ForeignError(BaseException):
     """What no `except Exception` catches."""

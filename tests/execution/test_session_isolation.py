@@ -21,7 +21,7 @@ from ethos_registry.types import AbortController, Attachment, ReadMtime, ToolPro
 from ethos_registry.types._context import CONTEXT_FIELDS
 from session_tools import answer, calls_of, in_own_process, quick, registry_of, tool
 
-pytestmark = pytest.mark.usefixtures("ids_in_order")
+pytestmark = [pytest.mark.every_python, pytest.mark.usefixtures("ids_in_order")]
 
 SCOPED = ("kv_store", "secrets_resolver", "scoped_fetch", "scoped_fs", "scoped_process")
 

@@ -14,6 +14,8 @@ from ethos_registry import tool as make_tool
 from ethos_registry.types import AbortController
 from session_tools import calls_of, code, hang, quick, reason, registry_of, tool, until
 
+pytestmark = pytest.mark.every_python
+
 
 class Gate:
     """Tools that wait on threads until the test ends."""

@@ -28,6 +28,8 @@ from session_tools import (
     until,
 )
 
+pytestmark = pytest.mark.every_python
+
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("VARIABLE", default="unset")
 
 

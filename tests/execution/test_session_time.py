@@ -26,6 +26,8 @@ from session_tools import (
     until,
 )
 
+pytestmark = pytest.mark.every_python
+
 
 async def test_a_tool_out_of_time_is_cancelled_once(task_start: str) -> None:
     cancelled = []

@@ -5,6 +5,8 @@ import pytest
 from ethos_registry import ConfigError, Tool, ToolRegistry, ok
 from ethos_registry.registry import DispatchContext
 
+pytestmark = pytest.mark.every_python
+
 SCHEMA = {
     "type": "object",
     "properties": {"limit": {"type": "integer", "minimum": 1}},

@@ -20,6 +20,8 @@ from session_tools import calls_of, hang, in_own_process, quick, reason, registr
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.every_python
+
 from_312 = pytest.mark.skipif(sys.version_info < (3, 12), reason="eager tasks need Python 3.12")
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("VARIABLE", default="unset")
 

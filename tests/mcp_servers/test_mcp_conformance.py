@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_gateway_tools import TESTS, http_process, missing, policy, serve_command
+from mcp_gateway_tools import TESTS, http_process, policy, serve_command
+from usage_tools import missing
 
 pytest.importorskip("mcp", reason="the gateway needs the extra mcp")
 

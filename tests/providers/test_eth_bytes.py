@@ -134,7 +134,7 @@ def many_tools() -> list[tuple[Tool, dict[str, Any]]]:
     ]
 
 
-def test_eth_36_ten_processes_with_other_hash_seeds_and_orders_give_the_same_bytes() -> None:
+def test_eth_36_processes_with_other_hash_seeds_and_orders_give_the_same_bytes() -> None:
     running = [
         subprocess.Popen(
             [sys.executable, "-c", PROGRAM, os.path.dirname(os.path.dirname(__file__)), str(seed)],
@@ -142,11 +142,11 @@ def test_eth_36_ten_processes_with_other_hash_seeds_and_orders_give_the_same_byt
             stdout=subprocess.PIPE,
             text=True,
         )
-        for seed in range(10)
+        for seed in range(3)
     ]
     with ended_with_test(*running):
         printed = [process.communicate()[0] for process in running]
-    assert [process.returncode for process in running] == [0] * 10
+    assert [process.returncode for process in running] == [0] * 3
     assert len(set(printed)) == 1
     registry = ToolRegistry()
     for tool, tags in many_tools():

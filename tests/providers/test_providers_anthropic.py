@@ -13,6 +13,8 @@ from ethos_registry.types import MalformedCall
 from ethos_registry.types._json_values import freeze
 from ethos_registry.types._tool import Segment
 
+pytestmark = pytest.mark.every_python
+
 ANTHROPIC = provider("anthropic")
 SCHEMA = {
     "type": "object",

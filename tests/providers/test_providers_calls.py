@@ -16,6 +16,8 @@ from ethos_registry.providers._by_name import PROVIDERS
 from ethos_registry.types import MalformedCall
 from registry_tools import EVERYTHING, made
 
+pytestmark = pytest.mark.every_python
+
 
 class Reason(StrEnum):
     STOP = "STOP"

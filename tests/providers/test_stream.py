@@ -6,6 +6,8 @@ import pytest
 
 from ethos_registry import ConfigError, Personality, Tool, ToolRegistry, ok
 
+pytestmark = pytest.mark.every_python
+
 SCHEMA = {"type": "object"}
 
 

@@ -6,7 +6,7 @@ import sys
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import oracle
@@ -36,6 +36,7 @@ def assert_equals_oracle(
     )
 
 
+@settings(max_examples=max(settings().max_examples // 4, 20))
 @given(texts_of_lines(60) | texts_of_lines(200) | one_line, twins, st.booleans(), st.data())
 def test_finish_equals_its_twin(
     lines: Lines, kind: str | None, ok: bool, data: st.DataObject

@@ -26,6 +26,8 @@ from stream_cases import CASES, Case, raw_of
 from streams import MANIFEST, events_of, in_chunks, name_of, needs_recordings
 from streams import raw_of as recorded_raw
 
+pytestmark = pytest.mark.every_python
+
 ANY_OBJECT = {"type": "object"}
 
 

@@ -7,6 +7,8 @@ import pytest
 from ethos_registry import Personality, ToolRegistry
 from registry_tools import EVERYTHING, made
 
+pytestmark = pytest.mark.every_python
+
 
 def registry() -> ToolRegistry:
     made_one = ToolRegistry(

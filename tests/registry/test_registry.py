@@ -28,6 +28,8 @@ from ethos_registry.capabilities import CapabilityBackends
 from registry_tools import EVERYTHING, made, names, ran
 from stepping import interrupted_at
 
+pytestmark = pytest.mark.every_python
+
 CALL = [{"id": "1", "name": "t"}]
 
 

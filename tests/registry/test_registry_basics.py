@@ -11,6 +11,8 @@ import pytest
 from ethos_registry import ConfigError, FrozenToolRegistry, ToolRegistry, tool
 from registry_tools import made
 
+pytestmark = pytest.mark.every_python
+
 
 @tool
 def at_module_level(number: int) -> int:

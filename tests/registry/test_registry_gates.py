@@ -22,6 +22,8 @@ from ethos_registry import (
 from registry_tools import EVERYTHING, made, names, outcomes
 from table_cases import BARE_NAMES, PLUGINS, SERVERS, SOUND_NAMES, TOOLSETS, lists, maybe
 
+pytestmark = pytest.mark.every_python
+
 # Seen and run agree on every tool
 
 REGISTRATIONS = st.lists(

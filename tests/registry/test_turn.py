@@ -25,6 +25,8 @@ from ethos_registry.registry import DispatchContext, ToolExecution, TurnAlreadyS
 from ethos_registry.types import AbortController, call_checksum
 from registry_tools import made, names, outcomes
 
+pytestmark = pytest.mark.every_python
+
 EVERYBODY = Personality("everybody")
 
 

@@ -13,6 +13,8 @@ from ethos_registry import ConfigError, Personality, ToolContext, ToolRegistry
 from ethos_registry.registry import ToolView
 from registry_tools import EVERYTHING, made, names
 
+pytestmark = pytest.mark.every_python
+
 
 def run(view: Any, *called: str) -> list[str | None]:
     """Of each call why it was refused; `None` if it ran."""

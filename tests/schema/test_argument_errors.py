@@ -21,6 +21,8 @@ from ethos_registry.execution._arguments import BadArgumentsError, parse_json_ar
 from ethos_registry.schema._problems import MAX_FIELD_CHARS, MAX_FIELDS
 from ethos_registry.schema._validate import ArgumentValidator
 
+pytestmark = pytest.mark.every_python
+
 
 class Edit(BaseModel):
     model_config = ConfigDict(extra="forbid")

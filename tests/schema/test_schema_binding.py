@@ -17,6 +17,8 @@ from ethos_registry import ToolContext, ToolError
 from ethos_registry.schema._arguments import Arguments
 from ethos_registry.schema._problems import MAX_FIELD_CHARS, MAX_FIELDS
 
+pytestmark = pytest.mark.every_python
+
 
 class Color(enum.Enum):
     RED = "red"

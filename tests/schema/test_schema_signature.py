@@ -21,6 +21,8 @@ from ethos_registry.schema._parameters import read_docstring
 if TYPE_CHECKING:
     from ethos_registry import ToolContext
 
+pytestmark = pytest.mark.every_python
+
 
 class Color(enum.Enum):
     """A colour of the palette."""

@@ -22,6 +22,8 @@ from ethos_registry import ConfigError, Tool, ToolContext, ToolError, err, ok, t
 from ethos_registry.schema import FunctionTool
 from ethos_registry.schema._binding import result_from_value
 
+pytestmark = pytest.mark.every_python
+
 
 @tool
 def read_file(path: str, context: ToolContext, limit: int = 5) -> str:

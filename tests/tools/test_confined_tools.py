@@ -23,9 +23,9 @@ from ethos_registry.capabilities._sandbox import SandboxPolicy, Support
 from ethos_registry.tools import ready_tools, run_tests_tool, terminal_tool
 from ethos_registry.tools._command import blocked_note
 
-needs_sandbox = pytest.mark.skipif(
-    sandbox_support().level == "none" and not os.environ.get("CI"), reason="no sandbox here"
-)
+pytestmark = [pytest.mark.every_python, pytest.mark.privileges]
+
+needs_sandbox = pytest.mark.skipif(sandbox_support().level == "none", reason="no sandbox here")
 
 
 @pytest.fixture

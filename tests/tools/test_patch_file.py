@@ -13,6 +13,8 @@ from ethos_registry import ConfigError, ToolContext, ToolError, ToolOk
 from ethos_registry.tools import patch_file_tool
 from ethos_registry.tools._patch_file import nearest_line
 
+pytestmark = pytest.mark.privileges
+
 TOOL = patch_file_tool()
 
 

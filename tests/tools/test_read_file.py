@@ -17,6 +17,8 @@ from ethos_registry.tools._read_file import LineScan, TooLargeError, scan_lines
 from ethos_registry.types import AbortController, ReadMtime
 from started import no_descriptor_left
 
+pytestmark = pytest.mark.privileges
+
 TOOL = read_file_tool()
 OUTSIDE = "is not below the working directory"
 

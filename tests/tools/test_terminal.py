@@ -22,6 +22,8 @@ from ethos_registry.types import ToolProgressEvent
 from session_tools import until
 from started import no_descriptor_left
 
+pytestmark = pytest.mark.privileges
+
 TOOL = terminal_tool()
 
 

@@ -28,6 +28,8 @@ from long_counts import long_count
 from memory_folder import memory_folder
 from started import ended_with_test, no_descriptor_left
 
+pytestmark = pytest.mark.privileges
+
 READ, WRITE, PATCH = read_file_tool(), write_file_tool(), patch_file_tool()
 RACER = Path(__file__).parents[1] / "file_racer.py"
 

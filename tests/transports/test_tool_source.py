@@ -9,6 +9,8 @@ from ethos_registry.tools import ready_tools
 from ethos_registry.transports import ProcessTransport
 from ethos_registry.transports._protocol import checked_references, load_tools, offered_tools
 
+pytestmark = pytest.mark.every_python
+
 one = Tool("one", "", {"type": "object"}, lambda args, context: ok(""))
 several = [one.replace(name="two"), one.replace(name="three")]
 registry = ToolRegistry([one], default_timeout_seconds=7)

@@ -12,6 +12,8 @@ import pytest
 from ethos_registry.transports import LocalTransport
 from transports import table, tools
 
+pytestmark = pytest.mark.every_python
+
 
 @asynccontextmanager
 async def open_local(**options: Any) -> AsyncIterator[LocalTransport]:

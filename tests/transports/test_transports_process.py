@@ -24,6 +24,8 @@ from long_counts import long_count
 from started import PATIENCE_SECONDS, started, wait_until
 from transports import table, tools
 
+pytestmark = pytest.mark.every_python
+
 
 @asynccontextmanager
 async def open_process(tools: str = table.TOOLS, **options: Any) -> AsyncIterator[ProcessTransport]:

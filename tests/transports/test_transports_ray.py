@@ -19,8 +19,8 @@ from ethos_registry.transports import ToolExecuteRequest, TransportReply
 from ethos_registry.transports.ray import RayTransport
 from ethos_registry.transports.ray._members import OwnMembers
 from ethos_registry.types import AbortController
-from mcp_gateway_tools import missing
 from transports import table, tools
+from usage_tools import missing
 
 try:
     import ray

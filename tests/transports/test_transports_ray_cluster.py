@@ -18,9 +18,9 @@ import pytest
 
 from ethos_registry import CallResult, ConfigError, EthosRegistryError, ToolContext, ToolRegistry
 from ethos_registry.transports.ray import RaySessions, RayTransport, RayWorkers
-from mcp_gateway_tools import missing
 from transports import table, tools
 from transports.table import call, is_alive, until
+from usage_tools import missing
 
 try:
     import ray

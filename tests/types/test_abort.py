@@ -18,6 +18,8 @@ from ethos_registry.types import AbortController, AbortSignal
 from ethos_registry.types._abort import NEVER_ABORTED
 from stepping import interrupted_at
 
+pytestmark = pytest.mark.every_python
+
 
 def test_a_signal_fires_once_and_keeps_the_first_reason() -> None:
     controller = AbortController()

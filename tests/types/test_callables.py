@@ -14,6 +14,8 @@ from session_tools import calls_of, quick, registry_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.every_python
+
 
 def give_emit(callback: Any) -> object:
     return ToolContext(emit=callback)

@@ -23,6 +23,8 @@ from hypothesis import strategies as st
 from ethos_registry import ConfigError, ToolError, ToolOk, ToolRegistry, _core, err, ok
 from ethos_registry.reduction._finish import finish_result, is_large_result
 
+pytestmark = pytest.mark.every_python
+
 
 class Colour(enum.Enum):
     RED = "red"

