@@ -46,7 +46,7 @@ def outcomes(report: Path) -> Iterator[tuple[str, str | None]]:
         is_module = case.get("name") == module  # skipped as a whole
         names = [] if is_module else [*filter(None, classes), case.get("name", "")]
         skipped = case.find("skipped")
-        if skipped is None:
+        if not isinstance(skipped, ET.Element):
             yield "::".join([file, *names]), None
         elif skipped.get("type") != "pytest.xfail":
             why = (skipped.text if is_module else skipped.get("message")) or ""
@@ -66,10 +66,10 @@ def summary(folder: str) -> None:
     skipped: dict[str, str] = {}
     for report in sorted(Path(folder).glob("*.xml")):
         for test, why in outcomes(report):
-            if why is None:
-                ran |= {test, test.partition("::")[0]}
-            else:
+            if why is not None:
                 skipped[test] = why
+            else:
+                ran |= {test, test.partition("::")[0]}
     reasons = defaultdict(list)
     for test, why in skipped.items():
         if test not in ran:

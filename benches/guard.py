@@ -459,7 +459,7 @@ def write(found: Iterable[Measured], recorded: dict[str, Any], reason: str | Non
     for row in found:
         if row.value is None:
             continue
-        kept = recorded.setdefault(row.name, {"tolerance": row.tolerance})
+        entry = recorded.setdefault(row.name, {"tolerance": row.tolerance})
         # Half of the tolerance: the luckiest of many runs would be the record else.
         if row.recorded is not None and abs(row.value / row.recorded - 1) < row.tolerance / 2:
             continue
@@ -467,11 +467,11 @@ def write(found: Iterable[Measured], recorded: dict[str, Any], reason: str | Non
             if reason is None:
                 refused.append(row.name)
                 continue
-            kept["reasons"] = [
-                *kept.get("reasons", []),
+            entry["reasons"] = [
+                *entry.get("reasons", []),
                 f"{row.key}: {row.recorded:,} -> {float(f'{row.value:.6g}'):,}: {reason}",
             ]
-        kept[row.key] = float(f"{row.value:.6g}")
+        entry[row.key] = float(f"{row.value:.6g}")
     return refused
 
 

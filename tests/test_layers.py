@@ -58,7 +58,7 @@ SUBPACKAGES = {
     "_table": Subpackage(2, {"types"}),
     "artifacts": Subpackage(2, {"types"}),
     "config": Subpackage(2, {"types"}),
-    "providers": Subpackage(2, {"types"}),
+    "providers": Subpackage(3, {"schema", "types"}),
     "recording": Subpackage(2, {"_persistence", "types"}),
     "schema": Subpackage(2, {"types"}),
     "usage": Subpackage(2, {"_persistence", "types"}),

@@ -71,7 +71,7 @@ def drop_capabilities() -> None:
         try:
             _call("prctl", option, first, second, 0, 0)
         except OSError:
-            pass  # there is no such capability, or this process may not: then it has none
+            pass  # the capability does not exist, or this process may not drop it: then it has none
     header = _CAPABILITY_VERSION.to_bytes(4, "little") + bytes(4)
     _call("capset", header, bytes(24))
 

@@ -45,7 +45,7 @@ RunKey: TypeAlias = tuple[int, ...]
 
 
 def run_key(run: object) -> RunKey:
-    """What tells one run of a framework from all others, while its objects exist.
+    """What distinguishes one run of a framework from all others, while its objects exist.
 
     `run` is an object that the framework makes for one run, or a tuple of objects that are together
     those of one run. Raises `ConfigError` for a plain value: two runs may use the same.

@@ -656,7 +656,7 @@ class Session:
         if options.callers is not None and len(options.callers) != call_count:
             raise ConfigError(
                 f"`callers` must have one entry for each call, got {len(options.callers)} for "
-                f"{'a stream' if call_count is None else call_count}"
+                f"{call_count if call_count is not None else 'a stream'}"
             )
         batch = Batch(loop, admission, runtime, context, options, personality, turn, call_count)
         share_budget(batch)

@@ -256,7 +256,7 @@ class BatchOptions(StreamOptions, total=False):
     control: BatchControl | None
     """Stops single calls while the batch runs. Default: `None`."""
     callers: Sequence[Context] | None
-    """The context variables in a copy of which each call runs, by position, for a batch of several
+    """The context variables that each call runs in a copy of, by position, for a batch of several
     callers' calls. Default: `None`, those of the caller of the batch."""
 
 

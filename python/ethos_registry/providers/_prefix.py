@@ -226,7 +226,7 @@ class CacheLoss:
 
 
 def cached_tokens(usage: object) -> tuple[int, int]:
-    """How many tokens a response's usage says were read from the cache, and written into it."""
+    """How many tokens were read from the cache and written into it, by a response's usage."""
     if usage is None or isinstance(usage, str | int | float | list | tuple):
         raise ConfigError(f"`usage` must be the usage of a response, got {type(usage).__name__}")
     return _tokens(usage, _READ), _tokens(usage, _WRITTEN)

@@ -155,7 +155,7 @@ def read_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     """The tool `read_file(path, lineStart?, lineEnd?)`, in the toolset `file`.
 
     Returns the text unchanged, line ends included; bytes that are not UTF-8 become U+FFFD, and a
-    last line says so.
+    last line states it.
     `structured` holds `path` (the real absolute path), `lines` (of the whole file; `None` if
     a range of a file over 1 GiB was read), `bytes` (of the whole file), `lineStart` and `lineEnd`
     (of what was returned; an empty file gives 1 and 0) and, if there are any, `replacements`

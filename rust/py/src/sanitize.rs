@@ -83,7 +83,7 @@ impl<'py> Fence<'py> {
 
     /// `body`, defused, in this fence.
     ///
-    /// A text that was defused before a cut is defused again: within an escape sequence the cut can
+    /// Output that was defused before a cut is defused again: within an escape sequence the cut can
     /// leave what reads as the start of a tag.
     pub(crate) fn around(&self, body: Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
         let body = changed(body, core::defuse)?;

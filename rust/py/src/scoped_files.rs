@@ -221,7 +221,7 @@ impl ScopedTarget {
             .map(Cow::Owned)
     }
 
-    /// Try to take the advisory lock of the folder; an `OSError` if there is no such lock.
+    /// Try to take the advisory lock of the folder; an `OSError` if the folder has none.
     fn lock(&self, py: Python<'_>) -> PyResult<bool> {
         self.run(py, |_, target| target.lock())
     }

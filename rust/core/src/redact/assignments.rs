@@ -37,7 +37,7 @@ pub(super) const NAMES: &[&str] = &[
     "REDENTIALS",
 ];
 
-/// Parts of names whose values are no secrets: the model may need them for its next call.
+/// Parts of names whose values are not secret: the model may need them for its next call.
 const HARMLESS: &[&str] = &[
     "page", "next", "contin", "cursor", "sync", "delta", "resume", "max", "min", "num", "count",
     "limit", "total", "csrf", "xsrf", "type", "name", "file", "path", "ref", "url", "uri", "arn",

@@ -8,7 +8,7 @@ use crate::clean::escape::escape_end;
 /// A line break after this many characters of base64 is taken for wrapping.
 const WRAPPED_CHARS: usize = 60;
 
-/// A text without what is not displayed.
+/// Output without what is not displayed.
 #[derive(Default)]
 pub(super) struct Displayed {
     pub(super) text: String,

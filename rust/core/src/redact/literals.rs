@@ -42,7 +42,7 @@ impl Literals {
             .get(pattern.checked_sub(self.groups.len())?)
             .unwrap_or(&ASSIGNED);
         let at = (form.judge)(text, literal)?;
-        // The shape of a value says more than the name that it is assigned to.
+        // The shape of a value is more specific than the name that it is assigned to.
         let value = text.get(at.clone())?;
         let groups = self.groups.iter();
         let by_shape = groups

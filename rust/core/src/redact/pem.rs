@@ -4,7 +4,7 @@ use std::ops::Range;
 
 const END: &str = "-----END ";
 const DASHES: &str = "-----";
-/// A longer label is none.
+/// A longer run of characters is not a label.
 const LABEL_BYTES: usize = 64;
 /// A longer start of a line is not repeated on each line of a block.
 const PREFIX_BYTES: usize = 160;
