@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::forms::{PLACEHOLDERS, base64, is_reference, run, url_safe};
+use super::forms::{PLACEHOLDERS, is_reference, run, url_safe};
 use super::shapes::in_word;
 
 /// The characters of one kind that precede `at`.
