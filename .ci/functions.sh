@@ -165,7 +165,7 @@ python_for_everyone() {
     if as_unprivileged "$base/bin/python3" -c pass 2>/dev/null; then
         echo "$base/bin/python3"
     else
-        cp -a "$base" "$scratch/python"
+        cp -al "$base" "$scratch/python" 2>/dev/null || cp -a "$base" "$scratch/python"
         echo "$scratch/python/bin/python3"
     fi
 }

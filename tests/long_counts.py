@@ -1,10 +1,11 @@
-"""Counts that `.ci/run --long` raises."""
+"""Tests with a small count, and a large one that `.ci/run --long` runs."""
 
 from __future__ import annotations
 
-import os
+import pytest
 
 
-def long_count(usual: int, long: int) -> int:
-    """`usual`, or `long` when `ETHOS_REGISTRY_LONG` is set."""
-    return long if os.environ.get("ETHOS_REGISTRY_LONG") else usual
+def counts(name: str, usual: int, long: int) -> pytest.MarkDecorator:
+    """Run a test with each of two values of the argument `name`; the second is marked `long`."""
+    values = [usual, pytest.param(long, marks=pytest.mark.long)]
+    return pytest.mark.parametrize(name, values, ids=["usual", "long"])

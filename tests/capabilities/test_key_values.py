@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from ethos_registry.capabilities import KeyValueDatabase, KeyValueError, QuotaExceededError
-from long_counts import long_count
+from long_counts import counts
 from started import ended_with_test, wait_until
 
 pytestmark = [pytest.mark.every_python, pytest.mark.privileges]
@@ -205,10 +205,11 @@ def test_eight_processes_lose_nothing(tmp_path):
     database.close()
 
 
-def test_eight_processes_killed_at_random_moments_lose_nothing_acknowledged(tmp_path):
+@counts("rounds", 1, 50)
+def test_eight_processes_killed_at_random_moments_lose_nothing_acknowledged(tmp_path, rounds):
     chance = random.Random(3)
     path = tmp_path / "values.db"
-    for round_number in range(long_count(2, 50)):
+    for round_number in range(rounds):
         writers = {
             f"w{round_number}-{name}": subprocess.Popen(
                 [sys.executable, "-c", WRITER, str(path), f"w{round_number}-{name}", "100000"],

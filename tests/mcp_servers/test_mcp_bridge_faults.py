@@ -18,7 +18,7 @@ import pytest
 from ethos_registry import ConfigError, ToolRegistry
 from ethos_registry.capabilities import containment
 from ethos_registry.mcp import McpBridge
-from long_counts import long_count
+from long_counts import counts
 from mcp_bridge_tools import RAW, call, is_running, raw, text_of, until, view
 from started import PATIENCE_SECONDS, started
 
@@ -154,10 +154,11 @@ async def test_a_server_that_dies_leaves_no_process_of_its_own() -> None:
         await until(lambda: not is_running(child))
 
 
-async def test_rounds_of_connect_call_and_close_leave_nothing() -> None:
+@counts("rounds", 20, 1000)
+async def test_rounds_of_connect_call_and_close_leave_nothing(rounds: int) -> None:
     descriptors: list[int] = []
     threads = set(threading.enumerate())
-    for _ in range(long_count(50, 1000)):
+    for _ in range(rounds):
         async with McpBridge([raw("--child", "300")]) as bridge:
             pids = [int(pid) for pid in (await text_of(view(bridge), "raw__pid")).split()]
         assert not any(map(is_running, pids))

@@ -12,7 +12,7 @@ import stream_cases
 from ethos_registry.providers._by_name import reply_parser
 from ethos_registry.providers._sse import EventDecoder
 from ethos_registry.providers._stream_parser import CallClosed, CallProven
-from long_counts import long_count
+from long_counts import counts
 from stream_cases import CASES, Case
 from streams import MANIFEST, events_of, in_chunks, name_of, needs_recordings, raw_of
 
@@ -41,10 +41,11 @@ def smallest_of_each_format() -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.provider}: {case.name}" for case in CASES])
-def test_synthetic_streams_may_be_cut_at_every_place(case: Case) -> None:
+@counts("step", 7, 1)
+def test_synthetic_streams_may_be_cut_at_every_place(case: Case, step: int) -> None:
     raw = stream_cases.raw_of(case)
     whole = found(case.provider, raw, [])
-    for place in range(0, len(raw), long_count(7, 1)):
+    for place in range(0, len(raw), step):
         assert found(case.provider, raw, [place]) == whole
 
 
@@ -59,21 +60,23 @@ def test_one_recorded_stream_of_each_format_may_be_cut_at_every_place(stream):
 
 @needs_recordings
 @pytest.mark.parametrize("stream", MANIFEST, ids=name_of)
-def test_recorded_streams_may_come_one_byte_at_a_time_and_in_random_chunks(stream):
+@counts("seeds", 3, 100)
+def test_recorded_streams_may_come_one_byte_at_a_time_and_in_random_chunks(stream, seeds):
     raw = raw_of(stream)
     whole = found(stream["format"], raw, [])
     assert found(stream["format"], raw, range(len(raw))) == whole
-    for seed in range(long_count(3, 100)):
+    for seed in range(seeds):
         places = random.Random(seed).sample(range(len(raw)), min(len(raw), 30))
         assert found(stream["format"], raw, places) == whole
 
 
 @needs_recordings
 @pytest.mark.parametrize("stream", MANIFEST, ids=name_of)
-def test_recorded_streams_may_be_cut_at_places_all_over(stream):
+@counts("cuts", 20, 1_000_000)
+def test_recorded_streams_may_be_cut_at_places_all_over(stream, cuts):
     raw = raw_of(stream)
     whole = found(stream["format"], raw, [])
-    step = long_count(len(raw) // 20 + 1, 1)
+    step = len(raw) // cuts + 1
     for place in range(0, len(raw), step):
         assert found(stream["format"], raw, [place]) == whole
     assert len(events_of(raw)) == stream["events"]

@@ -43,7 +43,6 @@ from ethos_registry.recording import (
     recorded_turns,
 )
 from ethos_registry.recording._rows import COLUMNS
-from long_counts import long_count
 from started import PATIENCE_SECONDS, ended_with_test, started, wait_until
 
 pyarrow = pytest.importorskip("pyarrow")
@@ -185,7 +184,7 @@ def test_arguments_are_those_that_were_sent_whatever_happens_to_them_later(tmp_p
 
 
 @given(output=st.text(), args=st.dictionaries(st.sampled_from("abc"), st.text()))
-@settings(max_examples=long_count(30, 1_000), deadline=None)
+@settings(max_examples=max(settings().max_examples // 4, 20), deadline=None)
 def test_any_output_and_arguments_come_back(tmp_path_factory, output, args):
     def say(given: Any, context: Any) -> Any:
         return ok(output)

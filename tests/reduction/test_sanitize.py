@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import oracle_sanitize
 from ethos_registry import _core
+from long_counts import counts
 from stopwatch import assert_ratio_below
 from texts import hard_texts
 
@@ -63,10 +64,13 @@ def test_sanitize_equals_its_twin(text: str) -> None:
     assert_equals_oracle(text)
 
 
-def test_every_character_looks_the_same_to_both() -> None:
+@counts("step", 16, 1)
+def test_every_character_looks_the_same_to_both(step: int) -> None:
     codes = [*range(0x3400), *range(0xF900, 0x10000), *range(0x1BC00, 0x1D200)]
     codes += [*range(0xE0000, 0xE1001), *range(0x3400, sys.maxunicode + 1, 97)]
-    shown = [chr(code) for code in codes if not 0xD800 <= code <= 0xDFFF]
+    shown = [
+        chr(code) for code in codes[:0x250] + codes[0x250::step] if not 0xD800 <= code <= 0xDFFF
+    ]
     for shape in ("<{}eo{}>", "{}s{}", "<|a{}>"):
         text = "\n".join(shape.format(character, character) for character in shown)
         assert _core.sanitize(text) == oracle_sanitize.sanitize(text)

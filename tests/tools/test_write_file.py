@@ -24,7 +24,7 @@ from ethos_registry.tools import (
     write_file_tool,
 )
 from ethos_registry.types import AbortController, ReadMtime
-from long_counts import long_count
+from long_counts import counts
 from memory_folder import memory_folder
 from started import ended_with_test, no_descriptor_left
 
@@ -402,8 +402,9 @@ class TestLock:
             thread.join()
         assert (folder / "n.txt").read_text() == "0200"
 
-    def test_processes_racing_for_10_000_rounds_lose_nothing_and_tear_nothing(self) -> None:
-        names, rounds = "abcd", long_count(2_500, 25_000)
+    @counts("rounds", 250, 25_000)
+    def test_processes_that_race_lose_nothing_and_tear_nothing(self, rounds: int) -> None:
+        names = "abcd"
         with memory_folder() as folder:
             (folder / "counters.txt").write_text("".join(f"{name} 000000\n" for name in names))
             (folder / "lines.txt").write_text("end\n")

@@ -20,7 +20,7 @@ import pytest
 from ethos_registry import CallResult, EthosRegistryError, ToolRegistry
 from ethos_registry.capabilities import CommandSandbox, SandboxPolicy, sandbox_support
 from ethos_registry.transports import ProcessTransport, WorkerLimits
-from long_counts import long_count
+from long_counts import counts
 from started import PATIENCE_SECONDS, started, wait_until
 from transports import table, tools
 
@@ -302,10 +302,11 @@ async def test_no_process_is_left_after_close(tmp_path: Path) -> None:
 
 
 @needs_proc
+@counts("kills", 30, 200)
 async def test_workers_killed_at_random_moments_lose_no_answer_and_run_nothing_twice(
-    tmp_path: Path,
+    kills: int, tmp_path: Path
 ) -> None:
-    kills, seed = long_count(30, 200), random.randrange(1 << 30)
+    seed = random.randrange(1 << 30)
     chance = random.Random(seed)
     once, again = tmp_path / "once.txt", tmp_path / "again.txt"
     killed = number = lost = 0
