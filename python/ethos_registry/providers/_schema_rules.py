@@ -1,7 +1,4 @@
-"""The rules of each provider for tool schemas, one table a provider.
-
-`docs/reference/schemas.md` cites the public page or report behind each rule.
-"""
+"""The rules of each provider for tool schemas, one table a provider."""
 
 from __future__ import annotations
 
