@@ -1,4 +1,4 @@
-"""Guard the speed of this package: about thirty rows, each held against a recorded value.
+"""Guard the speed of this package: about forty rows, each compared with a recorded value.
 
     python benches/guard.py                   # measures and prints every row
     python benches/guard.py --check           # exit 1: a row is worse than its tolerance allows
@@ -466,7 +466,7 @@ def write(found: Iterable[Measured], recorded: dict[str, Any], reason: str | Non
     for row in found:
         if row.value is None:
             continue
-        kept = recorded.setdefault(row.name, {"tolerance": row.tolerance})
+        entry = recorded.setdefault(row.name, {"tolerance": row.tolerance})
         # Half of the tolerance: the luckiest of many runs would be the record else.
         if row.recorded is not None and abs(row.value / row.recorded - 1) < row.tolerance / 2:
             continue
@@ -474,11 +474,11 @@ def write(found: Iterable[Measured], recorded: dict[str, Any], reason: str | Non
             if reason is None:
                 refused.append(row.name)
                 continue
-            kept["reasons"] = [
-                *kept.get("reasons", []),
+            entry["reasons"] = [
+                *entry.get("reasons", []),
                 f"{row.key}: {row.recorded:,} -> {float(f'{row.value:.6g}'):,}: {reason}",
             ]
-        kept[row.key] = float(f"{row.value:.6g}")
+        entry[row.key] = float(f"{row.value:.6g}")
     return refused
 
 
