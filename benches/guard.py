@@ -1,4 +1,4 @@
-"""Guard the speed of this package: about thirty rows, each held against a recorded value.
+"""Guard the speed of this package: about forty rows, each compared with a recorded value.
 
     python benches/guard.py                   # measures and prints every row
     python benches/guard.py --check           # exit 1: a row is worse than its tolerance allows

@@ -51,7 +51,9 @@ def test_the_package_links_its_source_its_documentation_and_its_issues() -> None
 
 
 def test_wheels_are_built_with_the_slow_profile_and_source_installs_with_the_fast_one() -> None:
-    assert CARGO["profile"]["release"]["lto"] == "thin"
+    assert PROJECT["tool"]["maturin"]["profile"] == "source"
+    assert CARGO["profile"]["source"]["inherits"] == "release"
+    assert CARGO["profile"]["release"]["lto"] == "off"
     assert CARGO["profile"]["dist"] == {"inherits": "release", "lto": "fat", "codegen-units": 1}
     wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
     assert "--profile dist" in wheels
