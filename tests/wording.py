@@ -141,7 +141,14 @@ def rust(text: str) -> Iterator[tuple[int, str]]:
 KINDS = (
     (("*.md", "docs/**/*.md"), markdown),
     (
-        ("python/**/*.py", "python/**/*.pyi", "examples/*.py", "benches/*.py", "docs/*.py", ".ci/*.py"),
+        (
+            "python/**/*.py",
+            "python/**/*.pyi",
+            "examples/*.py",
+            "benches/*.py",
+            "docs/*.py",
+            ".ci/*.py",
+        ),
         python,
     ),
     (("rust/py/**/*.rs",), rust),
