@@ -162,11 +162,11 @@ mcp_tools() {
 python_for_everyone() {
     local base
     base=$("$python" -c 'import sys; print(sys.base_prefix)')
-    if as_unprivileged "$base/bin/python3" -c pass 2>/dev/null; then
+    if unprivileged "$base/bin/python3" -c pass 2>/dev/null; then
         echo "$base/bin/python3"
     else
         cp -al "$base" "$scratch/python" 2>/dev/null || cp -a "$base" "$scratch/python"
         echo "$scratch/python/bin/python3"
     fi
 }
-as_unprivileged() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$scratch/home" "$@"; }
+unprivileged() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$scratch/home" "$@"; }

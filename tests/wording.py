@@ -140,7 +140,17 @@ def rust(text: str) -> Iterator[tuple[int, str]]:
 
 KINDS = (
     (("*.md", "docs/**/*.md"), markdown),
-    (("python/**/*.py", "python/**/*.pyi", "examples/*.py", "benches/*.py", "docs/*.py"), python),
+    (
+        (
+            "python/**/*.py",
+            "python/**/*.pyi",
+            "examples/*.py",
+            "benches/*.py",
+            "docs/*.py",
+            ".ci/*.py",
+        ),
+        python,
+    ),
     (("rust/py/**/*.rs",), rust),
     (("rust/**/*.rs",), rust_comments),
     ((".ci/*", "pyproject.toml", "mkdocs.yml", "Cargo.toml", ".github/workflows/*.yml"), markdown),
