@@ -230,6 +230,7 @@ def run_filters(case: dict[str, Any]) -> dict[str, Any]:
             after if "after" in spec else None,
             spec.get("tool_name"),
             spec.get("toolset"),
+            allow_unmatched=True,
         )
 
     registry = ToolRegistry([made_tool(case["input"]["tool"]).replace(execute=execute)])

@@ -289,7 +289,7 @@ class TestFiles:
     def test_that_are_too_large_for_the_disk_leave_nothing(self, tmp_path: Path) -> None:
         code = """
             import resource, sys
-            from ethos_registry import *
+            from ethos_registry.artifacts import *
             resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
             store = SpooledArtifactStore(sys.argv[1], memory_bytes=0, max_bytes=100_000)
             ids = [store.reserve() for _ in range(3)]

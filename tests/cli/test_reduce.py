@@ -50,7 +50,7 @@ def test_more_than_is_held_is_reduced_to_its_ends(tmp_path: Path) -> None:
     (tmp_path / "small.py").write_text(
         "import sys\n"
         "from ethos_registry._cli import console, main\n"
-        "captured_output.CapturedOutput.__init__.__defaults__ = (4_000,)\n"
+        "console.CapturedOutput.__init__.__defaults__ = (4_000,)\n"
         "sys.argv = ['ethos-registry', 'reduce', '--command', 'make', '--exit-code', '2']\n"
         "sys.exit(main())\n"
     )

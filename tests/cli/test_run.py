@@ -204,7 +204,7 @@ def test_what_is_too_much_to_hold_is_not_reported_as_saved(tmp_path: Path) -> No
         tmp_path,
         "import sys\n"
         "from ethos_registry._cli import console, main\n"
-        "captured_output.CapturedOutput.__init__.__defaults__ = (1_000,)\n"
+        "console.CapturedOutput.__init__.__defaults__ = (1_000,)\n"
         "sys.argv = ['ethos-registry', 'run', '--', 'seq', '20000']\n"
         "sys.exit(main())\n",
     )

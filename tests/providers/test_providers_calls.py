@@ -285,8 +285,11 @@ def test_an_sdks_own_blocks_are_answered_under_their_ids() -> None:
 
 @pytest.mark.parametrize("call", [None, 5, "call", b"call", [1], object(), print])
 def test_what_is_no_call_is_answered_by_its_position(call: Any) -> None:
-    view = ToolRegistry([made("echo", execute=echo)]).view(EVERYTHING)
-    [first, result] = asyncio.run(view.execute([{"id": "x", "name": "echo"}, call]))
+    registry = ToolRegistry([made("echo", execute=echo)])
+    calls = [{"id": "x", "name": "echo"}, call]
+    [first, result] = registry.execute_parallel_sync(calls)
+    [only] = registry.view(EVERYTHING).execute_sync(calls)
+    assert only.ok
     assert first.ok
     assert result.tool_call_id == "1"
     assert getattr(result.result, "code", None) == "input_invalid"

@@ -203,8 +203,10 @@ class CacheMachine(RuleBasedStateMachine):
         fresh = ToolRegistry.merge([self.registry])
         for policy in self.policies:
             assert self.registry.to_definitions(policy) == fresh.to_definitions(policy)
-        view, other = self.registry.view(self.personality), fresh.view(self.personality)
-        frozen = self.registry.freeze().view(self.personality)
+        view, other = (
+            each.view(self.personality, allow_unmatched=True) for each in (self.registry, fresh)
+        )
+        frozen = self.registry.freeze().view(self.personality, allow_unmatched=True)
         for provider in ("anthropic", "gemini"):
             expected = other.definitions_bytes(provider)
             assert view.definitions_bytes(provider) == expected

@@ -29,14 +29,14 @@ def unavailable(name: str) -> str:
 
 def test_a_late_server_costs_anthropic_no_byte() -> None:
     registry = ToolRegistry([made("b"), made("a")])
-    session = PrefixSession(registry.view(SERVERS), "anthropic")
+    session = PrefixSession(registry.view(SERVERS, allow_unmatched=True), "anthropic")
     first = session.definitions_bytes()
-    assert first == registry.view(SERVERS).definitions_bytes("anthropic")
+    assert first == registry.view(SERVERS, allow_unmatched=True).definitions_bytes("anthropic")
     assert outcome(session, "mcp__s__x") == ["Unknown tool: mcp__s__x"]
     registry.register(made("mcp__s__y"))
     registry.register(made("mcp__s__x"))
     assert outcome(session, "mcp__s__x") == ["Unknown tool: mcp__s__x"]
-    messages = session.update(registry.view(SERVERS))
+    messages = session.update(registry.view(SERVERS, allow_unmatched=True))
     definition = {
         "name": "mcp__s__x",
         "description": "The mcp__s__x.",
@@ -51,7 +51,7 @@ def test_a_late_server_costs_anthropic_no_byte() -> None:
     assert session.definitions_bytes() == first
     assert outcome(session, "mcp__s__x", "mcp__s__y", "a") == [None, None, None]
     assert session.betas == ["mid-conversation-tool-changes-2026-07-01", "inline-tools-2026-09-15"]
-    assert session.update(registry.view(SERVERS)) == []
+    assert session.update(registry.view(SERVERS, allow_unmatched=True)) == []
 
 
 def test_what_goes_is_removed_and_what_comes_back_is_referred_to() -> None:
@@ -210,7 +210,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.told = {shown["name"] for shown in self.session.definitions()}
 
     def view(self) -> View:
-        return self.registry.view(SERVERS)
+        return self.registry.view(SERVERS, allow_unmatched=True)
 
     @rule(name=st.sampled_from(NAMES), text=st.sampled_from(["one", "two"]))
     def register(self, name: str, text: str) -> None:

@@ -233,17 +233,6 @@ async def test_filters_of_a_catalogue_bind_every_agent_and_streams() -> None:
     assert streamed.text == "no quick"
 
 
-async def test_a_filter_of_a_registry_that_names_no_tool_is_logged(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    registry = registry_of(
-        quick, filters=[InvocationFilter(before=lambda one: None, tool_names="qick")]
-    )
-    for _ in range(2):
-        await registry.execute_parallel(calls_of("quick"))
-    assert caplog.text.count("a filter names 'qick'") == 1
-
-
 @pytest.mark.parametrize(
     "options",
     [

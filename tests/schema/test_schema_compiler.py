@@ -20,7 +20,7 @@ from ethos_registry.schema._drafts import schema_of_2020_12
 from ethos_registry.schema._strict import BudgetUse, strict_form
 from ethos_registry.types._json_values import freeze
 
-CASES = json.loads(Path(__file__).parents[1] / "data".joinpath("schema_cases.json").read_text())
+CASES = json.loads((Path(__file__).parents[1] / "data" / "schema_cases.json").read_text())
 PAIRS = [(case, name) for case in CASES["schemas"] for name in case["providers"]]
 MESSAGES = {
     "inlined": ("references are inlined", "`$defs` stay"),

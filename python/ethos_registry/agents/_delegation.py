@@ -45,7 +45,7 @@ def fit_rows(
     lengths of values that were cut before: what follows their marker stays, and so does the length.
 
     >>> rows = [{"agent": "a", "ok": True, "value": "x" * 1_000}]
-    >>> text = fitted(rows, 200)
+    >>> text = fit_rows(rows, 200)
     >>> len(text) <= 200, json.loads(text)[0]["agent"]
     (True, 'a')
     """

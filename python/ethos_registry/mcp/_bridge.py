@@ -294,7 +294,7 @@ class McpBridge:
             raise ConfigError("this registry is attached to the bridge already")
         attached = AttachedRegistry(registry)
         self._attached.append(attached)
-        registry.declare(mcp_servers=self._servers)
+        registry.declare(mcp_servers=list(self._servers))
         for name, tools in self._sets.items():
             attached.update(name, tools.tools)
 

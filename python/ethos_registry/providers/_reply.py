@@ -78,15 +78,19 @@ def _calls_of_list(elements: Sequence[Any], on_unknown: OnUnknown) -> list[Any]:
         return list(elements)
     families: dict[str, list[Any]] = {}
     placed: list[tuple[str | None, Any]] = []
-    for element in elements:
-        family = None if _is_plain(element) else _family(element)
+    for position, element in enumerate(elements):
+        try:
+            family = None if _is_plain(element) else _family(element)
+            if family is None and not _is_call(element):
+                _report(element, on_unknown)
+                continue
+        except Exception as error:  # an element may be an object with code of its own
+            problem = f"malformed call: it cannot be read: {type(error).__name__}"
+            placed.append((None, MalformedCall(str(position), "", problem)))
+            continue
         if family is not None:
             families.setdefault(family, []).append(element)
-            placed.append((family, element))
-        elif _is_call(element):
-            placed.append((None, element))
-        else:
-            _report(element, on_unknown)
+        placed.append((family, element))
     read_by = {family: _read_family(family, found) for family, found in families.items()}
     return [
         element if family is None else _checked_id(element, next(read_by[family]))

@@ -46,9 +46,9 @@ def result_from_value(returned: Any) -> ToolResult:
     with both. Numbers and arrays of numpy are converted, and the error names the place of a value
     that is not.
 
-    >>> to_result([1, 2])
+    >>> result_from_value([1, 2])
     ToolOk(value='[1,2]', structured={'result': [1, 2]}, cost_usd=None, extra=mappingproxy({}))
-    >>> to_result(object()).error
+    >>> result_from_value(object()).error
     'the tool returned a value of type object, which has no JSON form'
     """
     if isinstance(returned, ToolOk | ToolError):

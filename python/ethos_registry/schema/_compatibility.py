@@ -369,7 +369,7 @@ def check_compatibility(tool_name: str, declared: Mapping[str, Any], arguments: 
     >>> schema = {"type": "object", "properties": {"query": {"type": "string"}}}
     >>> check_compatibility("search", schema, Arguments(search))
     Traceback (most recent call last):
-    ethos_registry.types._errors.ConfigError: tool `search`: parameter `query` has no default, \
+    ethos_registry.ConfigError: tool `search`: parameter `query` has no default, \
 and the schema does not require it; add it to `required`, or give the parameter a default
     """
     try:

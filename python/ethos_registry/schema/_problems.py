@@ -187,7 +187,7 @@ _MAX_SHOWN_BITS = 128  # longer numbers are shown by their length: `str` refuses
 def json_phrase(value: object) -> str:
     """A value in the terms of JSON, in about `MAX_VALUE_CHARS` characters at most.
 
-    >>> shown("abc"), shown(None), shown([1, 2]), shown({})
+    >>> json_phrase("abc"), json_phrase(None), json_phrase([1, 2]), json_phrase({})
     ("'abc'", 'null', 'a list', 'an object')
     """
     if isinstance(value, str):
