@@ -181,7 +181,7 @@ def _registry_step(registry: ToolRegistry, overwrite: bool, verb: str, *given: A
         return registry.plugin_id_of(*given)
     assert verb == "reach"
     personality = Personality(given[0]["id"], toolset=given[0].get("toolset"))
-    return [item["name"] for item in registry.view(personality).definitions()]
+    return [item["name"] for item in registry.view(personality, allow_unmatched=True).definitions()]
 
 
 def run_reducer_registry(case: dict[str, Any]) -> dict[str, Any]:

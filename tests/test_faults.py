@@ -154,7 +154,7 @@ def test_only_what_pytest_runs_counts_as_a_test(tmp_path: Path) -> None:
         "async def test_async(): ...\n",
         encoding="utf-8",
     )
-    assert collected_from(path) == {"test_some.py::test_method", "test_some.py::test_async"}
+    assert collected_from(path) == {"test_method", "test_async"}
 
 
 def test_nothing_that_is_said_to_be_absent_is_public() -> None:

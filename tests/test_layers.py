@@ -72,7 +72,17 @@ SUBPACKAGES = {
         {"_persistence", "_processes", "artifacts", "capabilities", "recording", "schema", "types"},
     ),
     "registry": Subpackage(
-        5, {"_table", "capabilities", "execution", "providers", "reduction", "schema", "types"}
+        5,
+        {
+            "_table",
+            "capabilities",
+            "execution",
+            "providers",
+            "reduction",
+            "schema",
+            "tools",
+            "types",
+        },
     ),
     "adapters": Subpackage(6, {"execution", "providers", "registry", "schema", "types"}),
     "agents": Subpackage(6, {"_table", "execution", "registry", "schema", "types"}),

@@ -331,7 +331,9 @@ def test_ollama_holds_a_conversation_of_three_turns(hands_over: str) -> None:
             messages.extend(results.to_messages("ollama"))
     assert reply.message.content == ANSWER
     assert [result.text for result in answers[1]] == SECOND_TEXTS
-    assert [tools_of(body) for body in server.requests] == [view.definitions_bytes("ollama")] * 3
+    # The client writes the keys of a schema in an order of its own.
+    sent_tools = [json.loads(tools_of(body)) for body in server.requests]
+    assert sent_tools == [json.loads(view.definitions_bytes("ollama"))] * 3
     sent = server.body(1)["messages"][2:]
     assert [item["tool_name"] for item in sent] == [name for name, _ in CALLS]
     assert [len(item.get("images", [])) for item in sent[:4]] == [0, 0, 1, 0]
@@ -381,7 +383,7 @@ def test_what_ollamas_sdk_drops_is_shown_and_kept_for_the_model_by_our_definitio
         '{properties: {"lat":{"type":"number","minimum":-90}}, required: ["lat"]}'
     )
     assert kept["properties"]["tags"]["items"] == {"type": "string", "minLength": 1}
-    assert kept["$defs"] == RICH["$defs"]
+    assert kept["properties"]["shape"] == RICH["$defs"]["Shape"]
 
 
 # The clients' own types

@@ -34,11 +34,11 @@ def make() -> list[Tool]:
 def test_a_reference_names_a_tool_tools_a_function_or_a_registry(
     attribute: str, names: list[str]
 ) -> None:
-    assert load_tools([f"test_tool_source:{attribute}"]).list() == names
+    assert load_tools([f"transports.test_tool_source:{attribute}"]).list() == names
 
 
 def test_of_several_references_the_settings_are_those_of_the_registry() -> None:
-    merged = load_tools(["test_tool_source:several", "test_tool_source:registry"])
+    merged = load_tools(["transports.test_tool_source:several", "transports.test_tool_source:registry"])
     assert merged.list() == ["one", "plugged", "three", "two"]
     assert merged.plugin_id_of("plugged") == "p1"
     assert merged._settings().default_timeout_seconds == 7
@@ -71,7 +71,7 @@ def test_a_reference_that_no_worker_can_import_is_refused(tools: object, problem
 @pytest.mark.parametrize(
     ("reference", "problem"),
     [
-        ("test_tool_source:nothing", "not a registry, a Tool or a list of tools"),
+        ("transports.test_tool_source:nothing", "not a registry, a Tool or a list of tools"),
         ("entry_point:unheard_of", "no installed package has the entry point 'unheard_of'"),
     ],
 )

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ethos_registry import _core
-from ethos_registry.capabilities._secrets import IssuedSecrets
 from ethos_registry.reduction._reducers import rebuilt, with_text
 from ethos_registry.types._result import ToolResult
 
@@ -43,6 +42,14 @@ _MARGIN_CHARS = 8192
 """More than any credential has that is recognised by its shape."""
 
 
+class KnownValues(Protocol):
+    """Values that were given to tools."""
+
+    @property
+    def known(self) -> _core.KnownSecrets | None:
+        """The search for them; `None` if there are none."""
+
+
 class Redactor:
     """Credentials by their shape, and the values that backends gave to tools.
 
@@ -52,7 +59,7 @@ class Redactor:
     __slots__ = ("_issued_secrets", "own")
 
     def __init__(
-        self, issued_secrets: IssuedSecrets | None = None, own: Redact | None = None
+        self, issued_secrets: KnownValues | None = None, own: Redact | None = None
     ) -> None:
         self._issued_secrets = issued_secrets
         self.own = own

@@ -142,7 +142,7 @@ fn is_type(value: &str) -> bool {
         .any(|word| value.contains(word))
 }
 
-/// Whether a part of the name states that its value is no secret.
+/// Whether a part of the name states that its value is not secret.
 fn is_harmless(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     HARMLESS.iter().any(|part| {
