@@ -6,7 +6,7 @@ import asyncio
 import itertools
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
@@ -53,6 +53,16 @@ async def task_start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     if is_eager:
         asyncio.get_running_loop().set_task_factory(_EAGER)
     return str(request.param)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A lone surrogate in a captured log is escaped: pytest-xdist could not send the report."""
+    report = yield
+    report.sections = [
+        (name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections
+    ]
+    return report
 
 
 @pytest.fixture(autouse=True)
