@@ -329,7 +329,7 @@ class ScopedTarget:
     """
     def lock(self, /) -> bool:
         """
-        Try to take the advisory lock of the folder; an `OSError` if there is no such lock.
+        Try to take the advisory lock of the folder; an `OSError` if the folder has none.
         """
     def may_write(self, /) -> bool:
         """
