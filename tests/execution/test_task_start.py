@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import subprocess
 import sys
 import tracemalloc
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -231,34 +229,6 @@ async def test_ten_thousand_calls_at_once_take_at_most_four_kib_each(task_start:
     assert len(results) == count
     assert all(result.ok for result in results)
     assert peak / count <= 4_096
-
-
-WRONG_OPTION = """
-from ethos_registry import Personality, ToolRegistry
-
-
-async def main() -> None:
-    registry = ToolRegistry(max_treads=3)
-    view = registry.view(Personality("all"))
-    await registry.execute_parallel([], deadline=3)
-    await view.execute([], budget_policy="greedy")
-    async for _ in view.stream([], max_concurency=3):
-        pass
-"""
-
-
-def test_a_wrong_option_fails_in_a_type_checker(tmp_path: Path) -> None:
-    pytest.importorskip("mypy")
-    program = tmp_path / "program.py"
-    program.write_text(WRONG_OPTION)
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", tmp_path / "cache", program],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    lines = [line for line in done.stdout.splitlines() if "error" in line and "Found" not in line]
-    assert [line.split(":")[1] for line in lines] == ["6", "8", "9", "10"]
 
 
 def test_reasons_of_stopped_calls_are_known(task_start: str) -> None:

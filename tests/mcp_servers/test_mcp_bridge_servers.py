@@ -50,6 +50,7 @@ async def test_the_time_server() -> None:
         assert not failed.ok
 
 
+@pytest.mark.long
 async def test_the_server_of_everything() -> None:
     events: list[ToolProgressEvent] = []
     program = "@modelcontextprotocol/server-everything/dist/index.js"
@@ -70,6 +71,7 @@ async def test_the_server_of_everything() -> None:
         assert len(links.result.content) == 2
 
 
+@pytest.mark.long
 async def test_the_server_of_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("content of a")
     program = npm_program("@modelcontextprotocol/server-filesystem/dist/index.js")
@@ -81,6 +83,7 @@ async def test_the_server_of_files(tmp_path: Path) -> None:
         assert "outside allowed directories" in denied.text
 
 
+@pytest.mark.long
 async def test_the_server_of_memory(tmp_path: Path) -> None:
     program = npm_program("@modelcontextprotocol/server-memory/dist/index.js")
     environment = {"MEMORY_FILE_PATH": str(tmp_path / "memory.jsonl")}
