@@ -38,7 +38,9 @@ def test_a_reference_names_a_tool_tools_a_function_or_a_registry(
 
 
 def test_of_several_references_the_settings_are_those_of_the_registry() -> None:
-    merged = load_tools(["transports.test_tool_source:several", "transports.test_tool_source:registry"])
+    merged = load_tools(
+        ["transports.test_tool_source:several", "transports.test_tool_source:registry"]
+    )
     assert merged.list() == ["one", "plugged", "three", "two"]
     assert merged.plugin_id_of("plugged") == "p1"
     assert merged._settings().default_timeout_seconds == 7
