@@ -14,7 +14,7 @@ step_name='' cpu=0
 # `cpu` is set to the processor time of all that has ended, in seconds.
 count_cpu() {
     times >"$scratch/times"
-    cpu=$(awk '{ for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += part[1] * 60 + part[2] } }
+    cpu=$(awk '{ for (i = 1; i <= 2; i++) { sub(",", ".", $i); split($i, part, /[ms]/); sum += part[1] * 60 + part[2] } }
         END { print int(sum) }' "$scratch/times")
 }
 end_step() {
@@ -123,10 +123,11 @@ install_programs() {
     available bwrap || missing+=(bubblewrap)
     available chromium chromium-browser google-chrome || missing+=(chromium)
     available initdb || missing+=(postgresql)
+    available valgrind || missing+=(valgrind) # for the guard of the speed
     if ((${#missing[@]})); then
         ((EUID == 0)) || as_root=(sudo -n)
-        "${as_root[@]}" apt-get update -qq </dev/null && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-            apt-get install -qq -y --no-install-recommends "${missing[@]}" </dev/null >/dev/null ||
+        "${as_root[@]}" apt-get update -qq && "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+            apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null ||
             echo "these cannot be installed: ${missing[*]}"
         add_postgres_to_path
     fi
@@ -154,7 +155,7 @@ mcp_tools() {
         @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 \
         @modelcontextprotocol/server-everything@2026.8.31 \
         @modelcontextprotocol/server-filesystem@2026.8.31 @modelcontextprotocol/server-memory@2026.8.31 \
-        </dev/null >/dev/null || return
+        >/dev/null || return
     export ETHOS_REGISTRY_MCP_TOOLS=$folder
 }
 

@@ -48,6 +48,7 @@ def test_noise_is_not_recorded():
     assert recorded["row"]["Python 3.11"] == 1.0
 
 
+@pytest.mark.slow
 def test_a_slowdown_of_30_percent_is_measured(monkeypatch):
     def work():
         return lambda: sum(range(100_000))

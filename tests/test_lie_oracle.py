@@ -44,6 +44,7 @@ def cases() -> tuple[tuple[Recorded, str, Source], ...]:
     return tuple(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS)
 def test_nothing_false_is_said_of_recorded_outputs(part: str) -> None:
     found = {
@@ -119,6 +120,7 @@ LEAST_TRUE_SHARE = 0.99
 no place of its own, so the mark of a gap before it follows it (docs/reliability.md)."""
 
 
+@pytest.mark.slow
 def test_hardly_anything_false_is_said_of_mutated_outputs() -> None:
     count, found = share_of_false(20, most=250)
     assert count == 250
@@ -379,6 +381,7 @@ def planted(kind: str, count: int, seed: int) -> Counter[bool]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PLANTERS)
 @counts("count", 50, 200)
 def test_planted_lies_are_found(kind: str, count: int) -> None:

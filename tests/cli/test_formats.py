@@ -34,6 +34,7 @@ def draft(tmp_path: Path, *options: object) -> CompletedProcess[str]:
     return run("formats", "new", "oakc", *sample, *options, cwd=tmp_path)
 
 
+@pytest.mark.slow
 def test_a_draft_from_a_sample_keeps_its_facts_and_shortens_it(tmp_path: Path) -> None:
     done = draft(tmp_path)
     folder = tmp_path / "config" / "ethos-registry" / "formats" / "oakc"
@@ -47,6 +48,7 @@ def test_a_draft_from_a_sample_keeps_its_facts_and_shortens_it(tmp_path: Path) -
     assert row["reduced_chars"] < 400 < row["chars"]
 
 
+@pytest.mark.slow
 def test_run_and_reduce_use_the_formats_of_the_user(tmp_path: Path) -> None:
     draft(tmp_path)
     reduced = run("reduce", "--command", COMMAND, "--exit-code", 1, cwd=tmp_path, stdin=OUTPUT)
@@ -74,6 +76,7 @@ def test_a_lost_fact_is_named_and_the_exit_code_is_1(tmp_path: Path) -> None:
     assert "  lost: compiled src/a6.oak\n  not in the sample: not there\n" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_projects_formats_are_used_once_they_are_trusted(tmp_path: Path) -> None:
     draft(tmp_path, "--folder", ".ethos/formats")
     inner = tmp_path / "src"
@@ -94,6 +97,7 @@ def test_a_projects_formats_are_used_once_they_are_trusted(tmp_path: Path) -> No
     assert "not trusted" in run(*arguments, cwd=inner, stdin=OUTPUT).stderr
 
 
+@pytest.mark.slow
 def test_list_shows_the_formats_of_the_user_and_of_the_package(tmp_path: Path) -> None:
     draft(tmp_path)
     done = run("formats", "list", cwd=tmp_path)
@@ -148,6 +152,7 @@ def test_a_folder_that_is_there_is_not_replaced(tmp_path: Path) -> None:
     assert "exists" in again.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not hasattr(os, "geteuid") or os.geteuid() != 0 or shutil.which("setpriv") is None,
     reason="only root can run as a user without a name",

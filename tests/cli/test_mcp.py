@@ -73,6 +73,7 @@ def test_doctor_explains_what_is_wrong(folder: Path) -> None:
     assert all(problem["way_out"] for problem in report["problems"])
 
 
+@pytest.mark.slow
 def test_definitions_are_pinned_compared_and_accepted(folder: Path) -> None:
     assert run("mcp", "pin", cwd=folder).stdout == "2 definitions are pinned in mcp.pins.json\n"
     assert run("mcp", "diff", cwd=folder).stdout == "nothing differs from the pins\n"
@@ -93,6 +94,7 @@ def test_definitions_are_pinned_compared_and_accepted(folder: Path) -> None:
     assert run("mcp", "diff", cwd=folder).returncode == 0
 
 
+@pytest.mark.slow
 def test_wrong_usage_is_one_line(folder: Path) -> None:
     assert_one_error_line(run("mcp", "list", "absent.json", cwd=folder), "cannot be read")
     assert_one_error_line(

@@ -285,6 +285,7 @@ def test_a_folder_is_reduced_into_a_folder_of_the_same_shape(tmp_path: Path) -> 
         assert found.drop_columns("output").equals(table().drop_columns("output"))
 
 
+@pytest.mark.slow
 def test_a_broken_file_is_one_line_and_the_others_go_on(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for name in ("a", "c", "e"):
@@ -328,6 +329,7 @@ def test_files_folders_and_patterns_are_reduced_into_one_folder(tmp_path: Path) 
         assert found["output"].to_pylist() == expected(commands=COMMANDS)
 
 
+@pytest.mark.slow
 def test_no_input_is_overwritten_and_two_files_of_one_place_are_refused(tmp_path: Path) -> None:
     for name in ("a/x.parquet", "b/x.parquet"):
         (tmp_path / name).parent.mkdir()
@@ -356,6 +358,7 @@ def test_no_input_is_overwritten_and_two_files_of_one_place_are_refused(tmp_path
     ]
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for name in ("a", "b", "c"):
@@ -376,6 +379,7 @@ def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     assert "exists and is not older than in/a.parquet; skipped" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     """Two files of the same groups, one with four times as many."""

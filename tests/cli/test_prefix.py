@@ -40,6 +40,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_saved_prefix_is_compared_with_the_tools_of_now(folder: Path) -> None:
     tools = ("--tools", "some_tools:steady")
     assert run("prefix", "save", "p.json", *tools, cwd=folder).returncode == 0
@@ -56,6 +57,7 @@ def test_a_saved_prefix_is_compared_with_the_tools_of_now(folder: Path) -> None:
     assert lines[1].startswith("b: removed at byte ")
 
 
+@pytest.mark.slow
 def test_two_files_are_compared_as_json(folder: Path) -> None:
     for name in ("steady", "fewer"):
         options = ("--tools", f"some_tools:{name}", "--provider", "openai")
@@ -76,6 +78,7 @@ def test_a_description_out_of_the_environment_is_found(folder: Path) -> None:
     assert "a /description: description at byte" in found.stdout
 
 
+@pytest.mark.slow
 def test_a_schema_made_of_a_set_is_found_by_the_check(folder: Path) -> None:
     steady = run("prefix", "check", "--tools", "some_tools:steady", cwd=folder)
     assert (steady.returncode, steady.stdout) == (0, "the bytes are the same for every hash seed\n")
@@ -86,6 +89,7 @@ def test_a_schema_made_of_a_set_is_found_by_the_check(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_one_line(folder: Path) -> None:
     (folder / "bad.json").write_text("{}")
     for arguments, parts in (
@@ -101,6 +105,7 @@ def test_what_cannot_be_read_is_one_line(folder: Path) -> None:
     assert "could not be loaded" in broken.stderr
 
 
+@pytest.mark.slow
 def test_the_cost_of_each_tool_and_the_share_of_the_context(folder: Path) -> None:
     tools = ("--tools", "some_tools:steady", "--provider", "anthropic")
     cost = run_json("tools", *tools, "--json", cwd=folder)

@@ -45,6 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_list_shows_turns_and_then_calls(folder, place):
     turns = run_json("recordings", "list", place, "--json", cwd=folder)
@@ -65,6 +66,7 @@ def test_list_shows_turns_and_then_calls(folder, place):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_show_prints_one_call(folder, place):
     shown = run("recordings", "show", place, "1", cwd=folder).stdout
@@ -79,6 +81,7 @@ def test_show_prints_one_call(folder, place):
     assert (document["reason"], document["raw"]) == ("unknown", None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_replay_reduces_with_the_present_reducers(folder, place):
     recorded = run_json("recordings", "show", place, "1", "--json", cwd=folder)
@@ -92,6 +95,7 @@ def test_replay_reduces_with_the_present_reducers(folder, place):
     assert failed["same"] is True
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_one_line(folder):
     for arguments, code, problem in [
         (("show", PLACES[0], "99"), 3, "has no call 99"),

@@ -276,6 +276,7 @@ def test_bytes_come_back_as_they_were(tmp_path: Path) -> None:
     assert newest(tmp_path) == b"\xff\x01\n"
 
 
+@pytest.mark.slow
 def test_without_an_id_the_saved_outputs_are_listed(tmp_path: Path) -> None:
     assert "No outputs are saved" in run_kept(tmp_path, "recall").stdout
     for word in ("first", "second"):
@@ -307,6 +308,7 @@ def kept_by(folder: Path, number: int, started: float, size_bytes: int = 1) -> P
     return text
 
 
+@pytest.mark.slow
 def test_old_outputs_make_room_by_number_age_and_size(tmp_path: Path) -> None:
     folder = tmp_path / "outputs"
     folder.mkdir()
@@ -516,6 +518,7 @@ def test_the_saved_output_holds_no_credential_and_keeps_every_other_byte(tmp_pat
     )
 
 
+@pytest.mark.slow
 def test_recall_follows_no_link_out_of_the_store(tmp_path: Path) -> None:
     run_kept(tmp_path, "run", "--", "echo", "leaf")
     [content] = (tmp_path / "outputs").glob("*.out")

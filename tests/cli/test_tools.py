@@ -255,6 +255,7 @@ def test_a_full_disk_is_one_error_line(folder):
     assert (done.returncode, done.stderr) == (2, b"error: No space left on device\n")
 
 
+@pytest.mark.slow
 def test_a_misspelt_personality_is_an_error_that_suggests_the_right_name(folder):
     (folder / "typo.yaml").write_text("id: ops\ntoolset: [termnal, toolset:fil]\n")
     (folder / "two.yaml").write_text("reader:\n  toolset: []\nwriter:\n  toolset: []\n")
@@ -274,6 +275,7 @@ def test_a_misspelt_personality_is_an_error_that_suggests_the_right_name(folder)
     assert_one_error_line(done, "`reade` (did you mean `reader`?); there are `reader`, `writer`")
 
 
+@pytest.mark.slow
 def test_a_shell_completes_commands_options_and_providers(folder):
     def completed(line):
         words = line.split(" ")
@@ -297,6 +299,7 @@ def test_a_shell_completes_commands_options_and_providers(folder):
     assert "--install-completion" in run("--help", cwd=folder).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_ctrl_c_while_python_imports_the_package_prints_no_traceback(folder):
     """At twelve moments of the start, from the first action of the program on."""

@@ -88,6 +88,7 @@ def test_json_holds_the_whole_report(path, tmp_path):
     assert tools["busy"]["median_seconds"] == pytest.approx(0.1, rel=0.07)
 
 
+@pytest.mark.slow
 def test_filters(path, tmp_path):
     days = run_json("usage", path, "--json", "--days", 10, cwd=tmp_path)
     assert len(days["by_day"]) == 10

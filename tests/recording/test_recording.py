@@ -479,6 +479,7 @@ def test_the_normal_end_of_a_process_writes_what_is_left(tmp_path, place):
     assert [one.value for one in read_recording(path).calls()] == [f"w-{n}" for n in range(5)]
 
 
+@pytest.mark.slow
 def test_eight_processes_share_a_file_and_what_was_flushed_survives_a_kill(tmp_path):
     path = tmp_path / "turns.sqlite3"
     writers = [

@@ -36,6 +36,7 @@ def assert_equals_oracle(
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=max(settings().max_examples // 4, 20))
 @given(texts_of_lines(60) | texts_of_lines(200) | one_line, twins, st.booleans(), st.data())
 def test_finish_equals_its_twin(

@@ -23,6 +23,7 @@ def assert_equals_oracle(text: str) -> None:
     )
 
 
+@pytest.mark.slow
 @given(texts_of_lines(60))
 def test_head_tail_equals_its_twin(lines: Lines) -> None:
     text = lines.text

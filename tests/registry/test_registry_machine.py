@@ -18,6 +18,7 @@ NAMES = st.sampled_from(["a", "b", "c", "d"])
 ALLOWED = st.none() | st.lists(NAMES, max_size=3)
 
 
+@pytest.mark.slow
 @dataclass(frozen=True)
 class Known:
     """What the model holds of a tool."""

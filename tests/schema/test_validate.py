@@ -148,6 +148,7 @@ def aside(value: Any) -> Any:
     return Text(value) if type(value) is str else value
 
 
+@pytest.mark.slow
 @settings(max_examples=60)  # the reference takes most of a second for some
 @given(st.data(), documents())
 def test_it_accepts_what_the_python_reference_accepts_in_place_and_turned_into_json(

@@ -103,6 +103,7 @@ def test_what_is_shown_is_what_runs_without_the_hidden(tools, gate):
     assert selected == [slot for slot in native.slots() if slot in shown]
 
 
+@pytest.mark.slow
 def test_the_property_reaches_every_verdict():
     seen = Counter()
 
