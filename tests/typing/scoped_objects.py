@@ -28,7 +28,7 @@ programs: ScopedProcess = ProgramRunner(["echo"], working_dir=folder)
 values: KeyValueStore = KeyValueDatabase(":memory:").scope("tool:notes")
 
 capabilities = ToolCapabilities(
-    fs_reach={"write": [folder]},
+    fs_reach={"read": [folder], "write": [folder]},
     storage={"scope": "tool"},
     secrets=["search/key"],
     process={"allowedBinaries": ["echo"]},
