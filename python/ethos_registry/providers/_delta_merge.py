@@ -90,6 +90,8 @@ class _Items:
             fields = fields_of(value)
             item = self._item_of(fields, is_first=number == 0)
             if item is None:
+                if fields.get("type") in _CONTINUED and not _has_content(fields):
+                    continue  # an empty piece must not divide the thinking around it
                 item = {}
                 self.items.append(item)
             _merge_fields(item, fields)
@@ -110,6 +112,10 @@ class _Items:
             return None
         is_signed = isinstance(signature := last.get("signature"), _Text) and signature.text()
         return last if _plain(last.get("type")) == kind and not is_signed else None
+
+
+def _has_content(fields: Mapping[str, Any]) -> bool:
+    return any(value for name, value in fields.items() if name not in ("type", "index"))
 
 
 def _is_object(value: Any) -> bool:

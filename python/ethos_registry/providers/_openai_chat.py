@@ -197,6 +197,8 @@ class OpenAIChatStream(ReplyParser):
         """Positions of calls of custom tools, whose input is not JSON."""
         self._opened_with_braces: set[int] = set()
         """Positions of calls that opened with `{}`, which may be a placeholder."""
+        self._resending: set[int] = set()
+        """Positions of calls whose deltas repeat all arguments so far."""
         self._has_placeholders = False
         self._ids_change = False
         self._finishes_early = False
@@ -277,11 +279,22 @@ class OpenAIChatStream(ReplyParser):
         ):
             self._has_placeholders = True
             call.arguments.reset()
-        elif _is_repeated(call, identifier, text):
-            return True
+        elif _starts_object(text):
+            whole = call.arguments.text
+            if text == whole and call.arguments.is_object:
+                return True  # the whole call once more: it must not run twice
+            is_fixed = call.is_started or call.is_proven
+            if not is_fixed and text.startswith(whole) and self._resends(call, whole):
+                call.arguments.reset()
         if text and (text.strip() or not (call.is_started or call.is_proven)):
             self._add(call, text)
         return bool(identifier or name)
+
+    def _resends(self, call: StreamedCall, whole: str) -> bool:
+        """Whether a delta that starts with all arguments so far replaces them."""
+        if whole and not whole.rstrip().endswith((":", ",", "[")):  # no object can start there
+            self._resending.add(call.position)
+        return call.position in self._resending
 
     def _keep_others(self, call: StreamedCall, entry: Any) -> None:
         """Merge the fields of a call that no other rule reads, such as signatures of thoughts."""
@@ -306,7 +319,9 @@ class OpenAIChatStream(ReplyParser):
             if by_id is not None and not name and known.given_id != identifier:
                 call = by_id
         elif by_id is not None:
-            if index is not None and name and (not text.strip() or by_id.arguments.is_object):
+            is_repeated = text == by_id.arguments.text
+            is_whole = not is_repeated and by_id.arguments.is_object
+            if index is not None and name and (not text.strip() or is_whole):
                 call = None  # a server that gives one id to all calls
         elif not name:
             if index is None or not identifier or self._goes_on(text):
@@ -354,6 +369,8 @@ class OpenAIChatStream(ReplyParser):
         is_tool = self.is_tool
         if is_tool is None or call.is_started or call.is_proven or not call.arguments.is_blank:
             return False
+        if name.startswith(call.name):
+            return is_tool(name)  # the whole name so far
         return is_tool(call.name + name) or not (is_tool(call.name) or is_tool(name))
 
     def _settle(self, *, is_named: bool) -> None:
@@ -451,14 +468,3 @@ def _chunk(event: Any) -> Any:
 
 def _starts_object(text: str) -> bool:
     return text.lstrip().startswith("{")
-
-
-def _is_repeated(call: StreamedCall, identifier: str, text: str) -> bool:
-    """Whether a delta is the whole call once more, under its id: it must not run twice."""
-    return (
-        bool(identifier)
-        and identifier == call.given_id
-        and _starts_object(text)
-        and text == call.arguments.text
-        and call.arguments.is_object
-    )

@@ -122,7 +122,7 @@ class StreamedArguments:
         return self._scanned().text()
 
     def for_call(self) -> Any:
-        """What the call gets: the object, `{}` for blank text, or text that is not valid JSON."""
+        """What the call gets: the value, `{}` for blank text and `null`, text that is not JSON."""
         if self._value is not None:
             return self._value
         scanned = self._scanned()
@@ -132,9 +132,10 @@ class StreamedArguments:
         if scanned.is_invalid():
             return text
         try:
-            return pydantic_core.from_json(text, allow_inf_nan=False)
+            value = pydantic_core.from_json(text, allow_inf_nan=False)
         except ValueError:
             return text
+        return {} if value is None else value
 
     def for_reply(self) -> dict[str, Any]:
         """The object as it may be sent back; anything else under the key `INVALID_JSON`."""
@@ -439,9 +440,9 @@ class ReplyParser:
 
     @staticmethod
     def _take_name(call: StreamedCall, name: str) -> None:
-        """Take a name that came late, or the next piece of one."""
+        """Take a name that came late, the next piece of one, or the whole name so far."""
         if name and name != call.name and not (call.is_started or call.is_proven):
-            call.name += name
+            call.name = name if name.startswith(call.name) else call.name + name
 
     def _add(self, call: StreamedCall, text: str) -> None:
         """Append arguments; those of a call that was handed over are only recorded."""

@@ -345,8 +345,6 @@ def _call(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _json_kind(value: Any) -> str:
-    if value is None:
-        return "null"
     if isinstance(value, bool):
         return "a boolean"
     return "an array" if isinstance(value, list) else "a number"
