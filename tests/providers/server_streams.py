@@ -1,6 +1,7 @@
 """Streams that deviate from the documented shapes, as servers and proxies were reported to send.
 
-Each is written anew after the report that `source` names; ids and arguments are made up.
+Each is written anew: `source` names the report of the shape, and `after` marks one that was derived
+from the report, such as the same fault in another format. Ids and arguments are made up.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ CHAT = [
     ),
     ServerStream(
         "`{}` at index 0, the arguments at index 1",
-        "6Kmfi6HP/opencode2api#17",
+        "after 6Kmfi6HP/opencode2api#17",
         "openai",
         [chat(entry(0, "c1", "read", "{}")), chat(entry(1, None, None, A)), CALLS],
         [READ],
@@ -106,7 +107,7 @@ CHAT = [
     ),
     ServerStream(
         "a known id under another index",
-        "agno-agi/agno#8880",
+        "after agno-agi/agno#8880",
         "openai",
         [
             chat(entry(0, "c1", "read", "")),
@@ -290,7 +291,7 @@ CHAT = [
     ),
     ServerStream(
         "the name in pieces of which the first is a tool",
-        "openai/openai-agents-python#326",
+        "after openai/openai-agents-python#326",
         "openai",
         [
             chat(entry(0, "c1", "read", "")),
@@ -346,7 +347,7 @@ CHAT = [
     ),
     ServerStream(
         "a finish reason on the opening chunk of a call",
-        "BerriAI/litellm#31634",
+        "after BerriAI/litellm#31634",
         "openai",
         [
             chat(entry(0, "c1", "read", ""), finish="tool_calls"),
@@ -357,7 +358,7 @@ CHAT = [
     ),
     ServerStream(
         "the same, the stream of an SDK, which has no `[DONE]`",
-        "BerriAI/litellm#31634",
+        "after BerriAI/litellm#31634",
         "openai",
         [
             chat(entry(0, "c1", "read", "{}"), finish="stop"),
@@ -367,7 +368,7 @@ CHAT = [
     ),
     ServerStream(
         "a call after the finish reason that the connection cuts",
-        "BerriAI/litellm#31634",
+        "after BerriAI/litellm#31634",
         "openai",
         [
             chat(entry(0, "c1", "read", A), finish="tool_calls"),
@@ -594,7 +595,7 @@ CHAT = [
     ),
     ServerStream(
         "reasoning of two types under one index",
-        "agentjido/req_llm#300",
+        "after agentjido/req_llm#300",
         "openrouter",
         [
             chat(reasoning_details=[{"type": "reasoning.text", "text": "Hm", "index": 0}]),
@@ -646,7 +647,7 @@ CHAT = [
 OTHERS = [
     ServerStream(
         "arguments under the index of no block",
-        "BerriAI/litellm#5231",
+        "after dirac-run/dirac#215",
         "anthropic",
         [
             message_start(),
@@ -663,7 +664,7 @@ OTHERS = [
     ),
     ServerStream(
         "a stop reason after each call",
-        "mnfst/llm-gateway#1907",
+        "after RayBytes/ChatMock#114",
         "anthropic",
         [
             message_start(),
@@ -681,7 +682,7 @@ OTHERS = [
     ),
     ServerStream(
         "arguments under the id of the item and the index of none",
-        "6Kmfi6HP/opencode2api#17",
+        "after 6Kmfi6HP/opencode2api#17",
         "openai_responses",
         [
             responses("output_item.added", item=call_item("read", ""), output_index=1),
@@ -706,7 +707,7 @@ OTHERS = [
     ),
     ServerStream(
         "parallel calls to one tool in chunks of their own, `STOP` on each",
-        "NousResearch/hermes-agent#57939",
+        "after NousResearch/hermes-agent#57939",
         "gemini",
         [
             gemini(gemini_call(name="read", args=READ[1]), finish="STOP"),
@@ -716,7 +717,7 @@ OTHERS = [
     ),
     ServerStream(
         "the calls in the chunk after that of the end",
-        "kooshi/llama-swappo#13",
+        "after kooshi/llama-swappo#13",
         "ollama",
         [
             {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"},

@@ -97,8 +97,8 @@ def test_objects_of_an_sdk_run_the_same_calls(stream):
 
 
 def test_each_stream_has_its_public_source():
-    assert len(SERVER_STREAMS) >= 40
     assert all("/" in stream.source for stream in SERVER_STREAMS)
+    assert sum(not stream.source.startswith("after ") for stream in SERVER_STREAMS) >= 40
 
 
 # A stream of another provider
