@@ -298,7 +298,6 @@ async def test_arguments_that_are_no_object_are_refused():
     recorder = Recorder({"f"})
     for text, kind in (
         ("[1]", "an array"),
-        ("null", "null"),
         ("true", "a boolean"),
         ("3", "a num"),
     ):

@@ -99,7 +99,7 @@ class BadArgumentsError(Exception):
 
 
 def parse_json_arguments(text: str) -> Any:
-    """The value of `text`; empty text is `{}`. Raises `BadArgumentsError`.
+    """The value of `text`; empty text and `null` are `{}`. Raises `BadArgumentsError`.
 
     Integers stay exact. A lone surrogate, escaped or not, becomes U+FFFD. NaN, infinities,
     duplicate keys in one object and more than 128 levels are refused.
@@ -124,7 +124,7 @@ def parse_json_arguments(text: str) -> Any:
         raise BadArgumentsError(
             f"arguments are not valid JSON: {reason} at line {line} column {column}"
         )
-    return value
+    return {} if value is None else value
 
 
 def _well_formed_escape(escape: re.Match[str]) -> str:

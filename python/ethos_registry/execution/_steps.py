@@ -88,9 +88,11 @@ def _unavailability(
 
 
 def arguments(call: Call) -> ToolResult | None:
-    """JSON text becomes a value; a strict tool's arguments must match its schema."""
+    """JSON text becomes a value, and none `{}`; a strict tool's must match its schema."""
     try:
-        if isinstance(call.args, str):
+        if call.args is None:
+            call.args = {}
+        elif isinstance(call.args, str):
             call.args = parse_json_arguments(str.__str__(call.args))
         entry = call.plan.entry
         if entry.sent_arguments is not None:

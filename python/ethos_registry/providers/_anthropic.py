@@ -208,8 +208,9 @@ class AnthropicStream(ReplyParser):
     """A call is closed by its `content_block_stop` and proven by the next block.
 
     A reply that is cut off closes its last call too, so its stop proves nothing; the next
-    `content_block_start` or `stop_reason: "tool_use"` is. After a `fallback` block calls wait for
-    the end of the message. Blocks of server tools are not calls.
+    `content_block_start` or `stop_reason: "tool_use"` is. The reply is over at `message_stop` or at
+    the end of the stream, since a proxy may give a stop reason after each call. After a `fallback`
+    block calls wait for the end of the message. Blocks of server tools are not calls.
     """
 
     provider = "anthropic"
@@ -225,6 +226,9 @@ class AnthropicStream(ReplyParser):
         """How many calls there were at the last `fallback` block."""
         self._awaits_proof: list[StreamedCall] = []
 
+    def _is_known(self, event: Any) -> bool:
+        return text_of(event, "type").startswith(("message_", "content_block_", "error", "ping"))
+
     def _read(self, event: Any) -> None:
         kind = read_field(event, "type")
         if kind == "content_block_delta":
@@ -238,7 +242,7 @@ class AnthropicStream(ReplyParser):
         elif kind == "message_delta":
             self._stopped(read_field(read_field(event, "delta"), "stop_reason"))
         elif kind == "message_stop":
-            if self._fallback_at is not None and self._stop_reason in _WHOLE:
+            if self._stop_reason in _WHOLE:
                 self._prove_closed()
             self._end(self._stop_reason)
         elif kind == "error":
@@ -289,10 +293,12 @@ class AnthropicStream(ReplyParser):
 
     def _delta(self, event: Any) -> None:
         block = self._blocks.get(read_field(event, "index"))
-        if block is None:
-            return
         delta = read_field(event, "delta")
         kind = read_field(delta, "type")
+        if block is None and kind == "input_json_delta":
+            block = self._open_block()
+        if block is None:
+            return
         name = _TEXT_DELTAS.get(kind)
         if name is not None:
             text = read_field(delta, name)
@@ -317,6 +323,11 @@ class AnthropicStream(ReplyParser):
                 block.call.late_text += text
         elif kind == "citations_delta":
             block.citations.append(plain(read_field(delta, "citation")))
+
+    def _open_block(self) -> _Block | None:
+        """The block of the call that is open: arguments under no known index belong to it."""
+        last = self._in_order[-1] if self._in_order else None
+        return last if last is not None and last.is_open and last.call is not None else None
 
     def _stop(self, index: Any) -> None:
         block = self._blocks.get(index)
@@ -349,7 +360,7 @@ class AnthropicStream(ReplyParser):
             if block.is_open and call is not None and call.arguments.is_object:
                 self._awaits_proof.append(call)
         self._prove_closed()
-        self._end(reason)
+        self._finish_reason = reason
 
     # The message
 

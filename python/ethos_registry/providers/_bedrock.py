@@ -151,6 +151,13 @@ class BedrockStream(ReplyParser):
         self._in_order: list[_Block] = []
         self._awaits_proof: list[StreamedCall] = []
 
+    def _is_known(self, event: Any) -> bool:
+        return isinstance(event, dict) and any(
+            str(name).startswith(("contentBlock", "message", "metadata"))
+            or str(name).endswith(_ERROR_SUFFIX)
+            for name in event
+        )
+
     def _read(self, event: Any) -> None:
         if not isinstance(event, dict):
             return
@@ -186,9 +193,12 @@ class BedrockStream(ReplyParser):
 
     def _delta(self, index: Any, delta: Any) -> None:
         block = self._blocks.get(index)
+        tool_use = read_field(delta, "toolUse")
+        last = self._in_order[-1] if self._in_order else None
+        if block is None and tool_use is not None and last is not None and last.is_open:
+            block = last  # arguments under no known index are those of the open call
         if block is None:  # a block of text has no start
             block = self._start(index, None)
-        tool_use = read_field(delta, "toolUse")
         if tool_use is not None:
             text = json_text(read_field(tool_use, "input"))
             if block.call is not None and text:

@@ -134,4 +134,6 @@ def reply_parser(name: str) -> ReplyParser:
             f"unknown provider {name!r}; streams of {known} can be dispatched",
             context={"field": "provider", "value": name},
         )
-    return found()
+    parser = found()
+    parser.given_name = name
+    return parser

@@ -125,6 +125,9 @@ class CohereStream(ReplyParser):
         self._plan: list[str] = []
         self._content: dict[Any, dict[str, list[str]]] = {}
 
+    def _is_known(self, event: Any) -> bool:
+        return text_of(event, "type").startswith(("message-", "content-", "tool-", "citation-"))
+
     def _read(self, event: Any) -> None:
         kind = read_field(event, "type")
         index = read_field(event, "index")
@@ -136,6 +139,8 @@ class CohereStream(ReplyParser):
             self._plan.append(text_of(message, "tool_plan"))
         elif kind == "tool-call-delta":
             call = self._by_index.get(index)
+            if call is None and self.calls and not self.calls[-1].is_closed:
+                call = self.calls[-1]  # arguments under no known index are those of the open call
             function = read_field(_one(read_field(message, "tool_calls")), "function")
             text = json_text(read_field(function, "arguments"))
             if call is not None and text:

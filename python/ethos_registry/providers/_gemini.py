@@ -312,6 +312,11 @@ class GeminiStream(ReplyParser):
         self._open_call: StreamedCall | None = None
         self._partial = PathArguments()
 
+    def _is_known(self, event: Any) -> bool:
+        names = (("candidates",) * 2, ("promptFeedback", "prompt_feedback"), ("error",) * 2)
+        usage = ("usageMetadata", "usage_metadata")
+        return any(_either(event, *name) is not None for name in (*names, usage))
+
     def _read(self, event: Any) -> None:
         error = read_field(event, "error") if isinstance(event, dict) else None
         if error is not None:
@@ -335,9 +340,11 @@ class GeminiStream(ReplyParser):
         for part in listed(read_field(read_field(candidate, "content"), "parts")):
             self._part(part, is_cut=is_cut)
         if reason is not None and self.end is None:
-            if not is_cut:
+            if is_cut:
+                self._end(f"finishReason {reason}")
+            else:  # a server may give `STOP` beside each call
                 self._end_partial()
-            self._end("" if reason == "STOP" else f"finishReason {reason}")
+                self._finish_reason = ""
 
     def _part(self, part: Any, *, is_cut: bool) -> None:
         function_call = _either(part, "functionCall", "function_call")

@@ -129,6 +129,9 @@ class OllamaStream(ReplyParser):
         self._content: list[str] = []
         self._thinking: list[str] = []
 
+    def _is_known(self, event: Any) -> bool:
+        return any(read_field(event, name) is not None for name in ("message", "done", "error"))
+
     def _read(self, event: Any) -> None:
         if isinstance(event, dict) and event.get("error"):
             self._break(str(event["error"]))
@@ -138,7 +141,7 @@ class OllamaStream(ReplyParser):
             self._message(message)
         if read_field(event, "done") is True:
             reason = text_of(event, "done_reason")
-            self._end("" if reason in ("stop", "tool_calls") else reason)
+            self._finish_reason = "" if reason in ("stop", "tool_calls") else reason
 
     def _message(self, message: Any) -> None:
         content = text_of(message, "content")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
 from ethos_registry.providers._schema_rules import OPENAI
 from ethos_registry.providers._stream_parser import (
     ReplyParser,
@@ -13,7 +14,6 @@ from ethos_registry.providers._stream_parser import (
     extra_field,
     json_text,
     listed,
-    plain,
     read_field,
     sendable_name,
     text_of,
@@ -165,7 +165,13 @@ def _shows_nothing(block: DataBlock) -> bool:
 _WHOLE = ("tool_calls", "stop", "function_call")
 """Finish reasons that prove that the last call is whole."""
 
-_OTHER_TEXTS = ("refusal", "reasoning_content", "reasoning")
+_OF_CALLS = ("role", "tool_calls", "function_call")
+"""Fields of a delta that the message does not take as they are."""
+
+_ENTRY_FIELDS = ("index", "id", "type", "function", "custom")
+_FUNCTION_FIELDS = ("name", "arguments")
+_NO_IDS = ("null",)
+"""What the `mistralai` SDK has for an id that was not sent."""
 
 
 class OpenAIChatStream(ReplyParser):
@@ -173,7 +179,9 @@ class OpenAIChatStream(ReplyParser):
 
     The format has no closing event. A call whose arguments parse is proven by a delta for another
     call, and every call by a finish reason of a whole reply or by `[DONE]`. Servers differ: an
-    index may be missing, reused or the same for all calls, an id may be missing, repeated or empty.
+    index may be missing, reused or the same for all calls, an id may be missing, late, repeated,
+    changing or empty, a name may come in pieces. A delta without id and name goes on with the open
+    call, and a finish reason beside the deltas of a call proves what is whole by then.
     """
 
     provider = "openai_chat"
@@ -182,32 +190,43 @@ class OpenAIChatStream(ReplyParser):
         super().__init__()
         self._by_index: dict[Any, StreamedCall] = {}
         self._by_id: dict[str, StreamedCall] = {}
-        self._content: list[str] = []
-        self._texts: dict[str, list[str]] = {}
-        self._reasoning_details: list[Any] = []
+        self._message = DeltaMerge()
+        self._others: dict[int, DeltaMerge] = {}
+        """What calls have beside id, name and arguments, by position."""
         self._custom: set[int] = set()
         """Positions of calls of custom tools, whose input is not JSON."""
         self._opened_with_braces: set[int] = set()
         """Positions of calls that opened with `{}`, which may be a placeholder."""
+        self._resending: set[int] = set()
+        """Positions of calls whose deltas repeat all arguments so far."""
         self._has_placeholders = False
-        self._touched: list[StreamedCall] = []
-        self._unproven: list[StreamedCall] = []
+        self._ids_change = False
+        self._finishes_early = False
+        """Whether a finish reason came beside the deltas of a call, so that it ends no reply."""
+        self._touched: dict[int, StreamedCall] = {}
+        """The calls of this event."""
+        self._waiting: dict[int, StreamedCall] = {}
+        """The calls of the events before that the next call proves if they are whole."""
+        self._unfinished: dict[int, StreamedCall] = {}
+        """The calls that had a delta since the last finish reason."""
+        self._last: StreamedCall | None = None
+
+    def _is_known(self, event: Any) -> bool:
+        return event == "[DONE]" or read_field(_chunk(event), "choices") is not None
 
     def _read(self, event: Any) -> None:
         if event == "[DONE]":
-            self._finished(None)
+            self._over(self.calls)
             return
-        choices = read_field(event, "choices")
-        if choices is None and read_field(event, "type") == "chunk":  # of the SDK's stream helper
-            event = read_field(event, "chunk")
-            choices = read_field(event, "choices")
+        event = _chunk(event)
         error = extra_field(event, "error")
         if error is not None and not isinstance(error, bool):
             self._break(text_of(error, "message") or "an error event")
             return
-        for choice in listed(choices):
+        for choice in listed(read_field(event, "choices")):
             if read_field(choice, "index") not in (0, None):
                 continue
+            self._touched = {}
             self._delta(read_field(choice, "delta"))
             reason = read_field(choice, "finish_reason")
             if reason is not None and reason != "":  # some servers send "" in every chunk
@@ -216,138 +235,204 @@ class OpenAIChatStream(ReplyParser):
     def _delta(self, delta: Any) -> None:
         if delta is None:
             return
-        text = read_field(delta, "content")
-        if text and isinstance(text, str):
-            self._content.append(text)
-        for name in _OTHER_TEXTS:
-            text = extra_field(delta, name)
-            if text and isinstance(text, str):
-                self._texts.setdefault(name, []).append(text)
-        details = extra_field(delta, "reasoning_details")
-        if details:
-            self._reasoning_details.extend(map(plain, listed(details)))
+        for name, value in fields_of(delta).items():
+            if value is not None and name not in _OF_CALLS:
+                self._message.add_field(name, value)
         entries = read_field(delta, "tool_calls")
         legacy = read_field(delta, "function_call")
         if legacy is not None:
             entries = [*listed(entries), {"index": "function_call", "function": legacy}]
         if not entries or self.end is not None:
             return
-        self._touched = []
+        is_named = False
         for entry in listed(entries):
-            self._call_delta(entry)
-        self._close_others()
+            is_named |= self._call_delta(entry)
+        self._settle(is_named=is_named)
 
-    def _call_delta(self, entry: Any) -> None:
+    def _call_delta(self, entry: Any) -> bool:
+        """Read a delta of a call; whether it states which call it is of."""
         function = read_field(entry, "function")
         custom = read_field(entry, "custom")
         of = function if custom is None else custom
         arguments = read_field(of, "arguments" if custom is None else "input")
         text = arguments if type(arguments) is str else json_text(arguments)
-        call, is_new = self._call_of(entry, text_of(of, "name"), text)
+        identifier, name = text_of(entry, "id"), text_of(of, "name")
+        if identifier in _NO_IDS:
+            identifier = ""
+        call, is_new = self._call_of(read_field(entry, "index"), identifier, name, text)
+        self._last = self._touched[call.position] = self._unfinished[call.position] = call
+        self._keep_others(call, entry)
         if custom is not None and is_new:
             self._custom.add(call.position)
             call.problem = "a call of a custom tool has no JSON arguments; call a function"
-        if not call.name:
-            call.name = text_of(of, "name")
+        if not is_new:
+            self._take_id(call, identifier)
+            self._take_name(call, name)
         if is_new:
             if text.strip() == "{}":
                 self._opened_with_braces.add(call.position)
         elif (
             call.position in self._opened_with_braces
             and not call.is_started
-            and text.lstrip().startswith("{")
+            and _starts_object(text)
             and call.arguments.is_empty_object
         ):
             self._has_placeholders = True
             call.arguments.reset()
-        elif _is_repeated(call, entry, text):
-            return
+        elif _starts_object(text):
+            whole = call.arguments.text
+            if text == whole and call.arguments.is_object:
+                return True  # the whole call once more: it must not run twice
+            is_fixed = call.is_started or call.is_proven
+            if not is_fixed and text.startswith(whole) and self._resends(call, whole):
+                call.arguments.reset()
         if text and (text.strip() or not (call.is_started or call.is_proven)):
             self._add(call, text)
-        if call not in self._touched:
-            self._touched.append(call)
+        return bool(identifier or name)
 
-    def _call_of(self, entry: Any, name: str, text: str) -> tuple[StreamedCall, bool]:
+    def _resends(self, call: StreamedCall, whole: str) -> bool:
+        """Whether a delta that starts with all arguments so far replaces them."""
+        if whole and not whole.rstrip().endswith((":", ",", "[")):  # no object can start there
+            self._resending.add(call.position)
+        return call.position in self._resending
+
+    def _keep_others(self, call: StreamedCall, entry: Any) -> None:
+        """Merge the fields of a call that no other rule reads, such as signatures of thoughts."""
+        fields = fields_of(entry)
+        others = {name: fields[name] for name in fields if name not in _ENTRY_FIELDS}
+        if function := fields.get("function"):
+            of_function = fields_of(function)
+            rest = {name: of_function[name] for name in of_function if name not in _FUNCTION_FIELDS}
+            if rest:
+                others["function"] = rest
+        if others:
+            self._others.setdefault(call.position, DeltaMerge()).add(others)
+
+    def _call_of(
+        self, index: Any, identifier: str, name: str, text: str
+    ) -> tuple[StreamedCall, bool]:
         """The call that a delta belongs to, and whether it is new."""
-        index, identifier = read_field(entry, "index"), text_of(entry, "id")
-        if index is not None:
-            call = self._by_index.get(index)
-            is_new = call is None or self._begins_another(call, identifier, name, text)
-        else:
-            call = self._by_id.get(identifier) if identifier else None
-            if call is None and not (identifier and name) and self.calls:
-                call = self.calls[-1]
-                is_new = bool(name) and self._is_whole(call)
-            else:
-                is_new = call is None or self._begins_another(call, identifier, name, text)
+        known = None if index is None else self._by_index.get(index)
+        by_id = self._by_id.get(identifier) if identifier else None
+        last, call = self._last, known or by_id
+        if known is not None:
+            if by_id is not None and not name and known.given_id != identifier:
+                call = by_id
+        elif by_id is not None:
+            is_repeated = text == by_id.arguments.text
+            is_whole = not is_repeated and by_id.arguments.is_object
+            if index is not None and name and (not text.strip() or is_whole):
+                call = None  # a server that gives one id to all calls
+        elif not name:
+            if index is None or not identifier or self._goes_on(text):
+                call = last
+        elif last is not None and name == last.name and self._goes_on(text):
+            call = None if _starts_object(text) else last
+        elif last is not None and index is None and not identifier:
+            is_open = last.position not in self._touched and not last.arguments.is_object
+            call = last if is_open else None
+        is_new = call is None or self._begins_another(call, identifier, name, text)
         if call is None or is_new:
-            call = self._open(identifier, name)
-            self._unproven.append(call)
-            is_new = True
-            if identifier:
-                self._by_id[identifier] = call
+            call, is_new = self._open(identifier, name), True
+        if identifier and (is_new or by_id is None):
+            self._by_id[identifier] = call
         if index is not None:
             self._by_index[index] = call
         return call, is_new
+
+    def _goes_on(self, text: str) -> bool:
+        """Whether arguments can only be those of the call that is open."""
+        last = self._last
+        return last is not None and bool(text.strip()) and not last.arguments.is_object
 
     def _begins_another(self, call: StreamedCall, identifier: str, name: str, text: str) -> bool:
         """Whether a delta at the place of `call` is the start of another call."""
         if not name or not call.name:
             return False
-        if (identifier and identifier != call.given_id) or name != call.name:
-            return True
-        # Servers that repeat id and name in every delta do not start a second object.
-        return (
-            text.lstrip().startswith("{")
-            and not call.arguments.is_empty_object
-            and call.arguments.is_object
-            and not (identifier and text == call.arguments.text)
-        )
+        is_other_id = bool(identifier and call.given_id and identifier != call.given_id)
+        if name != call.name:
+            return is_other_id or not self._joins(call, name)
+        arguments = call.arguments
+        if arguments.is_object:
+            if is_other_id:
+                return _starts_object(text) or not self._ids_change
+            # Servers that repeat id and name in every delta do not start a second object.
+            is_repeated = bool(identifier) and text == arguments.text
+            return _starts_object(text) and not arguments.is_empty_object and not is_repeated
+        if not is_other_id or (_starts_object(text) and not arguments.is_blank):
+            return is_other_id
+        self._ids_change = True
+        return False
 
-    def _is_whole(self, call: StreamedCall) -> bool:
-        return bool(call.name) and (call.arguments.is_object or call in self._touched)
+    def _joins(self, call: StreamedCall, name: str) -> bool:
+        """Whether a name is the next piece of the name of a call."""
+        is_tool = self.is_tool
+        if is_tool is None or call.is_started or call.is_proven or not call.arguments.is_blank:
+            return False
+        if name.startswith(call.name):
+            return is_tool(name)  # the whole name so far
+        return is_tool(call.name + name) or not (is_tool(call.name) or is_tool(name))
 
-    def _close_others(self) -> None:
-        """Close the calls that are whole and are not the last of this event.
-
-        Those that the event did not touch are proven.
-        """
-        last = self._touched[-1] if self._touched else None
-        if len(self._unproven) == 1 and self._unproven[0] is last:
-            return
-        for call in self._unproven:
-            if call is last or not call.arguments.is_object:
-                continue
-            may_be_placeholder = (
-                call.position in self._opened_with_braces and call.arguments.is_empty_object
-            )
-            if call in self._touched:
-                if not may_be_placeholder:
+    def _settle(self, *, is_named: bool) -> None:
+        """Prove the calls before this event that are whole, and close those that others follow."""
+        touched, waiting = self._touched, self._waiting
+        if len(waiting) > 1 or not touched.keys() >= waiting.keys():
+            for position, call in waiting.items():
+                if position in touched or not call.arguments.is_object:
+                    continue
+                if not self._may_be_placeholder(call) or (is_named and not self._has_placeholders):
+                    self._prove(call)
+        if len(touched) > 1:
+            last = self._last
+            for call in touched.values():
+                may_close = call is not last and call.arguments.is_object
+                if may_close and not self._may_be_placeholder(call):
                     self._close(call)
-            elif not (may_be_placeholder and self._has_placeholders):
-                self._prove(call)
-        self._unproven = [call for call in self._unproven if not call.is_proven]
+        self._waiting = touched
+
+    def _may_be_placeholder(self, call: StreamedCall) -> bool:
+        return call.position in self._opened_with_braces and call.arguments.is_empty_object
 
     def _finished(self, reason: Any) -> None:
         if self.end is not None:
             return
-        if reason is None or reason in _WHOLE:
-            for call in self.calls:
-                self._prove(call)
-            self._end(reason)
-        elif reason == "error":
+        if reason == "error":
             self._break("finish_reason error")
-        else:
+            return
+        if reason not in _WHOLE:
             self._end(f"finish_reason {reason}")
+            return
+        self._finish_reason = reason
+        self._finishes_early |= bool(self._touched)
+        for call in self._unfinished.values():
+            if not self._finishes_early or self._has_whole_arguments(call):
+                self._prove(call)
+        self._unfinished = {}
+
+    def _has_whole_arguments(self, call: StreamedCall) -> bool:
+        return call.arguments.is_object and not self._may_be_placeholder(call)
+
+    def _proven_at_the_end(self) -> Iterable[StreamedCall]:
+        """All, but for those that went on after the last finish reason and are not whole."""
+        return (
+            call
+            for call in self.calls
+            if call.position not in self._unfinished or self._has_whole_arguments(call)
+        )
 
     # The message
 
     def reply(self) -> dict[str, Any]:
-        """`{role, content, tool_calls?}`; arguments that are not an object are made valid JSON."""
-        reply: dict[str, Any] = {"role": "assistant", "content": "".join(self._content) or None}
-        reply |= {name: "".join(pieces) for name, pieces in self._texts.items()}
-        if self._reasoning_details:
-            reply["reasoning_details"] = list(self._reasoning_details)
+        """`{role, content, tool_calls?}`, and what else the deltas had, merged.
+
+        Arguments that are not an object are made valid JSON.
+        """
+        merged = self._message.value()
+        reply: dict[str, Any] = {
+            "role": "assistant",
+            "content": merged.pop("content", None) or None,
+        }
+        reply |= {name: value for name, value in merged.items() if value not in ("", [], {})}
         if self.calls:
             reply["tool_calls"] = [self._sent(call) for call in self.calls]
         return reply
@@ -358,21 +443,28 @@ class OpenAIChatStream(ReplyParser):
         return [reply] if reply["content"] or self.calls or reply.get("refusal") else []
 
     def _sent(self, call: StreamedCall) -> dict[str, Any]:
-        name = sendable_name(call.name)
-        if call.position in self._custom:
-            inner = {"name": name, "input": call.arguments.text}
-            return {"id": call.tool_call_id, "type": "custom", "custom": inner}
-        function = {"name": name, "arguments": call.arguments.text_for_reply()}
-        return {"id": call.tool_call_id, "type": "function", "function": function}
+        merge = self._others.get(call.position)
+        others = {} if merge is None else merge.value()
+        kind = "custom" if call.position in self._custom else "function"
+        inner: dict[str, Any] = {"name": sendable_name(call.name)}
+        if kind == "custom":
+            inner["input"] = call.arguments.text
+        else:
+            inner["arguments"] = call.arguments.text_for_reply()
+        inner |= others.pop("function", {})
+        return {"id": call.tool_call_id, "type": kind, kind: inner, **others}
 
 
-def _is_repeated(call: StreamedCall, entry: Any, text: str) -> bool:
-    """Whether a delta is the whole call once more, under its id: it must not run twice."""
-    identifier = text_of(entry, "id")
-    return (
-        bool(identifier)
-        and identifier == call.given_id
-        and text.lstrip().startswith("{")
-        and text == call.arguments.text
-        and call.arguments.is_object
-    )
+def _chunk(event: Any) -> Any:
+    """The chunk in an event of a stream helper of the `openai` SDK or of the `mistralai` SDK."""
+    if read_field(event, "choices") is not None:
+        return event
+    for name in ("chunk", "data"):
+        wrapped = read_field(event, name)
+        if read_field(wrapped, "choices") is not None:
+            return wrapped
+    return event
+
+
+def _starts_object(text: str) -> bool:
+    return text.lstrip().startswith("{")

@@ -187,6 +187,9 @@ class OpenAIResponsesStream(ReplyParser):
         """The last item of each place."""
         self._in_order: list[_Item] = []
 
+    def _is_known(self, event: Any) -> bool:
+        return text_of(event, "type").startswith(("response.", "error"))
+
     def _read(self, event: Any) -> None:
         kind = read_field(event, "type")
         if not isinstance(kind, str):
@@ -204,7 +207,7 @@ class OpenAIResponsesStream(ReplyParser):
             if known is None or not self._is_repeated(known.call, read_field(item, "call_id")):
                 self._added(place, item)
         elif kind == "response.function_call_arguments.done":
-            known = self._item_of(event)
+            known = self._call_item_of(event)
             if known is not None and known.call is not None:
                 self._take_arguments(known.call, read_field(event, "arguments"))
                 self._close(known.call)
@@ -226,6 +229,14 @@ class OpenAIResponsesStream(ReplyParser):
     def _item_of(self, event: Any) -> _Item | None:
         return self._items.get(_place_of(event, read_field(event, "item_id")))
 
+    def _call_item_of(self, event: Any) -> _Item | None:
+        """The same for arguments: those of no known place belong to the call that is open."""
+        known = self._item_of(event)
+        last = self._in_order[-1] if self._in_order else None
+        if known is None and last is not None and last.call is not None and not last.is_done:
+            return last
+        return known
+
     def _added(self, index: Any, item: Any) -> _Item:
         kind = text_of(item, "type")
         call = None
@@ -239,7 +250,7 @@ class OpenAIResponsesStream(ReplyParser):
         return known
 
     def _arguments(self, event: Any) -> None:
-        known = self._item_of(event)
+        known = self._call_item_of(event)
         text = read_field(event, "delta")
         if type(text) is not str:
             text = json_text(text)

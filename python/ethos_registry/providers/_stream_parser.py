@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -122,7 +122,7 @@ class StreamedArguments:
         return self._scanned().text()
 
     def for_call(self) -> Any:
-        """What the call gets: the object, `{}` for blank text, or text that is not valid JSON."""
+        """What the call gets: the value, `{}` for blank text and `null`, text that is not JSON."""
         if self._value is not None:
             return self._value
         scanned = self._scanned()
@@ -132,9 +132,10 @@ class StreamedArguments:
         if scanned.is_invalid():
             return text
         try:
-            return pydantic_core.from_json(text, allow_inf_nan=False)
+            value = pydantic_core.from_json(text, allow_inf_nan=False)
         except ValueError:
             return text
+        return {} if value is None else value
 
     def for_reply(self) -> dict[str, Any]:
         """The object as it may be sent back; anything else under the key `INVALID_JSON`."""
@@ -317,12 +318,20 @@ class ReplyParser:
     """The name of the provider whose messages answer the calls."""
 
     def __init__(self) -> None:
+        self.given_name = self.provider
+        """The name of the provider that the program gave."""
         self.calls: list[StreamedCall] = []
         """The calls in the order of the reply."""
         self.end: ReplyEnded | ReplyBroken | None = None
         """How the reply ended; `None` while it goes on."""
         self.reports_arguments = False
         """Whether each piece of arguments is reported."""
+        self.is_tool: Callable[[str], bool] | None = None
+        """Whether a tool has that name, so that a name that comes in pieces can be joined."""
+        self.has_known_event = False
+        """Whether any event had the provider's shape."""
+        self._finish_reason: str | None = None
+        """The last reason that ends a reply well; the reply may still go on."""
         self._used_ids: set[str] = set()
         self._facts: list[Fact] = []
 
@@ -330,13 +339,18 @@ class ReplyParser:
         """Read one event: a dict, an SDK's object, or a string that is not JSON (`[DONE]`)."""
         if type(self.end) is ReplyBroken:
             return ()
+        if not self.has_known_event:
+            self.has_known_event = self._is_known(event)
         self._read(event)
         return self._taken()
 
     def finish(self) -> Sequence[Fact]:
-        """The stream is over. A reply that has not ended by then was cut off."""
+        """The stream is over. A reply that has not given a reason for its end was cut off."""
         if self.end is None:
-            self._break("the stream ended early")
+            if self._finish_reason is None:
+                self._break("the stream ended early")
+            else:
+                self._over(self._proven_at_the_end())
         return self._taken()
 
     def fail(self, reason: str) -> Sequence[Fact]:
@@ -371,8 +385,16 @@ class ReplyParser:
             not call.is_proven and call.problem is None for call in self.calls
         )
 
+    def _is_known(self, event: Any) -> bool:
+        """Whether an event has the provider's shape."""
+        raise NotImplementedError
+
     def _read(self, event: Any) -> None:
         raise NotImplementedError
+
+    def _proven_at_the_end(self) -> Iterable[StreamedCall]:
+        """The calls that the end of the stream proves if a reason for it was given."""
+        return ()
 
     def _taken(self) -> Sequence[Fact]:
         facts = self._facts
@@ -407,6 +429,21 @@ class ReplyParser:
             and not call.is_closed
         )
 
+    def _take_id(self, call: StreamedCall, given_id: str) -> None:
+        """Take an id that came after the start of its call, unless the old one was reported."""
+        if not given_id or call.given_id is not None or call.is_started:
+            return
+        if given_id in self._used_ids or (self.reports_arguments and not call.arguments.is_blank):
+            return
+        self._used_ids.add(given_id)
+        call.given_id = call.tool_call_id = given_id
+
+    @staticmethod
+    def _take_name(call: StreamedCall, name: str) -> None:
+        """Take a name that came late, the next piece of one, or the whole name so far."""
+        if name and name != call.name and not (call.is_started or call.is_proven):
+            call.name = name if name.startswith(call.name) else call.name + name
+
     def _add(self, call: StreamedCall, text: str) -> None:
         """Append arguments; those of a call that was handed over are only recorded."""
         if call.is_started or call.is_proven:
@@ -429,6 +466,13 @@ class ReplyParser:
         if not call.name:
             call.problem = "the call names no tool"
         self._facts.append(CallProven(call))
+
+    def _over(self, proven: Iterable[StreamedCall]) -> None:
+        """Nothing follows: these calls are proven, and the reply ended well."""
+        if self.end is None:
+            for call in proven:
+                self._prove(call)
+            self._end(self._finish_reason)
 
     def _end(self, reason: str | None) -> None:
         if self.end is None:

@@ -111,6 +111,7 @@ class StreamDispatcher:
         self._results: CallResults | None = None
         self._in_context: Callable[..., Any] = _call if task_context is None else task_context.run
         parser.reports_arguments = callbacks.on_arguments is not None
+        parser.is_tool = lambda name: snapshot.get(name) is not None
 
     def __repr__(self) -> str:
         state = "not started" if self._session is None else self._state()
@@ -302,7 +303,14 @@ class StreamDispatcher:
     def _end_stream(self) -> None:
         for payload in self._decoder.end():
             self._take_payload(payload)
-        self._apply(self._parser.finish())
+        parser = self._parser
+        if parser.end is None and not parser.has_known_event:
+            _logger.warning(
+                "the stream had no event of provider `%s`: pass the provider that sent it, and its "
+                "events unchanged",
+                parser.given_name,
+            )
+        self._apply(parser.finish())
 
     def reply(self) -> dict[str, Any]:
         """The assistant message as far as it has come, in the provider's own shape.
@@ -337,8 +345,6 @@ def _call(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _json_kind(value: Any) -> str:
-    if value is None:
-        return "null"
     if isinstance(value, bool):
         return "a boolean"
     return "an array" if isinstance(value, list) else "a number"

@@ -1,0 +1,239 @@
+"""Streams that servers and proxies were reported to send: what runs and what is sent back."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import json
+import logging
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ethos_registry import Personality, Tool, ToolCall, ToolRegistry, ok
+from ethos_registry.providers._by_name import STREAMS, provider, reply_parser
+from ethos_registry.providers._delta_merge import DeltaMerge
+from providers.server_streams import CHAT, SERVER_STREAMS, ServerStream
+from providers.test_dispatch_properties import check_history
+from stream_cases import DONE, chat, entry
+from stream_rendering import arguments
+
+NAMES = ("read", "write", "now", "read_file", "edit_existing_file")
+
+
+def title(stream: ServerStream) -> str:
+    return f"{stream.provider}: {stream.name}"
+
+
+def recording_view(ran: list[Any], dispatch: Any = "confirmed") -> Any:
+    def recorded(name: str) -> Tool:
+        async def run(args, context):
+            ran.append((name, args))
+            return ok("done")
+
+        return Tool(name, "", {"type": "object"}, run, dispatch=dispatch)
+
+    return ToolRegistry([recorded(name) for name in NAMES]).view(Personality("all"))
+
+
+def dispatched(name: str, events: list[Any], dispatch: Any = "confirmed") -> tuple[Any, Any]:
+    ran: list[Any] = []
+
+    async def feed() -> Any:
+        async with recording_view(ran, dispatch).dispatch(provider=name) as turn:
+            for event in events:
+                turn.feed(copy.deepcopy(event))
+                await asyncio.sleep(0)
+        return turn
+
+    return ran, asyncio.run(feed())
+
+
+def in_any_order(calls: list[Any]) -> list[Any]:
+    return sorted(calls, key=repr)
+
+
+@pytest.mark.parametrize("dispatch", ["eager", "confirmed"])
+@pytest.mark.parametrize("stream", SERVER_STREAMS, ids=title)
+def test_whole_calls_run_once_with_their_arguments(stream, dispatch):
+    ran, turn = dispatched(stream.provider, stream.events, dispatch)
+    assert in_any_order(ran) == in_any_order(stream.runs)
+    assert turn.is_complete is stream.is_complete
+    check_history(provider(stream.provider).name, turn)
+    json.dumps(turn.messages())
+
+
+@pytest.mark.parametrize(
+    "stream", [stream for stream in SERVER_STREAMS if stream.reply or stream.calls], ids=title
+)
+def test_what_the_next_request_needs_comes_back(stream):
+    _, turn = dispatched(stream.provider, stream.events)
+    reply = turn.reply()
+    assert turn.messages()[0] == reply
+    assert {name: reply[name] for name in stream.reply} == stream.reply
+    for sent, expected in zip(
+        reply["tool_calls"], stream.calls or reply["tool_calls"], strict=True
+    ):
+        assert {name: sent[name] for name in expected} == expected
+
+
+def as_object(value: Any) -> Any:
+    """The value as the objects of an SDK."""
+    if isinstance(value, dict):
+        return SimpleNamespace(**{name: as_object(item) for name, item in value.items()})
+    return [as_object(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("stream", [each for each in CHAT if not each.reply], ids=title)
+def test_objects_of_an_sdk_run_the_same_calls(stream):
+    events = [event if event == DONE else as_object(event) for event in stream.events]
+    ran, turn = dispatched(stream.provider, events)
+    assert in_any_order(ran) == in_any_order(stream.runs)
+    assert turn.is_complete is stream.is_complete
+
+
+def test_each_stream_has_its_public_source():
+    assert all("/" in stream.source for stream in SERVER_STREAMS)
+    assert sum(not stream.source.startswith("after ") for stream in SERVER_STREAMS) >= 40
+
+
+# A stream of another provider
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_without_a_known_event_is_reported_with_its_provider(name, caplog):
+    dispatched(name, [{"kind": "hello"}])
+    [record] = caplog.records
+    assert record.levelno == logging.WARNING
+    assert f"no event of provider `{name}`" in record.getMessage()
+
+
+@pytest.mark.parametrize("stream", SERVER_STREAMS, ids=title)
+def test_a_known_stream_is_not_reported(stream, caplog):
+    dispatched(stream.provider, stream.events)
+    assert not caplog.records
+
+
+# `null`
+
+
+@pytest.mark.parametrize("text", [None, "null", " null ", ""])
+def test_no_arguments_are_an_empty_object_in_a_batch_too(text):
+    ran: list[Any] = []
+    [result] = asyncio.run(recording_view(ran).execute([ToolCall("1", "now", text)]))
+    assert result.ok
+    assert ran == [("now", {})]
+
+
+# Splitting and merging
+
+CALLS = st.lists(st.tuples(st.sampled_from(NAMES), arguments), min_size=1, max_size=4)
+
+
+@st.composite
+def interleaved(draw: st.DrawFn) -> tuple[list[Any], list[Any]]:
+    """Calls and their chunks: pieces of arguments and names in any order that keeps each call's."""
+    calls = draw(CALLS)
+    queues: list[list[Any]] = []
+    for index, (name, args) in enumerate(calls):
+        text = json.dumps(args)
+        cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=4)))
+        pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+        repeats = draw(st.booleans())
+        repeated = (f"c{index}", name) if repeats else (None, None)
+        queues.append([entry(index, f"c{index}", name, "")])
+        queues[-1] += [entry(index, *repeated, piece) for piece in pieces]
+    events: list[Any] = [chat(*(queue.pop(0) for queue in queues))]
+    while queues := [queue for queue in queues if queue]:
+        count = draw(st.integers(1, len(queues)))
+        chosen = draw(st.permutations(queues))[:count]
+        events.append(chat(*(queue.pop(0) for queue in chosen)))
+    return calls, [*events, chat(finish="tool_calls"), DONE]
+
+
+@given(interleaved())
+def test_interleaved_calls_run_with_their_own_arguments(case):
+    calls, events = case
+    ran, turn = dispatched("openai", events)
+    assert in_any_order(ran) == in_any_order(calls)
+    sent = [
+        (call["function"]["name"], json.loads(call["function"]["arguments"]))
+        for call in turn.reply()["tool_calls"]
+    ]
+    assert sent == calls
+
+
+@given(CALLS, st.data())
+def test_an_index_of_its_own_for_each_delta_changes_nothing(calls, data):
+    events, index = [], 0
+    for number, (name, args) in enumerate(calls):
+        text = json.dumps(args)
+        cut = data.draw(st.integers(1, len(text)))
+        events.append(chat(entry(index, f"c{number}", name, "")))
+        for piece in (text[:cut], text[cut:]):
+            index += 1
+            events.append(chat(entry(index, None, None, piece)))
+        index += 1
+    ran, turn = dispatched("openai", [*events, chat(finish="tool_calls")])
+    assert ran == calls
+    assert turn.is_complete
+
+
+@given(CALLS, st.data())
+def test_a_finish_reason_on_any_chunk_loses_no_call(calls, data):
+    events = []
+    for index, (name, args) in enumerate(calls):
+        text = json.dumps(args)
+        cut = data.draw(st.integers(0, len(text)))
+        finishes = data.draw(st.lists(st.sampled_from([None, "stop", "tool_calls"]), min_size=2))
+        events.append(chat(entry(index, f"c{index}", name, text[:cut]), finish=finishes[0]))
+        events.append(chat(entry(index, None, None, text[cut:]), finish=finishes[1]))
+    ran, turn = dispatched("openai", [*events, DONE])
+    assert in_any_order(ran) == in_any_order(calls)
+    assert turn.is_complete
+
+
+texts = st.text(min_size=1, max_size=12)
+
+
+@given(texts, st.lists(texts, min_size=1, max_size=3), st.data())
+def test_deltas_merge_to_the_value_that_was_split(content, details, data):
+    def pieces(text: str) -> list[str]:
+        cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=3)))
+        return [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+    merge = DeltaMerge()
+    for piece in pieces(content):
+        merge.add({"content": piece, "refusal": None})
+    for index, text in enumerate(details):
+        for piece in pieces(text):
+            merge.add({"details": [{"type": "a", "index": index, "text": piece}]})
+    assert merge.value() == {
+        "content": content,
+        "details": [
+            {"type": "a", "index": index, "text": text} for index, text in enumerate(details)
+        ],
+    }
+
+
+def test_interleaved_calls_take_linear_time():
+    def seconds(count: int) -> float:
+        calls = [entry(index, f"c{index}", "read", "") for index in range(count)]
+        events = [chat(*calls)]
+        for piece in ('{"path"', ': "a', '"}'):
+            events += [chat(entry(index, None, None, piece)) for index in range(count)]
+        parser = reply_parser("openai")
+        started = time.process_time()
+        for event in [*events, chat(finish="tool_calls")]:
+            parser.feed(event)
+        spent = time.process_time() - started
+        assert all(call.is_proven for call in parser.calls)
+        return spent
+
+    seconds(100)
+    small, large = min(seconds(750) for _ in range(3)), seconds(3_000)
+    assert large < 10 * small
