@@ -471,7 +471,8 @@ async def test_a_store_that_fails_runs_nothing() -> None:
 
 PROGRAM = """
 import asyncio, sys
-from ethos_registry import *
+from ethos_registry import InvocationFilter, Pending, Personality, Tool, ToolRegistry, ok
+from ethos_registry.execution import ApprovalError, Approvals, FileApprovalStore
 
 def ask(invocation):
     return Pending("deletes")

@@ -321,8 +321,11 @@ def exception_text(error: BaseException) -> str:
 def log_raised(name: str, error: BaseException, redact: Redact | None) -> None:
     """Log the traceback for the tool's author; the model gets the message.
 
-    A traceback that holds a credential is logged as text without it.
+    A traceback that holds a credential is logged as text without it. `KeyboardInterrupt` is not a
+    failure of the tool: it leaves the batch as it is.
     """
+    if isinstance(error, KeyboardInterrupt):
+        return
     try:
         log_exception(_logger, logging.WARNING, f"a call of tool `{name}` raised", error, redact)
     except KeyboardInterrupt:
@@ -332,7 +335,7 @@ def log_raised(name: str, error: BaseException, redact: Redact | None) -> None:
 
 
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
-_TOOLS = os.path.join(_PACKAGE, "toolkit", "")
+_TOOLS = os.path.join(_PACKAGE, "tools", "")
 
 
 def without_own_frames(error: BaseException) -> BaseException:
