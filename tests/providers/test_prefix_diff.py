@@ -136,7 +136,7 @@ CHANGES: dict[str, tuple[Any, list[tuple[str, str]], str]] = {
         lambda new: new["properties"].update({"a/b~c": {"type": "null"}}),
         # Anthropic refuses this name: it is sent another one.
         [("schema", "/input_schema/properties/a_b_c")],
-        '"a_b_c":{"type":"null"}',
+        '"a_b_c":{"type":"null",',
     ),
     "a property less": (
         lambda new: new["properties"].pop("tags"),
