@@ -324,7 +324,7 @@ def log_raised(name: str, error: BaseException, redact: Redact | None) -> None:
     A traceback that holds a credential is logged as text without it. `KeyboardInterrupt` is not a
     failure of the tool: it leaves the batch as it is.
     """
-    if isinstance(error, KeyboardInterrupt):
+    if issubclass(type(error), KeyboardInterrupt):  # `isinstance` asks the tool's `__class__`
         return
     try:
         log_exception(_logger, logging.WARNING, f"a call of tool `{name}` raised", error, redact)

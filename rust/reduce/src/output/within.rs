@@ -66,6 +66,10 @@ fn longest(
         }
         fitting += 1;
     }
+    // A part between two gaps can make the markers around it longer than `growth` states.
+    while fitting > 0 && chars(fitting) > target_chars {
+        fitting -= 1;
+    }
     fitting
 }
 
