@@ -150,7 +150,7 @@ def test_input_from_a_file_is_served_too(tmp_path):
     [
         ([], "`serve` needs `--personality FILE`"),
         (["--personality", "{many}"], "several personalities; choose with `--id` from `a`, `b`"),
-        (["--personality", "{typo}"], "unknown toolset entry `ad` (did you mean `add`?)"),
+        (["--personality", "{typo}"], "unknown tool 'ad' (did you mean 'add'?)"),
         (["--personality", "{one}", "--http", "nowhere"], "`--http` takes HOST:PORT"),
         (["--personality", "{one}", "--http", "127.0.0.1:70000"], "`--http` takes HOST:PORT"),
         (["--personality", "{one}", "--http", "0.0.0.0:0"], "give a `token`"),

@@ -393,7 +393,7 @@ def test_without_ray_the_command_names_the_extra() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr == "error: Ray is not installed: pip install 'ethos-registry[ray]'\n"
+    assert done.stderr == "error: Ray needs an extra: pip install 'ethos-registry[ray]'\n"
 
 
 # Sessions

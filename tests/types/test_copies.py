@@ -114,7 +114,10 @@ def said_by(registry: Any) -> list[Any]:
         [one.registered_at_seconds for one in listed],
         [registry.to_definitions(*policy) for policy in POLICIES],
         [names(registry.get_for_toolset(group)) for group in ("file", "web")],
-        [registry.view(personality).fingerprint for personality in PERSONALITIES],
+        [
+            registry.view(personality, allow_unmatched=True).fingerprint
+            for personality in PERSONALITIES
+        ],
         [
             registry.explain(name, personality).outcome
             for personality in PERSONALITIES
