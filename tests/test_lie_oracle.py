@@ -17,8 +17,9 @@ from corpora import PARTS, Recorded, recorded
 from ethos_registry import reduce_text
 from ethos_registry.reduction import ReductionPolicy
 from lie_oracle import ACCOUNT, CUT, MARK, VERDICTS, WORD, Lie, Source, is_empty, lies, read
-from long_counts import counts
 
+PLANTED = 200
+"""So many lies of each kind must be found; fewer samples would be a matter of chance."""
 LARGE_CHARS = 60_000
 """Longer outputs are left to the long run where lies are planted."""
 
@@ -383,10 +384,9 @@ def planted(kind: str, count: int, seed: int) -> Counter[bool]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", PLANTERS)
-@counts("count", 50, 200)
-def test_planted_lies_are_found(kind: str, count: int) -> None:
-    found = planted(kind, count * 11 // 10, seed=7)
-    assert found[True] >= count, found
+def test_planted_lies_are_found(kind: str) -> None:
+    found = planted(kind, PLANTED * 11 // 10, seed=7)
+    assert found[True] >= PLANTED, found
 
 
 if __name__ == "__main__":

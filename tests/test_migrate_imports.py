@@ -9,9 +9,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-import ethos_registry
-
-SCRIPT = Path(ethos_registry.__file__).parents[2] / "docs" / "migrate_imports.py"
+SCRIPT = Path(__file__).parents[1] / "docs" / "migrate_imports.py"
 OLD = """\
 from ethos_registry import ToolRegistry, terminal_tool
 from ethos_registry.bridges.langchain import to_langchain
