@@ -32,7 +32,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use ethos_registry_reduce::family_names;
 
 use arguments::{Arguments, End};
 use case::Case;
@@ -85,7 +84,7 @@ fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
         End::Seconds(seconds) => format!("seed {}, {seconds} seconds", arguments.seed),
         End::Counted { .. } | End::Only(_) => format!("seed {}", arguments.seed),
     };
-    let schedule = Schedule::of(family_names(), &arguments.families)?;
+    let schedule = Schedule::of(corpus.names(), &arguments.families)?;
     let report = run(&arguments, &corpus, schedule)?;
     write!(stdout(), "{}", report.table(&title))?;
     Ok(if report.findings.is_empty() {
@@ -100,7 +99,7 @@ fn run<'a>(
     corpus: &'a Corpus,
     mut schedule: Schedule,
 ) -> std::io::Result<Report<'a>> {
-    let mut report = Report::of(family_names());
+    let mut report = Report::of(corpus.names());
     let mut case = Case::empty();
     let mut bytes = Vec::new();
     let started = Instant::now();

@@ -1,41 +1,48 @@
-//! Selects the family of an output, reduces it, and checks what holds for every family.
+//! Shortens the outputs of tools to what an agent needs.
 //!
-//! For every family: the text never grows, an output of unknown format is kept or cut
-//! by lines, the same text gives the same result, and reducing a reduced text changes nothing.
+//! An output is read once into spans. Formats, which are data, give each line a kind; grammars group lines; one ranker and
+//! one budget choose them; the result is written from spans in order. So the text never grows, nothing is reworded,
+//! reordered or shown twice, each line is shown or counted, and the same text gives the same result.
 
-mod divide;
-mod family;
-mod formats;
-mod generic;
-mod input;
+mod binary;
+mod cells;
+mod classify;
+mod fit;
+mod folds;
+mod format;
+mod grammar;
 mod kinds;
-mod line;
-mod nested;
-mod output;
-mod parsers;
-mod pipeline;
+mod lexicon;
+mod location;
+mod lossless;
 mod policy;
-mod rows;
-#[cfg(test)]
-mod tested;
+mod rank;
+mod read;
+mod render;
+mod row;
+mod sample;
+mod segment;
+mod source;
+mod template;
+mod terminal;
+mod values;
 
 use ethos_registry_core::text::Source;
-pub use formats::{
+pub use format::{
     Format, FormatError, REGISTERED, built_in_formats, register, registered, unregister,
 };
-use input::Exit;
 pub use policy::{Level, Policy};
 
 /// A first line with one of these prefixes reports an exit code; it is not output of the command.
 const EXIT_LINES: [&str; 2] = ["Command exited with code ", "Command was killed"];
 
-/// The most characters of a reduced text when no budget is given.
-const UNBUDGETED_CHARS: usize = 80_000;
+/// Terminal output is not reduced up to this length.
+const WHOLE_CHARS: usize = 1_023;
 
 /// The kind of tool whose results are reduced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A tool that runs command lines; the command and the content decide the family.
+    /// A tool that runs command lines; the command and the content decide the formats.
     Terminal,
     /// A tool that reads files; a read without a range is shortened.
     ReadFile,
@@ -73,7 +80,7 @@ impl Kind {
     #[must_use]
     pub fn whole_chars(self) -> usize {
         match self {
-            Self::Terminal | Self::Generic => input::WHOLE_CHARS,
+            Self::Terminal | Self::Generic => WHOLE_CHARS,
             Self::ReadFile => crate::kinds::read_file::WHOLE_CHARS,
             Self::HeadTail => crate::kinds::head_tail::WHOLE_CHARS,
             Self::KanbanList => crate::kinds::kanban::WHOLE_CHARS,
@@ -100,7 +107,7 @@ pub struct Request<'a> {
     pub exit_code: Option<i64>,
     /// The most characters of the reduced text that will be sent.
     pub budget_chars: usize,
-    /// How much is kept; without a policy, text is reduced as far as its family can.
+    /// How much is kept; without a policy, outputs are reduced by the rules of their strategy.
     pub policy: Option<Policy>,
 }
 
@@ -124,7 +131,7 @@ impl<'a> Request<'a> {
         Some(policy.target_chars.min(self.budget_chars))
     }
 
-    /// The target length if the policy keeps the rows of a family; the verdict level keeps fewer.
+    /// The target length unless only verdicts are kept.
     fn facts_chars(&self) -> Option<usize> {
         let is_facts = self.policy?.level == Level::Facts;
         self.target_chars().filter(|_| is_facts)
@@ -202,8 +209,7 @@ pub fn reduce(kind: Kind, request: &Request<'_>, text: &str) -> Option<String> {
     reduce_named(kind, request, text).map(|(reduced, _)| reduced)
 }
 
-/// Like [`reduce`], with the name of the family. Text that was only cleaned, or whose kind has no families, has no
-/// name.
+/// Like [`reduce`], with the name of the first format that was found. Text that was only cleaned has none.
 #[must_use]
 pub fn reduce_named(
     kind: Kind,
@@ -226,59 +232,27 @@ pub fn reduce_named(
     } else {
         text.split_at_checked(output_start(text))?
     };
-    let exit = match request.exit_code {
-        Some(0) => Exit::Success,
-        Some(_) => Exit::Failure,
-        None if !exit_line.is_empty() => Exit::Failure,
-        None => Exit::Unknown,
-    };
-    let budget_chars = match (request.target_chars(), request.budget_chars) {
-        (Some(target_chars), _) => target_chars,
-        (None, usize::MAX) => UNBUDGETED_CHARS,
-        (None, budget_chars) => budget_chars,
-    };
-    let budget_chars = budget_chars.saturating_sub(exit_line.len());
-    let (mut reduced, family) = crate::pipeline::terminal::reduce_within(
-        output,
-        command,
-        exit,
-        budget_chars,
-        request.policy,
-    )?;
+    let target_chars = request.target_chars().unwrap_or(request.budget_chars);
+    let target_chars = target_chars.saturating_sub(exit_line.len());
+    let (mut reduced, format) = terminal::reduce(output, command, target_chars, request.policy)?;
     if !exit_line.is_empty() {
         reduced.try_reserve_exact(exit_line.len()).ok()?;
         reduced.insert_str(0, exit_line);
     }
-    Some((reduced, family))
+    Some((reduced, format))
 }
 
-/// Like [`reduce_named`], without the families named in `left_out`. Also returns the names of the families that the
-/// result depends on.
+/// The names of all formats, and the one of outputs of which no format is known.
+pub fn format_names() -> impl Iterator<Item = &'static str> {
+    built_in_formats()
+        .map(|(name, _)| name)
+        .chain([terminal::GENERIC])
+}
+
+/// The name of the first format that is found in `text`, the terminal output of `command`.
 #[must_use]
-pub fn reduce_without(
-    left_out: &[String],
-    kind: Kind,
-    request: &Request<'_>,
-    text: &str,
-) -> (Option<(String, Option<&'static str>)>, Vec<&'static str>) {
-    crate::pipeline::ablation::without(left_out, || reduce_named(kind, request, text))
-}
-
-/// The names of all families, the generic one last.
-pub fn family_names() -> impl Iterator<Item = &'static str> {
-    crate::pipeline::terminal::family_names()
-}
-
-/// The name of the family that reduces `text`, the terminal output of `command`.
-#[must_use]
-pub fn family(text: &str, command: Option<&str>) -> &'static str {
-    crate::pipeline::terminal::family_name(text, command)
-}
-
-/// The name of the registered format that reduces `text`, the terminal output of `command`.
-#[must_use]
-pub fn registered_name(text: &str, command: Option<&str>) -> Option<String> {
-    crate::pipeline::terminal::registered_name(text, command)
+pub fn format_name(text: &str, command: Option<&str>) -> Option<String> {
+    terminal::format_name(text, command)
 }
 
 /// Whether `text` is too short to be reduced.
@@ -324,6 +298,3 @@ pub fn join(text: &str, pieces: &[Piece]) -> Option<String> {
     joined.extend(parts());
     Some(joined)
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,4 +1,0 @@
-//! Divides output of several programs into parts.
-
-pub(crate) mod part;
-pub(crate) mod several;

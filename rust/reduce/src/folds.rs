@@ -1,0 +1,201 @@
+//! Which lines are shown as one word below the first of their kind.
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::source::{Kind, Part, Source, Span};
+use crate::template::{hashed, mixed};
+
+/// Where findings would take more of the target than this, equal messages are folded.
+const FINDINGS_PERCENT: usize = 50;
+const LEAST_FINDINGS: usize = 3;
+/// Where rows of one template would take more than this, their keys are folded.
+const ROWS_PERCENT: usize = 30;
+const LEAST_ROWS: usize = 12;
+/// So many of the keys must be different.
+const KEYS_PERCENT: usize = 80;
+const MOST_KEY: usize = 60;
+
+/// What the lines that are folded into another have in common with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fold {
+    /// The message: their places are listed.
+    Message,
+    /// The template: the words by which they differ are listed.
+    Template,
+}
+
+impl Fold {
+    /// What introduces the list.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Message => "  [the same at]",
+            Self::Template => "  [similar]",
+        }
+    }
+}
+
+/// For each folded line the first of its kind, and the words that are listed of it.
+pub(crate) type Folds = HashMap<usize, (usize, Span, Fold)>;
+
+/// The lines that are folded when the output is reduced to a target.
+pub(crate) fn folds(source: &Source<'_>, parts: &[Part], target_chars: usize) -> Folds {
+    let mut found = Folds::new();
+    for part in parts {
+        rows(source, *part, target_chars, &mut found);
+    }
+    let findings: usize = source
+        .lines
+        .iter()
+        .filter(|line| !line.message.is_empty())
+        .map(|line| line.span.end - line.span.start)
+        .sum();
+    if findings * 100 >= FINDINGS_PERCENT * target_chars {
+        for part in parts {
+            messages(source, *part, &mut found);
+        }
+    }
+    found
+}
+
+/// Lines by a key, in the order of the first of each.
+fn grouped(keys: impl Iterator<Item = (usize, u64)>) -> Vec<Vec<usize>> {
+    let mut places: HashMap<u64, usize> = HashMap::new();
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (number, key) in keys {
+        let place = *places.entry(key).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Vec::new());
+        }
+        if let Some(group) = groups.get_mut(place) {
+            group.push(number);
+        }
+    }
+    groups
+}
+
+fn rows(source: &Source<'_>, part: Part, target_chars: usize, found: &mut Folds) {
+    let is_row = |number: &usize| {
+        let line = &source.lines[*number];
+        matches!(
+            line.kind,
+            Kind::Row | Kind::Plain | Kind::Failed | Kind::Passed
+        ) && line.template != 0
+            && line.detail == 0
+            && line.weight < 4.0
+            && !line.is_piece
+    };
+    let keyed = (part.start..part.end).filter(is_row).map(|number| {
+        let line = &source.lines[number];
+        let heading = line.heading.unwrap_or(usize::MAX) as u64;
+        (
+            number,
+            mixed(mixed(line.template, line.kind as u64), heading),
+        )
+    });
+    for group in grouped(keyed) {
+        let bytes: usize = group.iter().map(|number| source.at(*number).len()).sum();
+        if group.len() < LEAST_ROWS || bytes * 100 < ROWS_PERCENT * target_chars {
+            continue;
+        }
+        let is_distinct = |keys: &Vec<Span>| {
+            let distinct: HashSet<&str> = keys.iter().map(|span| source.slice(*span)).collect();
+            keys.iter().all(|key| !key.is_empty())
+                && distinct.len() * 100 >= KEYS_PERCENT * keys.len()
+        };
+        let keyed = |key: fn(&Source<'_>, usize) -> Span| -> Vec<Span> {
+            group.iter().map(|number| key(source, *number)).collect()
+        };
+        let mut candidates = [name, last_word, first_word].into_iter().map(keyed);
+        let Some(keys) = candidates.find(is_distinct) else {
+            continue;
+        };
+        let Some((first, inner)) = group.split_first() else {
+            continue;
+        };
+        for (number, key) in inner
+            .iter()
+            .zip(keys.iter().skip(1))
+            .take(inner.len().saturating_sub(1))
+        {
+            found.insert(*number, (*first, *key, Fold::Template));
+        }
+    }
+}
+
+/// The last part of a path.
+fn name(source: &Source<'_>, number: usize) -> Span {
+    let line = &source.lines[number];
+    if !line.is_path {
+        return Span::default();
+    }
+    let at = source
+        .at(number)
+        .trim_end_matches('/')
+        .rfind('/')
+        .map_or(0, |slash| slash + 1);
+    Span::new(line.span.start + at.max(line.indent), line.span.end)
+}
+
+/// The last word with a letter.
+fn last_word(source: &Source<'_>, number: usize) -> Span {
+    let (line, text) = (&source.lines[number], source.at(number));
+    let word = text
+        .rsplit(|sign: char| sign.is_whitespace() || sign == '|')
+        .next()
+        .unwrap_or_default();
+    if is_key(word) {
+        Span::new(line.span.end - word.len(), line.span.end)
+    } else {
+        Span::default()
+    }
+}
+
+/// The first word with a letter that is not an id.
+fn first_word(source: &Source<'_>, number: usize) -> Span {
+    let (line, text) = (&source.lines[number], source.at(number));
+    let mut at = 0;
+    for word in text.split_whitespace() {
+        let start = at
+            + text
+                .get(at..)
+                .and_then(|rest| rest.find(word))
+                .unwrap_or_default();
+        at = start + word.len();
+        if is_key(word) {
+            return Span::new(line.span.start + start, line.span.start + at);
+        }
+    }
+    Span::default()
+}
+
+fn is_key(word: &str) -> bool {
+    let is_id = word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    word.bytes().any(|byte| byte.is_ascii_alphabetic()) && word.len() < MOST_KEY && !is_id
+}
+
+fn messages(source: &Source<'_>, part: Part, found: &mut Folds) {
+    let is_finding = |number: &usize| {
+        let line = &source.lines[*number];
+        !line.message.is_empty() && !line.place.is_empty()
+    };
+    let keyed = (part.start..part.end).filter(is_finding).map(|number| {
+        (
+            number,
+            hashed(source.slice(source.lines[number].message).as_bytes()),
+        )
+    });
+    for group in grouped(keyed) {
+        let Some((first, others)) = group.split_first() else {
+            continue;
+        };
+        if group.len() < LEAST_FINDINGS || group.iter().any(|number| found.contains_key(number)) {
+            continue;
+        }
+        for number in others {
+            found.insert(
+                *number,
+                (*first, source.lines[*number].place, Fold::Message),
+            );
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Runs of rows with the same columns. The row above them is the heading.
+
+use crate::source::{Kind, Part, Source};
+
+const LEAST_COLUMNS: usize = 3;
+/// A table has more rows than this.
+const LEAST_ROWS: usize = 5;
+const HEADING_WEIGHT: f64 = 4.0;
+
+pub(super) fn read(source: &mut Source<'_>, part: Part) {
+    let counts: Vec<usize> = (part.start..part.end)
+        .map(|number| columns(source.at(number)))
+        .collect();
+    let count_of = |number: usize| counts.get(number - part.start).copied().unwrap_or_default();
+    let mut first = part.start;
+    while first < part.end {
+        let count = count_of(first);
+        if count < LEAST_COLUMNS {
+            first += 1;
+            continue;
+        }
+        let mut last = first;
+        while last + 1 < part.end {
+            let kind = source.lines[last + 1].kind;
+            let is_row = kind == Kind::Ruler || count_of(last + 1).abs_diff(count) <= 1;
+            if !is_row || kind == Kind::Blank {
+                break;
+            }
+            last += 1;
+        }
+        if last - first >= LEAST_ROWS {
+            rows(source, first, last);
+        }
+        first = last + 1;
+    }
+}
+
+fn rows(source: &mut Source<'_>, first: usize, last: usize) {
+    if !has_number(source.at(first)) || source.lines[first + 1].kind == Kind::Ruler {
+        let heading = &mut source.lines[first];
+        heading.kind = Kind::Heading;
+        heading.weight = HEADING_WEIGHT;
+        for row in source.live(first + 1, last + 1) {
+            source.lines[row].heading = Some(first);
+        }
+    }
+    for row in first..=last {
+        if source.lines[row].kind == Kind::Plain {
+            source.lines[row].kind = Kind::Row;
+        }
+    }
+}
+
+/// The number of cells that two blanks, a tab or a bar divide.
+fn columns(line: &str) -> usize {
+    let bytes = line.trim_ascii().as_bytes();
+    if bytes.is_empty() {
+        return 0;
+    }
+    let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
+    let (mut count, mut at) = (1, 0);
+    while at < bytes.len() {
+        let start = at;
+        let mut is_bar = false;
+        while byte(at) == b' ' || matches!(byte(at), b'|' | b'\t') {
+            is_bar |= byte(at) != b' ';
+            at += 1;
+        }
+        if is_bar || at - start >= 2 {
+            count += 1;
+        }
+        at = at.max(start + 1);
+    }
+    count
+}
+
+fn has_number(line: &str) -> bool {
+    line.as_bytes()
+        .windows(2)
+        .any(|pair| pair.iter().all(u8::is_ascii_digit))
+}

@@ -1,0 +1,210 @@
+//! Writes the shown spans in the order of the source, with a mark at each gap and the account at the end.
+
+use std::fmt::Write as _;
+
+use ethos_registry_core::find_text::FindText as _;
+
+use crate::fit::Rows;
+use crate::folds::{Fold, Folds};
+use crate::row::{longest, row};
+use crate::source::{Kind, Source, Span};
+
+/// What says how to see lines that are cut.
+const HINT: &str =
+    "[lines with \"...[N chars]...\" are cut; pipe the command into \"fold\" to see them]";
+/// A gap of so many lines may be shorter than its mark.
+const SHORT_GAP: usize = 2;
+
+/// The text of the rows.
+pub(crate) fn render(
+    source: &Source<'_>,
+    rows: &Rows,
+    folds: &Folds,
+    target_chars: usize,
+) -> String {
+    let mut writer = Writer {
+        source,
+        most: longest(target_chars),
+        text: String::new(),
+        covered: 0,
+        left_chars: 0,
+        next: 0,
+        is_cut: false,
+    };
+    let mut is_folded = crate::cells::Cells::<bool>::new(source.lines.len());
+    for number in rows.values().flatten() {
+        is_folded[*number] = true;
+    }
+    let mut before = 0;
+    for (number, folded) in rows {
+        writer.gap(before, *number, &is_folded);
+        writer.line(*number);
+        writer.folded(folded, folds);
+        before = number + 1;
+    }
+    writer.gap(before, source.lines.len(), &is_folded);
+    writer.end()
+}
+
+struct Writer<'s, 'a> {
+    source: &'s Source<'a>,
+    most: usize,
+    text: String,
+    /// The lines that are shown or folded, each counted once.
+    covered: usize,
+    /// Characters that are left out of lines that are shown in pieces.
+    left_chars: usize,
+    /// The number of the first line behind the last that is covered.
+    next: usize,
+    is_cut: bool,
+}
+
+impl Writer<'_, '_> {
+    fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.text.push('\n');
+    }
+
+    fn line(&mut self, number: usize) {
+        let line = &self.source.lines[number];
+        let row = row(self.source, line, self.most);
+        self.is_cut |= row.is_cut;
+        self.push(&row.text);
+        self.cover(line.number);
+    }
+
+    /// Counts a line, if it is not that of a piece before.
+    fn cover(&mut self, number: usize) {
+        if number >= self.next {
+            self.covered += 1;
+            self.next = number + 1;
+        }
+    }
+
+    /// Marks the lines between two rows. A gap that is shorter than its mark is shown.
+    fn gap(&mut self, from: usize, to: usize, is_folded: &crate::cells::Cells<bool>) {
+        let source = self.source;
+        let hidden = |number: &usize| !is_folded[*number];
+        let inner: Vec<usize> = (from..to).filter(hidden).collect();
+        let folded = to - from - inner.len();
+        self.pieces(&inner, from, to);
+        let end = if to < source.lines.len() {
+            source.lines[to].number
+        } else {
+            source.total
+        };
+        let start = if from == 0 {
+            0
+        } else {
+            source.lines[from - 1].number + 1
+        };
+        let lines = end.saturating_sub(start).saturating_sub(folded);
+        self.covered += folded.min(end.saturating_sub(start));
+        if lines == 0 {
+            return;
+        }
+        let told: Vec<usize> = inner
+            .iter()
+            .copied()
+            .filter(|number| source.lines[*number].kind != Kind::Blank)
+            .collect();
+        let has_all =
+            inner.len() == lines && !inner.iter().any(|number| source.lines[*number].is_piece);
+        let mark = mark(lines);
+        let chars: usize = told
+            .iter()
+            .map(|number| source.at(*number).char_count() + 1)
+            .sum();
+        if has_all && told.len() <= SHORT_GAP && chars <= mark.len() + 1 {
+            for number in told {
+                self.line(number);
+            }
+        } else if !has_all
+            || told
+                .iter()
+                .any(|number| source.lines[*number].kind != Kind::Ruler)
+        {
+            self.push(&mark);
+        }
+        self.next = self.next.max(end);
+    }
+
+    /// Marks the pieces that are left out of a line of which others are shown.
+    fn pieces(&mut self, inner: &[usize], from: usize, to: usize) {
+        let source = self.source;
+        let shown = |number: Option<usize>| number.map(|number| source.lines[number].number);
+        let before = shown(from.checked_sub(1));
+        let after = shown(Some(to).filter(|to| *to < source.lines.len()));
+        let is_left = |number: &&usize| {
+            let line = &source.lines[**number];
+            line.is_piece && (Some(line.number) == before || Some(line.number) == after)
+        };
+        let left: Vec<usize> = inner.iter().filter(is_left).copied().collect();
+        let mut chars = 0;
+        for group in
+            left.chunk_by(|one, other| source.lines[*one].number == source.lines[*other].number)
+        {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else {
+                continue;
+            };
+            // The blanks and the escaped line ends between pieces are left out too.
+            let number = source.lines[*first].number;
+            let edge =
+                |near: Option<usize>| near.filter(|near| source.lines[*near].number == number);
+            let start = edge(from.checked_sub(1)).map_or(source.lines[*first].span.start, |near| {
+                source.lines[near].span.end
+            });
+            let end = edge(Some(to).filter(|to| *to < source.lines.len()))
+                .map_or(source.lines[*last].span.end, |near| {
+                    source.lines[near].span.start
+                });
+            chars += source.slice(Span::new(start, end)).char_count();
+        }
+        if chars > 0 {
+            self.left_chars += chars;
+            let mark = format!("[{chars} chars left out]");
+            self.push(&mark);
+        }
+    }
+
+    fn folded(&mut self, folded: &[usize], folds: &Folds) {
+        let mut label: Option<Fold> = None;
+        for number in folded {
+            let Some((_, key, fold)) = folds.get(number) else {
+                continue;
+            };
+            if label != Some(*fold) {
+                self.text.push_str(fold.label());
+                label = Some(*fold);
+            }
+            self.text.push(' ');
+            self.text.push_str(self.source.slice(*key));
+        }
+        if label.is_some() {
+            self.text.push('\n');
+        }
+    }
+
+    /// The text with the hint and the account.
+    fn end(mut self) -> String {
+        if self.is_cut {
+            self.push(HINT);
+        }
+        let (left, total) = (
+            self.source.total.saturating_sub(self.covered),
+            self.source.total,
+        );
+        if left > 0 {
+            let written = write!(self.text, "[{left} of {total} lines left out]");
+            debug_assert!(written.is_ok(), "a string takes all text");
+        } else if self.text.ends_with('\n') {
+            self.text.pop();
+        }
+        self.text
+    }
+}
+
+fn mark(lines: usize) -> String {
+    let plural = if lines == 1 { "" } else { "s" };
+    format!("[{lines} line{plural} left out]")
+}
