@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 
 use crate::cells::Cells;
 use crate::folds::{Folds, folds};
-use crate::row::{longest, row};
+use crate::row::{Width, row};
 use crate::source::{Kind, Part, Source, real};
 use crate::template::hashed;
 
@@ -67,7 +67,7 @@ impl Eq for Candidate {}
 
 impl<'s, 'a> Plan<'s, 'a> {
     pub(crate) fn new(source: &'s Source<'a>, parts: &[Part], target_chars: usize) -> Self {
-        let most = longest(target_chars);
+        let width = Width::of(source, target_chars);
         let count = source.lines.len();
         let folds = folds(source, parts, target_chars);
         let live = source.live(0, count);
@@ -76,8 +76,8 @@ impl<'s, 'a> Plan<'s, 'a> {
         for (place, number) in live.iter().enumerate() {
             places[*number] = place + 1;
             chars[*number] = match folds.get(number) {
-                Some((_, key, _)) => source.slice(*key).char_count() + 1,
-                None => row(source, &source.lines[*number], most).text.char_count() + 1,
+                Some((_, key, _)) => width.key(&source.lines[*number], source.slice(*key)).char_count() + 1,
+                None => row(source, &source.lines[*number], width).text.char_count() + 1,
             };
         }
         Self {

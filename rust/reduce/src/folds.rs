@@ -11,6 +11,8 @@ const LEAST_FINDINGS: usize = 3;
 /// Where rows of one template would take more than this, their keys are folded.
 const ROWS_PERCENT: usize = 30;
 const LEAST_ROWS: usize = 12;
+/// Below the first row under a heading, so many are folded into it.
+const LEAST_HEADED: usize = 2;
 /// So many of the keys must be different.
 const KEYS_PERCENT: usize = 80;
 const MOST_KEY: usize = 60;
@@ -86,46 +88,68 @@ fn rows(source: &Source<'_>, part: Part, target_chars: usize, found: &mut Folds)
     };
     let keyed = (part.start..part.end).filter(is_row).map(|number| {
         let line = &source.lines[number];
-        let heading = line.heading.unwrap_or(usize::MAX) as u64;
-        (
-            number,
-            mixed(mixed(line.template, line.kind as u64), heading),
-        )
+        (number, mixed(line.template, line.kind as u64))
     });
     for group in grouped(keyed) {
         let bytes: usize = group.iter().map(|number| source.at(*number).len()).sum();
         if group.len() < LEAST_ROWS || bytes * 100 < ROWS_PERCENT * target_chars {
             continue;
         }
-        let is_distinct = |keys: &Vec<Span>| {
-            let distinct: HashSet<&str> = keys.iter().map(|span| source.slice(*span)).collect();
-            keys.iter().all(|key| !key.is_empty())
-                && distinct.len() * 100 >= KEYS_PERCENT * keys.len()
-        };
-        let keyed = |key: fn(&Source<'_>, usize) -> Span| -> Vec<Span> {
-            group.iter().map(|number| key(source, *number)).collect()
-        };
-        let mut candidates = [name, last_word, first_word].into_iter().map(keyed);
-        let Some(keys) = candidates.find(is_distinct) else {
-            continue;
-        };
-        let Some((first, inner)) = group.split_first() else {
-            continue;
-        };
-        for (number, key) in inner
-            .iter()
-            .zip(keys.iter().skip(1))
-            .take(inner.len().saturating_sub(1))
-        {
-            found.insert(*number, (*first, *key, Fold::Template));
+        // Rows under one heading are folded into the first of them.
+        let headed = group.iter().map(|number| {
+            let heading = source.lines[*number].heading.unwrap_or(usize::MAX) as u64;
+            (*number, mixed(heading, folder(source, *number)))
+        });
+        for group in grouped(headed) {
+            below_heading(source, &group, found);
         }
     }
+}
+
+/// Folds rows into the first of them by the words in which they differ; the last one stays.
+fn below_heading(source: &Source<'_>, group: &[usize], found: &mut Folds) {
+    let Some((first, inner)) = group.split_first() else {
+        return;
+    };
+    if inner.len() < LEAST_HEADED {
+        return;
+    }
+    let is_distinct = |keys: &Vec<Span>| {
+        let distinct: HashSet<&str> = keys.iter().map(|span| source.slice(*span)).collect();
+        keys.iter().all(|key| !key.is_empty()) && distinct.len() * 100 >= KEYS_PERCENT * keys.len()
+    };
+    let keyed = |key: fn(&Source<'_>, usize) -> Span| -> Vec<Span> {
+        group.iter().map(|number| key(source, *number)).collect()
+    };
+    let mut candidates = [name, last_word, first_word].into_iter().map(keyed);
+    let Some(keys) = candidates.find(is_distinct) else {
+        return;
+    };
+    let folded = if group.len() < LEAST_ROWS { inner.len() } else { inner.len() - 1 };
+    for (number, key) in inner.iter().zip(keys.iter().skip(1)).take(folded) {
+        found.insert(*number, (*first, *key, Fold::Template));
+    }
+}
+
+/// What the paths of rows that are folded together have in common: the folder of a row that is only a path, and the first
+/// folder of one that says more; 0 for rows without a path.
+fn folder(source: &Source<'_>, number: usize) -> u64 {
+    if !source.lines[number].is_path {
+        return 0;
+    }
+    let path = source.at(number).trim();
+    let slash = if source.lines[number].is_name {
+        path.trim_end_matches('/').rfind('/')
+    } else {
+        path.find('/')
+    };
+    hashed(path.get(..slash.unwrap_or_default()).unwrap_or_default().as_bytes())
 }
 
 /// The last part of a path.
 fn name(source: &Source<'_>, number: usize) -> Span {
     let line = &source.lines[number];
-    if !line.is_path {
+    if !line.is_name {
         return Span::default();
     }
     let at = source
@@ -133,7 +157,7 @@ fn name(source: &Source<'_>, number: usize) -> Span {
         .trim_end_matches('/')
         .rfind('/')
         .map_or(0, |slash| slash + 1);
-    Span::new(line.span.start + at.max(line.indent), line.span.end)
+    Span::new(line.span.start + at.max(line.blanks), line.span.end)
 }
 
 /// The last word with a letter.
@@ -178,13 +202,20 @@ fn messages(source: &Source<'_>, part: Part, found: &mut Folds) {
         let line = &source.lines[*number];
         !line.message.is_empty() && !line.place.is_empty()
     };
-    let keyed = (part.start..part.end).filter(is_finding).map(|number| {
-        (
-            number,
-            hashed(source.slice(source.lines[number].message).as_bytes()),
-        )
-    });
-    for group in grouped(keyed) {
+    let findings: Vec<usize> = (part.start..part.end).filter(is_finding).collect();
+    let equal = |number: usize| hashed(source.slice(source.lines[number].message).as_bytes());
+    fold_places(source, &findings, equal, Fold::Message, found);
+}
+
+/// Folds findings of which `key` is the same into the first of them.
+fn fold_places(
+    source: &Source<'_>,
+    findings: &[usize],
+    key: impl Fn(usize) -> u64,
+    fold: Fold,
+    found: &mut Folds,
+) {
+    for group in grouped(findings.iter().map(|number| (*number, key(*number)))) {
         let Some((first, others)) = group.split_first() else {
             continue;
         };
@@ -192,10 +223,7 @@ fn messages(source: &Source<'_>, part: Part, found: &mut Folds) {
             continue;
         }
         for number in others {
-            found.insert(
-                *number,
-                (*first, source.lines[*number].place, Fold::Message),
-            );
+            found.insert(*number, (*first, source.lines[*number].place, fold));
         }
     }
 }

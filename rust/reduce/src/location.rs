@@ -138,6 +138,7 @@ pub(crate) fn code(line: &str) -> Option<Span> {
         let start = at + line.get(at..)?.find(word)?;
         at = start + word.len();
         let body = word.trim_matches(|sign: char| !sign.is_ascii_alphanumeric());
+        let body = body.split(['(', ':']).next().unwrap_or(body);
         let letters = body.bytes().take_while(u8::is_ascii_uppercase).count();
         let digits = body
             .bytes()

@@ -46,25 +46,27 @@ pub(crate) fn read(text: &str) -> Source<'_> {
 
 fn push(lines: &mut Cells<Line>, text: &str, number: usize, span: Span) {
     let raw = text.get(span.start..span.end).unwrap_or_default();
-    let indent = raw.len() - raw.trim_ascii_start().len();
-    let end = span.start + raw.trim_ascii_end().len().max(indent.min(raw.len()));
+    let blanks = raw.len() - raw.trim_ascii_start().len();
+    let indent = if raw.is_ascii() { blanks } else { drawn_indent(raw) };
+    let end = span.start + raw.trim_ascii_end().len().max(blanks.min(raw.len()));
     let line = Line {
         span: Span::new(span.start, end),
         number,
         indent,
+        blanks,
         ..Line::default()
     };
     let is_json = end - span.start > LONG_LINE
         && raw
             .as_bytes()
-            .get(indent)
+            .get(blanks)
             .is_some_and(|byte| b"{[".contains(byte))
         && raw.trim_ascii_end().ends_with(['}', ']', ',']);
     if !is_json {
         lines.push(line);
         return;
     }
-    for (span, depth) in members(text, Span::new(span.start + indent, end)) {
+    for (span, depth) in members(text, Span::new(span.start + blanks, end)) {
         lines.push(Line {
             span,
             indent: indent + 2 * depth,
@@ -72,6 +74,12 @@ fn push(lines: &mut Cells<Line>, text: &str, number: usize, span: Span) {
             ..line.clone()
         });
     }
+}
+
+/// The columns before the first sign that is neither white space nor a line of a drawn tree.
+fn drawn_indent(line: &str) -> usize {
+    let is_drawn = |sign: &char| sign.is_ascii_whitespace() || ('\u{2500}'..='\u{257f}').contains(sign);
+    line.chars().take_while(is_drawn).count()
 }
 
 /// The members of JSON on one line with their depths; small containers are in one piece.

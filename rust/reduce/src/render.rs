@@ -6,7 +6,7 @@ use ethos_registry_core::find_text::FindText as _;
 
 use crate::fit::Rows;
 use crate::folds::{Fold, Folds};
-use crate::row::{longest, row};
+use crate::row::{Width, row};
 use crate::source::{Kind, Source, Span};
 
 /// What says how to see lines that are cut.
@@ -24,7 +24,7 @@ pub(crate) fn render(
 ) -> String {
     let mut writer = Writer {
         source,
-        most: longest(target_chars),
+        width: Width::of(source, target_chars),
         text: String::new(),
         covered: 0,
         left_chars: 0,
@@ -48,7 +48,7 @@ pub(crate) fn render(
 
 struct Writer<'s, 'a> {
     source: &'s Source<'a>,
-    most: usize,
+    width: Width,
     text: String,
     /// The lines that are shown or folded, each counted once.
     covered: usize,
@@ -67,7 +67,7 @@ impl Writer<'_, '_> {
 
     fn line(&mut self, number: usize) {
         let line = &self.source.lines[number];
-        let row = row(self.source, line, self.most);
+        let row = row(self.source, line, self.width);
         self.is_cut |= row.is_cut;
         self.push(&row.text);
         self.cover(line.number);
@@ -178,7 +178,8 @@ impl Writer<'_, '_> {
                 label = Some(*fold);
             }
             self.text.push(' ');
-            self.text.push_str(self.source.slice(*key));
+            let key = self.width.key(&self.source.lines[*number], self.source.slice(*key));
+            self.text.push_str(&key);
         }
         if label.is_some() {
             self.text.push('\n');

@@ -16,10 +16,37 @@ const HEAD_PERCENT: usize = 65;
 const TAIL_PERCENT: usize = 30;
 const SHORTEST_CUT: usize = 240;
 const TARGET_SHARE: usize = 8;
+/// Where tables would take more of the target than this, the padding between their cells goes.
+const CELLS_PERCENT: usize = 50;
 
-/// A line with more characters is cut.
-pub(crate) fn longest(target_chars: usize) -> usize {
-    (target_chars / TARGET_SHARE).clamp(SHORTEST_CUT, LONG_LINE)
+/// How wide rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Width {
+    /// A line with more characters is cut.
+    most: usize,
+    /// Whether the padding between the cells of tables goes.
+    is_dense: bool,
+}
+
+impl Width {
+    /// The width of the rows of an output that is reduced to a target.
+    pub(crate) fn of(source: &Source<'_>, target_chars: usize) -> Self {
+        let cells = source.lines.iter().filter(|line| line.has_cells);
+        let bytes: usize = cells.map(|line| line.span.end - line.span.start).sum();
+        Self {
+            most: (target_chars / TARGET_SHARE).clamp(SHORTEST_CUT, LONG_LINE),
+            is_dense: bytes.saturating_mul(100) > CELLS_PERCENT.saturating_mul(target_chars),
+        }
+    }
+
+    /// What is shown of `text`, a key of `line`.
+    pub(crate) fn key<'a>(self, line: &Line, text: &'a str) -> Cow<'a, str> {
+        if self.is_dense && line.has_cells && !line.kind.is_verbatim() {
+            unpadded(text)
+        } else {
+            Cow::Borrowed(text)
+        }
+    }
 }
 
 /// A row of the reduced text.
@@ -30,18 +57,19 @@ pub(crate) struct Row<'a> {
     pub(crate) is_cut: bool,
 }
 
-/// The row of a line of at most about `most` characters.
-pub(crate) fn row<'a>(source: &Source<'a>, line: &Line, most: usize) -> Row<'a> {
+/// The row of a line.
+pub(crate) fn row<'a>(source: &Source<'a>, line: &Line, width: Width) -> Row<'a> {
+    let most = width.most;
     let span = trimmed(source, line);
-    let text = source.slice(span);
+    let text = width.key(line, source.slice(span));
     if text.len() > most && text.char_count() > most {
         return Row {
-            text: Cow::Owned(cut(text, most)),
+            text: Cow::Owned(cut(&text, most)),
             is_cut: true,
         };
     }
     Row {
-        text: Cow::Borrowed(text),
+        text,
         is_cut: false,
     }
 }
@@ -52,14 +80,50 @@ fn trimmed(source: &Source<'_>, line: &Line) -> Span {
     if line.kind.is_verbatim() {
         return line.span;
     }
-    if !line.is_piece && line.indent > MOST_INDENT {
-        start += line.indent - MOST_INDENT;
+    if !line.is_piece && line.blanks > MOST_INDENT {
+        start += line.blanks - MOST_INDENT;
     }
     let text = source.slice(Span::new(start, end));
     start += text.len() - unruled(text, true).len();
     let text = source.slice(Span::new(start, end));
     end -= text.len() - unruled(text, false).len();
     Span::new(start, end)
+}
+
+/// A row of a table without most of the padding between its cells and of a bar of `+` and `-` at its end.
+fn unpadded(text: &str) -> Cow<'_, str> {
+    let (row, sign) = without_bar(text);
+    let mut rest = row.trim_start();
+    if !rest.contains("  ") && sign.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut made = row.get(..row.len() - rest.len()).unwrap_or_default().to_owned();
+    while let Some((cell, padded)) = rest.find("  ").and_then(|at| rest.split_at_checked(at)) {
+        let next = padded.trim_start_matches(' ');
+        let is_divided = cell.ends_with(['|', '│']) || next.starts_with(['|', '│']);
+        made.push_str(cell);
+        made.push_str(if is_divided { " " } else { "  " });
+        rest = next;
+    }
+    made.push_str(rest);
+    made.push_str(sign);
+    Cow::Owned(made)
+}
+
+/// A row that ends with `12 ++++++-----` without the bar, and a sign of each kind in it.
+fn without_bar(text: &str) -> (&str, &str) {
+    let counted = text.trim_end_matches(['+', '-']);
+    let number = counted.trim_end();
+    let is_counted = number.len() < counted.len() && number.ends_with(|sign: char| sign.is_ascii_digit());
+    let bar = text.get(counted.len()..).unwrap_or_default();
+    let removed = bar.trim_start_matches('+');
+    if !is_counted || bar.len() < 3 || removed.contains('+') {
+        return (text, "");
+    }
+    let added = bar.len() - removed.len();
+    let from = added.saturating_sub(1);
+    let to = (added + 1).min(bar.len());
+    (counted, bar.get(from..to).unwrap_or_default())
 }
 
 /// `text` with a long ruler at one of its ends cut to three symbols.

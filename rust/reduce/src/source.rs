@@ -124,7 +124,10 @@ pub(crate) struct Line {
     pub(crate) span: Span,
     /// The number of the line in the output, from 0; pieces of one line have the same.
     pub(crate) number: usize,
+    /// The columns before its first sign that is neither white space nor a line of a drawn tree.
     pub(crate) indent: usize,
+    /// The bytes of white space before its first sign.
+    pub(crate) blanks: usize,
     /// Whether it is a piece of a longer line.
     pub(crate) is_piece: bool,
     pub(crate) kind: Kind,
@@ -136,8 +139,12 @@ pub(crate) struct Line {
     pub(crate) detail: usize,
     /// Equal for lines that differ only in values.
     pub(crate) template: u64,
-    /// Whether its template is that of a path in a folder.
+    /// Whether it is a row of a table: the padding between its cells may go.
+    pub(crate) has_cells: bool,
+    /// Whether it begins with a path.
     pub(crate) is_path: bool,
+    /// Whether it is nothing but a path.
+    pub(crate) is_name: bool,
     /// The file that it names; 0 without one.
     pub(crate) file: u64,
     /// The rule or error code that it names; 0 without one.

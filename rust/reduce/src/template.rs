@@ -48,6 +48,14 @@ pub(crate) fn template(line: &str) -> Template {
             hash = mixed(hash, u64::from(b' '));
             continue;
         }
+        // The bar behind a number of changed lines.
+        if matches!(sign, b'+' | b'-') && at > 0 && byte(at - 1) == b' ' {
+            let rest = bytes.get(at..).unwrap_or_default();
+            if rest.iter().all(|sign| matches!(sign, b'+' | b'-')) {
+                hash = mixed(hash, u64::from(VALUE));
+                break;
+            }
+        }
         if matches!(sign, b'"' | b'\'' | b'`') && (at == 0 || !is_word(byte(at - 1))) {
             let rest = bytes.get(at + 1..).unwrap_or_default();
             if let Some(length) = memchr::memchr(sign, rest) {

@@ -1,10 +1,14 @@
 //! A unified diff: files and hunks are headings, changed lines count, context does not.
 
-use crate::source::{Kind, Line, Part, Source};
+use hashbrown::HashMap;
+
+use crate::source::{Kind, Line, Part, Source, real};
 use crate::template::mixed;
 
 /// Changed lines that are shown together.
 const MOST_TOGETHER: usize = 6;
+/// How much a changed line loses for each one before it in its file that differs only in values.
+const REPEAT_DECAY: f64 = 0.3;
 /// Lines of the header of a file.
 const HEADER_LINES: usize = 8;
 
@@ -15,6 +19,8 @@ struct State {
     /// Lines of the old and the new side that the hunk still has.
     left: usize,
     right: usize,
+    /// Changed lines of the file by template and sign.
+    repeats: HashMap<u64, usize>,
 }
 
 pub(super) fn read(source: &mut Source<'_>, part: Part) {
@@ -56,6 +62,7 @@ impl State {
                 (line.kind, line.weight, line.heading) = (Kind::Noise, 0.8, self.file);
             } else {
                 (self.file, self.hunk) = (Some(number), None);
+                self.repeats.clear();
                 (line.kind, line.weight, line.heading) = (Kind::Heading, 5.0, None);
             }
         } else if let Some((left, right)) = hunk(text) {
@@ -66,13 +73,18 @@ impl State {
             self.left -= usize::from(sign != b'+' && sign != b'\\').min(self.left);
             self.right -= usize::from(sign != b'-' && sign != b'\\').min(self.right);
             line.heading = self.file.or(self.hunk);
-            (line.unit, line.detail) = (None, 0);
+            (line.unit, line.detail, line.has_cells) = (None, 0, false);
             let is_changed = matches!(sign, b'+' | b'-') && text.trim().len() > 1;
             line.kind = if is_changed {
                 Kind::Change
             } else {
                 Kind::Context
             };
+            if is_changed {
+                let repeats = self.repeats.entry(mixed(line.template, u64::from(sign))).or_default();
+                line.weight = Kind::Change.weight() / (1.0 + REPEAT_DECAY * real(*repeats));
+                *repeats += 1;
+            }
             line.template = mixed(u64::from(sign), self.file.unwrap_or(usize::MAX) as u64);
             return is_changed;
         } else if let (Some(file), None) = (self.file, self.hunk) {

@@ -27,7 +27,7 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
         let line = &mut source.lines[number];
         line.file = hashed(folder.as_bytes());
         line.template = mixed(line.file, hashed(suffix.as_bytes()));
-        line.is_path = true;
+        (line.is_path, line.is_name) = (true, true);
         line.kind = Kind::Row;
     }
 }

@@ -2,7 +2,11 @@
 
 use crate::source::{Kind, Part, Source};
 
-const LEAST_COLUMNS: usize = 3;
+const LEAST_COLUMNS: usize = 2;
+/// Rows have headings from this number of columns.
+const LEAST_HEADED: usize = 3;
+/// Of so many rows in a hundred the columns are the same where the padding between them goes.
+const EQUAL_PERCENT: usize = 70;
 /// A table has more rows than this.
 const LEAST_ROWS: usize = 5;
 const HEADING_WEIGHT: f64 = 4.0;
@@ -29,7 +33,17 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
             last += 1;
         }
         if last - first >= LEAST_ROWS {
-            rows(source, first, last);
+            if count >= LEAST_HEADED {
+                rows(source, first, last);
+            }
+            let rows = source.live(first, last + 1);
+            let equal = rows.iter().filter(|row| count_of(**row) == count).count();
+            if equal * 100 >= EQUAL_PERCENT * rows.len() {
+                for row in rows {
+                    let line = &mut source.lines[row];
+                    line.has_cells = !line.kind.is_verbatim() && !line.is_piece && line.indent == line.blanks;
+                }
+            }
         }
         first = last + 1;
     }
@@ -58,7 +72,7 @@ fn columns(line: &str) -> usize {
         return 0;
     }
     let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
-    let (mut count, mut at) = (1, 0);
+    let (mut count, mut at, mut bars) = (1, 0, 0);
     while at < bytes.len() {
         let start = at;
         let mut is_bar = false;
@@ -68,10 +82,12 @@ fn columns(line: &str) -> usize {
         }
         if is_bar || at - start >= 2 {
             count += 1;
+            bars += usize::from(is_bar);
         }
         at = at.max(start + 1);
     }
-    count
+    // Two blanks alone make no table of two columns.
+    if count == LEAST_COLUMNS && bars == 0 { 1 } else { count }
 }
 
 fn has_number(line: &str) -> bool {
