@@ -7,7 +7,7 @@ from typing import Annotated, get_args
 import typer
 
 from ethos_registry._cli.console import CommandError
-from ethos_registry.reduction import ReductionLevel, ReductionPolicy
+from ethos_registry.reduction import DefaultPolicy, ReductionLevel, ReductionPolicy
 
 __all__ = [
     "AsJson",
@@ -77,7 +77,7 @@ TargetChars = Annotated[
         "--target-chars",
         parser=positive_number,
         metavar="N",
-        help="Longest reduced output, in characters. Default: as short as --level allows.",
+        help="Longest reduced output, in characters. Default: 16000 for the output of commands.",
     ),
 ]
 Level = Annotated[
@@ -85,7 +85,7 @@ Level = Annotated[
     typer.Option(
         "--level",
         metavar="LEVEL",
-        help="What to keep: lossless, facts or verdict. Default with --target-chars: facts.",
+        help="What to keep: lossless, facts or verdict. Default: facts.",
         autocompletion=lambda incomplete: [
             level for level in _LEVELS if level.startswith(incomplete)
         ],
@@ -93,16 +93,17 @@ Level = Annotated[
 ]
 
 
-def read_policy(target_chars: int | None, level: str | None) -> ReductionPolicy | None:
-    """The policy of a command line; `None` if it names none.
+def read_policy(target_chars: int | None, level: str | None) -> ReductionPolicy | DefaultPolicy:
+    """The policy of a command line.
 
     Raises:
         CommandError: The level is unknown.
 
     """
     if target_chars is None and level is None:
-        return None
+        return "default"
     for known in _LEVELS:
         if level in (None, known):
-            return ReductionPolicy(target_chars, "facts" if level is None else known)
+            chars = ReductionPolicy().target_chars if target_chars is None else target_chars
+            return ReductionPolicy(chars, "facts" if level is None else known)
     raise CommandError(f"`--level` must be one of {', '.join(_LEVELS)}: {level}")

@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ethos_registry import ConfigError
 from ethos_registry._cli.console import CommandError, EndedError, print_line, signals_raise
-from ethos_registry.reduction import ReductionPolicy, reduce_arrow, reduce_many
+from ethos_registry.reduction import DefaultPolicy, ReductionPolicy, reduce_arrow, reduce_many
 
 __all__ = [
     "ParquetColumns",
@@ -59,7 +59,7 @@ def reduce_parquet(
     *,
     tool_name: str,
     budget_chars: int | None,
-    policy: ReductionPolicy | None = None,
+    policy: ReductionPolicy | DefaultPolicy | None = "default",
     label: str = "reducing",
 ) -> ReducedBytes:
     """Reduce a column of the file `source` into the file `target`; returns what it saved.
@@ -136,7 +136,7 @@ class _Reduction:
         columns: ParquetColumns,
         tool_name: str,
         budget_chars: int | None,
-        policy: ReductionPolicy | None,
+        policy: ReductionPolicy | DefaultPolicy | None,
         label: str,
     ) -> None:
         self._label = label
@@ -499,7 +499,7 @@ def reduce_parquet_paths(
     *,
     tool_name: str,
     budget_chars: int | None,
-    policy: ReductionPolicy | None,
+    policy: ReductionPolicy | DefaultPolicy | None,
     skips_existing: bool,
 ) -> str:
     """Reduce all names but the last into the last; returns a summary.
@@ -533,7 +533,7 @@ def reduce_parquet_files(
     *,
     tool_name: str,
     budget_chars: int | None,
-    policy: ReductionPolicy | None = None,
+    policy: ReductionPolicy | DefaultPolicy | None = "default",
     skips_existing: bool = False,
 ) -> str:
     """Reduce every Parquet file of `sources` into the folder `target`; returns a summary.

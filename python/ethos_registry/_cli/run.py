@@ -34,7 +34,7 @@ from ethos_registry.capabilities import (
     SupervisorUnavailableError,
     start_supervised,
 )
-from ethos_registry.reduction import ReductionPolicy, is_secret_name, redact_text
+from ethos_registry.reduction import DefaultPolicy, ReductionPolicy, is_secret_name, redact_text
 
 __all__ = [
     "SAVE_VARIABLE",
@@ -365,7 +365,10 @@ def saves_by_default() -> bool:
 
 
 def run_reduced(
-    argv: Sequence[str], *, save: bool = True, policy: ReductionPolicy | None = None
+    argv: Sequence[str],
+    *,
+    save: bool = True,
+    policy: ReductionPolicy | DefaultPolicy | None = "default",
 ) -> ReducedRun:
     """Run a program with this process's input and environment; both its outputs count as one.
 

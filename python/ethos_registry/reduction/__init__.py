@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ethos_registry.reduction._redaction import redact_text
     from ethos_registry.reduction._reducers import built_in_reducers
     from ethos_registry.types._reducer import (
+        DefaultPolicy,
         ReductionLevel,
         ReductionPolicy,
         ToolReducerContext,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ethos_registry.types._secret_names import is_secret_name
 
 __all__ = [
+    "DefaultPolicy",
     "FormatError",
     "FormatsNotTrustedError",
     "OutputFormat",
@@ -65,8 +67,8 @@ if not TYPE_CHECKING:
             "reduction._redaction": "redact_text",
             "reduction._reducers": "built_in_reducers",
             "types._reducer": (
-                "ReductionLevel ReductionPolicy ToolReducerContext ToolResultReducer "
-                "ToolResultReducerRegistry"
+                "DefaultPolicy ReductionLevel ReductionPolicy ToolReducerContext "
+                "ToolResultReducer ToolResultReducerRegistry"
             ),
             "types._secret_names": "is_secret_name",
         },

@@ -287,7 +287,7 @@ def finish_result(
     native: _core.NativeReducer | None = None
     if reducer is not None:
         if type(reducer) is BuiltInReducer:
-            native = reducer.native
+            native, policy = reducer.native, policy or reducer.policy
         else:
             if structured is not result.structured or extra is not result.extra:
                 result = rebuilt(result, text, structured, result.cost_usd, extra)

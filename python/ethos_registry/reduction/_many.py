@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from ethos_registry import _core
-from ethos_registry.reduction._reducers import KINDS, length_of
+from ethos_registry.reduction._reducers import KINDS, length_of, policy_of_kind
 from ethos_registry.types._checks import brief, optional_text
 from ethos_registry.types._checks import text as checked_text
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._reducer import ReductionPolicy, checked_reduction
+from ethos_registry.types._reducer import DefaultPolicy, ReductionPolicy
 
 __all__ = [
     "ArrowArray",
@@ -35,23 +35,23 @@ def reduce_text(
     command: str | None = None,
     exit_code: int | None = None,
     budget_chars: int | None = None,
-    policy: ReductionPolicy | None = None,
+    policy: ReductionPolicy | DefaultPolicy | None = "default",
 ) -> str:
     r"""Reduce one text with the built-in reducer of `tool_name`.
 
     `command` is the command line that printed it and `exit_code` its exit status; with `None` the
-    content decides, and an unknown exit status is never reported as success. With `budget_chars`,
-    rows are left out from the middle until the text fits, context before facts. With a `policy`,
-    no more is left out than its target requires: what fits stays whole. `tool_name` may also be
-    `head_tail` or `generic`, the two strategies for other output. Raises `ConfigError` for another
-    name and for a value of the wrong type.
+    content decides. No more is left out than the target of `policy` requires, by default 16,000
+    characters for the output of commands: what fits stays whole. With `budget_chars` the target is
+    at most that. With `policy=None` fixed limits decide (see `built_in_reducers`). `tool_name` may
+    also be `head_tail` or `generic`, the two strategies for other output. Raises `ConfigError` for
+    another name and for a value of the wrong type.
 
-    >>> listing = "\n".join(f"build/part_{number}.o" for number in range(200))
-    >>> reduce_text(listing, command="find build", exit_code=0).count("\n") < 20
+    >>> listing = "\n".join(f"build/part_{number}.o" for number in range(2_000))
+    >>> len(reduce_text(listing, command="find build", exit_code=0)) <= 16_000
     True
     """
     native = _native(tool_name)
-    target_chars, level = length_of(checked_reduction(policy, "policy"))
+    target_chars, level = length_of(policy_of_kind(policy, tool_name))
     try:
         return _core.reduce_many(
             native, [text], [command], [exit_code], budget_chars, target_chars, level
@@ -72,7 +72,7 @@ def reduce_many(
     commands: Iterable[str | None] | None = None,
     exit_codes: Iterable[int | None] | None = None,
     budget_chars: int | None = None,
-    policy: ReductionPolicy | None = None,
+    policy: ReductionPolicy | DefaultPolicy | None = "default",
 ) -> list[str]:
     """Reduce many strings as `reduce_text` does, in one crossing without the GIL.
 
@@ -90,7 +90,7 @@ def reduce_many(
     all_texts = _items(texts, "texts")
     all_commands = None if commands is None else _items(commands, "commands")
     all_codes = None if exit_codes is None else _items(exit_codes, "exit_codes")
-    target_chars, level = length_of(checked_reduction(policy, "policy"))
+    target_chars, level = length_of(policy_of_kind(policy, tool_name))
     try:
         return _core.reduce_many(
             native, all_texts, all_commands, all_codes, budget_chars, target_chars, level
@@ -169,7 +169,7 @@ def reduce_arrow(
     commands: ArrowStream | ArrowArray | None = None,
     exit_codes: ArrowStream | ArrowArray | Iterable[int | None] | None = None,
     budget_chars: int | None = None,
-    policy: ReductionPolicy | None = None,
+    policy: ReductionPolicy | DefaultPolicy | None = "default",
 ) -> _core.ArrowTexts:
     """Reduce a column of text, each row as `reduce_text` does, without the GIL.
 
@@ -193,7 +193,7 @@ def reduce_arrow(
         raise ConfigError(f"no built-in reducer for {brief(tool_name)}: known are {known}")
     if isinstance(exit_codes, Iterable) and not _is_column(exit_codes):
         exit_codes = list(exit_codes)
-    target_chars, level = length_of(checked_reduction(policy, "policy"))
+    target_chars, level = length_of(policy_of_kind(policy, tool_name))
     try:
         return _core.reduce_arrow(
             _core.NativeReducer(tool_name),

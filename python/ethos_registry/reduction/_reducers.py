@@ -9,7 +9,13 @@ from ethos_registry import _core
 from ethos_registry.types import _checks
 from ethos_registry.types._checks import check_takes
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._reducer import ReductionPolicy, ToolReducerContext, ToolResultReducer
+from ethos_registry.types._reducer import (
+    DefaultPolicy,
+    ReductionPolicy,
+    ToolReducerContext,
+    ToolResultReducer,
+    checked_reduction,
+)
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 
 __all__ = [
@@ -24,6 +30,7 @@ __all__ = [
     "default_reducers",
     "exit_code_of",
     "length_of",
+    "policy_of_kind",
     "rebuilt",
     "reducer_identity",
     "with_text",
@@ -166,11 +173,13 @@ class ProjectCommandReducer:
     The model did not choose the command: `structured["command"]` has it.
     """
 
-    __slots__ = ("__weakref__", "_native", "tool_name")
+    __slots__ = ("__weakref__", "_native", "policy", "tool_name")
 
-    def __init__(self, tool_name: str) -> None:
+    def __init__(self, tool_name: str, policy: ReductionPolicy | None = None) -> None:
         self.tool_name = tool_name
         """The exact name of the tool."""
+        self.policy = policy
+        """How much is kept where the batch, the tool and the registry state nothing."""
         self._native = _core.NativeReducer("terminal")
 
     def reduce(self, result: ToolResult, context: ToolReducerContext, /) -> ToolResult:
@@ -179,7 +188,8 @@ class ProjectCommandReducer:
         if not isinstance(command, str):
             return result
         first_line, line_end, output = result.text.partition("\n")
-        target_chars, level = length_of(context.policy, len(first_line) + len(line_end))
+        policy = context.policy or self.policy
+        target_chars, level = length_of(policy, len(first_line) + len(line_end))
         reduced = self._native.reduce(
             output,
             {"command": command},
@@ -203,27 +213,41 @@ KINDS = (*_TOOLS, "head_tail", "generic")
 """The kinds of native reducers: one for each of these tools, and two for any output."""
 
 
+def policy_of_kind(
+    policy: ReductionPolicy | DefaultPolicy | None, kind: str
+) -> ReductionPolicy | None:
+    """The policy that `policy` means for a kind of reducer.
+
+    Raises `ConfigError` if it is not a policy.
+    """
+    if isinstance(policy, str) and policy == "default":
+        return ReductionPolicy() if kind in ("terminal", "generic") else None
+    return checked_reduction(policy, "policy")
+
+
 class BuiltInReducer:
     """A native reducer under the name of its tool.
 
     The registry runs `native` in one crossing with the trim; `reduce` is for direct use.
     """
 
-    __slots__ = ("__weakref__", "kind", "native", "tool_name")
+    __slots__ = ("__weakref__", "kind", "native", "policy", "tool_name")
 
-    def __init__(self, tool_name: str, kind: str) -> None:
+    def __init__(self, tool_name: str, kind: str, policy: ReductionPolicy | None = None) -> None:
         self.tool_name = tool_name
         """The exact name of the tool."""
         self.kind = kind
         """The native core's name of the strategy."""
         self.native = _core.NativeReducer(kind)
+        self.policy = policy
+        """How much is kept where the batch, the tool and the registry state nothing."""
 
     def reduce(self, result: ToolResult, context: ToolReducerContext, /) -> ToolResult:
         """The result with a shorter text; the same object if there is nothing to do.
 
         Never raises. `structured`, `cost_usd` and extra fields are unchanged.
         """
-        target_chars, level = length_of(context.policy)
+        target_chars, level = length_of(context.policy or self.policy)
         text = self.native.reduce(
             result.text,
             context.args,
@@ -242,22 +266,38 @@ BUILT_IN_REDUCER_NAMES: Final = frozenset((*_TOOLS, *PROJECT_COMMAND_TOOLS))
 """The tools that `default_reducers()` has reducers for, whether they are registered or not."""
 
 
-def built_in_reducers() -> list[BuiltInReducer]:
-    """New reducers for `terminal`, `read_file` and `kanban_list`."""
-    return [BuiltInReducer(tool_name, tool_name) for tool_name in _TOOLS]
+def built_in_reducers(
+    policy: ReductionPolicy | DefaultPolicy | None = None,
+) -> list[BuiltInReducer]:
+    """New reducers for `terminal`, `read_file` and `kanban_list`.
+
+    Without a `policy` each has fixed limits: 8,192 characters of a terminal, 200 lines of a file,
+    ten tickets. Raises `ConfigError` if `policy` is not a policy.
+    """
+    return [
+        BuiltInReducer(tool_name, tool_name, policy_of_kind(policy, tool_name))
+        for tool_name in _TOOLS
+    ]
 
 
-def default_reducers() -> DefaultToolResultReducerRegistry:
+def default_reducers(
+    policy: ReductionPolicy | DefaultPolicy | None = "default",
+) -> DefaultToolResultReducerRegistry:
     """A new registry of the built-in reducers.
 
     Those of `built_in_reducers()`, and for `lint`, `run_tests` and `typecheck` one that reduces the
-    output of the command that ran.
+    output of the command that ran. By default the output of commands is reduced to 16,000
+    characters, or to the call's share of the budget if that is less, and `read_file` and
+    `kanban_list` have fixed limits. A `policy` holds for all of them where the batch, the tool and
+    the registry state none; with `None` all have the limits of `built_in_reducers()`. Raises
+    `ConfigError` if `policy` is not a policy.
 
     >>> default_reducers().get("terminal")
     BuiltInReducer('terminal')
     """
-    commands = [ProjectCommandReducer(tool_name) for tool_name in PROJECT_COMMAND_TOOLS]
-    return DefaultToolResultReducerRegistry([*built_in_reducers(), *commands])
+    of_commands = policy_of_kind(policy, "terminal")
+    commands = [ProjectCommandReducer(name, of_commands) for name in PROJECT_COMMAND_TOOLS]
+    return DefaultToolResultReducerRegistry([*built_in_reducers(policy), *commands])
 
 
 # Whether two processes have the same reducer.

@@ -11,6 +11,7 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolResult
 
 __all__ = [
+    "DefaultPolicy",
     "ReductionLevel",
     "ReductionPolicy",
     "ToolReducerContext",
@@ -28,14 +29,18 @@ repeats. `facts`: failures, verdicts, counts and places, and as much of the rest
 `verdict`: verdicts, counts and the names of failures alone."""
 
 
+DefaultPolicy: TypeAlias = Literal["default"]
+"""A target of 16,000 characters for the output of commands, and the fixed limits of a reducer for
+other results: 200 lines of a file, ten tickets."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReductionPolicy:
     """Reduce as much as needed: text that fits in the target stays whole.
 
-    Without a policy a reducer shortens text as far as it can. With one it removes what is lost
-    without harm first; if the rest is longer than the target, it fills the target with the rows
-    that matter most, and then with lines from the gaps between them. Text under the limits of its
-    reducer (1,023 characters of a terminal) is never cut.
+    Longer text loses what is lost without harm first. If the rest is longer than the target, it is
+    filled with the lines that matter most. Text under the limits of its reducer (1,023 characters
+    of a terminal) is never cut.
 
     Args:
         target_chars: Characters that the reduced text may have; `None` for what the call has in the
@@ -77,7 +82,7 @@ class ToolReducerContext:
     args: Any
     turn_count: int = 0
     policy: ReductionPolicy | None = None
-    """How long the reduced text may be; `None` to reduce as far as possible."""
+    """How long the reduced text may be; with `None` the policy of the reducer decides."""
 
 
 @runtime_checkable

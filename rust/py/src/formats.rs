@@ -77,7 +77,7 @@ pub(crate) fn format_of(
         let reduced = reduce::reduce_named(Kind::Terminal, &request, text);
         let is_registered = reduced.is_some_and(|(_, name)| name == Some(reduce::REGISTERED));
         Ok(is_registered
-            .then(|| reduce::registered_name(text, command))
+            .then(|| reduce::format_name(text, command))
             .flatten())
     })
 }

@@ -1,6 +1,5 @@
 //! The extension module `ethos_registry._core`: the export list, nothing else.
 
-mod ablation;
 mod address;
 mod call;
 mod clean;
@@ -48,8 +47,6 @@ mod _core {
     #[pymodule_export]
     const IS_DEBUG_BUILD: bool = cfg!(debug_assertions);
 
-    #[pymodule_export]
-    use crate::ablation::{reduce_without, reducer_families};
     #[pymodule_export]
     use crate::address::closed_address;
     #[pymodule_export]
