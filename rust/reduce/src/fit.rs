@@ -76,7 +76,7 @@ impl<'s, 'a> Plan<'s, 'a> {
         for (place, number) in live.iter().enumerate() {
             places[*number] = place + 1;
             chars[*number] = match folds.get(number) {
-                Some((_, key, _)) => width.key(&source.lines[*number], source.slice(*key)).char_count() + 1,
+                Some((_, key, _)) => key.chars(source) + 1,
                 None => row(source, &source.lines[*number], width).text.char_count() + 1,
             };
         }

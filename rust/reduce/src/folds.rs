@@ -1,5 +1,6 @@
 //! Which lines are shown as one word below the first of their kind.
 
+use ethos_registry_core::find_text::FindText as _;
 use hashbrown::{HashMap, HashSet};
 
 use crate::source::{Kind, Part, Source, Span};
@@ -10,9 +11,14 @@ const FINDINGS_PERCENT: usize = 50;
 const LEAST_FINDINGS: usize = 3;
 /// Where rows of one template would take more than this, their keys are folded.
 const ROWS_PERCENT: usize = 30;
+/// The same for a text that is so many times as long as the target.
+const LONG_ROWS_PERCENT: usize = 8;
+const LONG_TIMES: usize = 2;
 const LEAST_ROWS: usize = 12;
 /// Below the first row under a heading, so many are folded into it.
 const LEAST_HEADED: usize = 2;
+/// Keys are at most this share of their rows.
+const SHOWN_PERCENT: usize = 75;
 /// So many of the keys must be different.
 const KEYS_PERCENT: usize = 80;
 const MOST_KEY: usize = 60;
@@ -37,7 +43,22 @@ impl Fold {
 }
 
 /// For each folded line the first of its kind, and the words that are listed of it.
-pub(crate) type Folds = HashMap<usize, (usize, Span, Fold)>;
+pub(crate) type Folds = HashMap<usize, (usize, Key, Fold)>;
+
+/// The words of a folded line that are listed: a number that it begins with, and what it names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) count: Span,
+    pub(crate) name: Span,
+}
+
+impl Key {
+    /// The characters that it takes.
+    pub(crate) fn chars(self, source: &Source<'_>) -> usize {
+        let count = source.slice(self.count).len();
+        count + usize::from(count > 0) + source.slice(self.name).char_count()
+    }
+}
 
 /// The lines that are folded when the output is reduced to a target.
 pub(crate) fn folds(source: &Source<'_>, parts: &[Part], target_chars: usize) -> Folds {
@@ -88,11 +109,15 @@ fn rows(source: &Source<'_>, part: Part, target_chars: usize, found: &mut Folds)
     };
     let keyed = (part.start..part.end).filter(is_row).map(|number| {
         let line = &source.lines[number];
-        (number, mixed(line.template, line.kind as u64))
+        let kind = if line.kind == Kind::Row { Kind::Plain } else { line.kind };
+        let template = if line.is_name { 1 } else { line.template };
+        (number, mixed(template, kind as u64))
     });
+    let is_long = source.text.len() > LONG_TIMES * target_chars;
+    let percent = if is_long { LONG_ROWS_PERCENT } else { ROWS_PERCENT };
     for group in grouped(keyed) {
         let bytes: usize = group.iter().map(|number| source.at(*number).len()).sum();
-        if group.len() < LEAST_ROWS || bytes * 100 < ROWS_PERCENT * target_chars {
+        if group.len() < LEAST_ROWS || bytes * 100 < percent * target_chars {
             continue;
         }
         // Rows under one heading are folded into the first of them.
@@ -106,7 +131,7 @@ fn rows(source: &Source<'_>, part: Part, target_chars: usize, found: &mut Folds)
     }
 }
 
-/// Folds rows into the first of them by the words in which they differ; the last one stays.
+/// Folds rows into the first of them by the words in which they differ; of many, the last one stays.
 fn below_heading(source: &Source<'_>, group: &[usize], found: &mut Folds) {
     let Some((first, inner)) = group.split_first() else {
         return;
@@ -114,82 +139,112 @@ fn below_heading(source: &Source<'_>, group: &[usize], found: &mut Folds) {
     if inner.len() < LEAST_HEADED {
         return;
     }
-    let is_distinct = |keys: &Vec<Span>| {
-        let distinct: HashSet<&str> = keys.iter().map(|span| source.slice(*span)).collect();
-        keys.iter().all(|key| !key.is_empty()) && distinct.len() * 100 >= KEYS_PERCENT * keys.len()
+    let is_distinct = |keys: &Vec<Key>| {
+        let name = |key: &Key| source.slice(key.name);
+        let distinct: HashSet<&str> = keys.iter().map(name).collect();
+        keys.iter().all(|key| !key.name.is_empty())
+            && distinct.len() * 100 >= KEYS_PERCENT * keys.len()
     };
-    let keyed = |key: fn(&Source<'_>, usize) -> Span| -> Vec<Span> {
+    let keyed = |key: fn(&Source<'_>, usize) -> Key| -> Vec<Key> {
         group.iter().map(|number| key(source, *number)).collect()
     };
-    let mut candidates = [name, last_word, first_word].into_iter().map(keyed);
+    let mut candidates = [name, counted, last_word, first_word].into_iter().map(keyed);
     let Some(keys) = candidates.find(is_distinct) else {
         return;
     };
+    let length = |span: Span| span.end - span.start;
+    let shown: usize = keys.iter().map(|key| length(key.count) + length(key.name) + 1).sum();
+    let whole: usize = group.iter().map(|number| source.at(*number).trim().len()).sum();
+    if shown * 100 > SHOWN_PERCENT * whole {
+        return;
+    }
     let folded = if group.len() < LEAST_ROWS { inner.len() } else { inner.len() - 1 };
     for (number, key) in inner.iter().zip(keys.iter().skip(1)).take(folded) {
         found.insert(*number, (*first, *key, Fold::Template));
     }
 }
 
-/// What the paths of rows that are folded together have in common: the folder of a row that is only a path, and the first
-/// folder of one that says more; 0 for rows without a path.
+/// What the paths of rows that are folded together have in common: the folder of a row that is only a path or a number
+/// and a path, and the first folder of one that says more; 0 for rows without a path.
 fn folder(source: &Source<'_>, number: usize) -> u64 {
-    if !source.lines[number].is_path {
-        return 0;
-    }
-    let path = source.at(number).trim();
-    let slash = if source.lines[number].is_name {
+    let line = &source.lines[number];
+    let (count, path) = counted_path(source.at(number));
+    let slash = if line.is_name || !count.is_empty() && path.contains('/') {
         path.trim_end_matches('/').rfind('/')
-    } else {
+    } else if line.is_path {
         path.find('/')
+    } else {
+        return 0;
     };
     hashed(path.get(..slash.unwrap_or_default()).unwrap_or_default().as_bytes())
 }
 
-/// The last part of a path.
-fn name(source: &Source<'_>, number: usize) -> Span {
-    let line = &source.lines[number];
-    if !line.is_name {
+/// The number or size that a line begins with, and the rest of it.
+fn counted_path(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let is_number = |word: &str| {
+        word.starts_with(|sign: char| sign.is_ascii_digit())
+            && word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'K' | b'M' | b'G'))
+    };
+    match text.split_once(|sign: char| sign.is_ascii_whitespace()) {
+        Some((word, rest)) if is_number(word) => (word, rest.trim_start()),
+        _ => ("", text),
+    }
+}
+
+/// The place of `part`, which is a part of a line.
+fn span_of(source: &Source<'_>, part: &str) -> Span {
+    if part.is_empty() {
         return Span::default();
     }
-    let at = source
-        .at(number)
-        .trim_end_matches('/')
-        .rfind('/')
-        .map_or(0, |slash| slash + 1);
-    Span::new(line.span.start + at.max(line.blanks), line.span.end)
+    let start = (part.as_ptr() as usize).saturating_sub(source.text.as_ptr() as usize);
+    Span::new(start, start + part.len())
+}
+
+/// The last part of a path.
+fn name(source: &Source<'_>, number: usize) -> Key {
+    if !source.lines[number].is_name {
+        return Key::default();
+    }
+    let path = source.at(number).trim();
+    let slash = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
+    Key {
+        count: Span::default(),
+        name: span_of(source, path.get(slash..).unwrap_or_default()),
+    }
+}
+
+/// A number, and the last part of the path behind it or all that follows.
+fn counted(source: &Source<'_>, number: usize) -> Key {
+    let (count, path) = counted_path(source.at(number));
+    if count.is_empty() {
+        return Key::default();
+    }
+    let slash = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
+    Key {
+        count: span_of(source, count),
+        name: span_of(source, path.get(slash..).unwrap_or_default()),
+    }
 }
 
 /// The last word with a letter.
-fn last_word(source: &Source<'_>, number: usize) -> Span {
-    let (line, text) = (&source.lines[number], source.at(number));
-    let word = text
-        .rsplit(|sign: char| sign.is_whitespace() || sign == '|')
-        .next()
-        .unwrap_or_default();
-    if is_key(word) {
-        Span::new(line.span.end - word.len(), line.span.end)
-    } else {
-        Span::default()
+fn last_word(source: &Source<'_>, number: usize) -> Key {
+    let mut words = source.at(number).rsplit(|sign: char| sign.is_whitespace() || sign == '|');
+    let word = words.next().filter(|word| is_key(word)).unwrap_or_default();
+    Key {
+        count: Span::default(),
+        name: span_of(source, word),
     }
 }
 
 /// The first word with a letter that is not an id.
-fn first_word(source: &Source<'_>, number: usize) -> Span {
-    let (line, text) = (&source.lines[number], source.at(number));
-    let mut at = 0;
-    for word in text.split_whitespace() {
-        let start = at
-            + text
-                .get(at..)
-                .and_then(|rest| rest.find(word))
-                .unwrap_or_default();
-        at = start + word.len();
-        if is_key(word) {
-            return Span::new(line.span.start + start, line.span.start + at);
-        }
+fn first_word(source: &Source<'_>, number: usize) -> Key {
+    let mut words = source.at(number).split_whitespace();
+    let word = words.find(|word| is_key(word)).unwrap_or_default();
+    Key {
+        count: Span::default(),
+        name: span_of(source, word),
     }
-    Span::default()
 }
 
 fn is_key(word: &str) -> bool {
@@ -223,7 +278,11 @@ fn fold_places(
             continue;
         }
         for number in others {
-            found.insert(*number, (*first, source.lines[*number].place, fold));
+            let key = Key {
+                count: Span::default(),
+                name: source.lines[*number].place,
+            };
+            found.insert(*number, (*first, key, fold));
         }
     }
 }

@@ -178,8 +178,12 @@ impl Writer<'_, '_> {
                 label = Some(*fold);
             }
             self.text.push(' ');
-            let key = self.width.key(&self.source.lines[*number], self.source.slice(*key));
-            self.text.push_str(&key);
+            let count = self.source.slice(key.count);
+            if !count.is_empty() {
+                self.text.push_str(count);
+                self.text.push(' ');
+            }
+            self.text.push_str(self.source.slice(key.name));
         }
         if label.is_some() {
             self.text.push('\n');

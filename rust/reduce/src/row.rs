@@ -39,8 +39,8 @@ impl Width {
         }
     }
 
-    /// What is shown of `text`, a key of `line`.
-    pub(crate) fn key<'a>(self, line: &Line, text: &'a str) -> Cow<'a, str> {
+    /// What is shown of `text`, all or a part of `line`.
+    pub(crate) fn dense<'a>(self, line: &Line, text: &'a str) -> Cow<'a, str> {
         if self.is_dense && line.has_cells && !line.kind.is_verbatim() {
             unpadded(text)
         } else {
@@ -61,7 +61,7 @@ pub(crate) struct Row<'a> {
 pub(crate) fn row<'a>(source: &Source<'a>, line: &Line, width: Width) -> Row<'a> {
     let most = width.most;
     let span = trimmed(source, line);
-    let text = width.key(line, source.slice(span));
+    let text = width.dense(line, source.slice(span));
     if text.len() > most && text.char_count() > most {
         return Row {
             text: Cow::Owned(cut(&text, most)),

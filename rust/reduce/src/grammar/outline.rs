@@ -8,14 +8,14 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
     // Lines with growing indentation.
     let mut stack: Vec<usize> = Vec::new();
     for number in source.live(part.start, part.end) {
-        let (kind, indent) = (source.lines[number].kind, source.lines[number].indent);
+        let (kind, indent) = (source.lines[number].kind, level(source, number));
         while let Some(above) = stack.last() {
-            let above = &source.lines[*above];
-            let holds = above.kind == Kind::Heading
-                && above.indent == indent
+            let above_indent = level(source, *above);
+            let holds = source.lines[*above].kind == Kind::Heading
+                && above_indent == indent
                 && indent > 0
                 && kind != Kind::Heading;
-            if above.indent < indent || holds {
+            if above_indent < indent || holds {
                 break;
             }
             stack.pop();
@@ -37,4 +37,13 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
             stack.push(number);
         }
     }
+}
+
+/// The indentation of a line; of a number that is aligned at its right, the column of its end.
+fn level(source: &Source<'_>, number: usize) -> usize {
+    let line = &source.lines[number];
+    let text = source.at(number).trim_start();
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let is_aligned = digits > 0 && line.blanks > 0 && text.as_bytes().get(digits) == Some(&b' ');
+    line.indent + if is_aligned { digits } else { 0 }
 }
