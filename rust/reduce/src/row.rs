@@ -17,7 +17,7 @@ const TAIL_PERCENT: usize = 30;
 const SHORTEST_CUT: usize = 240;
 const TARGET_SHARE: usize = 8;
 /// Where tables would take more of the target than this, the padding between their cells goes.
-const CELLS_PERCENT: usize = 50;
+const CELLS_PERCENT: usize = 80;
 
 /// How wide rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

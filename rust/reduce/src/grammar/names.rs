@@ -6,12 +6,14 @@ use crate::template::{hashed, mixed};
 const LEAST_ROWS: usize = 8;
 
 pub(super) fn read(source: &mut Source<'_>, part: Part) {
-    let is_row = |number: &usize| {
-        let kind = source.lines[*number].kind;
-        let text = source.at(*number).trim();
-        matches!(kind, Kind::Plain | Kind::Passed | Kind::Row)
-            && text.contains('/')
-            && is_path(text)
+    let is_name = |number: usize| is_path(source.at(number).trim());
+    // A path above other lines is their heading; one of several below each other is a row.
+    let is_row = |number: &usize| match source.lines[*number].kind {
+        Kind::Plain | Kind::Passed | Kind::Row => is_name(*number),
+        Kind::Heading => {
+            is_name(*number) && (is_name(*number + 1) || *number > part.start && is_name(*number - 1))
+        }
+        _ => false,
     };
     let rows: Vec<usize> = (part.start..part.end).filter(is_row).collect();
     if rows.len() < LEAST_ROWS {
@@ -32,8 +34,11 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
     }
 }
 
+/// Whether a line is nothing but a path with a folder.
 fn is_path(text: &str) -> bool {
-    text.bytes().all(|byte| {
-        byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_.@~+ (){}[],=-/".contains(&byte)
-    })
+    let first = text.split(' ').next().unwrap_or_default();
+    first.contains('/')
+        && text.bytes().all(|byte| {
+            byte.is_ascii_alphanumeric() || !byte.is_ascii() || b"_.@~+ (){}[],=-/".contains(&byte)
+        })
 }
