@@ -16,6 +16,8 @@ use crate::template::hashed;
 const DENSITY: f64 = 0.4;
 /// What a gap mark takes.
 const GAP_CHARS: usize = 20;
+/// What a word of a line that is folded into another is worth at least.
+const FOLDED: f64 = 1.2;
 /// What is left of the value of a line whose words are all shown.
 const KNOWN: f64 = 0.3;
 /// A line is looked at so often at most.
@@ -182,7 +184,9 @@ impl<'s, 'a> Plan<'s, 'a> {
 
     /// The worth of a line of which no word is shown.
     fn best(&self, number: usize) -> f64 {
-        self.source.lines[number].value / (real(self.chars[number]) + 12.0).powf(DENSITY)
+        let value = self.source.lines[number].value;
+        let value = if self.folds.contains_key(&number) { value.max(FOLDED) } else { value };
+        value / (real(self.chars[number]) + 12.0).powf(DENSITY)
     }
 }
 
