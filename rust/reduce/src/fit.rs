@@ -7,7 +7,7 @@ use ethos_registry_core::find_text::FindText as _;
 use hashbrown::HashSet;
 
 use crate::cells::Cells;
-use crate::folds::{Folds, folds};
+use crate::folds::{Degree, Folds, folds};
 use crate::row::{Width, row};
 use crate::source::{Kind, Part, Source, real};
 use crate::template::hashed;
@@ -68,10 +68,15 @@ impl PartialEq for Candidate {
 impl Eq for Candidate {}
 
 impl<'s, 'a> Plan<'s, 'a> {
-    pub(crate) fn new(source: &'s Source<'a>, parts: &[Part], target_chars: usize) -> Self {
+    pub(crate) fn new(
+        source: &'s Source<'a>,
+        parts: &[Part],
+        target_chars: usize,
+        degree: Degree,
+    ) -> Self {
         let width = Width::of(source, target_chars);
         let count = source.lines.len();
-        let folds = folds(source, parts, target_chars);
+        let folds = folds(source, parts, target_chars, degree);
         let live = source.live(0, count);
         let mut places = Cells::new(count);
         let mut chars = Cells::new(count);

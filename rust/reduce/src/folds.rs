@@ -9,11 +9,7 @@ use crate::template::{hashed, mixed};
 /// Where findings would take more of the target than this, equal messages are folded.
 const FINDINGS_PERCENT: usize = 50;
 const LEAST_FINDINGS: usize = 3;
-/// Where rows of one template would take more than this, their keys are folded.
-const ROWS_PERCENT: usize = 30;
-/// The same for a text that is so many times as long as the target.
-const LONG_ROWS_PERCENT: usize = 8;
-const LONG_TIMES: usize = 2;
+/// So many rows of a template are folded.
 const LEAST_ROWS: usize = 12;
 /// Below the first row under a heading, so many are folded into it.
 const LEAST_HEADED: usize = 2;
@@ -60,11 +56,42 @@ impl Key {
     }
 }
 
+/// How much is folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Degree {
+    /// Findings with the same message.
+    Findings,
+    /// And rows of templates that take much of the target.
+    Many,
+    /// And rows of all templates that are not short.
+    Most,
+}
+
+impl Degree {
+    pub(crate) const ALL: [Self; 3] = [Self::Findings, Self::Many, Self::Most];
+
+    /// The share of the target from which the rows of a template are folded.
+    fn rows_percent(self) -> Option<usize> {
+        match self {
+            Self::Findings => None,
+            Self::Many => Some(30),
+            Self::Most => Some(8),
+        }
+    }
+}
+
 /// The lines that are folded when the output is reduced to a target.
-pub(crate) fn folds(source: &Source<'_>, parts: &[Part], target_chars: usize) -> Folds {
+pub(crate) fn folds(
+    source: &Source<'_>,
+    parts: &[Part],
+    target_chars: usize,
+    degree: Degree,
+) -> Folds {
     let mut found = Folds::new();
-    for part in parts {
-        rows(source, *part, target_chars, &mut found);
+    if let Some(percent) = degree.rows_percent() {
+        for part in parts {
+            rows(source, *part, percent * target_chars / 100, &mut found);
+        }
     }
     let findings: usize = source
         .lines
@@ -96,7 +123,7 @@ fn grouped(keys: impl Iterator<Item = (usize, u64)>) -> Vec<Vec<usize>> {
     groups
 }
 
-fn rows(source: &Source<'_>, part: Part, target_chars: usize, found: &mut Folds) {
+fn rows(source: &Source<'_>, part: Part, least_bytes: usize, found: &mut Folds) {
     let is_row = |number: &usize| {
         let line = &source.lines[*number];
         matches!(
@@ -113,11 +140,9 @@ fn rows(source: &Source<'_>, part: Part, target_chars: usize, found: &mut Folds)
         let template = if line.is_name { 1 } else { line.template };
         (number, mixed(template, kind as u64))
     });
-    let is_long = source.text.len() > LONG_TIMES * target_chars;
-    let percent = if is_long { LONG_ROWS_PERCENT } else { ROWS_PERCENT };
     for group in grouped(keyed) {
         let bytes: usize = group.iter().map(|number| source.at(*number).len()).sum();
-        if group.len() < LEAST_ROWS || bytes * 100 < percent * target_chars {
+        if group.len() < LEAST_ROWS || bytes < least_bytes {
             continue;
         }
         // Rows under one heading are folded into the first of them.

@@ -9,6 +9,7 @@ use ethos_registry_core::find_text::FindText as _;
 use crate::binary;
 use crate::classify::classify;
 use crate::fit::{Plan, Rows};
+use crate::folds::Degree;
 use crate::format::{REGISTERED, Strategy};
 use crate::grammar;
 use crate::kinds::head_tail;
@@ -31,6 +32,8 @@ const ACCOUNT_CHARS: usize = 40;
 const MOST_FITS: usize = 3;
 /// Less than one part in this many of the target is not worth another choice.
 const ROOM_SHARE: usize = 50;
+/// What a line that is folded into another shows, as a share of the line.
+const FOLDED_SHARE: f64 = 0.8;
 /// Options with which git marks old and new words by colour alone.
 const COLOURED_WORDS: [&str; 2] = ["--color-words", "--word-diff=color"];
 
@@ -204,9 +207,31 @@ impl Analysed<'_> {
         }
     }
 
-    /// The text of the rows that fit.
+    /// The text of the rows that fit, with as many lines folded as show most.
     fn fit(&self, target_chars: usize, accepts: impl Fn(Kind) -> bool) -> String {
-        let plan = Plan::new(&self.source, &self.parts, target_chars);
+        let mut best = (0.0, String::new());
+        let mut folded = usize::MAX;
+        for degree in Degree::ALL {
+            let plan = Plan::new(&self.source, &self.parts, target_chars, degree);
+            if plan.folds.len() == folded {
+                continue;
+            }
+            folded = plan.folds.len();
+            let made = self.fit_with(&plan, target_chars, &accepts);
+            if made.0 > best.0 {
+                best = made;
+            }
+        }
+        best.1
+    }
+
+    /// What the rows of a plan show, and their text.
+    fn fit_with(
+        &self,
+        plan: &Plan<'_, '_>,
+        target_chars: usize,
+        accepts: impl Fn(Kind) -> bool,
+    ) -> (f64, String) {
         let mut room = target_chars.saturating_sub(ACCOUNT_CHARS);
         let mut rows = Rows::new();
         let mut made = String::new();
@@ -219,7 +244,11 @@ impl Analysed<'_> {
             }
             room += left;
         }
-        self.trim(&mut rows, &plan, target_chars, made)
+        let made = self.trim(&mut rows, plan, target_chars, made);
+        let weight = |number: &usize| self.source.lines[*number].weighs();
+        let whole: f64 = rows.keys().map(weight).sum();
+        let folded: f64 = rows.values().flatten().map(weight).sum();
+        (whole + FOLDED_SHARE * folded, made)
     }
 
     /// Removes the rows of least value until the text fits.
