@@ -65,17 +65,19 @@ pub(crate) enum Degree {
     Many,
     /// And rows of all templates that are not short.
     Most,
+    /// And findings with the same code.
+    Codes,
 }
 
 impl Degree {
-    pub(crate) const ALL: [Self; 3] = [Self::Findings, Self::Many, Self::Most];
+    pub(crate) const ALL: [Self; 4] = [Self::Findings, Self::Many, Self::Most, Self::Codes];
 
     /// The share of the target from which the rows of a template are folded.
     fn rows_percent(self) -> Option<usize> {
         match self {
             Self::Findings => None,
             Self::Many => Some(30),
-            Self::Most => Some(8),
+            Self::Most | Self::Codes => Some(8),
         }
     }
 }
@@ -101,7 +103,7 @@ pub(crate) fn folds(
         .sum();
     if findings * 100 >= FINDINGS_PERCENT * target_chars {
         for part in parts {
-            messages(source, *part, &mut found);
+            messages(source, *part, degree, &mut found);
         }
     }
     found
@@ -277,31 +279,26 @@ fn is_key(word: &str) -> bool {
     word.bytes().any(|byte| byte.is_ascii_alphabetic()) && word.len() < MOST_KEY && !is_id
 }
 
-fn messages(source: &Source<'_>, part: Part, found: &mut Folds) {
+fn messages(source: &Source<'_>, part: Part, degree: Degree, found: &mut Folds) {
     let is_finding = |number: &usize| {
         let line = &source.lines[*number];
         !line.message.is_empty() && !line.place.is_empty()
     };
-    let findings: Vec<usize> = (part.start..part.end).filter(is_finding).collect();
-    let equal = |number: usize| hashed(source.slice(source.lines[number].message).as_bytes());
-    fold_places(source, &findings, equal, Fold::Message, found);
-}
-
-/// Folds findings of which `key` is the same into the first of them.
-fn fold_places(
-    source: &Source<'_>,
-    findings: &[usize],
-    key: impl Fn(usize) -> u64,
-    fold: Fold,
-    found: &mut Folds,
-) {
-    for group in grouped(findings.iter().map(|number| (*number, key(*number)))) {
+    let message = |number: usize| hashed(source.slice(source.lines[number].message).as_bytes());
+    let keyed = (part.start..part.end).filter(is_finding).map(|number| {
+        let code = source.lines[number].code;
+        let is_by_code = degree == Degree::Codes && code != 0;
+        (number, if is_by_code { code } else { message(number) })
+    });
+    for group in grouped(keyed) {
         let Some((first, others)) = group.split_first() else {
             continue;
         };
         if group.len() < LEAST_FINDINGS || group.iter().any(|number| found.contains_key(number)) {
             continue;
         }
+        let is_equal = others.iter().all(|number| message(*number) == message(*first));
+        let fold = if is_equal { Fold::Message } else { Fold::Template };
         for number in others {
             let key = Key {
                 count: Span::default(),
