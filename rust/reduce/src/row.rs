@@ -5,12 +5,16 @@ use std::borrow::Cow;
 use ethos_registry_core::find_text::FindText as _;
 
 use crate::read::LONG_LINE;
-use crate::source::{Line, Source, Span};
+use crate::source::{Kind, Line, Source, Span};
 
 /// More indentation than this, and rulers longer than three symbols, are cut.
 const MOST_INDENT: usize = 8;
 const RULER: usize = 3;
 const LONG_RULER: usize = 8;
+/// Of so many commits, the names are shown by their first digits.
+const MANY_COMMITS: usize = 12;
+const NAME_DIGITS: usize = 40;
+const FIRST_DIGITS: usize = 8;
 /// Of a line that is cut, the share of its beginning and of its end.
 const HEAD_PERCENT: usize = 65;
 const TAIL_PERCENT: usize = 30;
@@ -26,6 +30,8 @@ pub(crate) struct Width {
     most: usize,
     /// Whether the padding between the cells of tables goes.
     is_dense: bool,
+    /// Whether commits are shown by the first digits of their names.
+    is_brief: bool,
 }
 
 impl Width {
@@ -33,7 +39,10 @@ impl Width {
     pub(crate) fn of(source: &Source<'_>, target_chars: usize) -> Self {
         let cells = source.lines.iter().filter(|line| line.has_cells);
         let bytes: usize = cells.map(|line| line.span.end - line.span.start).sum();
+        let commits = source.lines.iter().filter(|line| line.kind == Kind::Heading);
+        let commits = commits.filter(|line| commit(source.slice(line.span)).is_some());
         Self {
+            is_brief: commits.take(MANY_COMMITS).count() == MANY_COMMITS,
             most: (target_chars / TARGET_SHARE).clamp(SHORTEST_CUT, LONG_LINE),
             is_dense: bytes.saturating_mul(100) > CELLS_PERCENT.saturating_mul(target_chars),
         }
@@ -61,7 +70,10 @@ pub(crate) struct Row<'a> {
 pub(crate) fn row<'a>(source: &Source<'a>, line: &Line, width: Width) -> Row<'a> {
     let most = width.most;
     let span = trimmed(source, line);
-    let text = width.dense(line, source.slice(span));
+    let text = match commit(source.slice(span)).filter(|_| width.is_brief) {
+        Some(brief) => Cow::Borrowed(brief),
+        None => width.dense(line, source.slice(span)),
+    };
     if text.len() > most && text.char_count() > most {
         return Row {
             text: Cow::Owned(cut(&text, most)),
@@ -72,6 +84,13 @@ pub(crate) fn row<'a>(source: &Source<'a>, line: &Line, width: Width) -> Row<'a>
         text,
         is_cut: false,
     }
+}
+
+/// The beginning of `commit 1cf7314…` with the first digits of the name, if the line has nothing else.
+fn commit(text: &str) -> Option<&str> {
+    let name = text.strip_prefix("commit ")?;
+    let is_name = name.len() == NAME_DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+    text.get(..text.len() - NAME_DIGITS + FIRST_DIGITS).filter(|_| is_name)
 }
 
 /// A line without most of its indentation and its rulers.

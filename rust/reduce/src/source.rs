@@ -100,7 +100,8 @@ impl Kind {
         match self {
             Self::Title => 0.02,
             Self::Change => 0.08,
-            Self::Failure | Self::Location => 0.12,
+            Self::Location => 0.05,
+            Self::Failure => 0.12,
             Self::Verdict => 0.15,
             Self::Warning => 0.25,
             _ => 0.35,

@@ -185,12 +185,6 @@ fn analyse<'a>(text: &'a str, commands: &[Vec<String>]) -> Analysed<'a> {
         all.extend(found);
     }
     rank(&mut source, &parts);
-    if std::env::var_os("KINDS").is_some() {
-        for n in 0..source.lines.len() {
-            let l = &source.lines[n];
-            eprintln!("{n:5} {:?} v{:.2} r{} h{:?} d{} u{:?} t{:x} n{} c{} w{:.1} m{} i{} | {}", l.kind, l.value, l.reserved, l.heading, l.detail, l.unit, l.template & 0xfff, l.is_name, l.has_cells, l.weight, l.message.end-l.message.start, l.indent, source.at(n));
-        }
-    }
     Analysed {
         source,
         parts,
