@@ -32,7 +32,7 @@ impl Fold {
     /// What introduces the list.
     pub(crate) fn label(self) -> &'static str {
         match self {
-            Self::Message => "  [the same at]",
+            Self::Message => "  [same]",
             Self::Template => "  [similar]",
         }
     }
@@ -276,6 +276,7 @@ fn first_word(source: &Source<'_>, number: usize) -> Key {
 
 fn is_key(word: &str) -> bool {
     let is_id = word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_id = is_id || word.starts_with("0x");
     word.bytes().any(|byte| byte.is_ascii_alphabetic()) && word.len() < MOST_KEY && !is_id
 }
 

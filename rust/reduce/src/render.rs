@@ -31,18 +31,16 @@ pub(crate) fn render(
         next: 0,
         is_cut: false,
     };
-    let mut is_folded = crate::cells::Cells::<bool>::new(source.lines.len());
-    for number in rows.values().flatten() {
-        is_folded[*number] = true;
-    }
+    let mut listed: &[usize] = &[];
     let mut before = 0;
     for (number, folded) in rows {
-        writer.gap(before, *number, &is_folded);
+        writer.gap(before, *number, listed);
         writer.line(*number);
         writer.folded(folded, folds);
+        listed = folded;
         before = number + 1;
     }
-    writer.gap(before, source.lines.len(), &is_folded);
+    writer.gap(before, source.lines.len(), listed);
     writer.end()
 }
 
@@ -81,10 +79,10 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Marks the lines between two rows. A gap that is shorter than its mark is shown.
-    fn gap(&mut self, from: usize, to: usize, is_folded: &crate::cells::Cells<bool>) {
+    /// Marks the lines between two rows but those that are listed right above. A gap that is shorter than its mark is shown.
+    fn gap(&mut self, from: usize, to: usize, listed: &[usize]) {
         let source = self.source;
-        let hidden = |number: &usize| !is_folded[*number];
+        let hidden = |number: &usize| listed.binary_search(number).is_err();
         let inner: Vec<usize> = (from..to).filter(hidden).collect();
         let folded = to - from - inner.len();
         self.pieces(&inner, from, to);
@@ -119,11 +117,7 @@ impl Writer<'_, '_> {
             for number in told {
                 self.line(number);
             }
-        } else if !has_all
-            || told
-                .iter()
-                .any(|number| source.lines[*number].kind != Kind::Ruler)
-        {
+        } else if !has_all || !told.is_empty() {
             self.push(&mark);
         }
         self.next = self.next.max(end);
@@ -162,7 +156,7 @@ impl Writer<'_, '_> {
         }
         if chars > 0 {
             self.left_chars += chars;
-            let mark = format!("[{chars} chars left out]");
+            let mark = format!("...[{chars} chars]...");
             self.push(&mark);
         }
     }
