@@ -114,7 +114,7 @@ def test_list_shows_the_formats_of_the_user_and_of_the_package(tmp_path: Path) -
 def test_a_broken_format_is_a_warning_of_run_and_an_error_of_test(tmp_path: Path) -> None:
     folder = tmp_path / "config" / "ethos-registry" / "formats" / "bad"
     folder.mkdir(parents=True)
-    (folder / "format.toml").write_text("name = 'bad'\ncommands = ['x']\ndrop = ['(']\n")
+    (folder / "format.toml").write_text("name = 'bad'\ncommands = ['x']\nnoise = ['(']\n")
     done = run("reduce", cwd=tmp_path, stdin="text\n")
     assert (done.returncode, done.stdout) == (0, "text\n")
     assert done.stderr.startswith(f"warning: {folder / 'format.toml'}: drop: ")

@@ -78,7 +78,7 @@ class FormatDraft:
 def draft_format(
     name: str, command: str, words: Sequence[str], text: str, exit_code: int | None, file: str
 ) -> FormatDraft:
-    """Lines that repeat go or are counted; what looks like a failure, a warning or a total stays.
+    """Lines that repeat go first; what looks like a failure, a warning or a total stays.
 
     `words` are the program and its subcommand; `file` is the sample's name beside `samples.toml`.
     """
@@ -93,10 +93,11 @@ def draft_format(
     facts = [line for line in lines if _FAILURE.search(line) or _WARNING.search(line)]
     known = list(dict.fromkeys(fact.strip() for fact in [*facts, *totals]))
     rules = [
-        ("# Lines that go.", "drop", dropped),
-        ("# Lines of one shape: one stays, with their number.", "count", counted),
-        ("# Lines that stay, and state that the command failed.", "failure", failures),
-        ("# Lines that stay.", "fact", [*warnings, *map(_shape, totals[:MAX_PATTERNS])]),
+        ("# Lines that go first.", "noise", dropped),
+        ("# Lines of one shape: few of them stay.", "passed", counted),
+        ("# Lines that stay with the lines below them.", "failure", failures),
+        ("# Lines that stay.", "warning", warnings),
+        ("# Totals.", "verdict", list(map(_shape, totals[:MAX_PATTERNS]))),
     ]
     format_toml = [
         f"# {name}: a draft from one output; read it, and test it with other outputs.",
@@ -108,12 +109,6 @@ def draft_format(
             format_toml += ["", comment, f"{key} = ["]
             format_toml += [f"    {_string(pattern)}," for pattern in dict.fromkeys(patterns)]
             format_toml.append("]")
-    format_toml += [
-        "",
-        "# What no pattern knows stays: keep; a few lines of it: fold; only what is bad: drop.",
-        'rest = "keep"',
-        "verdict_lines = 3",
-    ]
     samples_toml = ["[[sample]]", f"file = {_string(file)}", f"command = {_string(command)}"]
     if exit_code is not None:
         samples_toml.append(f"exit_code = {exit_code}")
@@ -262,7 +257,7 @@ def score(registered: OutputFormat, sample: Sample) -> SampleScore:
         not_in_sample=tuple(fact for fact in sample.facts if fact not in present),
         chars=len(text),
         reduced_chars=len(reduced),
-        used=registered.reduces(text, command=sample.command, exit_code=sample.exit_code),
+        used=registered.reduces(text, command=sample.command),
     )
 
 
@@ -372,7 +367,7 @@ def make_draft(
 ) -> None:
     """Make a draft of a format from a sample output.
 
-    Lines that repeat go or are counted; lines that look like a failure, a warning or a total stay.
+    Lines that repeat go first; lines that look like a failure, a warning or a total stay.
     """
     if not _NAME.fullmatch(name):
         raise CommandError(f"a name has letters, digits, `.`, `_` and `-`, got {name!r}")

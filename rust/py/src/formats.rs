@@ -64,20 +64,9 @@ pub(crate) fn built_in_formats() -> PyResult<Vec<(&'static str, &'static str)>> 
     call::checked(|| Ok(reduce::built_in_formats().collect()))
 }
 
-/// The name of the registered format by which an output of a terminal is reduced; `None` when none of them is.
+/// The name of the first registered format that classifies lines of an output of a terminal; `None` without one.
 #[pyfunction]
-#[pyo3(signature = (text, command=None, exit_code=None) -> "str | None")]
-pub(crate) fn format_of(
-    text: &str,
-    command: Option<&str>,
-    exit_code: Option<i64>,
-) -> PyResult<Option<String>> {
-    call::checked(|| {
-        let request = Request::of_output(command, exit_code);
-        let reduced = reduce::reduce_named(Kind::Terminal, &request, text);
-        let is_registered = reduced.is_some_and(|(_, name)| name == Some(reduce::REGISTERED));
-        Ok(is_registered
-            .then(|| reduce::format_name(text, command))
-            .flatten())
-    })
+#[pyo3(signature = (text, command=None) -> "str | None")]
+pub(crate) fn format_of(text: &str, command: Option<&str>) -> PyResult<Option<String>> {
+    call::checked(|| Ok(reduce::registered_name(text, command)))
 }

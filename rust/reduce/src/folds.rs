@@ -211,7 +211,7 @@ fn counted_path(text: &str) -> (&str, &str) {
     let text = text.trim();
     let is_number = |word: &str| {
         word.starts_with(|sign: char| sign.is_ascii_digit())
-            && word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b',' | b'K' | b'M' | b'G'))
+            && word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
     };
     match text.split_once(|sign: char| sign.is_ascii_whitespace()) {
         Some((word, rest)) if is_number(word) => (word, rest.trim_start()),

@@ -249,10 +249,10 @@ pub fn format_names() -> impl Iterator<Item = &'static str> {
         .chain([terminal::GENERIC])
 }
 
-/// The name of the first format that is found in `text`, the terminal output of `command`.
+/// The name of the first registered format that is found in `text`, the terminal output of `command`.
 #[must_use]
-pub fn format_name(text: &str, command: Option<&str>) -> Option<String> {
-    terminal::format_name(text, command)
+pub fn registered_name(text: &str, command: Option<&str>) -> Option<String> {
+    terminal::registered_name(text, command)
 }
 
 /// Whether `text` is too short to be reduced.

@@ -161,17 +161,17 @@ fn without_policy(
     None
 }
 
-/// The name of the first format that is found in an output.
-pub(crate) fn format_name(text: &str, command: Option<&str>) -> Option<String> {
+/// The name of the first registered format that is found in an output.
+pub(crate) fn registered_name(text: &str, command: Option<&str>) -> Option<String> {
     let line = command.and_then(CommandLine::read).map(CommandLine::opened);
     let commands: Vec<Vec<String>> = line.unwrap_or_default().printers().collect();
     let printed = binary::counted(text);
     let cleaned = clean::terminal(&printed);
     let analysed = analyse(&cleaned, &commands);
-    analysed
-        .formats
-        .first()
-        .map(|found| found.format().name().to_owned())
+    analysed.formats.iter().find_map(|found| match found {
+        Found::Registered(format) => Some(format.name().to_owned()),
+        Found::BuiltIn(_) => None,
+    })
 }
 
 fn analyse<'a>(text: &'a str, commands: &[Vec<String>]) -> Analysed<'a> {
