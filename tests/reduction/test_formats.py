@@ -155,7 +155,6 @@ def test_the_users_format_comes_before_what_the_package_knows(tmp_path: Path) ->
         ("noise = '(?:a{500}){500}'", "is not a pattern: "),
         ("noise = '" + "a" * 2_000 + "'", "noise: a pattern has 1 to 1000 bytes"),
         ("noise = [" + "'a'," * 300 + "]", "noise: 300 entries, at most 256"),
-        ("noise = 'a'\nmarks = 'ab'", "marks: "),
         ("[[block]]\nend = 'a'", "block[0].begin: missing"),
         ("noise = 'a", "line 3: "),
         ("noise = 'a'\nnoise = 'b'", "line 4: "),

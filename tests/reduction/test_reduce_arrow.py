@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ethos_registry import ConfigError
 from ethos_registry.reduction import reduce_arrow, reduce_many
 
-LISTING = "".join(f"./src/parts/file_{n}.py\n" for n in range(400))
+LISTING = "".join(f"./src/parts/file_{n}.py\n" for n in range(1_000))
 TEXTS = [LISTING, None, "", "short", "née \U0001f41f\n" * 300, None, LISTING.replace("src", "漢")]
 STRING_TYPES = [pa.string(), pa.large_string(), pa.string_view()]
 INDEX_TYPES = [

@@ -5,7 +5,7 @@ import pytest
 from ethos_registry import ConfigError, reduce_text
 from ethos_registry.reduction import reduce_many
 
-LISTING = "".join(f"./src/parts/file_{n}.py\n" for n in range(400))
+LISTING = "".join(f"./src/parts/file_{n}.py\n" for n in range(1_000))
 
 
 def test_many_texts_are_reduced_each_as_alone() -> None:

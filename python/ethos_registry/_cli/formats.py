@@ -29,6 +29,7 @@ from ethos_registry._cli.sources import read_output
 from ethos_registry.reduction import (
     FormatError,
     OutputFormat,
+    ReductionPolicy,
     built_in_formats,
     load_formats,
     register_format,
@@ -58,6 +59,9 @@ MIN_REPEATED = 4
 MIN_PREFIX_CHARS = 3
 MAX_PATTERNS = 12
 MAX_FACTS = 20
+TARGET_SHARE = 4
+"""Samples are reduced to one part in this many of their length."""
+LEAST_TARGET_CHARS = 1_024
 MAX_FACT_CHARS = 160
 _FAILURE = re.compile(r"(?i)\b(error|failed|failure|fatal|panic|exception|cannot|aborted)")
 _WARNING = re.compile(r"(?i)\b(warning|deprecated|skipped)")
@@ -249,7 +253,10 @@ def score(registered: OutputFormat, sample: Sample) -> SampleScore:
         text = sample.path.read_bytes().decode(errors="replace")
     except OSError as error:
         raise CommandError(f"{sample.path}: cannot be read: {error.strerror}") from None
-    reduced = reduce_text(text, command=sample.command, exit_code=sample.exit_code)
+    policy = ReductionPolicy(max(LEAST_TARGET_CHARS, len(text) // TARGET_SHARE))
+    reduced = reduce_text(
+        text, command=sample.command, exit_code=sample.exit_code, policy=policy
+    )
     present = [fact for fact in sample.facts if fact in text]
     return SampleScore(
         sample,

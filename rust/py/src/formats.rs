@@ -1,6 +1,6 @@
 //! Formats of outputs: registered for the process, listed, checked.
 
-use ethos_registry_reduce::{self as reduce, Format, FormatError, Kind, Request};
+use ethos_registry_reduce::{self as reduce, Format, FormatError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

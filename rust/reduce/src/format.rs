@@ -268,7 +268,7 @@ impl Format {
     pub(crate) fn is_marked(&self, text: &str) -> bool {
         self.marks
             .iter()
-            .any(|group| group.iter().all(|mark| text.contains(mark.as_str())))
+            .any(|group| group.iter().all(|mark| has_mark(text, mark)))
     }
 
     /// Whether enough of `lines` match its signature; of one whose command runs, a line is enough.
@@ -328,6 +328,13 @@ impl Format {
         };
         (ends, block.kind)
     }
+}
+
+/// Whether a mark is in `text`; the beginning and the end of the text are those of a line too.
+fn has_mark(text: &str, mark: &str) -> bool {
+    text.contains(mark)
+        || mark.strip_prefix('\n').is_some_and(|rest| text.starts_with(rest))
+        || mark.strip_suffix('\n').is_some_and(|rest| text.ends_with(rest))
 }
 
 fn kind_of(name: &str) -> Option<Kind> {
