@@ -78,8 +78,6 @@ def calls_of_functions(folder):
         "reduce_arrow, refused": lambda: refused(_core.reduce_arrow, terminal, [1]),
         "reduce_many": lambda: _core.reduce_many(terminal, [LISTING], ["ls"], [0]),
         "reduce_many, refused": lambda: refused(_core.reduce_many, terminal, [LISTING], []),
-        
-        
         "register_format": lambda: _core.register_format(FORMAT, True),
         "register_format, refused": lambda: refused(_core.register_format, "name =", True),
         "registered_formats": _core.registered_formats,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "reduce_without", "reducer_families", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
 
 IS_DEBUG_BUILD: Final[bool]
 """
@@ -588,9 +588,9 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
     reducer makes visible are taken out of what it leaves.
     """
 
-def format_of(text: str, command: str | None = None, exit_code: int | None = None) -> "str | None":
+def format_of(text: str, command: str | None = None) -> "str | None":
     """
-    The name of the registered format by which an output of a terminal is reduced; `None` when none of them is.
+    The name of the first registered format that classifies lines of an output of a terminal; `None` without one.
     """
 
 def is_pattern(pattern: str) -> bool:
@@ -683,17 +683,6 @@ def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence
     them nothing is known. A reduced text has at most `budget_chars` characters where its rows can be
     cut to that. With a `level`, what fits in `target_chars` stays whole. A list of another length and
     an unknown level raise `ValueError`.
-    """
-
-def reduce_without(left_out: Sequence[str], text: str, command: str | None = None, exit_code: int | None = None) -> tuple[str | None, str | None, list[str]]:
-    """
-    `text` reduced without the families named in `left_out`, the family that did it and the names of the families
-    that the result depends on, for measurements. The text is `None` if it stays as it is.
-    """
-
-def reducer_families() -> list[str]:
-    """
-    The names of the families of reducers, for measurements.
     """
 
 def register_format(text: str, replace: bool) -> "tuple[str, list[str]]":

@@ -51,7 +51,17 @@ def test_a_draft_from_a_sample_keeps_its_facts_and_shortens_it(tmp_path: Path) -
 @pytest.mark.slow
 def test_run_and_reduce_use_the_formats_of_the_user(tmp_path: Path) -> None:
     draft(tmp_path)
-    reduced = run("reduce", "--target-chars", 1_100, "--command", COMMAND, "--exit-code", 1, cwd=tmp_path, stdin=OUTPUT)
+    reduced = run(
+        "reduce",
+        "--target-chars",
+        1_100,
+        "--command",
+        COMMAND,
+        "--exit-code",
+        1,
+        cwd=tmp_path,
+        stdin=OUTPUT,
+    )
     assert (reduced.returncode, reduced.stderr) == (0, "")
     assert "error: no door in src/b7.oak:12\n" in reduced.stdout
     assert len(reduced.stdout) <= 1_100

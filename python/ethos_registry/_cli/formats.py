@@ -254,9 +254,7 @@ def score(registered: OutputFormat, sample: Sample) -> SampleScore:
     except OSError as error:
         raise CommandError(f"{sample.path}: cannot be read: {error.strerror}") from None
     policy = ReductionPolicy(max(LEAST_TARGET_CHARS, len(text) // TARGET_SHARE))
-    reduced = reduce_text(
-        text, command=sample.command, exit_code=sample.exit_code, policy=policy
-    )
+    reduced = reduce_text(text, command=sample.command, exit_code=sample.exit_code, policy=policy)
     present = [fact for fact in sample.facts if fact in text]
     return SampleScore(
         sample,

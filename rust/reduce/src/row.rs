@@ -43,7 +43,10 @@ impl Width {
         let commits = commits.filter(|line| commit(source.slice(line.span)).is_some());
         Self {
             is_brief: commits.take(MANY_COMMITS).count() == MANY_COMMITS,
-            most: (target_chars / TARGET_SHARE).clamp(SHORTEST_CUT, LONG_LINE),
+            most: match target_chars {
+                usize::MAX => usize::MAX,
+                chars => (chars / TARGET_SHARE).clamp(SHORTEST_CUT, LONG_LINE),
+            },
             is_dense: bytes.saturating_mul(100) > CELLS_PERCENT.saturating_mul(target_chars),
         }
     }

@@ -125,7 +125,7 @@ fn without_policy(
             .filter(|number| !goes(lines[*number].kind))
             .map(|number| (number, Vec::new()))
             .collect();
-        let most = budget_chars.min(SEED_CHARS);
+        let most = budget_chars;
         let made = if kept.len() == lines.len() {
             text.to_owned()
         } else {
