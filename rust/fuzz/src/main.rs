@@ -32,7 +32,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-
 use arguments::{Arguments, End};
 use case::Case;
 use corpus::Corpus;

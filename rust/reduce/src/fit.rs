@@ -190,7 +190,11 @@ impl<'s, 'a> Plan<'s, 'a> {
     /// The worth of a line of which no word is shown.
     fn best(&self, number: usize) -> f64 {
         let value = self.source.lines[number].value;
-        let value = if self.folds.contains_key(&number) { value.max(FOLDED + 0.5 * value) } else { value };
+        let value = if self.folds.contains_key(&number) {
+            value.max(FOLDED + 0.5 * value)
+        } else {
+            value
+        };
         value / (real(self.chars[number]) + 12.0).powf(DENSITY)
     }
 }

@@ -138,7 +138,11 @@ fn rows(source: &Source<'_>, part: Part, least_bytes: usize, found: &mut Folds) 
     };
     let keyed = (part.start..part.end).filter(is_row).map(|number| {
         let line = &source.lines[number];
-        let kind = if line.kind == Kind::Row { Kind::Plain } else { line.kind };
+        let kind = if line.kind == Kind::Row {
+            Kind::Plain
+        } else {
+            line.kind
+        };
         let template = if line.is_name { 1 } else { line.template };
         (number, mixed(template, kind as u64))
     });
@@ -175,17 +179,29 @@ fn below_heading(source: &Source<'_>, group: &[usize], found: &mut Folds) {
     let keyed = |key: fn(&Source<'_>, usize) -> Key| -> Vec<Key> {
         group.iter().map(|number| key(source, *number)).collect()
     };
-    let mut candidates = [name, counted, last_word, first_word].into_iter().map(keyed);
+    let mut candidates = [name, counted, last_word, first_word]
+        .into_iter()
+        .map(keyed);
     let Some(keys) = candidates.find(is_distinct) else {
         return;
     };
     let length = |span: Span| span.end - span.start;
-    let shown: usize = keys.iter().map(|key| length(key.count) + length(key.name) + 1).sum();
-    let whole: usize = group.iter().map(|number| source.at(*number).trim().len()).sum();
+    let shown: usize = keys
+        .iter()
+        .map(|key| length(key.count) + length(key.name) + 1)
+        .sum();
+    let whole: usize = group
+        .iter()
+        .map(|number| source.at(*number).trim().len())
+        .sum();
     if shown * 100 > SHOWN_PERCENT * whole {
         return;
     }
-    let folded = if group.len() < LEAST_ROWS { inner.len() } else { inner.len() - 1 };
+    let folded = if group.len() < LEAST_ROWS {
+        inner.len()
+    } else {
+        inner.len() - 1
+    };
     for (number, key) in inner.iter().zip(keys.iter().skip(1)).take(folded) {
         found.insert(*number, (*first, *key, Fold::Template));
     }
@@ -203,7 +219,11 @@ fn folder(source: &Source<'_>, number: usize) -> u64 {
     } else {
         return 0;
     };
-    hashed(path.get(..slash.unwrap_or_default()).unwrap_or_default().as_bytes())
+    hashed(
+        path.get(..slash.unwrap_or_default())
+            .unwrap_or_default()
+            .as_bytes(),
+    )
 }
 
 /// The number or size that a line begins with, and the rest of it.
@@ -211,7 +231,9 @@ fn counted_path(text: &str) -> (&str, &str) {
     let text = text.trim();
     let is_number = |word: &str| {
         word.starts_with(|sign: char| sign.is_ascii_digit())
-            && word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b','))
     };
     match text.split_once(|sign: char| sign.is_ascii_whitespace()) {
         Some((word, rest)) if is_number(word) => (word, rest.trim_start()),
@@ -234,7 +256,10 @@ fn name(source: &Source<'_>, number: usize) -> Key {
         return Key::default();
     }
     let path = source.at(number).trim();
-    let slash = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
+    let slash = path
+        .trim_end_matches('/')
+        .rfind('/')
+        .map_or(0, |slash| slash + 1);
     Key {
         count: Span::default(),
         name: span_of(source, path.get(slash..).unwrap_or_default()),
@@ -247,7 +272,10 @@ fn counted(source: &Source<'_>, number: usize) -> Key {
     if count.is_empty() {
         return Key::default();
     }
-    let slash = path.trim_end_matches('/').rfind('/').map_or(0, |slash| slash + 1);
+    let slash = path
+        .trim_end_matches('/')
+        .rfind('/')
+        .map_or(0, |slash| slash + 1);
     Key {
         count: span_of(source, count),
         name: span_of(source, path.get(slash..).unwrap_or_default()),
@@ -256,7 +284,9 @@ fn counted(source: &Source<'_>, number: usize) -> Key {
 
 /// The last word with a letter.
 fn last_word(source: &Source<'_>, number: usize) -> Key {
-    let mut words = source.at(number).rsplit(|sign: char| sign.is_whitespace() || sign == '|');
+    let mut words = source
+        .at(number)
+        .rsplit(|sign: char| sign.is_whitespace() || sign == '|');
     let word = words.next().filter(|word| is_key(word)).unwrap_or_default();
     Key {
         count: Span::default(),
@@ -298,8 +328,14 @@ fn messages(source: &Source<'_>, part: Part, degree: Degree, found: &mut Folds) 
         if group.len() < LEAST_FINDINGS || group.iter().any(|number| found.contains_key(number)) {
             continue;
         }
-        let is_equal = others.iter().all(|number| message(*number) == message(*first));
-        let fold = if is_equal { Fold::Message } else { Fold::Template };
+        let is_equal = others
+            .iter()
+            .all(|number| message(*number) == message(*first));
+        let fold = if is_equal {
+            Fold::Message
+        } else {
+            Fold::Template
+        };
         for number in others {
             let key = Key {
                 count: Span::default(),

@@ -333,8 +333,12 @@ impl Format {
 /// Whether a mark is in `text`; the beginning and the end of the text are those of a line too.
 fn has_mark(text: &str, mark: &str) -> bool {
     text.contains(mark)
-        || mark.strip_prefix('\n').is_some_and(|rest| text.starts_with(rest))
-        || mark.strip_suffix('\n').is_some_and(|rest| text.ends_with(rest))
+        || mark
+            .strip_prefix('\n')
+            .is_some_and(|rest| text.starts_with(rest))
+        || mark
+            .strip_suffix('\n')
+            .is_some_and(|rest| text.ends_with(rest))
 }
 
 fn kind_of(name: &str) -> Option<Kind> {

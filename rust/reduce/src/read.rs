@@ -47,7 +47,11 @@ pub(crate) fn read(text: &str) -> Source<'_> {
 fn push(lines: &mut Cells<Line>, text: &str, number: usize, span: Span) {
     let raw = text.get(span.start..span.end).unwrap_or_default();
     let blanks = raw.len() - raw.trim_ascii_start().len();
-    let indent = if raw.is_ascii() { blanks } else { drawn_indent(raw) };
+    let indent = if raw.is_ascii() {
+        blanks
+    } else {
+        drawn_indent(raw)
+    };
     let end = span.start + raw.trim_ascii_end().len().max(blanks.min(raw.len()));
     let line = Line {
         span: Span::new(span.start, end),
@@ -78,7 +82,8 @@ fn push(lines: &mut Cells<Line>, text: &str, number: usize, span: Span) {
 
 /// The columns before the first sign that is neither white space nor a line of a drawn tree.
 fn drawn_indent(line: &str) -> usize {
-    let is_drawn = |sign: &char| sign.is_ascii_whitespace() || ('\u{2500}'..='\u{257f}').contains(sign);
+    let is_drawn =
+        |sign: &char| sign.is_ascii_whitespace() || ('\u{2500}'..='\u{257f}').contains(sign);
     line.chars().take_while(is_drawn).count()
 }
 

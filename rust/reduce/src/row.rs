@@ -39,7 +39,10 @@ impl Width {
     pub(crate) fn of(source: &Source<'_>, target_chars: usize) -> Self {
         let cells = source.lines.iter().filter(|line| line.has_cells);
         let bytes: usize = cells.map(|line| line.span.end - line.span.start).sum();
-        let commits = source.lines.iter().filter(|line| line.kind == Kind::Heading);
+        let commits = source
+            .lines
+            .iter()
+            .filter(|line| line.kind == Kind::Heading);
         let commits = commits.filter(|line| commit(source.slice(line.span)).is_some());
         Self {
             is_brief: commits.take(MANY_COMMITS).count() == MANY_COMMITS,
@@ -93,7 +96,8 @@ pub(crate) fn row<'a>(source: &Source<'a>, line: &Line, width: Width) -> Row<'a>
 fn commit(text: &str) -> Option<&str> {
     let name = text.strip_prefix("commit ")?;
     let is_name = name.len() == NAME_DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    text.get(..text.len() - NAME_DIGITS + FIRST_DIGITS).filter(|_| is_name)
+    text.get(..text.len() - NAME_DIGITS + FIRST_DIGITS)
+        .filter(|_| is_name)
 }
 
 /// A line without most of its indentation and its rulers.
@@ -119,7 +123,10 @@ fn unpadded(text: &str) -> Cow<'_, str> {
     if !rest.contains("  ") && sign.is_empty() {
         return Cow::Borrowed(text);
     }
-    let mut made = row.get(..row.len() - rest.len()).unwrap_or_default().to_owned();
+    let mut made = row
+        .get(..row.len() - rest.len())
+        .unwrap_or_default()
+        .to_owned();
     while let Some((cell, padded)) = rest.find("  ").and_then(|at| rest.split_at_checked(at)) {
         let next = padded.trim_start_matches(' ');
         let is_divided = cell.ends_with(['|', '│']) || next.starts_with(['|', '│']);
@@ -136,7 +143,8 @@ fn unpadded(text: &str) -> Cow<'_, str> {
 fn without_bar(text: &str) -> (&str, &str) {
     let counted = text.trim_end_matches(['+', '-']);
     let number = counted.trim_end();
-    let is_counted = number.len() < counted.len() && number.ends_with(|sign: char| sign.is_ascii_digit());
+    let is_counted =
+        number.len() < counted.len() && number.ends_with(|sign: char| sign.is_ascii_digit());
     let bar = text.get(counted.len()..).unwrap_or_default();
     let removed = bar.trim_start_matches('+');
     if !is_counted || bar.len() < 3 || removed.contains('+') {

@@ -203,7 +203,7 @@ impl Analysed<'_> {
 
     /// The text of the rows that fit, with as many lines folded as show most.
     fn fit(&self, target_chars: usize, accepts: impl Fn(Kind) -> bool) -> String {
-        let mut best = (0.0, String::new());
+        let mut best = (-1.0, String::new());
         let mut folded = usize::MAX;
         for degree in Degree::ALL {
             let plan = Plan::new(&self.source, &self.parts, target_chars, degree);

@@ -81,7 +81,10 @@ impl State {
                 Kind::Context
             };
             if is_changed {
-                let repeats = self.repeats.entry(mixed(line.template, u64::from(sign))).or_default();
+                let repeats = self
+                    .repeats
+                    .entry(mixed(line.template, u64::from(sign)))
+                    .or_default();
                 line.weight = Kind::Change.weight() / (1.0 + REPEAT_DECAY * real(*repeats));
                 *repeats += 1;
             }

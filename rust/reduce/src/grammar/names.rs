@@ -11,7 +11,8 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
     let is_row = |number: &usize| match source.lines[*number].kind {
         Kind::Plain | Kind::Passed | Kind::Row => is_name(*number),
         Kind::Heading => {
-            is_name(*number) && (is_name(*number + 1) || *number > part.start && is_name(*number - 1))
+            is_name(*number)
+                && (is_name(*number + 1) || *number > part.start && is_name(*number - 1))
         }
         _ => false,
     };

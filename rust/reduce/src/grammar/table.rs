@@ -41,7 +41,8 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
             if equal * 100 >= EQUAL_PERCENT * rows.len() {
                 for row in rows {
                     let line = &mut source.lines[row];
-                    line.has_cells = !line.kind.is_verbatim() && !line.is_piece && line.indent == line.blanks;
+                    line.has_cells =
+                        !line.kind.is_verbatim() && !line.is_piece && line.indent == line.blanks;
                 }
             }
         }
@@ -87,7 +88,11 @@ fn columns(line: &str) -> usize {
         at = at.max(start + 1);
     }
     // Two blanks alone make no table of two columns.
-    if count == LEAST_COLUMNS && bars == 0 { 1 } else { count }
+    if count == LEAST_COLUMNS && bars == 0 {
+        1
+    } else {
+        count
+    }
 }
 
 fn has_number(line: &str) -> bool {
