@@ -7,7 +7,7 @@ use crate::segment::Found;
 use crate::source::{Kind, Line, Part, Source, Span};
 use crate::template::hashed;
 
-/// A line with so many symbols in a row and little else is a ruler.
+/// A line with that many symbols in a row and little else is a ruler.
 const LONG_RULER: usize = 20;
 const LEAST_RULER: usize = 3;
 /// A block of a format that does not end is closed after this number of lines.

@@ -16,7 +16,7 @@ use crate::template::hashed;
 const DENSITY: f64 = 0.4;
 /// What a gap mark takes.
 const GAP_CHARS: usize = 20;
-/// What a word of a line that is folded into another is worth at least.
+/// The least worth of a line that is folded into another.
 const FOLDED: f64 = 1.2;
 /// What is left of the value of a line whose words are all shown.
 const KNOWN: f64 = 0.3;
@@ -187,7 +187,7 @@ impl<'s, 'a> Plan<'s, 'a> {
         fit.rows
     }
 
-    /// The worth of a line of which no word is shown.
+    /// The worth of a line without a shown word.
     fn best(&self, number: usize) -> f64 {
         let value = self.source.lines[number].value;
         let value = if self.folds.contains_key(&number) {

@@ -9,13 +9,13 @@ use crate::template::{hashed, mixed};
 /// Where findings would take more of the target than this, equal messages are folded.
 const FINDINGS_PERCENT: usize = 50;
 const LEAST_FINDINGS: usize = 3;
-/// So many rows of a template are folded.
+/// That many rows of a template are folded.
 const LEAST_ROWS: usize = 12;
-/// Below the first row under a heading, so many are folded into it.
+/// Below the first row under a heading, that many are folded into it.
 const LEAST_HEADED: usize = 2;
 /// Keys are at most this share of their rows.
 const SHOWN_PERCENT: usize = 75;
-/// So many of the keys must be different.
+/// That many of the keys must be different.
 const KEYS_PERCENT: usize = 80;
 const MOST_KEY: usize = 60;
 
@@ -208,7 +208,7 @@ fn below_heading(source: &Source<'_>, group: &[usize], found: &mut Folds) {
 }
 
 /// What the paths of rows that are folded together have in common: the folder of a row that is only a path or a number
-/// and a path, and the first folder of one that says more; 0 for rows without a path.
+/// and a path, and the first folder of one that shows more; 0 for rows without a path.
 fn folder(source: &Source<'_>, number: usize) -> u64 {
     let line = &source.lines[number];
     let (count, path) = counted_path(source.at(number));

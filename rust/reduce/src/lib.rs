@@ -242,7 +242,7 @@ pub fn reduce_named(
     Some((reduced, format))
 }
 
-/// The names of all formats, and the one of outputs of which no format is known.
+/// The names of all formats, and the one of outputs without a known format.
 pub fn format_names() -> impl Iterator<Item = &'static str> {
     built_in_formats()
         .map(|(name, _)| name)

@@ -9,10 +9,10 @@ use crate::folds::{Fold, Folds};
 use crate::row::{Width, row};
 use crate::source::{Kind, Source, Span};
 
-/// What says how to see lines that are cut.
+/// What states how to see lines that are cut.
 const HINT: &str =
     "[lines with \"...[N chars]...\" are cut; pipe the command into \"fold\" to see them]";
-/// A gap of so many lines may be shorter than its mark.
+/// A gap of that many lines may be shorter than its mark.
 const SHORT_GAP: usize = 2;
 
 /// The text of the rows.

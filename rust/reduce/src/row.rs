@@ -11,7 +11,7 @@ use crate::source::{Kind, Line, Source, Span};
 const MOST_INDENT: usize = 8;
 const RULER: usize = 3;
 const LONG_RULER: usize = 8;
-/// Of so many commits, the names are shown by their first digits.
+/// Of that many commits, the names are shown by their first digits.
 const MANY_COMMITS: usize = 12;
 const NAME_DIGITS: usize = 40;
 const FIRST_DIGITS: usize = 8;

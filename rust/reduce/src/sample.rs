@@ -14,21 +14,21 @@ const HEAD_BYTES: usize = 96 << 10;
 const TAIL_BYTES: usize = 64 << 10;
 /// The text between them is looked at in this many windows, so that one does not use up all.
 const WINDOWS: usize = 64;
-/// Of each window, so many bytes are read from its beginning.
+/// Of each window, that many bytes are read from its beginning.
 const WINDOW_BYTES: usize = 2 << 10;
-/// Of each window, at most so many lines with a word of failure are read, with the lines around them.
+/// Of each window, at most that many lines with a failure word are read, with the lines around them.
 const MOST_BAD: usize = 12;
 const LINES_AROUND: usize = 3;
-/// Of each window, at most so many lines of a rare shape are read.
+/// Of each window, at most that many lines of a rare shape are read.
 const MOST_RARE: usize = 12;
 /// Slots for shapes of lines.
 const SLOTS: usize = 1 << 12;
 /// A shape is rare up to this number of lines.
 const RARE: u32 = 2;
-/// So many bytes of a line make its shape.
+/// That many bytes of a line make its shape.
 const SHAPE_BYTES: usize = 16;
 
-/// Parts of words of failure, in the spellings that are common.
+/// Parts of failure words, in the spellings that are common.
 const BAD: [&str; 14] = [
     "rror",
     "RROR",
@@ -46,7 +46,7 @@ const BAD: [&str; 14] = [
     "Caused by",
 ];
 
-/// Whether only some lines of a text are read.
+/// Whether only some lines of text are read.
 pub(crate) fn is_needed(text: &str) -> bool {
     text.len() > WHOLE_BYTES
 }
@@ -121,7 +121,7 @@ fn window(
     first + count
 }
 
-/// Adds the lines with a word of failure and those around them.
+/// Adds the lines with a failure word and those around them.
 fn bad_lines(part: &[u8], chosen: &mut Vec<Span>) {
     static WORDS: OnceLock<Option<AhoCorasick>> = OnceLock::new();
     let Some(words) = WORDS.get_or_init(|| AhoCorasick::new(BAD).ok()) else {

@@ -1,8 +1,8 @@
-//! An output as spans of one text: what all stages read and write.
+//! An output as spans of its text: what all stages read and write.
 
 use crate::cells::Cells;
 
-/// Bytes of a text, on character boundaries.
+/// Bytes of text, on character boundaries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
     pub(crate) start: usize,

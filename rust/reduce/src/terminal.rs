@@ -22,7 +22,7 @@ use crate::segment::{Found, formats, parts};
 use crate::source::{Kind, Part, Source};
 use crate::{Piece, join};
 
-/// The name of outputs of which no format is known.
+/// The name of outputs without a known format.
 pub(crate) const GENERIC: &str = "generic";
 /// Without a policy, a longer text is cut.
 const SEED_CHARS: usize = 8_192;

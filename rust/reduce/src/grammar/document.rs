@@ -10,7 +10,7 @@ use crate::values::outliers;
 const LEAST_MEMBERS: usize = 10;
 /// At least one line in this many has a member.
 const MEMBER_SHARE: usize = 5;
-/// A key needs so many values for one to be unlike the others.
+/// A key needs that many values for one to be unlike the others.
 const LEAST_VALUES: usize = 12;
 /// A value is part of the template of its key if keys have few values.
 const FEW_SHARE: usize = 6;

@@ -11,7 +11,7 @@ const MOST_TEMPLATES: usize = 8;
 const MOST_BAD_TEMPLATES: usize = 20;
 /// And at least one line in this many begins a template.
 const TEMPLATE_SHARE: usize = 5;
-/// A first word that so many lines share is part of their shape.
+/// A first word that that many lines share is part of their shape.
 const COMMON_WORD: usize = 2;
 
 pub(super) fn read(source: &mut Source<'_>, part: Part) {

@@ -5,7 +5,7 @@ use crate::source::{Kind, Part, Source};
 const LEAST_COLUMNS: usize = 2;
 /// Rows have headings from this number of columns.
 const LEAST_HEADED: usize = 3;
-/// Of so many rows in a hundred the columns are the same where the padding between them goes.
+/// Of that many rows in a hundred the columns are the same where the padding between them goes.
 const EQUAL_PERCENT: usize = 70;
 /// A table has more rows than this.
 const LEAST_ROWS: usize = 5;
