@@ -12,13 +12,14 @@ import contextvars
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from time import monotonic
+from types import CoroutineType
 from typing import Any
 
 from ethos_registry._table.admission import Admission
 from ethos_registry.execution import _refusals, _threads
 from ethos_registry.execution._approvals import PendingResult
 from ethos_registry.execution._arguments import isolated_arguments
-from ethos_registry.execution._blocking import watched
+from ethos_registry.execution._blocking import BLOCKING_SECONDS, watched, watched_rest
 from ethos_registry.execution._call import Batch, Call, CallPlan
 from ethos_registry.execution._finish import fence_of, finish_failure, source_of_call
 from ethos_registry.execution._options import CheckedOptions
@@ -342,10 +343,10 @@ class Runner:
             self._batch.runtime.guard("`on_start`", self._on_start, started)
         coroutine = self._run(call)
         try:
-            caller = self._caller_of(call)
-            if caller is None:
+            if self._callers is None and self._caller is None:
                 task = self._start_task(coroutine, name=call.plan.name)
             else:
+                caller = self._context_of(call)
                 task = caller.run(self._start_task, coroutine, name=call.plan.name)
         except BaseException as error:
             coroutine.close()
@@ -365,15 +366,16 @@ class Runner:
         else:
             self.watch.add(call)
 
-    def _caller_of(self, call: Call) -> contextvars.Context | None:
-        """A copy of the context variables that a call starts in; `None` for the current ones.
+    def _context_of(self, call: Call) -> contextvars.Context:
+        """A copy of the context variables that a call starts in, if not in the current ones.
 
         A call that waited for a slot is started at the end of another one, in whose variables it
         must not run.
         """
         if self._callers is not None:
             return self._holding(self._callers[call.index].copy())
-        return None if self._caller is None else self._caller.copy()
+        assert self._caller is not None
+        return self._caller.copy()
 
     def _holding(self, context: contextvars.Context) -> contextvars.Context:
         """The same context, in which what a call calls itself runs inside its slot."""
@@ -393,8 +395,21 @@ class Runner:
         try:
             tool_args = isolated_arguments(call.args)
             if plan.has_fast_call:
-                call.started = monotonic()
-                value = await watched(plan.execute(tool_args, call), call.report_blocking)
+                call.started = started = monotonic()
+                steps = plan.execute(tool_args, call)
+                if type(steps) is CoroutineType:  # as `watched`, whose frame most calls do not need
+                    is_done = False
+                    try:
+                        waits_for = steps.send(None)
+                    except StopIteration as end:
+                        is_done, value = True, end.value
+                    finally:
+                        if (seconds := monotonic() - started) > BLOCKING_SECONDS:
+                            call.report_blocking(seconds)
+                    if not is_done:
+                        value = await watched_rest(steps, waits_for, call.report_blocking)
+                else:
+                    value = await watched(steps, call.report_blocking)
             else:
                 call.tool_args = tool_args
                 value = await plan.run(call)
