@@ -170,4 +170,8 @@ python_for_everyone() {
         echo "$scratch/python/bin/python3"
     fi
 }
-unprivileged() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$scratch/home" "$@"; }
+# The copied Python loads its own library: the path that is compiled into it cannot be read.
+unprivileged() {
+    setpriv --reuid=65534 --regid=65534 --clear-groups \
+        env HOME="$scratch/home" LD_LIBRARY_PATH="$scratch/python/lib" "$@"
+}

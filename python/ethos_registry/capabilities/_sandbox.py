@@ -327,13 +327,14 @@ def wrap_in_bubblewrap(
     wrapped = [program, *_NAMESPACES]
     if not policy.network:
         wrapped.append("--unshare-net")
-    for path in (*system_paths(environment), *policy.read):
+    readable = (*system_paths(environment), *policy.read)
+    for path in readable:
         wrapped += _bind("--ro-bind", path)
     for path in policy.write:
         wrapped += _bind("--bind", path)
     # Over the reach: with `/` in it, the host's processes, devices and sockets would be seen.
     wrapped += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", _PRIVATE, "--tmpfs", "/run"]
-    own = [path for path in (*policy.read, *policy.write) if is_below(path, OWN_PLACES)]
+    own = [path for path in (*readable, *policy.write) if is_below(path, OWN_PLACES)]
     for path in own if not policy.network else (*own, *_RESOLVER):
         if path not in OWN_PLACES:
             wrapped += ["--bind-try" if path in policy.write else "--ro-bind-try", path, path]

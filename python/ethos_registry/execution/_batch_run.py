@@ -898,6 +898,7 @@ class Session:
         """The process is being interrupted: cancel what runs, wait for nothing."""
         for call in self._runner.starting:
             if call.task is not None:
+                call.stop_reason = "cancelled"
                 call.task.cancel()
         self._close()
 
