@@ -212,8 +212,8 @@ def test_what_a_command_needs_works(place, level):
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_an_environment_below_tmp_can_be_used(place, level, monkeypatch):
-    environment = place.outside / "environment"
+def test_an_environment_below_tmp_can_be_used(place, level, monkeypatch, tmp_path):
+    environment = tmp_path / "environment"
     venv.create(environment, symlinks=True)
     monkeypatch.setenv("PATH", f"{environment}/bin", prepend=os.pathsep)
     script = "python -c 'import sys; print(sys.prefix)'"
