@@ -29,7 +29,11 @@ __all__ = [
 
 
 class ResourceLimits(TypedDict, total=False):
-    """The most that each process of a program may use; what is not given is not limited."""
+    """The most that a program may use; what is not given is not limited.
+
+    The first four bind each of its processes, by the kernel. The last two bind all of them
+    together: the supervisor counts twenty times a second, and kills them all beyond a limit.
+    """
 
     cpu_seconds: int
     """Processor time; then `SIGXCPU`, and `SIGKILL` a second later."""
@@ -39,6 +43,10 @@ class ResourceLimits(TypedDict, total=False):
     """The size of a file that it writes; then `SIGXFSZ`."""
     open_files: int
     """Open descriptors."""
+    processes: int
+    """Processes at the same time."""
+    total_memory_bytes: int
+    """Memory of all processes; what they share counts once, as far as the kernel shows it."""
 
 
 _NAMES = {
@@ -46,6 +54,8 @@ _NAMES = {
     "memory_bytes": "RLIMIT_AS",
     "file_size_bytes": "RLIMIT_FSIZE",
     "open_files": "RLIMIT_NOFILE",
+    "processes": "processes",
+    "total_memory_bytes": "total_memory_bytes",
 }
 
 
@@ -123,6 +133,8 @@ class SupervisedProcess(abc.ABC):
     stdin: IO[bytes] | None = None
     stdout: IO[bytes] | None = None
     stderr: IO[bytes] | None = None
+    exceeded: str = ""
+    """The limit of all processes together that ended the program; empty if none did."""
 
     def __init__(self) -> None:
         self._started: Future[int] = Future()

@@ -96,6 +96,8 @@ class SandboxPolicy:
     protection: Protection = DEFAULT_PROTECTION
     variables: Sequence[str] = ()
     """Names of environment variables to pass, in addition to a few harmless ones."""
+    level: str | None = None
+    """The level that it needs; `None`: whichever the machine has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -574,6 +576,8 @@ class CommandSandbox:
         Raises `UnconfinedError` if this machine cannot confine it; then the command must not run.
         """
         support = self.probe()
+        if problem := missing_level(support, policy.level):
+            raise UnconfinedError(f"the command cannot be confined here: {problem}")
         environment = os.environ if environment is None else environment
         if support.level == "namespaces":
             return wrap_in_bubblewrap(
@@ -584,6 +588,20 @@ class CommandSandbox:
         if support.level == "seatbelt":
             return wrap_in_seatbelt(argv, policy, environment=environment)
         raise UnconfinedError(f"the command cannot be confined here: {support.reason}")
+
+
+def missing_level(support: Support, required: str | None) -> str:
+    """Why commands that need a level cannot run, with the way out; empty if they can.
+
+    >>> missing_level(Support("landlock", "bubblewrap is missing (apt install bubblewrap)"), None)
+    ''
+    """
+    if support.level == "none":
+        return support.reason
+    if required is None or required == support.level:
+        return ""
+    reason = f": {support.reason}" if support.reason else ""
+    return f"the level `{required}` is required, and this machine has `{support.level}`{reason}"
 
 
 _SHARED = CommandSandbox()
