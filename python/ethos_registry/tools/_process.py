@@ -294,7 +294,8 @@ async def run_process(
 
     On timeout and on cancellation everything that the program started is ended, with SIGTERM and
     0.5 s later with SIGKILL. Beyond a limit, of `limits` or on the bytes of its output, it is ended
-    at once with SIGKILL. `limits` is asked at each start: what can be limited may change. See `containment` for what "everything" is on this system.
+    at once with SIGKILL. `limits` is asked at each start: what can be limited may change. See
+    `containment` for what "everything" is on this system.
 
     Raises:
         OSError: The program cannot be started.

@@ -102,11 +102,14 @@ impl Displayed {
 const BACKSPACE: u8 = 0x08;
 
 /// The next byte with which something hidden may begin.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "branches would keep the loop from being vector instructions"
+)]
 fn next_candidate(bytes: &[u8], from: usize, unwraps: bool) -> Option<usize> {
     let mut from = from;
     let hides = |byte: &u8| may_hide(*byte) & (unwraps | (*byte != b'\n') & (*byte != b'\r'));
     for chunk in bytes.get(from..)?.chunks(CHUNK_BYTES) {
-        // Without a branch for each byte, this is vector instructions.
         if chunk.iter().fold(false, |any, byte| any | hides(byte))
             && let Some(at) = chunk.iter().position(hides)
         {
@@ -120,6 +123,7 @@ fn next_candidate(bytes: &[u8], from: usize, unwraps: bool) -> Option<usize> {
 const CHUNK_BYTES: usize = 64;
 
 /// Control characters but tabulators, and the first bytes of invisible characters.
+#[expect(clippy::needless_bitwise_bool, reason = "as there")]
 fn may_hide(byte: u8) -> bool {
     ((byte < 0x20) & (byte != b'\t') & (byte != 0x0B) & (byte != 0x0C))
         | (byte == 0x7F)
