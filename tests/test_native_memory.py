@@ -55,7 +55,13 @@ def calls_of_functions(folder):
         descriptor, _ = _core.prepare_confinement([str(folder)], [], False)
         os.close(descriptor)
 
+    def scoped():
+        descriptor = _core.prepare_socket_scope()
+        if descriptor is not None:
+            os.close(descriptor)
+
     calls = {
+        "prepare_socket_scope": scoped,
         "built_in_formats": _core.built_in_formats,
         "check_format": lambda: _core.check_format(FORMAT),
         "check_format, refused": lambda: refused(_core.check_format, "name = 5"),

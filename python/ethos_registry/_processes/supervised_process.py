@@ -18,6 +18,7 @@ __all__ = [
     "Containment",
     "LandlockRules",
     "ResourceLimits",
+    "SocketScope",
     "SupervisedProcess",
     "SupervisorUnavailableError",
     "WhenEnded",
@@ -71,6 +72,21 @@ def checked_limits(limits: ResourceLimits | None) -> list[tuple[str, int]]:
         number = _checks.finite_number(value, f"limits.{name}", minimum=1, whole=True)
         found.append((_NAMES[name], int(number)))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class SocketScope:
+    """Rules for abstract names of sockets, for a program that other means confine."""
+
+    @contextmanager
+    def prepared(self) -> Iterator[tuple[int, bytes] | None]:
+        """The descriptor of the rules, and no filter; `None` if the kernel has no such rules."""
+        descriptor = _core.prepare_socket_scope()
+        try:
+            yield None if descriptor is None else (descriptor, b"")
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)

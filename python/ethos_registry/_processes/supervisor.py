@@ -28,6 +28,7 @@ from ethos_registry._processes.supervised_process import (
     Containment,
     LandlockRules,
     ResourceLimits,
+    SocketScope,
     SupervisedProcess,
     SupervisorUnavailableError,
     WhenEnded,
@@ -92,7 +93,7 @@ def start_supervised(
     when_ended: WhenEnded = "end",
     grace_seconds: float = DEFAULT_GRACE_SECONDS,
     limits: ResourceLimits | None = None,
-    rules: LandlockRules | None = None,
+    rules: LandlockRules | SocketScope | None = None,
 ) -> SupervisedProcess:
     """Start a program whose every descendant can be ended; returns before it runs.
 

@@ -85,6 +85,9 @@ class Restriction:
         fields = {"_type_": char, "_length_": len(instructions)}
         buffer: Any = type("buffer", (native.Array,), fields)
         self.rules = rules
+        self.instructions: Any = None
+        if not instructions:
+            return
         self.instructions = buffer.from_buffer_copy(instructions)
         length = len(instructions) // _INSTRUCTION_BYTES
         address = native.addressof(self.instructions)
@@ -94,6 +97,9 @@ class Restriction:
 
     def enter(self) -> None:
         prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        if not self.instructions:  # rules for sockets alone: other means confine the rest
+            _call("syscall", _LANDLOCK_RESTRICT_SELF, self.rules, 0)
+            return
         # In the host `/proc/self` would be the host's process, with its environment.
         own = posix.open("/proc/self", posix.O_PATH | posix.O_CLOEXEC)
         beneath = _READ_FILE_AND_FOLDER.to_bytes(8, "little") + own.to_bytes(4, "little")
