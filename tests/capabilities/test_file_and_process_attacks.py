@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import stat
 import struct
 import subprocess
@@ -212,8 +213,9 @@ KINDS = {
 _WORKS = (
     "cat a > /dev/null && echo x 2> /dev/null > /dev/null && cat < /dev/null && git --version && "
     f"{PYTHON} 'print(6 * 7)' && make --version > /dev/null && "
-    "git init -q r && git -C r -c user.name=n -c user.email=e commit -q --allow-empty -m m && "
-    f"printf 'import unittest\\nclass T(unittest.TestCase):\\n def test(self): pass\\n' > test_a.py && "
+    "cd $TMPDIR && git init -q r && "
+    "git -C r -c user.name=n -c user.email=e commit -q --allow-empty -m m && "
+    r"printf 'import unittest as u\nclass T(u.TestCase):\n def test(self): pass\n' > test_a.py && "
     f"{sys.executable} -m unittest test_a && "
     "node -e 'console.log(6 * 8)' && echo y > $TMPDIR/y && cat $TMPDIR/y"
 )
@@ -236,7 +238,8 @@ def test_each_kind_of_personality_works_and_holds(place, level, kind):
     }
     policy = {"write": [str(place.inside)]} if kind == "nothing stated" else policy
     status, output = place.run(sandbox, _WORKS, **policy)
-    assert (status, output.split()[-3:]) == (0, ["42", "48", "y"]), output
+    assert (status, output.split()[-3:]) == (0, ["OK", "48", "y"]), output
+    assert "42\n" in output
     holds = (
         f"cat {home}/.ssh/id; cat /proc/{os.getppid()}/environ; ls /run /dev; "
         "cat /etc/shadow; echo x > {outside}/new; echo done"
@@ -249,6 +252,60 @@ def test_each_kind_of_personality_works_and_holds(place, level, kind):
     assert "root:" not in output
     if policy.get("write") != ["/"]:
         assert place.state() == before
+
+
+# Sockets: those of the host are out of reach, those of the command's own world work.
+
+_CONNECT = (
+    "import socket, sys; s = socket.socket(socket.AF_UNIX); "
+    "s.connect(sys.argv[1].replace('@', chr(0))); print('reached')"
+)
+_OWN_WORLD = """
+import multiprocessing, os, socket, threading
+from multiprocessing.managers import SyncManager
+def square(n): return n * n
+if __name__ == "__main__":
+    with multiprocessing.Pool(2) as pool: print(pool.map(square, [1, 2, 3]))
+    with SyncManager() as manager: print(list(manager.list([4])))
+    for address in (os.environ["TMPDIR"] + "/s", chr(0) + "own-name"):
+        server = socket.socket(socket.AF_UNIX); server.bind(address); server.listen()
+        client = socket.socket(socket.AF_UNIX); client.connect(address)
+    tcp = socket.create_server(("127.0.0.1", 0))
+    socket.create_connection(tcp.getsockname())
+    print("connected")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="abstract names are of Linux")
+@pytest.mark.parametrize("network", [False, True])
+@pytest.mark.parametrize("level", ["none", *LEVELS])
+def test_no_command_reaches_a_socket_of_the_host(place, level, network):
+    name = f"ethos-test-{os.getpid()}-{level}-{network}"
+    places = [str(place.inside / "socket"), f"@{name}"]
+    servers = []
+    for address in places:
+        servers.append(socket.socket(socket.AF_UNIX))
+        servers[-1].bind(address.replace("@", "\0"))
+        servers[-1].listen(9)
+    script = "; ".join(f'{PYTHON} "{_CONNECT}" {address}' for address in places)
+    if level == "none":
+        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+        output = done.stdout
+    else:
+        sandbox = sandbox_of(level)
+        _, output = place.run(sandbox, script, write=[str(place.inside)], network=network)
+    assert output.count("reached\n") == (2 if level == "none" else 0), output
+    for server in servers:
+        server.close()
+
+
+@pytest.mark.parametrize("network", [False, True])
+def test_sockets_of_the_own_world_work_in_namespaces(place, network):
+    sandbox = sandbox_of("namespaces")
+    (place.inside / "own.py").write_text(_OWN_WORLD)
+    script = f"{sys.executable} own.py"
+    status, output = place.run(sandbox, script, write=[str(place.inside)], network=network)
+    assert (status, output) == (0, "[1, 4, 9]\n[4]\nconnected\n"), output
 
 
 @pytest.mark.parametrize(
