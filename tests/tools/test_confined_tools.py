@@ -489,3 +489,21 @@ async def test_the_search_for_protected_files_does_not_block_the_loop(folder):
     assert searches
     assert not any(searches)
     assert max(gaps) < 0.25
+
+
+def test_validation_names_writable_places_from_which_code_runs_later(folder, monkeypatch):
+    programs = folder / "work/bin"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{programs}")
+    monkeypatch.setenv("HOME", str(folder))
+    (folder / ".config/autostart").mkdir(parents=True)
+    registry = ToolRegistry(ready_tools())
+
+    def named(*write):
+        found = registry.validate_for(reach(folder, write=write))
+        return [each.message.split()[4] for each in found if each.kind == "runs_later"]
+
+    assert named("work") == [str(programs)]
+    assert named("work/src") == []
+    assert named(".") == [str(programs), str(folder / ".config/autostart")]
+    assert sys.prefix not in named("/")  # read-only in every reach

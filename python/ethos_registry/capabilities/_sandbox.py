@@ -70,8 +70,7 @@ LIMITS: Mapping[SandboxLevel, tuple[str, ...]] = {
         "the environment that runs the agent can be changed below a writable directory",
         "mode, owner and times of the user's files outside can be changed",
         "the size and the times of a file outside can be read",
-        "a command can create no Unix socket, and without a network no socket at all: its own "
-        "programs cannot use them either",
+        "programs of a command have no Unix sockets, and without a network no sockets at all",
         _NEW_FILES,
     ),
     "seatbelt": ("the size and the times of a file outside can be read",),
