@@ -468,7 +468,7 @@ _UNCOUNTED = 1 << 62
 def tree(most: int) -> list[int]:
     """All processes below this one, and not many more than `most`.
 
-    Faster than the table of all processes, of which there may be thousands.
+    Faster than the table of all processes: there may be thousands.
     """
     if direct_children() is None:
         return descendants()
