@@ -18,7 +18,10 @@ MOST_BLOCKS = 500
 MOST_BYTES = 1 << 20
 """Pages that the allocators keep meanwhile; 105 bytes a call."""
 
-NOT_CALLED = {"confine_process": "cannot be undone in this process"}
+NOT_CALLED = {
+    "ScopedTarget": "is made by `ScopedFiles.target`",
+    "confine_process": "cannot be undone in this process",
+}
 
 WINDOWS = 2
 """Texts are read in windows of 4,096 characters; these have two."""
@@ -61,6 +64,7 @@ def calls_of_functions(folder):
             os.close(descriptor)
 
     calls = {
+        "namespace_filter_instructions": _core.namespace_filter_instructions,
         "prepare_socket_scope": scoped,
         "built_in_formats": _core.built_in_formats,
         "check_format": lambda: _core.check_format(FORMAT),
@@ -117,6 +121,12 @@ def calls_of_classes(folder):
     (folder / "file").write_text("content")
     places = [str(folder)]
     files = _core.ScopedFiles(places, places, str(folder))
+    target = files.target("file")
+
+    def opened():
+        descriptor, _ = files.open("file")
+        os.close(descriptor)
+
     table = _core.ToolTable()
     for name in ("first", "second", "mcp__server__tool"):
         table.insert(name, toolset="group")
@@ -199,7 +209,18 @@ def calls_of_classes(folder):
         "SchemaValidator.validate": lambda: validator.validate({"n": "née"}),
         "SchemaValidator.validate, not JSON": lambda: validator.validate({"n": object()}),
         "ScopedFiles": lambda: _core.ScopedFiles(places, [], str(folder), closed_names=[".ssh"]),
+        "ScopedFiles.entries": lambda: files.entries("."),
         "ScopedFiles.list": lambda: files.list("."),
+        "ScopedFiles.open": opened,
+        "ScopedFiles.target": lambda: files.target("file"),
+        "ScopedFiles.target, refused": lambda: refused(files.target, "/etc/hosts"),
+        "ScopedTarget.lock": lambda: (target.lock(), target.unlock()),
+        "ScopedTarget.unlock": target.unlock,
+        "ScopedTarget.may_write": target.may_write,
+        "ScopedTarget.path": lambda: target.path,
+        "ScopedTarget.read": lambda: target.read(99),
+        "ScopedTarget.replace": lambda: target.replace(b"content"),
+        "ScopedTarget.status": target.status,
         "ScopedFiles.look": lambda: files.look("file"),
         "ScopedFiles.make_folder": lambda: files.make_folder("folder/deep"),
         "ScopedFiles.read": lambda: files.read("file", 99),
