@@ -56,7 +56,7 @@ SUBPACKAGES = {
     "types": Subpackage(1),
     "_processes": Subpackage(2, {"types"}),
     "_table": Subpackage(2, {"types"}),
-    "artifacts": Subpackage(2, {"types"}),
+    "artifacts": Subpackage(2, {"_persistence", "types"}),
     "config": Subpackage(2, {"types"}),
     "providers": Subpackage(3, {"schema", "types"}),
     "recording": Subpackage(2, {"_persistence", "types"}),
@@ -65,7 +65,8 @@ SUBPACKAGES = {
     "capabilities": Subpackage(3, {"_persistence", "_processes", "types"}),
     "reduction": Subpackage(3, {"_persistence", "types"}),
     "execution": Subpackage(
-        4, {"_table", "artifacts", "capabilities", "providers", "reduction", "types"}
+        4,
+        {"_persistence", "_table", "artifacts", "capabilities", "providers", "reduction", "types"},
     ),
     "tools": Subpackage(
         4,

@@ -53,6 +53,11 @@ def calls_of_functions(folder):
     terminal = _core.NativeReducer("terminal")
     column = pa.array([LISTING, None, "née"])
 
+    def scoped():
+        descriptor = _core.prepare_socket_scope()
+        if descriptor is not None:
+            os.close(descriptor)
+
     def confined():
         descriptor, _ = _core.prepare_confinement([str(folder)], [], False)
         os.close(descriptor)
@@ -76,6 +81,7 @@ def calls_of_functions(folder):
         "json_fault": lambda: _core.json_fault('{"a": 1, "a": 2}'),
         "json_size": lambda: _core.json_size(VALUE, 1_000),
         "namespace_filter_instructions": _core.namespace_filter_instructions,
+        "prepare_socket_scope": scoped,
         "prepare_confinement, refused": lambda: refused(_core.prepare_confinement, [5], [], True),
         "reduce_arrow": lambda: _core.reduce_arrow(terminal, column),
         "reduce_arrow, refused": lambda: refused(_core.reduce_arrow, terminal, [1]),

@@ -18,6 +18,7 @@ __all__ = [
     "Containment",
     "LandlockRules",
     "ResourceLimits",
+    "SocketScope",
     "SupervisedProcess",
     "SupervisorUnavailableError",
     "WhenEnded",
@@ -29,7 +30,11 @@ __all__ = [
 
 
 class ResourceLimits(TypedDict, total=False):
-    """The most that each process of a program may use; what is not given is not limited."""
+    """The most that a program may use; what is not given is not limited.
+
+    The first four bind each of its processes, by the kernel. The last two bind all of them
+    together: the supervisor counts twenty times a second, and kills them all beyond a limit.
+    """
 
     cpu_seconds: int
     """Processor time; then `SIGXCPU`, and `SIGKILL` a second later."""
@@ -39,6 +44,10 @@ class ResourceLimits(TypedDict, total=False):
     """The size of a file that it writes; then `SIGXFSZ`."""
     open_files: int
     """Open descriptors."""
+    processes: int
+    """Processes at the same time."""
+    total_memory_bytes: int
+    """Memory of all processes; what they share counts once, as far as the kernel shows it."""
 
 
 _NAMES = {
@@ -46,6 +55,8 @@ _NAMES = {
     "memory_bytes": "RLIMIT_AS",
     "file_size_bytes": "RLIMIT_FSIZE",
     "open_files": "RLIMIT_NOFILE",
+    "processes": "processes",
+    "total_memory_bytes": "total_memory_bytes",
 }
 
 
@@ -61,6 +72,21 @@ def checked_limits(limits: ResourceLimits | None) -> list[tuple[str, int]]:
         number = _checks.finite_number(value, f"limits.{name}", minimum=1, whole=True)
         found.append((_NAMES[name], int(number)))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class SocketScope:
+    """Rules for abstract names of sockets, for a program that other means confine."""
+
+    @contextmanager
+    def prepared(self) -> Iterator[tuple[int, bytes] | None]:
+        """The descriptor of the rules, and no filter; `None` if the kernel has no such rules."""
+        descriptor = _core.prepare_socket_scope()
+        try:
+            yield None if descriptor is None else (descriptor, b"")
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +149,8 @@ class SupervisedProcess(abc.ABC):
     stdin: IO[bytes] | None = None
     stdout: IO[bytes] | None = None
     stderr: IO[bytes] | None = None
+    exceeded: str = ""
+    """The limit of all processes together that ended the program; empty if none did."""
 
     def __init__(self) -> None:
         self._started: Future[int] = Future()

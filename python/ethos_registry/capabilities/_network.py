@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import json
 import re
@@ -37,6 +38,7 @@ __all__ = [
     "FetchLimits",
     "FetchResponse",
     "ResponseTooLargeError",
+    "decoded_by",
 ]
 
 
@@ -79,6 +81,23 @@ class FetchLimits:
     """After decompression."""
 
 
+_SLOW_CHARSETS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined")
+"""A peer names the charset: these take more than linear time, or are not charsets of documents."""
+
+
+def decoded_by(charset: str, data: bytes) -> str:
+    r"""`data` as text by a declared charset, or by UTF-8 if it is not one to be used.
+
+    >>> decoded_by("latin-1", b"caf\xe9"), decoded_by("punycode", b"a-b")
+    ('café', 'a-b')
+    """
+    try:
+        name = codecs.lookup(charset).name.replace("_", "-")
+        return data.decode("utf-8" if name in _SLOW_CHARSETS else name, "replace")
+    except (LookupError, ValueError):
+        return data.decode("utf-8", "replace")
+
+
 @dataclass(frozen=True, slots=True)
 class FetchResponse:
     """The reply to a fetch."""
@@ -101,10 +120,7 @@ class FetchResponse:
         charset = re.search(
             r"charset=\"?([\w.-]+)", self.headers.get("content-type", ""), re.IGNORECASE
         )
-        try:
-            return self.content.decode(charset[1] if charset else "utf-8", "replace")
-        except LookupError:
-            return self.content.decode("utf-8", "replace")
+        return decoded_by(charset[1] if charset else "utf-8", self.content)
 
     def json(self) -> Any:
         """The content as JSON; `ValueError` if it is not."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypedDict, Unpack, get_args
 
+from ethos_registry._persistence.files import make_private_folder
 from ethos_registry.capabilities._secrets import EnvironmentSecrets
 from ethos_registry.mcp._connection import Connection
 from ethos_registry.mcp._definitions import (
@@ -176,7 +177,7 @@ class McpBridge:
         if self._given_folder is None:
             self._made_folder = tempfile.mkdtemp(prefix="ethos-registry-mcp-")
         else:
-            self._given_folder.mkdir(parents=True, exist_ok=True)
+            make_private_folder(self._given_folder)
         try:
             for name, server in self._servers.items():
                 self._connect(name, server)

@@ -25,6 +25,10 @@ __all__ = ["bound_socket", "http_app", "path_of", "serve_app"]
 
 CLOSE_SECONDS = 2
 MAX_BODY_BYTES = 4 * 1024 * 1024
+MAX_SESSIONS = 1_000
+"""Of one personality at the same time; then a client is answered 503."""
+SESSION_IDLE_SECONDS = 1_800.0
+"""A session without a request for this long is ended; its client starts a new one."""
 
 
 def path_of(personality_id: str) -> str:
@@ -44,7 +48,10 @@ def http_app(
     """An application of `/mcp/{personality}`, and `/mcp` if there is one personality."""
     managers = {
         f"/mcp/{personality_id}": StreamableHTTPSessionManager(
-            one.server, max_request_body_size=MAX_BODY_BYTES
+            one.server,
+            max_request_body_size=MAX_BODY_BYTES,
+            max_sessions=MAX_SESSIONS,
+            session_idle_timeout=SESSION_IDLE_SECONDS,
         )
         for personality_id, one in served.items()
     }

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ethos_registry import _core
-from ethos_registry._persistence.files import write_whole_file
+from ethos_registry._persistence.files import make_private_folder, write_whole_file
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 
@@ -335,7 +335,7 @@ def _trusted() -> dict[str, str]:
 def _write(path: Path, text: str) -> None:
     """Write a file that only its owner reads, as a whole or not at all."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         write_whole_file(path, text)
     except OSError as error:
         raise FormatError(f"{path}: cannot be written: {error.strerror}") from None

@@ -100,21 +100,22 @@ async def checked_resume(
     agent_id: str | None = None,
 ) -> CallResult:
     """Continue a call that waits for approval; see `View.resume`."""
+    _, checked_in = checked_batch([], context)
     call, resumed = resumed_call(
         runtime.approvals,
         token,
         admission.snapshot,
         personality_id=None if personality is None else personality.id,
         agent_id=agent_id,
+        session_id=checked_in.session_id,
         is_approved=_checks.boolean(approved, "approved"),
         edited_args=edited_args,
         reason=_checks.optional_unicode_text(reason, "reason"),
     )
-    calls, checked_in = checked_batch([call], context)
     checked = dataclasses.replace(checked_options(options, turn_attachments), resumed=resumed)
     report_unmatched(checked, admission, runtime)
     [result] = await execute_batch(
-        calls, admission, runtime, checked_in, checked, personality, turn
+        [call], admission, runtime, checked_in, checked, personality, turn
     )
     if resumed.is_used:
         raise ApprovalError("used", f"the approval of tool `{call.name}` was used before")

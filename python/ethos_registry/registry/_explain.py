@@ -12,6 +12,7 @@ from ethos_registry import _core
 from ethos_registry._table.admission import Admission, is_available, refusal_under
 from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Snapshot
+from ethos_registry.capabilities._files import places_that_run_later
 from ethos_registry.capabilities._resolver import CapabilityBackends, covers_host, uncovered_paths
 from ethos_registry.execution._options import InvocationFilter
 from ethos_registry.execution._runtime import Runtime
@@ -54,10 +55,11 @@ class CapabilityFinding:
     """One thing to know about a tool under a personality."""
 
     tool: str
-    kind: Literal["no_backend", "not_bindable", "not_covered", "undeclared"]
+    kind: Literal["no_backend", "not_bindable", "not_covered", "undeclared", "runs_later"]
     """`no_backend`: its calls are refused here. `not_bindable`: they are refused because this
     machine cannot enforce the policy. `not_covered`: it gets less than it declares.
-    `undeclared`: it declares nothing, or runs commands unconfined: the policy does not bind it."""
+    `undeclared`: it declares nothing, or runs commands unconfined: the policy does not bind it.
+    `runs_later`: the policy permits writing where programs of the user find code to run."""
     capability: str
     """As `fs_reach.read`; empty for `undeclared`, and for a tool that runs its own commands."""
     message: str
@@ -66,7 +68,10 @@ class CapabilityFinding:
 def capability_findings(
     entries: Iterable[Entry], personality: Personality, backends: CapabilityBackends | None
 ) -> list[CapabilityFinding]:
-    """The findings of the tools that a personality may call, by tool in registration order."""
+    """The findings of the tools that a personality may call, by tool in registration order.
+
+    Then those of the personality itself, which name no tool.
+    """
     found: list[CapabilityFinding] = []
     for entry in entries:
         capabilities = entry.capabilities
@@ -80,6 +85,9 @@ def capability_findings(
             message = f"`{entry.name}` is refused: {reason}"
             found.append(CapabilityFinding(entry.name, "not_bindable", "", message))
         found += _of_tool(entry.name, capabilities, personality, backends)
+    for path in places_that_run_later(personality.fs_reach):
+        message = f"what is written to {path} runs later, outside the policy"
+        found.append(CapabilityFinding("", "runs_later", "fs_reach.write", message))
     return found
 
 

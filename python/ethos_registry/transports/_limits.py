@@ -74,6 +74,9 @@ def begin_cpu_limit(seconds: int | None) -> None:
 
 # The settings of a pool of worker processes.
 
+_OTHER_LINE_BYTES = 16 << 20
+"""For structured values, content blocks and the list of tools."""
+
 
 @dataclass(frozen=True, slots=True)
 class PoolSettings:
@@ -93,6 +96,11 @@ class PoolSettings:
     directory: str | None
     environment: Mapping[str, str] | None
 
+    @property
+    def max_line_bytes(self) -> int:
+        """The longest line of a worker. JSON writes a byte as up to six."""
+        return 6 * self.max_result_bytes + _OTHER_LINE_BYTES
+
     def for_worker(self) -> str:
         """What the worker reads, as JSON."""
         return json.dumps(
@@ -101,6 +109,7 @@ class PoolSettings:
                 "tools": self.tools,
                 "limits": dataclasses.asdict(self.limits),
                 "max_result_bytes": self.max_result_bytes,
+                "max_line_bytes": self.max_line_bytes,
             }
         )
 

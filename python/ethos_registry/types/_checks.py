@@ -221,7 +221,17 @@ def strings(value: object, what: str) -> tuple[str, ...]:
 # The names of fields in JSON objects.
 
 _SNAKE_CASE_ON_THE_WIRE = frozenset(
-    {"cost_usd", "fs_reach", "allow_private_urls", "mcp_servers", "plugins", "read", "write"}
+    {
+        "allow_private_urls",
+        "cost_usd",
+        "fs_reach",
+        "mcp_servers",
+        "output_bytes",
+        "plugins",
+        "read",
+        "total_memory_bytes",
+        "write",
+    }
 )
 
 

@@ -8,7 +8,7 @@ import sqlite3
 from typing import Any
 from urllib.parse import quote
 
-from ethos_registry._persistence.files import retried_while_locked
+from ethos_registry._persistence.files import make_private_file, retried_while_locked
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._extras import missing_extra
 from ethos_registry.usage._record import NothingStoredError
@@ -148,6 +148,8 @@ class SqliteDriver:
 
     def connect(self) -> Any:
         """A connection for writing: write-ahead log, a process crash loses nothing committed."""
+        with contextlib.suppress(OSError):  # SQLite reports it better
+            make_private_file(self._path)
         connection = self._opened(f"file:{quote(os.path.abspath(self._path))}?mode=rwc")
         try:
             retried_while_locked(

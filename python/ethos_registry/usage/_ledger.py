@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from ethos_registry import _core
 from ethos_registry._persistence.background_writer import BackgroundWriter
+from ethos_registry._persistence.files import make_private_folder
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import FinishedCall
@@ -227,7 +228,7 @@ class UsageLedger:
         if _default is None:
             place = default_place()
             if "://" not in place and place != MEMORY:
-                Path(place).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private_folder(Path(place).parent)
             _default = cls(place)
         return _default
 
