@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry._table.throttle import Throttle
+from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._json_values import ReadOnlyDict, read_only
 from ethos_registry.types._policy import ToolCapabilities, WhyRefused, why_refused
@@ -139,6 +140,9 @@ class ArgumentCheck(Protocol):
     def problems(self, args: object) -> ToolError | None:
         """`None`, or the `input_invalid` error that the model reads."""
 
+    def failing(self, args: object) -> list[tuple[int | str, ...]]:
+        """Where arguments do not match; empty if they do."""
+
 
 class RestoresArguments(Protocol):
     """Maps arguments under the names that a provider was sent back to the tool's."""
@@ -152,6 +156,9 @@ class Binding(Protocol):
 
     def bind(self, args: Any, context: ToolContext) -> dict[str, Any] | ToolError:
         """The function's keyword arguments, or the `input_invalid` error that the model reads."""
+
+    def failing(self, args: Any) -> list[tuple[int | str, ...]]:
+        """Where arguments do not bind; empty if they do."""
 
     @property
     def call(self) -> Callable[[dict[str, Any]], Any]:
@@ -197,6 +204,8 @@ class Entry(NamedTuple):
     throttle: Throttle | None
     """The limits that all calls of this registration share; `None` without limits."""
     reduction: ReductionPolicy | None
+    repair_arguments: RepairLevel | None
+    """The tool's own level; `None` for that of the registry."""
 
     @property
     def sees_context(self) -> bool:
@@ -295,4 +304,5 @@ def make_entry(
         else Throttle(tool.max_concurrency, tool.calls_per_second),
         # A copy, which no one else can reach.
         reduction=None if tool.reduction is None else replace(tool.reduction),
+        repair_arguments="off" if tool.strict else tool.repair_arguments,
     )

@@ -17,7 +17,6 @@ from ethos_registry._table.admission import is_available, refusal_under
 from ethos_registry._table.entry import Entry
 from ethos_registry.capabilities import _resolver
 from ethos_registry.execution import _arguments, _refusals
-from ethos_registry.execution._arguments import BadArgumentsError, parse_json_arguments
 from ethos_registry.execution._call import BackendContext, Batch, Call, CallPlan
 from ethos_registry.execution._finish import finish
 from ethos_registry.execution._options import matching
@@ -33,6 +32,7 @@ from ethos_registry.execution._run_tool import (
 )
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.reduction._finish import untouched_chars
+from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import REGISTRY_DEFAULT
@@ -49,12 +49,14 @@ Check: TypeAlias = Callable[[Call], ToolResult | None]
 # Steps of the verdict: the native core judges all names of a batch in one crossing.
 
 
-def unknown(name: str, verdict: int) -> ToolResult | None:
+def unknown(name: str, verdict: int, batch: Batch) -> ToolResult | None:
     """No tool has this name."""
-    return _refusals.unknown_tool(name) if verdict == _core.VERDICT_UNKNOWN else None
+    if verdict != _core.VERDICT_UNKNOWN:
+        return None
+    return _refusals.unknown_tool(name, batch.names_to_compare())
 
 
-def permitted(name: str, verdict: int) -> ToolResult | None:
+def permitted(name: str, verdict: int, batch: Batch) -> ToolResult | None:
     """The tool is excluded, or its gate does not permit it."""
     return _refusals.not_permitted(name, verdict) if verdict < 0 else None
 
@@ -90,20 +92,7 @@ def _unavailability(
 def arguments(call: Call) -> ToolResult | None:
     """JSON text becomes a value, and none `{}`; a strict tool's must match its schema."""
     try:
-        if call.args is None:
-            call.args = {}
-        elif isinstance(call.args, str):
-            call.args = parse_json_arguments(str.__str__(call.args))
-        entry = call.plan.entry
-        if entry.sent_arguments is not None:
-            try:
-                call.args = entry.sent_arguments.restored(call.args)
-            except ValueError as problem:
-                return _refusals.bad_arguments(str(problem))
-        check = entry.argument_check
-        return None if check is None else check.problems(call.args)
-    except BadArgumentsError as problem:
-        return _refusals.bad_arguments(str(problem))
+        return _arguments.validated_arguments(call)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # an object of the host's own class
@@ -197,7 +186,32 @@ def _may_be_unavailable(batch: Batch, entry: Entry) -> bool:
 
 
 def _checks_arguments(batch: Batch, entry: Entry) -> bool:
-    return entry.argument_check is not None or entry.sent_arguments is not None
+    return (
+        entry.argument_check is not None
+        or entry.sent_arguments is not None
+        or _binds_early(batch, entry)
+    )
+
+
+def _binds_early(batch: Batch, entry: Entry) -> bool:
+    """Whether something reads the arguments of a function before they are bound.
+
+    What it reads must be what the tool gets, and binding may repair them.
+    """
+    if entry.binding is None or _repair_level(batch, entry) == "off":
+        return False
+    options, observers = batch.options, batch.observers
+    return (
+        batch.is_dry_run
+        or options.resumed is not None
+        or transport_of(batch, entry) is not None
+        or (observers is not None and bool(observers.call_started))
+        or bool(matching(batch.runtime.filters + options.filters, entry))
+    )
+
+
+def _repair_level(batch: Batch, entry: Entry) -> RepairLevel:
+    return entry.repair_arguments or batch.runtime.repair_arguments
 
 
 def _declares(batch: Batch, entry: Entry) -> bool:
@@ -257,10 +271,10 @@ def share_budget(batch: Batch) -> None:
     batch.share_chars = STEPS.share(batch)
 
 
-def verdict_answer(name: str, verdict: int) -> ToolResult:
+def verdict_answer(name: str, verdict: int, batch: Batch) -> ToolResult:
     """The answer to a call that the native verdict refuses."""
     for step in STEPS.verdict:
-        answer: ToolResult | None = step(name, verdict)
+        answer: ToolResult | None = step(name, verdict, batch)
         if answer is not None:
             return answer
     raise AssertionError(f"verdict {verdict} has no answer")
@@ -278,6 +292,8 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.timeout_seconds = (
         runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
     )
+    plan.repair_level = _repair_level(batch, entry)
+    plan.binds_early = _binds_early(batch, entry)
     plan.checks, plan.parsed_checks = _checks(batch, entry)
     filters = runtime.filters + batch.options.filters
     plan.filters = matching(filters, entry) if filters else ()

@@ -77,8 +77,14 @@ class ImmutableCheck(NamedTuple):
         with contextlib.suppress(RuntimeError):  # the core failed: reported below
             if type(args) is dict and self.compiled.is_valid(args):
                 return None
-        schema = json.loads(self.text)
-        return ArgumentValidator(self.tool_name, schema, self.compiled).problems(args)
+        return self._validator().problems(args)
+
+    def failing(self, args: object) -> list[tuple[int | str, ...]]:
+        """As `ArgumentValidator.failing`."""
+        return self._validator().failing(args)
+
+    def _validator(self) -> ArgumentValidator:
+        return ArgumentValidator(self.tool_name, json.loads(self.text), self.compiled)
 
 
 def _immutable_check(check: ArgumentCheck | None) -> ArgumentCheck | None:
@@ -123,6 +129,9 @@ def checked_entry(
 
 def _argument_check(tool: Tool, *, validates_arguments: bool) -> ArgumentValidator | None:
     """The compiled schema if arguments are validated; raises if it cannot be compiled."""
+    of_server = getattr(tool.execute, "argument_check", None)
+    if isinstance(of_server, ArgumentValidator):
+        return of_server
     if not (tool.strict or validates_arguments):
         return None
     return _compiled(tool.name, tool.schema)
