@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,8 @@ from ethos_registry.execution import Approvals
 from ethos_registry.types import Repair
 from ethos_registry.usage import UsageLedger
 
-DATA = Path(__file__).parents[1] / "data"
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data"
 CASES = json.loads((DATA / "schema_cases.json").read_text())
 RECORDED = json.loads((DATA / "wrong_arguments.json").read_text())
 LEVELS = ("off", "safe", "all")
@@ -229,6 +231,12 @@ def test_ledger_counts_repaired_calls() -> None:
     assert (used.repaired, used.invocations) == (2, used.invocations)
     assert used.repair_rate == 2 / used.invocations
     assert ledger.report().to_wire()["totals"]["repaired"] == 2
+
+
+def test_table_of_the_docs_is_what_the_bench_measures() -> None:
+    bench = ROOT / "benches" / "repair.py"
+    measured = runpy.run_path(str(bench))["table"]()
+    assert measured in (ROOT / "docs" / "concepts" / "argument-repair.md").read_text()
 
 
 @pytest.mark.parametrize("case", CASES["tool_names"], ids=case_id)

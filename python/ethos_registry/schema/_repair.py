@@ -205,8 +205,11 @@ class _Reader:
         """Whether a value is one item of the list at a place, and of no more than one."""
         if value is None or type(value) is list:
             return False
-        if type(value) is str and (not value.strip() or _SEVERAL.search(value)):
-            return False
+        if type(value) is str:
+            if not value.strip() or _SEVERAL.search(value):
+                return False
+            if type(_parsed(self.parse, value)) is dict:  # it may be meant as an object
+                return False
         return _type_of(value) in self.types(self.schema, (*path, 0), MAX_DEPTH)
 
     def types(self, schema: Any, path: Path, levels: int) -> frozenset[str]:
