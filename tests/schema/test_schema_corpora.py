@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ethos_registry import Tool, ToolRegistry, ok
+from ethos_registry.mcp._definitions import RemoteDefinition
 from ethos_registry.providers._schema_rules import DIALECTS
 from ethos_registry.schema._compilation import NoSchemaError
 from ethos_registry.schema._compiler import compile_schema
@@ -38,6 +39,14 @@ def of_bfcl() -> list[Any]:
     return [readable(function["parameters"]) for function in document("bfcl.json.xz")["functions"]]
 
 
+def of_servers() -> list[Any]:
+    """Those of MCP servers on npm and PyPI, as the bridge takes them."""
+    return [
+        RemoteDefinition({"name": tool["name"], "inputSchema": tool["schema"]}).schema
+        for tool in document("mcp_schemas.json.xz")
+    ]
+
+
 def of_cases() -> list[Any]:
     return [case["schema"] for case in CASES["schemas"]]
 
@@ -54,7 +63,7 @@ def compiled(schemas: list[Any], name: str) -> list[Any]:
 
 
 def corpora() -> list[Any]:
-    return [of_bfcl, of_cases]
+    return [of_bfcl, of_servers, of_cases]
 
 
 @pytest.mark.parametrize("name", DIALECTS)
@@ -73,6 +82,14 @@ def test_every_function_of_bfcl_has_a_form_everywhere() -> None:
     assert all(len(compiled(functions, name)) == 2_405 for name in DIALECTS)
 
 
+def test_schemas_of_servers_have_a_form_everywhere() -> None:
+    schemas = of_servers()
+    assert len(schemas) > 200
+    assert {name: len(compiled(schemas, name)) for name in DIALECTS} == dict.fromkeys(
+        DIALECTS, len(schemas)
+    )
+
+
 def test_sdk_types_take_every_definition() -> None:
     genai = pytest.importorskip("google.genai.types")
     ollama = pytest.importorskip("ollama")
@@ -81,7 +98,7 @@ def test_sdk_types_take_every_definition() -> None:
     responses = pytest.importorskip("openai.types.responses")
     from pydantic import TypeAdapter
 
-    schemas = of_bfcl() + of_cases()
+    schemas = of_bfcl() + of_servers() + of_cases()
     adapters = {
         "anthropic": (TypeAdapter(anthropic.ToolParam), lambda s: {"name": "f", "input_schema": s}),
         "openai": (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry._table.throttle import Throttle
-from ethos_registry.types._call import RepairLevel
+from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._json_values import ReadOnlyDict, read_only
 from ethos_registry.types._policy import ToolCapabilities, WhyRefused, why_refused
@@ -24,7 +24,9 @@ __all__ = [
     "Binding",
     "Definition",
     "Entry",
+    "FailingPlaces",
     "Render",
+    "RepairsArguments",
     "RestoresArguments",
     "SealedDefinition",
     "Shown",
@@ -134,6 +136,10 @@ class SealedDefinition(_FromText, _Text):
         return read_only(json.loads(render(self.fresh())))
 
 
+FailingPlaces: TypeAlias = Callable[[Any], Sequence[tuple[int | str, ...]]]
+"""Where arguments fail; empty if they are valid."""
+
+
 class ArgumentCheck(Protocol):
     """Holds arguments against a schema, as it was at registration."""
 
@@ -149,6 +155,26 @@ class RestoresArguments(Protocol):
 
     def restored(self, args: Any) -> Any:
         """The arguments as the tool knows them; `ValueError` with the message for the model."""
+
+
+class RepairsArguments(Protocol):
+    """Reads wrong arguments that have one reading."""
+
+    def text(self, text: str, level: RepairLevel) -> tuple[Any, list[Repair]] | None:
+        """The value of text that is not JSON, and what was done; `None` for no reading."""
+
+    def whole(self, text: str) -> tuple[dict[str, Any], str] | None:
+        """The object in text that came as the arguments, and the message about that text."""
+
+    def values(
+        self,
+        args: Any,
+        schema: Mapping[str, Any],
+        failing: FailingPlaces,
+        level: RepairLevel,
+        restore: Callable[[Any], Any] | None,
+    ) -> tuple[Any, list[Repair]] | None:
+        """Arguments that do not fail, and what was done; `None` for no reading."""
 
 
 class Binding(Protocol):
@@ -206,6 +232,7 @@ class Entry(NamedTuple):
     reduction: ReductionPolicy | None
     repair_arguments: RepairLevel | None
     """The tool's own level; `None` for that of the registry."""
+    repair: RepairsArguments
 
     @property
     def sees_context(self) -> bool:
@@ -268,6 +295,7 @@ def make_entry(
     argument_check: ArgumentCheck | None,
     binding: Binding | None,
     sent_arguments: RestoresArguments | None,
+    repair: RepairsArguments,
 ) -> Entry:
     """The entry of a tool that is being registered now."""
     server, bare_name = mcp if mcp is not None else (None, None)
@@ -305,4 +333,5 @@ def make_entry(
         # A copy, which no one else can reach.
         reduction=None if tool.reduction is None else replace(tool.reduction),
         repair_arguments="off" if tool.strict else tool.repair_arguments,
+        repair=repair,
     )

@@ -9,30 +9,20 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 import pydantic_core
 
 from ethos_registry import _core
-from ethos_registry._table.entry import Entry
+from ethos_registry._table.entry import Entry, FailingPlaces
 from ethos_registry.execution import _refusals
 from ethos_registry.reduction._redaction import Redact
-from ethos_registry.schema._problems import wrong_root
-from ethos_registry.schema._repair import (
-    FailingPaths,
-    repaired_arguments,
-    repaired_text,
-    repaired_whole,
-)
 from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._json_values import MAX_DEPTH
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 from ethos_registry.types._secret_names import is_secret_name
-
-if TYPE_CHECKING:
-    from ethos_registry.execution._call import Call
 
 __all__ = [
     "MAX_DRY_RUN_CHARS",
@@ -45,7 +35,6 @@ __all__ = [
     "parse_json_arguments",
     "redacted_arguments",
     "repaired",
-    "validated_arguments",
 ]
 
 
@@ -162,70 +151,8 @@ def _reason(text: str, error: ValueError) -> str:
 # Arguments that fail, and have one reading.
 
 
-def validated_arguments(call: Call) -> ToolError | None:
-    """Parse the arguments of a call, give them the tool's names, and validate them if it asks.
-
-    Sets `call.args`; also `call.repairs` if only repairs made them valid. Returns the error about
-    what the model sent. A function binds them again when it runs, and reports then.
-    """
-    entry, level = call.plan.entry, call.plan.repair_level
-    check, binding = entry.argument_check, entry.binding
-    if check is None and binding is None:
-        level = "off"  # nothing would validate what was read
-    args = call.args
-    problem: ToolError | None = None
-    repairs: tuple[Repair, ...] = ()
-    if args is None:
-        args = {}
-    elif isinstance(args, str):
-        args, problem, repairs = _read(str.__str__(args), level)
-        if problem is not None and not repairs:
-            return problem
-    if entry.sent_arguments is not None:
-        try:
-            args = entry.sent_arguments.restored(args)
-        except ValueError as error:
-            return problem or _refusals.bad_arguments(str(error))
-    call.args = args
-    if check is not None:
-        wrong, failing = check.problems(args), check.failing
-        if wrong is None:
-            call.repairs = repairs
-            return None
-        problem = problem or wrong
-    elif binding is not None and (repairs or call.plan.binds_early):
-        failing = binding.failing
-    else:
-        return None
-    found = repaired(entry, args, failing, level)
-    if found is None:
-        return problem
-    call.args, call.repairs = found[0], repairs + found[1]
-    return None
-
-
-def _read(text: str, level: RepairLevel) -> tuple[Any, ToolError | None, tuple[Repair, ...]]:
-    """The value of text, the error about text that had to be repaired, and the repairs."""
-    problem: ToolError | None = None
-    repairs: list[Repair] = []
-    try:
-        value = parse_json_arguments(text)
-    except BadArgumentsError as error:
-        problem = _refusals.bad_arguments(str(error))
-        found = None if level == "off" else repaired_text(text, parse_json_arguments, level)
-        if found is None:
-            return None, problem, ()
-        value, repairs = found
-    if type(value) is str and level != "off":
-        whole = repaired_whole(value, parse_json_arguments)
-        if whole is not None:
-            problem = problem or _refusals.bad_arguments(wrong_root(value))
-            value, repairs = whole, [*repairs, Repair("", "json_text")]
-    return value, problem, tuple(repairs)
-
-
 def repaired(
-    entry: Entry, args: Any, failing: FailingPaths, level: RepairLevel
+    entry: Entry, args: Any, failing: FailingPlaces, level: RepairLevel
 ) -> tuple[Any, tuple[Repair, ...]] | None:
     """Arguments that do not fail, with what was done to get them; `None` if nothing may be."""
     if level == "off":
@@ -233,7 +160,7 @@ def repaired(
     schema = entry.definition.fresh()["parameters"]
     restore = None if entry.sent_arguments is None else entry.sent_arguments.restored
     try:
-        found = repaired_arguments(args, schema, failing, parse_json_arguments, level, restore)
+        found = entry.repair.values(args, schema, failing, level, restore)
     except KeyboardInterrupt:
         raise
     except BaseException:  # validators of the tool's author, mappings of the host's own classes

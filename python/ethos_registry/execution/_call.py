@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from ethos_registry._table.admission import Admission
-from ethos_registry._table.entry import Entry
+from ethos_registry._table.entry import Entry, FailingPlaces
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities._resolver import current_personality, joined_network_policy
 from ethos_registry.capabilities._secrets import IssuedSecrets, SecretByteStream, SecretStream
@@ -28,7 +28,6 @@ from ethos_registry.execution._runtime import Observers, Runtime, SharedSlots
 from ethos_registry.execution._threads import Job
 from ethos_registry.reduction._finish import Finished
 from ethos_registry.reduction._redaction import Redact
-from ethos_registry.schema._repair import FailingPaths
 from ethos_registry.types._abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._context import Audience, ToolContext, ToolProgressEvent
@@ -632,7 +631,7 @@ class Call(ToolContext):
             f"tool `{self.plan.name}`", seconds, "make it a plain `def`, which runs on a thread"
         )
 
-    def _repaired(self, args: Any, failing: FailingPaths) -> Any:
+    def _repaired(self, args: Any, failing: FailingPlaces) -> Any:
         found = repaired(self.plan.entry, args, failing, self.plan.repair_level)
         if found is None:
             return None

@@ -17,6 +17,11 @@ from ethos_registry._table.admission import is_available, refusal_under
 from ethos_registry._table.entry import Entry
 from ethos_registry.capabilities import _resolver
 from ethos_registry.execution import _arguments, _refusals
+from ethos_registry.execution._arguments import (
+    BadArgumentsError,
+    parse_json_arguments,
+    repaired,
+)
 from ethos_registry.execution._call import BackendContext, Batch, Call, CallPlan
 from ethos_registry.execution._finish import finish
 from ethos_registry.execution._options import matching
@@ -32,7 +37,7 @@ from ethos_registry.execution._run_tool import (
 )
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.reduction._finish import untouched_chars
-from ethos_registry.types._call import RepairLevel
+from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import REGISTRY_DEFAULT
@@ -92,11 +97,75 @@ def _unavailability(
 def arguments(call: Call) -> ToolResult | None:
     """JSON text becomes a value, and none `{}`; a strict tool's must match its schema."""
     try:
-        return _arguments.validated_arguments(call)
+        return _validated_arguments(call)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # an object of the host's own class
         return _refusals.arguments_failed(_refusals.exception_text(error))
+
+
+def _validated_arguments(call: Call) -> ToolError | None:
+    """Parse the arguments of a call, give them the tool's names, and validate them if it asks.
+
+    Sets `call.args`; also `call.repairs` if only repairs made them valid. Returns the error about
+    what the model sent. A function binds them again when it runs, and reports then.
+    """
+    entry, level = call.plan.entry, call.plan.repair_level
+    check, binding = entry.argument_check, entry.binding
+    if check is None and binding is None:
+        level = "off"  # nothing would validate what was read
+    args = call.args
+    problem: ToolError | None = None
+    repairs: tuple[Repair, ...] = ()
+    if args is None:
+        args = {}
+    elif isinstance(args, str):
+        args, problem, repairs = _read(entry, str.__str__(args), level)
+        if problem is not None and not repairs:
+            return problem
+    if entry.sent_arguments is not None:
+        try:
+            args = entry.sent_arguments.restored(args)
+        except ValueError as error:
+            return problem or _refusals.bad_arguments(str(error))
+    call.args = args
+    if check is not None:
+        wrong, failing = check.problems(args), check.failing
+        if wrong is None:
+            call.repairs = repairs
+            return None
+        problem = problem or wrong
+    elif binding is not None and (repairs or call.plan.binds_early):
+        failing = binding.failing
+    else:
+        return None
+    found = repaired(entry, args, failing, level)
+    if found is None:
+        return problem
+    call.args, call.repairs = found[0], repairs + found[1]
+    return None
+
+
+def _read(
+    entry: Entry, text: str, level: RepairLevel
+) -> tuple[Any, ToolError | None, tuple[Repair, ...]]:
+    """The value of text, the error about text that had to be repaired, and the repairs."""
+    problem: ToolError | None = None
+    repairs: list[Repair] = []
+    try:
+        value = parse_json_arguments(text)
+    except BadArgumentsError as error:
+        problem = _refusals.bad_arguments(str(error))
+        found = None if level == "off" else entry.repair.text(text, level)
+        if found is None:
+            return None, problem, ()
+        value, repairs = found
+    if type(value) is str and level != "off":
+        whole = entry.repair.whole(value)
+        if whole is not None:
+            problem = problem or _refusals.bad_arguments(whole[1])
+            value, repairs = whole[0], [*repairs, Repair("", "json_text")]
+    return value, problem, tuple(repairs)
 
 
 def backends(call: Call) -> ToolResult | None:

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple, cast
 from ethos_registry import _core
 from ethos_registry._table.entry import ArgumentCheck, Entry, SealedDefinition, make_entry
 from ethos_registry._table.entry_table import mcp_identity
+from ethos_registry.execution._arguments import parse_json_arguments
 from ethos_registry.providers._sent_arguments import sent_arguments
 from ethos_registry.schema._binding import AsyncFunctionCall, FunctionCall
 from ethos_registry.schema._compatibility import check_compatibility
 from ethos_registry.schema._function_tool import FunctionTool
+from ethos_registry.schema._repair import ArgumentRepair
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
@@ -121,10 +123,14 @@ def checked_entry(
         argument_check=_argument_check(tool, validates_arguments=validates_arguments),
         binding=execute if isinstance(execute, FunctionCall | AsyncFunctionCall) else None,
         sent_arguments=sent_arguments(tool.schema, strict=tool.strict),
+        repair=_REPAIR,
     )
     if not entry.declares_capabilities:
         return entry
     return entry._replace(capabilities=immutable_capabilities(entry.capabilities))
+
+
+_REPAIR = ArgumentRepair(parse_json_arguments)
 
 
 def _argument_check(tool: Tool, *, validates_arguments: bool) -> ArgumentValidator | None:

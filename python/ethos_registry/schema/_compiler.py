@@ -101,7 +101,7 @@ _PLAIN_TYPES = frozenset(ALL_TYPES) - {"null"} | {"integer"}
 class _Keywords(NamedTuple):
     """What becomes of the plain keywords under a dialect."""
 
-    kept: frozenset[str]
+    unchanged: frozenset[str]
     dropped: frozenset[str]
     described: frozenset[str]
 
@@ -110,8 +110,10 @@ class _Keywords(NamedTuple):
 def _keywords(dialect: Dialect, *, is_root: bool) -> _Keywords:
     known = dialect.root_keywords if is_root and dialect.root_keywords else dialect.keywords
     plain = _PLAIN if dialect.max_items_sum is None else _PLAIN - {"maxItems"}
-    kept = (plain if known is None else plain & known) - dialect.without
-    return _Keywords(kept, (plain & UNSAID) - kept, plain - UNSAID - kept - _STRUCTURE)
+    unchanged = (plain if known is None else plain & known) - dialect.without
+    return _Keywords(
+        unchanged, (plain & UNSAID) - unchanged, plain - UNSAID - unchanged - _STRUCTURE
+    )
 
 
 class _NotPlainError(Exception):
@@ -146,10 +148,10 @@ class _PlainForm:
             words = _keywords(dialect, is_root=False)
         notes: dict[str, Any] = {}
         changed: dict[str, Any] | None = None
-        if not words.kept.issuperset(schema):
+        if not words.unchanged.issuperset(schema):
             changed = dict(schema)
             for keyword, value in schema.items():
-                if keyword in words.kept:
+                if keyword in words.unchanged:
                     continue
                 if keyword == "additionalProperties":
                     if type(value) is not bool:
@@ -162,7 +164,7 @@ class _PlainForm:
                     raise _NotPlainError
                 del changed[keyword]
         self._check(schema, kind, dialect)
-        if "format" in schema and "format" in words.kept:
+        if "format" in schema and "format" in words.unchanged:
             changed = self._format(schema, changed, notes, dialect)
         if notes:
             assert changed is not None
@@ -451,7 +453,7 @@ class _Compiler(LimitPass):
 
 
 _WHOLE = Dialect("whole")
-"""What is kept inside `items` where a provider keeps all of it."""
+"""The rules inside `items` where a provider takes all of it."""
 
 
 def values_of(schema: Any, keyword: str) -> Iterator[Any]:

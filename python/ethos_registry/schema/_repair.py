@@ -10,15 +10,22 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ethos_registry.schema._compilation import in_place
 from ethos_registry.schema._conjunction import types_of
-from ethos_registry.schema._problems import path_text
+from ethos_registry.schema._problems import path_text, wrong_root
 from ethos_registry.types._call import Repair, RepairKind, RepairLevel
 from ethos_registry.types._json_values import MAX_DEPTH
 
-__all__ = ["FailingPaths", "Parse", "repaired_arguments", "repaired_text", "repaired_whole"]
+__all__ = [
+    "ArgumentRepair",
+    "FailingPaths",
+    "Parse",
+    "repaired_arguments",
+    "repaired_text",
+    "repaired_whole",
+]
 
 Path: TypeAlias = tuple[int | str, ...]
 FailingPaths: TypeAlias = Callable[[Any], Sequence[Path]]
@@ -318,3 +325,30 @@ def _matches(pattern: str, name: str) -> bool:
         return re.search(pattern, name) is not None
     except re.error:
         return False
+
+
+class ArgumentRepair(NamedTuple):
+    """The repairs as an entry of a registry has them, for the steps of a call."""
+
+    parse: Parse
+    """Strict JSON text to a value."""
+
+    def text(self, text: str, level: RepairLevel) -> tuple[Any, list[Repair]] | None:
+        """The value of text that is not JSON; see `repaired_text`."""
+        return repaired_text(text, self.parse, level)
+
+    def whole(self, text: str) -> tuple[dict[str, Any], str] | None:
+        """The object that text is the JSON text of, and the message about text as arguments."""
+        found = repaired_whole(text, self.parse)
+        return None if found is None else (found, wrong_root(text))
+
+    def values(
+        self,
+        args: Any,
+        schema: Mapping[str, Any],
+        failing: FailingPaths,
+        level: RepairLevel,
+        restore: Callable[[Any], Any] | None,
+    ) -> tuple[Any, list[Repair]] | None:
+        """Arguments that do not fail; see `repaired_arguments`."""
+        return repaired_arguments(args, schema, failing, self.parse, level, restore)
