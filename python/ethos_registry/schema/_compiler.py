@@ -176,13 +176,14 @@ class _PlainForm:
     def _check(self, schema: dict[str, Any], kind: str, dialect: Dialect) -> None:
         """Raise for what the passes would change."""
         if kind == "object":
-            properties, required = schema.get("properties"), schema.get("required", [])
+            properties, required = schema.get("properties"), schema.get("required", ())
             if properties is None:
                 if dialect.object_needs_properties or schema.keys() - {"type", "description"}:
                     raise _NotPlainError
             elif (
                 not isinstance(properties, dict)
-                or not isinstance(required, list)
+                or required == []
+                or not isinstance(required, list | tuple)
                 or not all(name in properties for name in required)
                 or schema.get("additionalProperties") == {}
             ):
