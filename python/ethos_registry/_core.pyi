@@ -488,7 +488,7 @@ class UsageCounts:
     together as `(other unknown names)`.
     """
     def __new__(cls, /, *, max_cells: int = 100000, max_unknown_names: int = 1000) -> UsageCounts: ...
-    def add(self, /, agent: str, owner: str, tool: str, outcome: str, started_at_seconds: float, duration_seconds: float | None = None, chars: tuple[int, int, int] = ..., cost_usd: float = 0.0) -> None:
+    def add(self, /, agent: str, owner: str, tool: str, outcome: str, started_at_seconds: float, duration_seconds: float | None = None, chars: tuple[int, int, int] = ..., cost_usd: float = 0.0, is_repaired: bool = False) -> None:
         """
         Counts one call; without `duration_seconds` it never reached the implementation.
         """
@@ -520,7 +520,7 @@ class UsageCounts:
         What was counted since the last `take`: `(day, agent, owner, tool, outcome, bucket, sums)`.
 
         `bucket` is -1 for calls that never reached the implementation. `sums` are calls, characters
-        raw, reduced and sent, nano-dollars, microseconds.
+        raw, reduced and sent, nano-dollars, microseconds, and calls with repaired arguments.
         """
 
 def as_displayed(text: str) -> str:

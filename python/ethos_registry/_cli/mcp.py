@@ -8,7 +8,8 @@ import json
 import json as json_module
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar
 
@@ -30,8 +31,10 @@ from ethos_registry._cli.console import (
 )
 from ethos_registry._cli.listing import RenderedCost, prompt_cost
 from ethos_registry._cli.options import AsJson, positive_number
+from ethos_registry._cli.prefix import note_lines
 from ethos_registry.capabilities import containment
 from ethos_registry.mcp import McpBridge, McpPins, McpProblem, McpServerStatus, PinDifference
+from ethos_registry.providers import SchemaNote
 
 __all__ = ["RenderedServers", "ServersReport", "difference_lines", "mcp_app", "servers_report"]
 
@@ -52,10 +55,12 @@ class ServersReport(TypedDict):
 
     servers: list[dict[str, Any]]
     problems: list[dict[str, Any]]
+    schemas: list[dict[str, Any]]
+    """What providers are sent of the tools in other words, or not at all."""
     containment: str
 
 
-def servers_report(bridge: McpBridge) -> ServersReport:
+def servers_report(bridge: McpBridge, notes: Iterable[SchemaNote] = ()) -> ServersReport:
     """The report about a bridge that is connected."""
     statuses = bridge.servers
     problems = bridge.problems
@@ -81,6 +86,7 @@ def servers_report(bridge: McpBridge) -> ServersReport:
             }
             for problem in problems
         ],
+        "schemas": [asdict(note) for note in notes],
         "containment": containment(),
     }
 
@@ -137,6 +143,8 @@ class RenderedServers:
             )
             yield Text(visible(f"{place}: {problem['message']}"))
             yield Text(f"  {problem['way_out']}")
+        for line in note_lines(SchemaNote(**note) for note in self.report["schemas"]):
+            yield Text(line)
         for server in self.report["servers"]:
             if server["stderr_tail"]:
                 yield Text(f"standard error of {visible(server['name'])}:")
@@ -330,22 +338,39 @@ def call(
 
 @mcp_app.command(short_help="Explain what is wrong with the servers.")
 def doctor(
-    config: Config = None, pins: PinsFile = None, timeout: Seconds = 15, json: AsJson = False
+    config: Config = None,
+    pins: PinsFile = None,
+    timeout: Seconds = 15,
+    provider: Annotated[
+        str | None,
+        typer.Option(
+            "--provider",
+            metavar="NAME",
+            help="Show what this provider is sent of each schema. Default: the tools that a "
+            "provider is not sent.",
+        ),
+    ] = None,
+    json: AsJson = False,
 ) -> None:
     """Connect each server and explain what is wrong; exit code 1 if something is."""
     path = _found(config)
     bridge = _bridge(path, timeout, McpPins.load(_pins_path(path, pins), must_exist=False))
 
     async def use(bridge: McpBridge) -> Any:
-        bridge.attach(ToolRegistry())
-        return servers_report(bridge)
+        registry = ToolRegistry()
+        bridge.attach(registry)
+        view = registry.view(Personality("mcp", mcp_servers=list(bridge.servers)))
+        notes = view.check_schemas(provider)
+        if provider is None:
+            notes = [note for note in notes if note.kind == "left_out"]
+        return servers_report(bridge, notes)
 
     report = _with_bridge(bridge, use)
     if json:
         write_json(report)
     else:
         write_rendered(RenderedServers(report))
-    if report["problems"]:
+    if report["problems"] or any(note["kind"] == "left_out" for note in report["schemas"]):
         raise typer.Exit(FAILED)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from ethos_registry._table.entry import Entry
-from ethos_registry.registry._explain import nearest_name
+from ethos_registry.execution._refusals import nearest_name
 from ethos_registry.types import _checks
 from ethos_registry.types._checks import check_takes, is_async_callable
 from ethos_registry.types._errors import ConfigError

@@ -274,7 +274,9 @@ def pending_result(call: Any, pending: Pending, place: str) -> PendingResult:
         raise BadResultError(
             "the call needs approval, and its arguments are not JSON values"
         ) from None
-    waiting = PendingApproval(token, pending.reason, call.tool_call_id, name, call.args, expires)
+    waiting = PendingApproval(
+        token, pending.reason, call.tool_call_id, name, call.args, expires, call.repairs
+    )
     reason = _redacted(pending.reason, call.plan.redact)
     return PendingResult(_refusals.pending(name, reason, waiting))
 

@@ -32,7 +32,7 @@ from ethos_registry.execution._threads import TaskStarter, is_stack_deep, task_s
 from ethos_registry.providers._wire_format import EchoingId
 from ethos_registry.reduction._finish import Finished
 from ethos_registry.reduction._redaction import redacted_text
-from ethos_registry.types._call import CallResult, ToolCall
+from ethos_registry.types._call import CallResult, Repair, ToolCall
 from ethos_registry.types._content import NO_CONTENT
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -548,6 +548,7 @@ class Runner:
         answer.sent_chars = sent_chars
         answer.truncated_from = truncated_from
         answer.exception = call.exception
+        answer.repairs = call.repairs
         if call.exception is not None:
             del call.exception  # a frame of its traceback holds the call
         answer.duration_seconds = 0.0 if started is None else monotonic() - started
@@ -760,7 +761,8 @@ class Session:
             if plan is None:
                 if code < 0:
                     name = str.__str__(name)
-                    self._refuse(index, tool_call_id, name, verdict_answer(name, code), args=args)
+                    refusal = verdict_answer(name, code, batch)
+                    self._refuse(index, tool_call_id, name, refusal, args=args)
                     continue
                 plan = plans[code] = call_plan(batch, batch.admission.entry(code))
             call: Call = _new_call(Call)
@@ -773,7 +775,9 @@ class Session:
             for check in plan.parsed_checks if type(args) is dict else plan.checks:
                 answer = check(call)
                 if answer is not None:
-                    self._refuse(index, tool_call_id, plan.name, answer, plan, call.args)
+                    self._refuse(
+                        index, tool_call_id, plan.name, answer, plan, call.args, call.repairs
+                    )
                     break
             else:
                 if is_late:
@@ -805,6 +809,7 @@ class Session:
         result: ToolResult,
         plan: CallPlan | None = None,
         args: Any = None,
+        repairs: tuple[Repair, ...] = (),
     ) -> None:
         """Answer a call whose tool is not started."""
         if plan is not None and plan.redact is not None:  # it may repeat an argument
@@ -817,6 +822,7 @@ class Session:
             raw_chars=chars,
             reduced_chars=chars,
             sent_chars=chars,
+            repairs=repairs,
         )
         self._results.put(index, answer)
         if self._report is not None:

@@ -14,7 +14,7 @@ from ethos_registry._table.entry import Entry
 from ethos_registry.execution._approvals import ResumedCall
 from ethos_registry.execution._blocking import watched
 from ethos_registry.types import _checks
-from ethos_registry.types._call import CallResult, Pending
+from ethos_registry.types._call import CallResult, Pending, Repair
 from ethos_registry.types._checks import check_callback, check_takes
 from ethos_registry.types._content import Attachment
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
@@ -111,6 +111,12 @@ class Invocation:
         self.is_approved = False
         """Whether this filter answered `Pending` before, and the call was approved since."""
         self._clock = clock
+
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What was repaired in the arguments, because the model sent others."""
+        found: tuple[Repair, ...] = getattr(self._clock, "repairs", ())
+        return found
 
     def __repr__(self) -> str:
         return f"Invocation({self.tool_name!r}, {_checks.brief(self.args)})"

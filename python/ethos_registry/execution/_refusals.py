@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import CoroutineType, MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -52,6 +53,7 @@ __all__ = [
     "log_exception",
     "log_line",
     "log_raised",
+    "nearest_name",
     "no_backend",
     "no_backends",
     "no_thread",
@@ -168,9 +170,33 @@ def _not_available(error: str, reason: ErrorReason) -> ToolError:
     return ToolError(error, "not_available", reason)
 
 
-def unknown_tool(name: str) -> ToolError:
-    """No tool has this name."""
-    return _not_available(f"Unknown tool: {bounded_name(name)}", "unknown")
+NAMES_COMPARED = 5_000
+"""How many names are compared for a suggestion: a few tenths of a second."""
+_COMPARED_CHARS = 64
+
+
+def nearest_name(name: str, known: Sequence[str]) -> str | None:
+    """The registered name that this one is most likely a typo of, if any."""
+    import difflib
+
+    folded = {each.casefold(): each for each in reversed(known[:NAMES_COMPARED])}
+    found = difflib.get_close_matches(name[:_COMPARED_CHARS].casefold(), folded, n=1, cutoff=0.75)
+    return folded[found[0]] if found else None
+
+
+def unknown_tool(name: str, permitted: Sequence[str] = ()) -> ToolError:
+    """No tool has this name; the nearest of those that are permitted is named.
+
+    A call is never redirected to it, since what is in front of a name or behind it opens no gate.
+    """
+    bare = _DECORATION.sub("", name[:_COMPARED_CHARS])
+    nearest = bare if bare in permitted else nearest_name(bare, permitted)
+    meant = "" if nearest is None else f" (did you mean {nearest}?)"
+    return _not_available(f"Unknown tool: {bounded_name(name)}{meant}", "unknown")
+
+
+_DECORATION = re.compile(r"^(?:functions|default_api|tools?)[.:/]|<\|.*", re.DOTALL)
+"""What some models write around the name of a tool."""
 
 
 def not_permitted(name: str, verdict: int) -> ToolError:

@@ -404,7 +404,11 @@ class Connection:
         """One connection, from its start to its loss."""
         from mcp.client.client import Client
 
-        from ethos_registry.mcp._sdk_calls import raise_if_lost, send_call
+        from ethos_registry.mcp._sdk_calls import (
+            raise_if_lost,
+            read_unknown_blocks,
+            send_call,
+        )
 
         self._send_call = send_call
         self._raise_if_lost = raise_if_lost
@@ -422,6 +426,7 @@ class Connection:
             async with asyncio.timeout(self.server.connect_timeout_seconds) as limit:
                 self._limit = limit
                 async with client:
+                    read_unknown_blocks(client)
                     if isinstance(transport, StdioTransport):
                         transport.is_initialized = True
                     listing = await list_tools(client)

@@ -34,7 +34,14 @@ from ethos_registry.registry._frozen import FrozenToolRegistry
 from ethos_registry.registry._reader import RegistryReader
 from ethos_registry.registry._view import View
 from ethos_registry.types._call import CallResult, ToolCall
-from ethos_registry.types._content import Audio, ContentBlock, Document, Image
+from ethos_registry.types._content import (
+    Audio,
+    ContentBlock,
+    Document,
+    Image,
+    Link,
+    block_of_signature,
+)
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
 from ethos_registry.types._policy import Personality, ToolCapabilities
 from ethos_registry.types._ports import ArtifactStore
@@ -106,17 +113,24 @@ def _meta(result: CallResult) -> dict[str, Any]:
 
 
 def _block(block: ContentBlock, call_id: str, position: int) -> dict[str, Any]:
+    if isinstance(block, Link):
+        return {"type": "resource_link", "uri": block.url, "name": block.title or block.url}
+    known = block_of_signature(block)
+    if known is None and not isinstance(block, Document):
+        return {
+            "type": "text",
+            "text": f"[not sent: {block.describe()}; its bytes are no {block.kind}]",
+        }
+    block = known or block
     if isinstance(block, Image | Audio):
         return {"type": block.kind, "data": block.base64_text, "mimeType": block.media_type}
-    if isinstance(block, Document):
-        # A resource needs an address; this one cannot be read again.
-        name = quote(block.name or f"document-{position + 1}", safe="")
-        resource = {
-            "uri": f"ethos-registry://calls/{quote(call_id, safe='')}/{name}",
-            "mimeType": block.media_type,
-        }
-        return {"type": "resource", "resource": resource | _document_data(block)}
-    return {"type": "resource_link", "uri": block.url, "name": block.title or block.url}
+    # A resource needs an address; this one cannot be read again.
+    name = quote(block.name or f"document-{position + 1}", safe="")
+    resource = {
+        "uri": f"ethos-registry://calls/{quote(call_id, safe='')}/{name}",
+        "mimeType": block.media_type,
+    }
+    return {"type": "resource", "resource": resource | _document_data(block)}
 
 
 def _document_data(document: Document) -> dict[str, str]:

@@ -7,7 +7,7 @@ import binascii
 import contextlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image, Link
@@ -27,6 +27,7 @@ __all__ = [
     "from_mcp_result",
     "not_started",
     "one_line",
+    "readable_blocks",
     "session_ended",
     "was_lost",
 ]
@@ -109,10 +110,17 @@ def cleaned_schema(schema: Any, depth: int = 0) -> Any:
 MAX_RESULT_CHARS = 16 * 1024 * 1024
 """Text of one result beyond that is dropped before anything is joined."""
 _MAX_BLOCKS = 1000
+MAX_REPORT_CHARS = 16_000
+"""Of one block that is meant for the user alone."""
 
 
-def from_mcp_result(answer: CallToolResult) -> ToolResult:
-    """Text joined by blank lines; each other block as a line of text, and as a content block."""
+def from_mcp_result(
+    answer: CallToolResult, report: Callable[[str], object] | None = None
+) -> ToolResult:
+    """Text joined by blank lines; each other block as a line of text, and as a content block.
+
+    What the server marks as meant for the user alone goes to `report`, not into the result.
+    """
     parts: list[str] = []
     content: list[ContentBlock] = []
     size = 0
@@ -120,6 +128,10 @@ def from_mcp_result(answer: CallToolResult) -> ToolResult:
         if position >= _MAX_BLOCKS:
             parts.append(f"[{len(answer.content) - position} more blocks were dropped]")
             break
+        if _is_for_user_alone(block):
+            if report is not None:
+                report(_text_of(block, [])[:MAX_REPORT_CHARS])
+            continue
         text = _text_of(block, content)
         if size + len(text) > MAX_RESULT_CHARS:
             parts.append(
@@ -141,6 +153,32 @@ def from_mcp_result(answer: CallToolResult) -> ToolResult:
             error, "execution_failed", None, structured, None, NO_EXTRA, tuple(content)
         )
     return ToolOk(text, structured, None, NO_EXTRA, tuple(content))
+
+
+def _is_for_user_alone(block: Any) -> bool:
+    audience = getattr(getattr(block, "annotations", None), "audience", None) or ()
+    return bool(audience) and "assistant" not in audience
+
+
+def readable_blocks(answer: Any, is_readable: Callable[[Any], bool]) -> Any:
+    """The answer to a call, as JSON, with a line of text in place of each unreadable block.
+
+    The SDK refuses the whole result of a call, which has run, for one block that it does not know.
+    """
+    blocks = answer.get("content") if isinstance(answer, dict) else None
+    if not isinstance(blocks, list) or all(map(is_readable, blocks)):
+        return answer
+    return answer | {
+        "content": [block if is_readable(block) else _unreadable(block) for block in blocks]
+    }
+
+
+def _unreadable(block: Any) -> dict[str, str]:
+    kind = block.get("type") if isinstance(block, dict) else type(block).__name__
+    return {
+        "type": "text",
+        "text": f"[a block of type {one_line(str(kind), 100)} was not readable]",
+    }
 
 
 def _text_of(block: Any, content: list[ContentBlock]) -> str:

@@ -10,19 +10,33 @@ from typing import Any
 import anyio
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, REQUEST_TIMEOUT
-from pydantic import ValidationError
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    REQUEST_TIMEOUT,
+    ContentBlock,
+)
+from pydantic import TypeAdapter, ValidationError
 
 from ethos_registry.mcp._results import (
     ConnectionLostError,
     SessionEndedError,
     from_mcp_result,
     one_line,
+    readable_blocks,
 )
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ToolError, ToolResult
 
-__all__ = ["invalid_result", "is_answer", "is_timeout", "raise_if_lost", "send_call"]
+__all__ = [
+    "invalid_result",
+    "is_answer",
+    "is_timeout",
+    "raise_if_lost",
+    "read_unknown_blocks",
+    "send_call",
+]
 
 
 # What an error of the SDK's client means: it uses few codes, which servers use too.
@@ -111,7 +125,30 @@ async def send_call(
         raise ConnectionLostError from None
     except (RuntimeError, ValidationError) as error:
         return ToolError(invalid_result(error))
-    return from_mcp_result(answer)
+    return from_mcp_result(answer, lambda text: context.report(text, audience="user"))
+
+
+def read_unknown_blocks(client: Client) -> None:
+    """Let the client take results that hold blocks which its SDK does not know."""
+    dispatcher = client.session._dispatcher
+    send = dispatcher.send_raw_request
+
+    async def send_raw_request(method: str, *args: Any, **options: Any) -> Any:
+        answer = await send(method, *args, **options)
+        return readable_blocks(answer, _is_readable) if method == "tools/call" else answer
+
+    dispatcher.send_raw_request = send_raw_request  # type: ignore[method-assign]
+
+
+_BLOCK: TypeAdapter[Any] = TypeAdapter(ContentBlock)
+
+
+def _is_readable(block: Any) -> bool:
+    try:
+        _BLOCK.validate_python(block, by_name=False)
+    except ValidationError:
+        return False
+    return True
 
 
 def invalid_result(error: RuntimeError | ValidationError) -> str:

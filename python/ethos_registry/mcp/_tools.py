@@ -57,8 +57,8 @@ class BridgedTool:
     __slots__ = (
         "_connection",
         "_may_resend",
-        "_validator",
         "annotations",
+        "argument_check",
         "definition",
         "is_hidden",
         "name",
@@ -98,7 +98,9 @@ class BridgedTool:
             idempotent=is_trusted,
             is_available=_never if is_hidden else None,
         )
-        self._validator = argument_validator(self.name, self.tool.schema)
+        validator = argument_validator(self.name, self.tool.schema)
+        self.argument_check = None if refusal is not None else validator
+        """Validates the arguments of a call before it is sent; read at registration."""
 
     @property
     def root_compositions(self) -> list[str]:
@@ -123,9 +125,6 @@ class BridgedTool:
         """Run one call."""
         if self.refusal is not None:
             return not_started(self.name, self.refusal)
-        problem = self._validator.problems(args)
-        if problem is not None:
-            return problem
         return await self._connection.call(
             self.name, self.definition.name, args, context, self._may_resend
         )

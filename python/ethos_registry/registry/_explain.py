@@ -15,6 +15,7 @@ from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.capabilities._files import places_that_run_later
 from ethos_registry.capabilities._resolver import CapabilityBackends, covers_host, uncovered_paths
 from ethos_registry.execution._options import InvocationFilter
+from ethos_registry.execution._refusals import nearest_name
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.reduction._reducers import BUILT_IN_REDUCER_NAMES
 from ethos_registry.registry._definitions import unmatched_names
@@ -37,7 +38,6 @@ __all__ = [
     "capability_findings",
     "checked_policy",
     "explain_tool",
-    "nearest_name",
     "refuse_unmatched",
     "refuse_unmatched_filters",
     "report_unmatched_reducers",
@@ -122,10 +122,6 @@ def _of_tool(
 
 
 _logger = logging.getLogger("ethos_registry")
-
-NAMES_COMPARED = 5_000
-"""How many names are compared for a suggestion: a few tenths of a second."""
-MAX_NAME_CHARS = 64
 
 Verdict: TypeAlias = Literal[
     "visible",
@@ -225,15 +221,6 @@ def _refusal(name: str, personality: Personality, outcome: Verdict, admission: A
         f"`{name}` belongs to MCP server {entry.mcp_server!r}, "
         f"which is not in `mcp_servers` of `{personality.id}`"
     )
-
-
-def nearest_name(name: str, known: Sequence[str]) -> str | None:
-    """The registered name that this one is most likely a typo of, if any."""
-    import difflib
-
-    folded = {each.casefold(): each for each in reversed(known[:NAMES_COMPARED])}
-    found = difflib.get_close_matches(name[:MAX_NAME_CHARS].casefold(), folded, n=1, cutoff=0.75)
-    return folded[found[0]] if found else None
 
 
 def unbound_tools(personality: Personality, admission: Admission) -> list[str]:

@@ -321,4 +321,5 @@ def _sent_settings(runtime: Runtime) -> dict[str, Any]:
         "max_concurrency": runtime.max_concurrency,
         "approvals": runtime.approvals,
         "reduction": runtime.reduction,
+        "repair_arguments": runtime.repair_arguments,
     }

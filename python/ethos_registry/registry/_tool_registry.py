@@ -34,6 +34,7 @@ from ethos_registry.registry._settings import DEFAULT_TIMEOUT_SECONDS, RunOption
 from ethos_registry.schema._function_tool import FunctionTool
 from ethos_registry.schema._function_tool import tool as make_tool
 from ethos_registry.types import _checks
+from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import ToolCapabilities, ToolFilterOpts
 from ethos_registry.types._ports import TurnScope
@@ -131,6 +132,7 @@ class RegistryWriter(RegistryReader):
         max_concurrency: int | None = ...,
         calls_per_second: float | None = ...,
         reduction: ReductionPolicy | None = ...,
+        repair_arguments: RepairLevel | None = ...,
     ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
     @overload
@@ -226,14 +228,15 @@ class ToolRegistry(RegistryWriter):
     Thread-safe. `reducer_registry` shortens results (`default_reducers()` has the built-in
     reducers; without it nothing is reduced). `default_timeout_seconds` is the timeout of tools that
     set none, `None` for no timeout. With `validate_arguments` the arguments of every tool are
-    validated against its schema without coercion, as those of `strict` tools always are.
+    validated against its schema, as those of `strict` tools always are.
 
     Further settings: `observers` receive what happened to each call (see `Observer`); at most
     `max_threads` plain functions run at once (default: the threads that all registries share, at
     most 1,024); a function that gets no thread within `thread_wait_seconds` (5) is answered
     `not_available`; a call that was stopped is abandoned after `abandon_after_seconds` (2);
     `filters` run around every call, outside those of its batch; `max_concurrency` bounds the calls
-    of all batches that run at once on one event loop.
+    of all batches that run at once on one event loop; `repair_arguments` (`"safe"`) reads wrong
+    arguments that have one reading, such as `"5"` for a whole number, after validation failed.
 
     >>> registry = ToolRegistry()
     >>> @registry.tool

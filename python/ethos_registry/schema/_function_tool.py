@@ -12,6 +12,7 @@ from ethos_registry.schema._arguments import Arguments
 from ethos_registry.schema._binding import function_call
 from ethos_registry.schema._parameters import innermost, read_docstring
 from ethos_registry.types import _checks
+from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import ToolCapabilities
 from ethos_registry.types._reducer import ReductionPolicy
@@ -144,6 +145,7 @@ def tool(
     max_concurrency: int | None = None,
     calls_per_second: float | None = None,
     reduction: ReductionPolicy | None = None,
+    repair_arguments: RepairLevel | None = None,
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
 

@@ -6,7 +6,7 @@ from ethos_registry._lazy import lazy
 
 if TYPE_CHECKING:
     from ethos_registry.types._abort import AbortController, AbortSignal
-    from ethos_registry.types._call import MalformedCall
+    from ethos_registry.types._call import MalformedCall, Repair, RepairKind, RepairLevel
     from ethos_registry.types._content import Attachment, Audio, ContentBlock, Document, Image, Link
     from ethos_registry.types._context import (
         DEFAULT_BUDGET_CHARS,
@@ -36,6 +36,9 @@ __all__ = [
     "Link",
     "MalformedCall",
     "ReadMtime",
+    "Repair",
+    "RepairKind",
+    "RepairLevel",
     "Retry",
     "ToolProgressEvent",
     "call_checksum",
@@ -48,7 +51,7 @@ if not TYPE_CHECKING:
         __name__,
         {
             "types._abort": "AbortController AbortSignal",
-            "types._call": "MalformedCall",
+            "types._call": "MalformedCall Repair RepairKind RepairLevel",
             "types._content": "Attachment Audio ContentBlock Document Image Link",
             "types._context": "Audience DEFAULT_BUDGET_CHARS ReadMtime ToolProgressEvent",
             "types._extras": "installed_extras",

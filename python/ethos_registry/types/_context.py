@@ -362,6 +362,10 @@ class ToolContext:
         """Emit one progress event; the registry fills in the tool's name."""
         self._emit(ToolProgressEvent(message, percent=percent, audience=audience))
 
+    def _repaired(self, args: Any, failing: Callable[[Any], Any]) -> Any:
+        """The arguments of a call that does not bind, repaired; `None` outside a registry."""
+        return None
+
     def replace(self, **changes: Unpack[ContextChanges]) -> ToolContext:
         """A context with some fields changed.
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypedDict, Unp
 
 from ethos_registry import _core
 from ethos_registry.types import _checks
+from ethos_registry.types._call import RepairLevel, checked_repair_level
 from ethos_registry.types._checks import check_callback, check_takes, is_async_callable
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -173,6 +174,7 @@ class ToolOptions(TypedDict, total=False):
     retry: Retry | None
     max_concurrency: int | None
     calls_per_second: float | None
+    repair_arguments: RepairLevel | None
     strict: bool
 
 
@@ -206,6 +208,7 @@ class ToolChanges(TypedDict, total=False):
     retry: Retry | None
     max_concurrency: int | None
     calls_per_second: float | None
+    repair_arguments: RepairLevel | None
     strict: bool
 
 
@@ -259,6 +262,7 @@ class Tool:
         "on_collision",
         "output_is_untrusted",
         "reduction",
+        "repair_arguments",
         "retry",
         "schema",
         "strict",
@@ -286,6 +290,7 @@ class Tool:
         "reduction",
         "max_concurrency",
         "calls_per_second",
+        "repair_arguments",
     )
 
     name: str
@@ -327,6 +332,8 @@ class Tool:
     Waiting does not count as the tool's time."""
     calls_per_second: float | None
     """How many of its calls start in a second; others wait in order. Default: no limit."""
+    repair_arguments: RepairLevel | None
+    """Which wrong arguments are repaired. Default: as the registry does; never for `strict`."""
     _has_default_dispatch: bool
     definition: Mapping[str, Any]
     """`{name, description, parameters}`, read-only, as the model sees it."""
@@ -356,6 +363,7 @@ class Tool:
         reduction: ReductionPolicy | None = None,
         max_concurrency: int | None = None,
         calls_per_second: float | None = None,
+        repair_arguments: RepairLevel | None = None,
     ) -> None:
         values: dict[str, Any] = {"name": _checked_name(name), "execute": execute}
         try:
@@ -396,6 +404,7 @@ class Tool:
                 )
             )
             values["calls_per_second"] = _checked_rate(calls_per_second)
+            values["repair_arguments"] = _checked_repair(repair_arguments, strict=strict)
             check_takes(execute, "execute", "args", "context")
             values["is_available"] = _checked_probe(is_available)
         except ConfigError as error:
@@ -512,6 +521,17 @@ def _checked_retry(retry: object, *, idempotent: bool) -> Retry | None:
             context={"field": "retry", "value": retry},
         )
     return retry
+
+
+def _checked_repair(level: RepairLevel | None, *, strict: bool) -> RepairLevel | None:
+    if level is None:
+        return None
+    if checked_repair_level(level) != "off" and strict:
+        raise ConfigError(
+            f"`repair_arguments={level!r}` contradicts `strict`, whose arguments are taken as they "
+            "are; leave one out"
+        )
+    return level
 
 
 def _checked_rate(calls_per_second: float | None) -> float | None:

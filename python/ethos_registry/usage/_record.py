@@ -164,6 +164,8 @@ class Totals(NamedTuple):
     sent_chars: int
     cost_nano_usd: int
     microseconds: int
+    repaired: int = 0
+    """Calls whose arguments were repaired."""
 
     def plus(self, other: Totals) -> Totals:
         """Both together."""
@@ -263,11 +265,14 @@ class Counts:
         duration_seconds: float = 0.0,
         chars: tuple[int, int, int] = (0, 0, 0),
         cost_usd: float | None = None,
+        is_repaired: bool = False,
     ) -> None:
         """Count one call; `chars` are those as returned, after the reducer, and as sent."""
         duration = None if is_refusal(outcome) else duration_seconds
         cost = cost_usd or 0.0
-        self._native.add(agent, owner, tool, outcome, started_at_seconds, duration, chars, cost)
+        self._native.add(
+            agent, owner, tool, outcome, started_at_seconds, duration, chars, cost, is_repaired
+        )
 
     def add_batch(self, calls: Sequence[FinishedCall]) -> None:
         """Count the calls of a batch."""
@@ -293,6 +298,7 @@ class Counts:
                 duration_seconds=answer.duration_seconds,
                 chars=(answer.raw_chars, answer.reduced_chars, answer.sent_chars),
                 cost_usd=answer.result.cost_usd,
+                is_repaired=bool(answer.repairs),
             )
 
     def take(self) -> CountedCalls:

@@ -134,6 +134,8 @@ class ToolUsage:
     reduced_chars: int
     sent_chars: int
     cost_usd: float
+    repaired: int
+    """Invocations whose arguments were repaired first: which schema models get wrong."""
     callers: Mapping[str, int]
     """Calls by agent; `""` where no agent was named."""
     called_by_others: Mapping[str, int]
@@ -146,9 +148,17 @@ class ToolUsage:
         """Characters that the model did not have to read."""
         return self.raw_chars - self.sent_chars
 
+    @property
+    def repair_rate(self) -> float:
+        """The part of its invocations whose arguments were repaired first."""
+        return self.repaired / self.invocations if self.invocations else 0.0
+
     def to_wire(self) -> dict[str, Any]:
         """A JSON object."""
-        return _wire(self, self.__slots__) | {"saved_chars": self.saved_chars}
+        return _wire(self, self.__slots__) | {
+            "saved_chars": self.saved_chars,
+            "repair_rate": self.repair_rate,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +257,7 @@ class UsageReport:
                     "sent_chars",
                     "saved_chars",
                     "cost_usd",
+                    "repaired",
                 )
             },
             "tools": [tool.to_wire() for tool in self.tools],
@@ -365,6 +376,7 @@ class _ByTool:
             reduced_chars=sums.reduced_chars,
             sent_chars=sums.sent_chars,
             cost_usd=sums.cost_nano_usd / NANO_USD,
+            repaired=sums.repaired,
             callers=_most_first(callers),
             called_by_others=_most_first(others),
             is_dead=is_dead,

@@ -30,7 +30,7 @@ from ethos_registry.usage._schema import (
     SPAN_KEYS,
     additive_upsert,
     tables,
-    upgrade_from_1,
+    upgrade,
 )
 from ethos_registry.usage._sql_rows import Rows, read_facts
 
@@ -140,7 +140,7 @@ class SqlStore:
                 self._driver.begin_to_read(connection)
                 version = self._check_version(connection)
                 statements = _Statements(connection, self._driver.mark)
-                return read_facts(statements, wanted, has_spans=version > 1)
+                return read_facts(statements, wanted, version=version)
             finally:
                 self._driver.close(connection)
 
@@ -182,8 +182,8 @@ class SqlStore:
         found = connection.execute("SELECT MAX(version) FROM ethos_usage_version").fetchone()[0]
         if found is None:
             connection.execute(f"INSERT INTO ethos_usage_version VALUES ({SCHEMA_VERSION})")
-        elif found == 1:
-            for statement in upgrade_from_1():
+        elif found < SCHEMA_VERSION:
+            for statement in upgrade(found):
                 connection.execute(statement)
         self._check_version(connection)
         connection.execute(

@@ -32,7 +32,7 @@
     ["refusals", "Refusals", whole], ["failures", "Failures", whole],
     ["median_seconds", "Median", seconds], ["p95_seconds", "95th", seconds],
     ["total_seconds", "Total time", sumOfSeconds], ["saved_chars", "Chars saved", whole],
-    ["cost_usd", "Cost", dollars],
+    ["cost_usd", "Cost", dollars], ["repaired", "Repaired", whole],
   ];
 
   function heads() {
