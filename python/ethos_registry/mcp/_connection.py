@@ -17,11 +17,11 @@ from ethos_registry.mcp._results import (
     ConnectionLostError,
     SessionEndedError,
     not_started,
-    one_line,
     session_ended,
     was_lost,
 )
 from ethos_registry.mcp._server import McpServer, Scrubber, SecretSource, resolved
+from ethos_registry.mcp._server_text import one_line
 from ethos_registry.mcp._stdio import MAX_LINE_BYTES, LogFile, StdioTransport
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ToolResult
@@ -60,6 +60,8 @@ async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
             return
         if kind.startswith("application/json"):
             response.aread = _bounded_body(response, max_bytes)
+        elif kind.startswith("text/event-stream") and _is_listing(response.request):
+            response.aiter_text = _without_deep_lines(response)
 
     hooks: list[Any] = client.event_hooks["response"]
     hooks.append(check)
@@ -74,6 +76,28 @@ def _is_message(request: Any) -> bool:
         return b'"jsonrpc"' in request.content
     except RuntimeError:  # a body that is sent in parts
         return False
+
+
+def _is_listing(request: Any) -> bool:
+    return b'/list"' in request.content
+
+
+def _without_deep_lines(response: Any) -> Any:
+    """The text of an event stream, its lines without values that the client cannot parse."""
+
+    async def read() -> AsyncIterator[str]:
+        from ethos_registry.mcp._json_rpc import without_deep_values
+
+        waiting = ""
+        async for text in type(response).aiter_text(response):
+            waiting += text
+            whole, end, waiting = waiting.rpartition("\n")
+            if end:
+                yield without_deep_values(whole.encode("utf-8", "replace")).decode() + end
+        if waiting:
+            yield waiting
+
+    return read
 
 
 def _status_body(response: Any) -> Any:
@@ -98,6 +122,10 @@ def _bounded_body(response: Any, max_bytes: int) -> Any:
                 raise httpx2.StreamError(f"it is larger than {max_bytes >> 20} MiB")
             parts.append(part)
         body = b"".join(parts)
+        if _is_listing(response.request):
+            from ethos_registry.mcp._json_rpc import without_deep_values
+
+            body = without_deep_values(body)
         is_other_error = response.status_code >= 400 and b'"jsonrpc"' not in body
         # As `aread` does: authorization reads the body before the client.
         response._content = _status_error(response.status_code) if is_other_error else body
@@ -336,11 +364,9 @@ class Connection:
         return await asyncio.wrap_future(running)
 
     def _not_ready(self) -> str:
-        name = self.server.name
-        if self._state == "closed" or self._is_closing:
-            return f"MCP server {name} is closed"
-        detail = f" ({self._reason})" if self._reason else ""
-        return f"MCP server {name} is not connected{detail}"
+        """For a model; why is for the operator, in the problems of the bridge."""
+        is_closed = self._state == "closed" or self._is_closing
+        return f"MCP server {self.server.name} is {'closed' if is_closed else 'not connected'}"
 
     async def _next_client(self) -> Client | None:
         with contextlib.suppress(TimeoutError):

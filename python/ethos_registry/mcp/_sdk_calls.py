@@ -17,8 +17,8 @@ from ethos_registry.mcp._results import (
     ConnectionLostError,
     SessionEndedError,
     from_mcp_result,
-    one_line,
 )
+from ethos_registry.mcp._server_text import cleaned, one_line
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ToolError, ToolResult
 
@@ -106,7 +106,8 @@ async def send_call(
                 "timeout",
             )
         code = "input_invalid" if error.code == INVALID_PARAMS else "execution_failed"
-        return ToolError(_bounded(error.message or f"error {error.code}"), code)  # type: ignore[arg-type]
+        text = cleaned(error.message, _MAX_ERROR_CHARS) or f"error {error.code}"
+        return ToolError(text, code)  # type: ignore[arg-type]
     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
         raise ConnectionLostError from None
     except (RuntimeError, ValidationError) as error:
@@ -124,7 +125,3 @@ def invalid_result(error: RuntimeError | ValidationError) -> str:
     return (
         f"it has run, but the MCP server answered with an invalid result: {one_line(problem, 500)}"
     )
-
-
-def _bounded(text: str) -> str:
-    return text if len(text) <= _MAX_ERROR_CHARS else f"{text[:_MAX_ERROR_CHARS]}..."

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
+from ethos_registry.mcp._server_text import MAX_DEFINITION_BYTES, MAX_SERVER_DEFINITION_BYTES
 from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
@@ -148,6 +149,10 @@ class McpServer:
     trust_annotations: bool = False
     """Believe `readOnlyHint` and `idempotentHint`: such tools count as idempotent, start early in
     streams and are sent again, once, if the connection was lost during a call."""
+    max_definition_bytes: int = MAX_DEFINITION_BYTES
+    """A tool whose definition is larger is skipped and reported as a problem."""
+    max_total_definition_bytes: int = MAX_SERVER_DEFINITION_BYTES
+    """Tools beyond it, in the order of their names, are skipped and reported."""
     protocol: str = "auto"
     """`auto` asks the server; `legacy` starts with `initialize`; or `2026-07-28`."""
     unknown_fields: tuple[str, ...] = ()
@@ -185,6 +190,8 @@ class McpServer:
         _checks.one_of(self.protocol, _PROTOCOLS, "protocol")
         _checks.boolean(self.trust_annotations, "trust_annotations")
         _checks.finite_number(self.connect_timeout_seconds, "connect_timeout_seconds")
+        for name in ("max_definition_bytes", "max_total_definition_bytes"):
+            _checks.finite_number(getattr(self, name), name, whole=True)
         if self.timeout_seconds is not None:
             _checks.finite_number(self.timeout_seconds, "timeout_seconds")
         for name, value in values.items():

@@ -15,12 +15,13 @@ from typing import Any, Self
 from ethos_registry.mcp._connection import Connection
 from ethos_registry.mcp._definitions import RemoteDefinition, ServerTools
 from ethos_registry.mcp._results import (
+    META_PREFIX,
     ConnectionLostError,
     SessionEndedError,
-    one_line,
     session_ended,
 )
 from ethos_registry.mcp._server import McpServer, SecretSource
+from ethos_registry.mcp._server_text import one_line
 from ethos_registry.mcp._stdio import LogFile
 from ethos_registry.transports._caller_queue import CallerQueue
 from ethos_registry.types import _checks
@@ -44,8 +45,6 @@ __all__ = ["GatewayLink", "McpTransport"]
 
 
 # The connection of a transport to a gateway, and one call over it.
-
-_META = "ethos-registry/"
 
 
 class GatewayLink(Connection):
@@ -142,21 +141,21 @@ class GatewayLink(Connection):
 
 
 def _call_meta(request: ToolExecuteRequest) -> dict[str, str]:
-    meta = {f"{_META}toolCallId": request.tool_call_id}
+    meta = {f"{META_PREFIX}toolCallId": request.tool_call_id}
     if request.tool_digest:  # it is compared there too: the list may have changed since
-        meta[f"{_META}toolDigest"] = request.tool_digest
+        meta[f"{META_PREFIX}toolDigest"] = request.tool_digest
     return meta
 
 
 def _stated_digest(definition: RemoteDefinition) -> str | None:
     """The version of a tool that a gateway states; other servers state none."""
-    stated = definition.meta.get(f"{_META}toolDigest")
+    stated = definition.meta.get(f"{META_PREFIX}toolDigest")
     return stated if isinstance(stated, str) else None
 
 
 def _reply(index: int, name: str, result: ToolResult, meta: dict[str, Any]) -> TransportReply:
     """The result with what the gateway reports about it."""
-    code, reason = meta.get(f"{_META}code"), meta.get(f"{_META}reason")
+    code, reason = meta.get(f"{META_PREFIX}code"), meta.get(f"{META_PREFIX}reason")
     was_started = True
     if isinstance(result, ToolError) and code in ERROR_CODES:
         known = reason if reason in ERROR_REASONS else None
@@ -164,7 +163,7 @@ def _reply(index: int, name: str, result: ToolResult, meta: dict[str, Any]) -> T
         result = replace(result, code=code, reason=known)
         if code == "not_available" and known is None:
             result = replace(not_started(name, result.text), content=result.content)
-    cut_from = meta.get(f"{_META}truncatedFrom")
+    cut_from = meta.get(f"{META_PREFIX}truncatedFrom")
     raw_chars = cut_from if type(cut_from) is int and cut_from >= 0 else None
     return TransportReply(index, result, was_started, raw_chars)
 
