@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import random
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Connection", "checked_responses", "open_transport"]
 
+
+_logger = logging.getLogger("ethos_registry")
 
 # Bounds and clear errors for HTTP responses, which the SDK's client reads without either.
 
@@ -245,7 +248,7 @@ class Connection:
         self._client: Client | None = None
         self._transport: Any = None
         self._state: ServerState = "connecting"
-        self._reason = ""
+        self._reason = self._logged_reason = ""
         self._protocol = ""
         self._connections = 0
         self._is_closing = self._is_lost = self._must_refresh = self._must_retry = False
@@ -414,8 +417,15 @@ class Connection:
             if monotonic() - started > STABLE_SECONDS:
                 delay = FIRST_DELAY_SECONDS
             self._set("failed", reason)
+            self._log_failure()
             await self._pause(delay * random.uniform(0.75, 1.25))
             delay = min(delay * 2, LONGEST_DELAY_SECONDS)
+
+    def _log_failure(self) -> None:
+        """Once for each reason: models are not shown it."""
+        if self._reason != self._logged_reason:
+            self._logged_reason = self._reason
+            _logger.warning("MCP server `%s` is not connected: %s", self.server.name, self._reason)
 
     async def _pause(self, seconds: float) -> None:
         end = monotonic() + seconds

@@ -112,7 +112,7 @@ def from_mcp_result(answer: CallToolResult) -> ToolResult:
     given = cleaned_metadata(answer.meta)
     if meta := {key: each for key, each in given.items() if not key.startswith(META_PREFIX)}:
         facts["_meta"] = meta
-    extra = {_LAYOUT: facts} if facts and (facts != {"content": []} or structured) else NO_EXTRA
+    extra = {_LAYOUT: facts} if facts else NO_EXTRA
     if answer.is_error:
         error = text or "the server reported an error without a message"
         return ToolError(error, "execution_failed", None, structured, None, extra, tuple(content))
@@ -224,7 +224,8 @@ def to_mcp_result(
     layout = facts.get("content")
     if isinstance(layout, Sequence) and not is_fenced and _is_layout(layout, result):
         wire["content"] = list(_ordered(layout, result))
-    if not wire["content"] and not (layout is not None and "structuredContent" in wire):
+    is_empty = layout is not None and not layout
+    if not wire["content"] and not (is_empty and ("structuredContent" in wire or not result.text)):
         wire["content"] = list(_unordered(result))
     if meta:
         wire["_meta"] = meta
