@@ -6,8 +6,6 @@ import asyncio
 import logging
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +32,7 @@ from ethos_registry.mcp._tools import (
     ToolSet,
     server_problems,
 )
+from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.registry._tool_registry import ToolRegistry, is_tool_registry
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
@@ -56,6 +55,14 @@ class McpBridgeOptions(TypedDict, total=False):
 
 
 _logger = logging.getLogger("ethos_registry")
+
+
+def _named(servers: list[McpServer], name: str) -> McpServer:
+    for server in servers:
+        if name in (server.name, portable_name(server.name, "tool").split("__")[1]):
+            return server
+    known = ", ".join(server.name for server in servers) or "none"
+    raise ConfigError(f"unknown MCP server {name!r}; there are: {known}")
 
 
 class McpBridge:
@@ -86,7 +93,7 @@ class McpBridge:
             approved definition; `"drop"` removes it; `"accept"` takes it over.
         secrets: Where `secret:NAME` comes from. Default: environment variables.
         stderr_folder: A folder for a file `{server}.log` with the standard error of each command,
-            at most 1 MiB. Default: a temporary one.
+            at most 1 MiB. Default: none, and the last 4 KB are kept in memory.
         on_tools_changed: Called with a `ToolsChanged` after each listing that differs.
 
     Raises:
@@ -119,7 +126,6 @@ class McpBridge:
         self._secrets = options.get("secrets") or EnvironmentSecrets()
         folder = options.get("stderr_folder")
         self._given_folder = None if folder is None else Path(folder)
-        self._made_folder: str | None = None
         self._on_tools_changed = options.get("on_tools_changed")
         self._connections: dict[str, Connection] = {}
         self._sets: dict[str, ToolSet] = {}
@@ -131,13 +137,17 @@ class McpBridge:
         config: str | os.PathLike[str] | Mapping[str, Any],
         *,
         server_options: Mapping[str, Any] | None = None,
+        only: Iterable[str] | None = None,
         **options: Unpack[McpBridgeOptions],
     ) -> McpBridge:
         """A bridge to the servers of a file in the common `mcpServers` format, or of its content.
 
-        `server_options` are fields of `McpServer` for all of them, such as `timeout_seconds`.
+        `server_options` are fields of `McpServer` for all of them, such as `timeout_seconds`;
+        `only` are the names of those that are wanted, as they are or as tools have them.
         """
         servers = read_config(config)
+        if only is not None:
+            servers = [_named(servers, name) for name in only]
         if "pins" not in options and not isinstance(config, Mapping):
             beside = pins_beside(config)
             if beside.exists():
@@ -173,9 +183,7 @@ class McpBridge:
             raise missing_extra("the bridge to MCP servers", "mcp")
         import mcp.client.client  # noqa: F401 - takes a second, which no server's time is to pay for
 
-        if self._given_folder is None:
-            self._made_folder = tempfile.mkdtemp(prefix="ethos-registry-mcp-")
-        else:
+        if self._given_folder is not None:
             self._given_folder.mkdir(parents=True, exist_ok=True)
         try:
             for name, server in self._servers.items():
@@ -201,9 +209,8 @@ class McpBridge:
 
     def _connect(self, name: str, server: McpServer) -> None:
         path = None
-        if server.transport == "stdio":
-            folder = self._made_folder or str(self._given_folder)
-            path = os.path.join(folder, f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.log")
+        if server.transport == "stdio" and self._given_folder is not None:
+            path = os.path.join(self._given_folder, f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.log")
         connection = Connection(
             server,
             self._secrets,
@@ -228,8 +235,6 @@ class McpBridge:
         for attached in self._attached:
             attached.remove(self._servers)
         self._attached.clear()
-        if self._made_folder is not None:
-            shutil.rmtree(self._made_folder, ignore_errors=True)
         if was_cancelled:
             raise asyncio.CancelledError
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import logging
 import random
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -16,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 from ethos_registry.mcp._definitions import McpServerStatus, ServerState, ServerTools, list_tools
 from ethos_registry.mcp._results import (
     ConnectionLostError,
-    SessionEndedError,
+    NotSentError,
     not_started,
-    session_ended,
     was_lost,
 )
 from ethos_registry.mcp._server import McpServer, Scrubber, SecretSource, resolved
@@ -30,10 +28,8 @@ from ethos_registry.types._result import ToolResult
 if TYPE_CHECKING:
     from mcp.client.client import Client
 
-__all__ = ["Connection", "checked_responses", "open_transport"]
+__all__ = ["RESEND_WAIT_SECONDS", "Connection", "checked_responses", "open_transport"]
 
-
-_logger = logging.getLogger("ethos_registry")
 
 # Bounds and clear errors for HTTP responses, which the SDK's client reads without either.
 
@@ -44,7 +40,8 @@ _INTERNAL_ERROR = -32603
 async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
     """Check each response of an `httpx2.AsyncClient`, until the block ends.
 
-    A JSON body of more than `max_bytes` is not read further. An error that is not one of JSON-RPC
+    A connection that is refused becomes an error of its request, which was not sent. A JSON body of
+    more than `max_bytes` is not read further. An error that is not one of JSON-RPC
     becomes one that states the HTTP status. For a session that the server does not know any more,
     the client's own answer is kept, whatever the body is.
     """
@@ -68,10 +65,31 @@ async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
 
     hooks: list[Any] = client.event_hooks["response"]
     hooks.append(check)
+    client.send = _send_or_refuse(client.send)
     try:
         yield
     finally:
         hooks.remove(check)
+        del client.send
+
+
+def _send_or_refuse(send: Any) -> Any:
+    """Sends a request; that a message did not reach the server is an answer, to that one alone."""
+    import httpx2
+
+    from ethos_registry.mcp._sdk_calls import REFUSED_MESSAGE
+
+    async def send_or_refuse(request: Any, **options: Any) -> Any:
+        try:
+            return await send(request, **options)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
+            if not _is_message(request):
+                raise
+            error = {"code": _INTERNAL_ERROR, "message": REFUSED_MESSAGE}
+            body = {"jsonrpc": "2.0", "id": None, "error": error}
+            return httpx2.Response(503, json=body, request=request)
+
+    return send_or_refuse
 
 
 def _is_message(request: Any) -> bool:
@@ -161,10 +179,14 @@ def open_transport(
     """What the SDK's client takes as its server: a new one for each connection."""
     if server.transport == "in-process":
         return server.server
+    given, server = server, server.expanded()
+    for before, after in zip((*given.args, given.url), (*server.args, server.url), strict=True):
+        if before is not None and after is not None and before != after:
+            scrub.learn({before: before}, {before: after})
     if server.transport == "stdio":
         from mcp.client.stdio import get_default_environment
 
-        variables = resolved(server.env, secrets, server.name)
+        variables = resolved(server.env, secrets, server)
         scrub.learn(server.env, variables)
         assert server.command is not None
         return StdioTransport(
@@ -174,7 +196,7 @@ def open_transport(
             log=log,
             on_lost=on_lost,
         )
-    headers = resolved(server.headers, secrets, server.name)
+    headers = resolved(server.headers, secrets, server)
     scrub.learn(server.headers, headers)
     return _sse(server, headers) if server.transport == "sse" else _http(server, headers)
 
@@ -222,7 +244,7 @@ LONGEST_DELAY_SECONDS = 30.0
 STABLE_SECONDS = 60.0
 """A connection that lived this long starts again with the shortest delay."""
 DEBOUNCE_SECONDS = 0.25
-_RESEND_WAIT_SECONDS = 10.0
+RESEND_WAIT_SECONDS = 10.0
 _CLOSE_SECONDS = 12.0
 
 
@@ -248,9 +270,11 @@ class Connection:
         self._client: Client | None = None
         self._transport: Any = None
         self._state: ServerState = "connecting"
-        self._reason = self._logged_reason = ""
+        self._reason = ""
         self._protocol = ""
         self._connections = 0
+        self._lost_at = 0.0
+        self._mode = server.protocol
         self._is_closing = self._is_lost = self._must_refresh = self._must_retry = False
         self._refreshes = 0
         self._limit: asyncio.Timeout | None = None
@@ -340,19 +364,21 @@ class Connection:
         if asyncio.get_running_loop() is not self._loop:
             return await self._call_from_other_loop(tool, remote_name, args, context, may_resend)
         client = self._client
+        if client is None and (seconds := self._reconnect_seconds()) > 0:
+            client = await self._next_client(seconds)
         if client is None:
             return not_started(tool, self._not_ready())
         arguments: dict[str, Any] = args if type(args) is dict else dict(args or {})
         timeout = self.server.timeout_seconds
         try:
             return await self._send_call(client, remote_name, arguments, context, timeout)
-        except SessionEndedError:
+        except NotSentError as error:
             self._lose(client)
-            return not_started(tool, session_ended(self.server.name))
+            return not_started(tool, error.reason(self.server.name))
         except ConnectionLostError:
             self._lose(client)
-        if may_resend and (client := await self._next_client()) is not None:
-            with contextlib.suppress(ConnectionLostError, SessionEndedError):
+        if may_resend and (client := await self._next_client(RESEND_WAIT_SECONDS)) is not None:
+            with contextlib.suppress(ConnectionLostError, NotSentError):
                 return await self._send_call(client, remote_name, arguments, context, timeout)
         return was_lost(tool, self.server.name)
 
@@ -371,9 +397,15 @@ class Connection:
         is_closed = self._state == "closed" or self._is_closing
         return f"MCP server {self.server.name} is {'closed' if is_closed else 'not connected'}"
 
-    async def _next_client(self) -> Client | None:
+    def _reconnect_seconds(self) -> float:
+        """How long a call may wait for a connection that was lost a moment ago."""
+        if self._is_closing or not self._connections:
+            return 0.0
+        return self._lost_at + self.server.reconnect_wait_seconds - monotonic()
+
+    async def _next_client(self, seconds: float) -> Client | None:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_RESEND_WAIT_SECONDS):
+            async with asyncio.timeout(seconds):
                 while self._client is None and not self._is_closing:
                     self._changed.clear()
                     await self._changed.wait()
@@ -388,6 +420,8 @@ class Connection:
     def _lose(self, client: Client | None = None) -> None:
         """Refuse calls from now on; the owner connects again."""
         if client is None or client is self._client:
+            if self._client is not None:
+                self._lost_at = monotonic()
             self._client = None
             self._is_lost = True
             if not self._is_closing:
@@ -410,6 +444,8 @@ class Connection:
                 reason = "the connection was lost"
             except Exception as error:
                 reason = await self._failure(error)
+                if self._choose_handshake() and not self._is_closing:
+                    continue
             finally:
                 self._client = None
             if self._is_closing:
@@ -417,15 +453,23 @@ class Connection:
             if monotonic() - started > STABLE_SECONDS:
                 delay = FIRST_DELAY_SECONDS
             self._set("failed", reason)
-            self._log_failure()
             await self._pause(delay * random.uniform(0.75, 1.25))
             delay = min(delay * 2, LONGEST_DELAY_SECONDS)
 
-    def _log_failure(self) -> None:
-        """Once for each reason: models are not shown it."""
-        if self._reason != self._logged_reason:
-            self._logged_reason = self._reason
-            _logger.warning("MCP server `%s` is not connected: %s", self.server.name, self._reason)
+    def _choose_handshake(self) -> bool:
+        """After a failed start: whether to start again now, by the older handshake.
+
+        Servers of the earlier revisions may exit at a request that they do not know.
+        """
+        if self.server.protocol != "auto":
+            return False
+        transport = self._transport
+        if self._mode == "auto" and isinstance(transport, StdioTransport) and transport.was_probed:
+            self._mode = "legacy"
+            return True
+        if not self._connections:
+            self._mode = "auto"
+        return False
 
     async def _pause(self, seconds: float) -> None:
         end = monotonic() + seconds
@@ -449,7 +493,7 @@ class Connection:
         self._transport = transport
         client = Client(
             transport,
-            mode=self.server.protocol,
+            mode=self._mode,
             message_handler=self._on_message,
             client_info=_client_info(),
             cache=None,
@@ -466,6 +510,8 @@ class Connection:
                     limit.reschedule(None)
                     self._limit = None
                     self._protocol = client.protocol_version
+                    if self.server.protocol == "auto" and self._protocol < "2026":
+                        self._mode = "legacy"
                     self._on_listing(listing)
                     self._connections += 1
                     self._refreshes += 1
@@ -509,7 +555,7 @@ class Connection:
             )
             try:
                 self._raise_if_lost(_first(error))
-            except (ConnectionLostError, SessionEndedError):
+            except (ConnectionLostError, NotSentError):
                 self._lose(client)
         self._refreshes += 1
         self._changed.set()
@@ -545,6 +591,8 @@ class Connection:
     async def _failure(self, error: Exception) -> str:
         """Why the connection failed, in one line."""
         transport = self._transport
+        if isinstance(not_sent := _raised(error), NotSentError):
+            return not_sent.reason(self.server.name)
         if isinstance(error, TimeoutError):
             return f"no answer within {self.server.connect_timeout_seconds:g} s"
         is_answer = _is_answer(_first(error))
@@ -560,6 +608,20 @@ def _first(error: BaseException) -> BaseException:
     """The first error inside groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _raised(error: BaseException) -> BaseException:
+    """The first error inside groups, in our terms."""
+    from ethos_registry.mcp._sdk_calls import raise_if_lost
+
+    error = _first(error)
+    try:
+        raise_if_lost(error)
+    except NotSentError as not_sent:
+        return not_sent
+    except ConnectionLostError:
+        pass
     return error
 
 

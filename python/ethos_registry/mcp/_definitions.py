@@ -191,7 +191,7 @@ class RemoteDefinition:
     def listed_fields(self, *, trust_annotations: bool) -> dict[str, Any]:
         """What a gateway lists beside name, description and input schema.
 
-        Annotations are hints for whoever decides about a call, so they are passed on if trusted.
+        Annotations are hints for those who decide about a call, so they are passed on if trusted.
         """
         found: dict[str, Any] = {}
         if isinstance(title := self.fields.get("title"), str):

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_RESULT_CHARS",
     "META_PREFIX",
+    "REFUSED",
+    "SESSION_ENDED",
     "ConnectionLostError",
-    "SessionEndedError",
+    "NotSentError",
     "error_result",
     "from_mcp_result",
     "not_started",
-    "session_ended",
     "to_mcp_result",
     "was_lost",
 ]
@@ -42,18 +43,21 @@ class ConnectionLostError(Exception):
     """The connection ended while the call was on its way; it may have run."""
 
 
-class SessionEndedError(Exception):
-    """The server does not know the session any more, so it did not start the call."""
+class NotSentError(Exception):
+    """The call did not reach the server, or the server certainly did not start it."""
+
+    def reason(self, server: str) -> str:
+        """Why, and what to do, for a server of this name."""
+        return str(self).format(server)
+
+
+SESSION_ENDED = "the session on MCP server {} has ended; try again"
+REFUSED = "MCP server {} cannot be reached: the connection was refused"
 
 
 def not_started(tool: str, reason: str) -> ToolError:
     """The answer to a call that certainly was not sent."""
     return ToolError(f"Tool {tool} was not started: {reason}", "not_available", "unavailable")
-
-
-def session_ended(server: str) -> str:
-    """Why a call was not started, and what to do."""
-    return f"the session on MCP server {server} has ended; try again"
 
 
 def was_lost(tool: str, server: str) -> ToolError:
@@ -322,7 +326,7 @@ def _exactly(
 def _by_lines(
     layout: Sequence[Mapping[str, Any]], text: str, content: Sequence[ContentBlock]
 ) -> Iterator[str | None]:
-    """Pieces of a text of another length, cut before each line that describes a block."""
+    """Pieces of changed text, cut before each line that describes a block."""
     lines = [_line(part, content) for part in layout]
     rest = text
     for index, (part, line) in enumerate(zip(layout, lines, strict=True)):

@@ -5,6 +5,7 @@ Imports the package `mcp`: the connection imports this module when it connects.
 
 from __future__ import annotations
 
+from secrets import token_hex
 from typing import Any
 
 import anyio
@@ -14,21 +15,32 @@ from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, REQUES
 from pydantic import ValidationError
 
 from ethos_registry.mcp._results import (
+    REFUSED,
+    SESSION_ENDED,
     ConnectionLostError,
-    SessionEndedError,
+    NotSentError,
     from_mcp_result,
 )
 from ethos_registry.mcp._server_text import cleaned, one_line
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ToolError, ToolResult
 
-__all__ = ["invalid_result", "is_answer", "is_timeout", "raise_if_lost", "send_call"]
+__all__ = [
+    "REFUSED_MESSAGE",
+    "invalid_result",
+    "is_answer",
+    "is_timeout",
+    "raise_if_lost",
+    "send_call",
+]
 
 
 # What an error of the SDK's client means: it uses few codes, which servers use too.
 
 _CLOSED = ("Connection closed", "SSE stream ")
 _SESSION_ENDED = (INVALID_REQUEST, "Session terminated")
+REFUSED_MESSAGE = f"the connection was refused ({token_hex(8)})"
+"""The message of an error that our own HTTP client reports; no server can know it."""
 
 
 def raise_if_lost(error: BaseException) -> None:
@@ -36,7 +48,7 @@ def raise_if_lost(error: BaseException) -> None:
 
     Raises:
         ConnectionLostError: The connection ended before the answer came.
-        SessionEndedError: The server refused the request: it does not know the session any more.
+        NotSentError: The server was not reached, or does not know the session any more.
 
     """
     if isinstance(error, anyio.BrokenResourceError | anyio.ClosedResourceError):
@@ -45,7 +57,9 @@ def raise_if_lost(error: BaseException) -> None:
         if error.code == CONNECTION_CLOSED and error.message.startswith(_CLOSED):
             raise ConnectionLostError from None
         if (error.code, error.message) == _SESSION_ENDED:
-            raise SessionEndedError from None
+            raise NotSentError(SESSION_ENDED) from None
+        if error.message == REFUSED_MESSAGE:
+            raise NotSentError(REFUSED) from None
 
 
 def is_timeout(error: MCPError) -> bool:
@@ -59,7 +73,7 @@ def is_answer(error: BaseException) -> bool:
         return False
     try:
         raise_if_lost(error)
-    except (ConnectionLostError, SessionEndedError):
+    except (ConnectionLostError, NotSentError):
         return False
     return True
 
@@ -80,7 +94,7 @@ async def send_call(
 
     Raises:
         ConnectionLostError: The connection ended before the answer came.
-        SessionEndedError: The server did not start the call.
+        NotSentError: The server did not start the call.
 
     """
 

@@ -1,7 +1,7 @@
 """Text of a server: everything that it writes, beside results, passes one search.
 
-A model reads names, descriptions and schemas of tools as it reads its instructions. Characters that
-nobody sees, terminal escapes, and the tokens by which chat templates state who speaks have no
+A model reads names, descriptions and schemas of tools as it reads its instructions. Invisible
+characters, terminal escapes, and the tokens by which chat templates state who speaks have no
 business there.
 """
 
@@ -171,7 +171,7 @@ def _schema(schema: Any, place: str) -> Any:
         return [_schema(item, f"{place}[{index}]") for index, item in enumerate(schema)]
     if not isinstance(schema, Mapping):
         return schema
-    found = {}
+    found: dict[str, Any] = {}
     for key, value in schema.items():
         inner = f"{place}.{key}" if place else str(key)
         if key in _PROSE and isinstance(value, str):

@@ -330,8 +330,9 @@ def server_problems(
         fields = ", ".join(f"`{field}`" for field in connection.server.unexpanded_fields)
         note(
             "config",
-            f"`${{...}}` is not replaced, in {one_line(fields)}; in `env` and `headers` write "
-            "`secret:NAME` for the environment variable NAME",
+            f"`${{...}}` is not replaced, in {one_line(fields)}; in a configuration "
+            "write `${NAME}` or `${NAME:-default}` for an environment variable, elsewhere "
+            "`secret:NAME`",
         )
     if connection.state in ("failed", "connecting") and connection.reason:
         lines = connection.scrub(connection.log.tail).strip().splitlines()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -12,13 +13,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
-from ethos_registry.mcp._connection import Connection
-from ethos_registry.mcp._definitions import RemoteDefinition, ServerTools
+from ethos_registry.mcp._connection import RESEND_WAIT_SECONDS, Connection
+from ethos_registry.mcp._definitions import RemoteDefinition, ServerState, ServerTools
 from ethos_registry.mcp._results import (
     META_PREFIX,
     ConnectionLostError,
-    SessionEndedError,
-    session_ended,
+    NotSentError,
 )
 from ethos_registry.mcp._server import McpServer, SecretSource
 from ethos_registry.mcp._server_text import one_line
@@ -44,6 +44,8 @@ from ethos_registry.types._transport import (
 __all__ = ["GatewayLink", "McpTransport"]
 
 
+_logger = logging.getLogger("ethos_registry")
+
 # The connection of a transport to a gateway, and one call over it.
 
 
@@ -53,7 +55,15 @@ class GatewayLink(Connection):
     def __init__(self, server: McpServer, secrets: SecretSource) -> None:
         self._digests: dict[str, str | None] = {}
         """The tools of the gateway, and the version of each that it states."""
+        self._logged_reason = ""
         super().__init__(server, secrets, LogFile(None), self._listed)
+
+    def _set(self, state: ServerState, reason: str = "") -> None:
+        """Log why it failed, once: models are not shown it, and a transport lists no problems."""
+        super()._set(state, reason)
+        if state == "failed" and self.reason != self._logged_reason:
+            self._logged_reason = self.reason
+            _logger.warning("MCP server `%s` is not connected: %s", self.server.name, self.reason)
 
     def _listed(self, listing: ServerTools) -> None:
         self._digests = {
@@ -67,22 +77,31 @@ class GatewayLink(Connection):
         if problem:
             queue.refuse(index, problem)
             return
+        was_sent = False
         for is_last in (not request.idempotent, True):
-            client = await self._next_client() if is_last and request.idempotent else self._client
+            client = self._client
+            if was_sent:
+                client = await self._next_client(RESEND_WAIT_SECONDS)
             if client is None:
                 break
             try:
                 queue.put(await self._answer(client, queue, index))
-            except SessionEndedError:
+            except NotSentError as error:
                 self._lose(client)
-                queue.refuse(index, session_ended(self.server.name))
+                if was_sent:
+                    break
+                queue.refuse(index, error.reason(self.server.name))
                 return
             except ConnectionLostError:
                 self._lose(client)
+                was_sent = True
                 if is_last:
                     break
             else:
                 return
+        if not was_sent:
+            queue.refuse(index, self._not_ready())
+            return
         text = f"the connection to MCP server {self.server.name} was lost"
         queue.put(TransportReply(index, may_have_run(request.name, text)))
 
