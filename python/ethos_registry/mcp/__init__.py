@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from ethos_registry.mcp._gateway import McpGateway
     from ethos_registry.mcp._server import McpServer
+    from ethos_registry.mcp._users import McpUsers
 
 __all__ = [
     "McpAnnotations",
@@ -25,6 +26,7 @@ __all__ = [
     "McpProblem",
     "McpServer",
     "McpServerStatus",
+    "McpUsers",
     "PinDifference",
     "ToolsChanged",
 ]
@@ -39,5 +41,6 @@ if not TYPE_CHECKING:
             ),
             "mcp._gateway": "McpGateway",
             "mcp._server": "McpServer",
+            "mcp._users": "McpUsers",
         },
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeAlias
 from uuid import uuid4
 
@@ -231,8 +232,10 @@ class ServedPersonality:
         name: str,
         version: str,
         instructions: str | None,
+        context_fields: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.personality = personality
+        self._context_fields = dict(context_fields)
         self._registry = registry
         self._is_frozen = isinstance(registry, FrozenToolRegistry)
         self._settings = settings
@@ -350,17 +353,19 @@ class ServedPersonality:
             return to_mcp_result(_other_version(params.name))
         sender = ProgressSender(context.session.report_progress)
         request_id = _sent_call_id(params) or str(context.request_id)
-        tool_context = ToolContext(
-            session_id=self._session_of(context),
-            platform="mcp",
-            working_dir=settings.working_dir,
-            personality_id=self.personality.id,
-            network_policy=self.personality.network,
-            emit=sender.emit,
-            result_budget_chars=settings.result_budget_chars,
-            artifact_store=settings.artifact_store,
-            dry_run=settings.dry_run,
-        )
+        fields: dict[str, Any] = {
+            "working_dir": settings.working_dir,
+            "artifact_store": settings.artifact_store,
+            "result_budget_chars": settings.result_budget_chars,
+            "dry_run": settings.dry_run,
+            **self._context_fields,
+            "session_id": self._session_of(context),
+            "platform": "mcp",
+            "personality_id": self.personality.id,
+            "network_policy": self.personality.network,
+            "emit": sender.emit,
+        }
+        tool_context = ToolContext(**fields)
         call = ToolCall(request_id, params.name, params.arguments or {})
         task = asyncio.ensure_future(
             self._current_view().execute([call], tool_context, untrusted=settings.untrusted)
