@@ -6,12 +6,19 @@ import asyncio
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypedDict, Unpack, get_args
 
 from ethos_registry.capabilities._secrets import EnvironmentSecrets
+from ethos_registry.mcp._callbacks import (
+    McpElicitation,
+    McpSampling,
+    ServerCallbacks,
+    checked_roots,
+    message_fields,
+)
 from ethos_registry.mcp._connection import Connection
 from ethos_registry.mcp._definitions import (
     McpAnnotations,
@@ -22,6 +29,15 @@ from ethos_registry.mcp._definitions import (
     ServerTools,
     ToolsChanged,
     pins_beside,
+)
+from ethos_registry.mcp._resources import (
+    McpPrompt,
+    McpResource,
+    completions,
+    fenced_instructions,
+    list_prompts,
+    list_resources,
+    read_resource,
 )
 from ethos_registry.mcp._server import McpServer, SecretSource, read_config
 from ethos_registry.mcp._stdio import LogFile
@@ -37,6 +53,8 @@ from ethos_registry.registry._tool_registry import ToolRegistry, is_tool_registr
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._extras import has_extra, missing_extra
+from ethos_registry.types._policy import Personality
+from ethos_registry.types._result import ToolResult
 
 __all__ = ["McpBridge", "McpBridgeOptions"]
 
@@ -52,6 +70,9 @@ class McpBridgeOptions(TypedDict, total=False):
     secrets: SecretSource | None
     stderr_folder: str | os.PathLike[str] | None
     on_tools_changed: Callable[[ToolsChanged], object] | None
+    on_elicitation: Callable[[McpElicitation], Any] | None
+    on_sampling: Callable[[McpSampling], Any] | None
+    roots: Sequence[str]
 
 
 _logger = logging.getLogger("ethos_registry")
@@ -95,6 +116,12 @@ class McpBridge:
         stderr_folder: A folder for a file `{server}.log` with the standard error of each command,
             at most 1 MiB. Default: none, and the last 4 KB are kept in memory.
         on_tools_changed: Called with a `ToolsChanged` after each listing that differs.
+        on_elicitation: Called with an `McpElicitation` when a server asks a person; may be async.
+            A mapping of the fields is the answer, `None` declines. Default: servers cannot ask.
+        on_sampling: Called with an `McpSampling` when a server asks for a text of your model; may
+            be async. The text is the answer, `None` declines. Ask a person, or check the request
+            and bound its cost, before a model sees it. Default: servers cannot ask.
+        roots: `file://` URIs of the folders that servers are told about. Default: none.
 
     Raises:
         ConfigError: Two servers have one name, an argument is of the wrong kind, the pins cannot
@@ -127,6 +154,12 @@ class McpBridge:
         folder = options.get("stderr_folder")
         self._given_folder = None if folder is None else Path(folder)
         self._on_tools_changed = options.get("on_tools_changed")
+        for name in ("on_elicitation", "on_sampling"):
+            if options.get(name) is not None:
+                _checks.check_takes(options[name], name, "request")
+        self._on_elicitation = options.get("on_elicitation")
+        self._on_sampling = options.get("on_sampling")
+        self._roots = checked_roots(options.get("roots", ()))
         self._connections: dict[str, Connection] = {}
         self._sets: dict[str, ToolSet] = {}
         self._attached: list[AttachedRegistry] = []
@@ -216,6 +249,7 @@ class McpBridge:
             self._secrets,
             LogFile(path),
             lambda listing: self._take(name, listing),
+            ServerCallbacks(name, self._on_elicitation, self._on_sampling, self._roots),
         )
         self._connections[name] = connection
         self._sets[name] = ToolSet(connection, self._pins, self._on_change)
@@ -280,6 +314,52 @@ class McpBridge:
                 if tool.name == name:
                     return tool
         return None
+
+    # Beside tools
+
+    def instructions(self, personality: Personality) -> str:
+        """What the servers that a personality may use say of themselves, for a system prompt.
+
+        Each part is fenced as the words of its server, without hidden characters and chat tokens,
+        and has at most 4,000 characters. Empty if none says anything.
+        """
+        parts = [
+            fenced_instructions(name, connection.instructions)
+            for name, connection in self._connections.items()
+            if name in personality.mcp_servers
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    async def resources(self, server: str) -> list[McpResource]:
+        """The resources of a server and the templates of such; `ConfigError` if not connected."""
+        return await list_resources(self._connection(server).client, server)
+
+    async def read_resource(self, server: str, uri: str) -> ToolResult:
+        """The contents of a resource, as those of a result that embeds it."""
+        return await read_resource(self._connection(server).client, uri)
+
+    async def prompts(self, server: str) -> list[McpPrompt]:
+        """The prompts of a server; `ConfigError` if it is not connected."""
+        return await list_prompts(self._connection(server).client, server)
+
+    async def prompt(
+        self, server: str, name: str, arguments: Mapping[str, str] | None = None
+    ) -> list[dict[str, Any]]:
+        """The messages of a prompt, `{role, content}`; treat them as the server's words."""
+        client = self._connection(server).client
+        answer = await client.get_prompt(name, dict(arguments or {}))
+        return list(map(message_fields, answer.messages))
+
+    async def complete(
+        self, place: McpPrompt | McpResource, argument: str, value: str
+    ) -> list[str]:
+        """What the server of a prompt or template proposes for an argument that begins so."""
+        client = self._connection(place.server).client
+        return await completions(client, place, argument, value)
+
+    def _connection(self, server: str) -> Connection:
+        [connection] = self._chosen(server)
+        return connection
 
     # Registries
 

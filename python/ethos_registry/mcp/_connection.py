@@ -12,7 +12,15 @@ from http.client import responses
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ethos_registry.mcp._definitions import McpServerStatus, ServerState, ServerTools, list_tools
+from ethos_registry.mcp._callbacks import ServerCallbacks
+from ethos_registry.mcp._definitions import (
+    McpServerStatus,
+    RemoteDefinition,
+    ServerState,
+    ServerTools,
+    list_tools,
+)
+from ethos_registry.mcp._resources import READ_RESOURCE, READ_RESOURCE_DEFINITION
 from ethos_registry.mcp._results import (
     ConnectionLostError,
     NotSentError,
@@ -20,10 +28,11 @@ from ethos_registry.mcp._results import (
     was_lost,
 )
 from ethos_registry.mcp._server import McpServer, Scrubber, SecretSource, resolved
-from ethos_registry.mcp._server_text import one_line
+from ethos_registry.mcp._server_text import cleaned, one_line
 from ethos_registry.mcp._stdio import MAX_LINE_BYTES, LogFile, StdioTransport
 from ethos_registry.types._context import ToolContext
-from ethos_registry.types._result import ToolResult
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
@@ -260,8 +269,12 @@ class Connection:
         secrets: SecretSource,
         log: LogFile,
         on_listing: Callable[[ServerTools], object],
+        callbacks: ServerCallbacks | None = None,
     ) -> None:
         self.server = server
+        self.instructions: str | None = None
+        """What the server said of itself when it was connected last; not cleaned."""
+        self._callbacks = callbacks or ServerCallbacks(server.name, None, None, ())
         self.scrub = Scrubber()
         self.refresh_problem = ""
         self.log = log
@@ -275,6 +288,7 @@ class Connection:
         self._connections = 0
         self._lost_at = 0.0
         self._mode = server.protocol
+        self._offers_resources = False
         self._is_closing = self._is_lost = self._must_refresh = self._must_retry = False
         self._refreshes = 0
         self._limit: asyncio.Timeout | None = None
@@ -284,6 +298,13 @@ class Connection:
         self._task = self._loop.create_task(self._run(), name=f"mcp server {server.name}")
 
     # For the bridge
+
+    @property
+    def client(self) -> Client:
+        """The client while it is connected; `ConfigError` otherwise."""
+        if self._client is None:
+            raise ConfigError(f"MCP server {self.server.name!r} is not connected")
+        return self._client
 
     @property
     def state(self) -> ServerState:
@@ -370,6 +391,8 @@ class Connection:
             return not_started(tool, self._not_ready())
         arguments: dict[str, Any] = args if type(args) is dict else dict(args or {})
         timeout = self.server.timeout_seconds
+        if remote_name == READ_RESOURCE and self._offers_resources:
+            return await self._read_resource(client, arguments)
         try:
             return await self._send_call(client, remote_name, arguments, context, timeout)
         except NotSentError as error:
@@ -381,6 +404,21 @@ class Connection:
             with contextlib.suppress(ConnectionLostError, NotSentError):
                 return await self._send_call(client, remote_name, arguments, context, timeout)
         return was_lost(tool, self.server.name)
+
+    async def _read_resource(self, client: Client, args: Mapping[str, Any]) -> ToolResult:
+        from mcp.shared.exceptions import MCPError
+
+        from ethos_registry.mcp._resources import list_resources, read_resource, resource_lines
+
+        uri = args.get("uri")
+        try:
+            if isinstance(uri, str) and uri:
+                return await read_resource(client, uri)
+            return ToolOk(resource_lines(await list_resources(client, self.server.name)))
+        except MCPError as error:
+            return ToolError(cleaned(error.message, 4000) or f"error {error.code}")
+        except Exception as error:  # the SDK raises errors of several kinds for odd answers
+            return ToolError(f"the resource cannot be read: {one_line(_leaf(error), 500)}")
 
     async def _call_from_other_loop(
         self, tool: str, remote_name: str, args: Any, context: ToolContext, may_resend: bool
@@ -497,6 +535,7 @@ class Connection:
             message_handler=self._on_message,
             client_info=_client_info(),
             cache=None,
+            **self._callbacks.options(),
         )
         try:
             async with asyncio.timeout(self.server.connect_timeout_seconds) as limit:
@@ -504,7 +543,7 @@ class Connection:
                 async with client:
                     if isinstance(transport, StdioTransport):
                         transport.is_initialized = True
-                    listing = await list_tools(client)
+                    listing = await self._listing(client)
                     if limit.expired():
                         raise TimeoutError
                     limit.reschedule(None)
@@ -512,6 +551,7 @@ class Connection:
                     self._protocol = client.protocol_version
                     if self.server.protocol == "auto" and self._protocol < "2026":
                         self._mode = "legacy"
+                    self._offers_resources = listing.offers_resources
                     self._on_listing(listing)
                     self._connections += 1
                     self._refreshes += 1
@@ -544,10 +584,19 @@ class Connection:
             if not (self._is_lost or self._is_closing or self._must_refresh):
                 await self._wake.wait()
 
+    async def _listing(self, client: Client) -> ServerTools:
+        listing = await list_tools(client)
+        self.instructions = client.instructions
+        offers = self.server.resources and client.server_capabilities.resources is not None
+        if offers and READ_RESOURCE not in listing.definitions:
+            listing.definitions[READ_RESOURCE] = RemoteDefinition(READ_RESOURCE_DEFINITION)
+            listing.offers_resources = True
+        return listing
+
     async def _refresh(self, client: Client) -> None:
         try:
             async with asyncio.timeout(self.server.connect_timeout_seconds):
-                self._on_listing(await list_tools(client))
+                self._on_listing(await self._listing(client))
             self.refresh_problem = ""
         except Exception as error:
             self.refresh_problem = self.scrub(

@@ -286,9 +286,11 @@ MAX_TOOLS = 2000
 class ServerTools:
     """The definitions of a server by name, sorted, and what could not be taken."""
 
-    __slots__ = ("definitions", "problems")
+    __slots__ = ("definitions", "offers_resources", "problems")
 
     def __init__(self) -> None:
+        self.offers_resources = False
+        """Whether one of the tools reads the server's resources."""
         self.definitions: dict[str, RemoteDefinition] = {}
         self.problems: list[tuple[str | None, str]] = []
         """The name of a tool, or `None`, with what is wrong."""

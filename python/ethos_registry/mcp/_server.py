@@ -181,6 +181,8 @@ class McpServer:
     trust_annotations: bool = False
     """Believe `readOnlyHint` and `idempotentHint`: such tools count as idempotent, start early in
     streams and are sent again, once, if the connection was lost during a call."""
+    resources: bool = False
+    """Offer the server's resources as a tool `read_resource`, gated as its tools are."""
     max_definition_bytes: int = MAX_DEFINITION_BYTES
     """A tool whose definition is larger is skipped and reported as a problem."""
     max_total_definition_bytes: int = MAX_SERVER_DEFINITION_BYTES
@@ -233,6 +235,7 @@ class McpServer:
         _checks.finite_number(self.connect_timeout_seconds, "connect_timeout_seconds")
         _checks.finite_number(self.reconnect_wait_seconds, "reconnect_wait_seconds")
         _checks.boolean(self.expands_variables, "expands_variables")
+        _checks.boolean(self.resources, "resources")
         for name in ("max_definition_bytes", "max_total_definition_bytes"):
             _checks.finite_number(getattr(self, name), name, whole=True)
         if self.timeout_seconds is not None:
