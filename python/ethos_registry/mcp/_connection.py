@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
 from http.client import responses
 from time import monotonic
@@ -379,11 +379,18 @@ class Connection:
     # Calls
 
     async def call(
-        self, tool: str, remote_name: str, args: Any, context: ToolContext, may_resend: bool
+        self,
+        tool: str,
+        remote_name: str,
+        args: Any,
+        context: ToolContext,
+        may_resend: bool,
+        task_support: str | None = None,
     ) -> ToolResult:
         """Send one call, once; a trusted idempotent one once more after a lost connection."""
         if asyncio.get_running_loop() is not self._loop:
-            return await self._call_from_other_loop(tool, remote_name, args, context, may_resend)
+            sending = self.call(tool, remote_name, args, context, may_resend, task_support)
+            return await self._call_from_other_loop(tool, sending)
         client = self._client
         if client is None and (seconds := self._reconnect_seconds()) > 0:
             client = await self._next_client(seconds)
@@ -394,7 +401,9 @@ class Connection:
         if remote_name == READ_RESOURCE and self._offers_resources:
             return await self._read_resource(client, arguments)
         try:
-            return await self._send_call(client, remote_name, arguments, context, timeout)
+            return await self._send_call(
+                client, remote_name, arguments, context, timeout, task_support
+            )
         except NotSentError as error:
             self._lose(client)
             return not_started(tool, error.reason(self.server.name))
@@ -402,7 +411,9 @@ class Connection:
             self._lose(client)
         if may_resend and (client := await self._next_client(RESEND_WAIT_SECONDS)) is not None:
             with contextlib.suppress(ConnectionLostError, NotSentError):
-                return await self._send_call(client, remote_name, arguments, context, timeout)
+                return await self._send_call(
+                    client, remote_name, arguments, context, timeout, task_support
+                )
         return was_lost(tool, self.server.name)
 
     async def _read_resource(self, client: Client, args: Mapping[str, Any]) -> ToolResult:
@@ -421,14 +432,12 @@ class Connection:
             return ToolError(f"the resource cannot be read: {one_line(_leaf(error), 500)}")
 
     async def _call_from_other_loop(
-        self, tool: str, remote_name: str, args: Any, context: ToolContext, may_resend: bool
+        self, tool: str, sending: Coroutine[Any, Any, ToolResult]
     ) -> ToolResult:
         if self._loop.is_closed():
+            sending.close()
             return not_started(tool, "the event loop of the MCP bridge has ended")
-        running = asyncio.run_coroutine_threadsafe(
-            self.call(tool, remote_name, args, context, may_resend), self._loop
-        )
-        return await asyncio.wrap_future(running)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(sending, self._loop))
 
     def _not_ready(self) -> str:
         """For a model; why is for the operator, in the problems of the bridge."""

@@ -153,11 +153,14 @@ _AT_ROOT = ("anyOf", "oneOf", "allOf", "not", "enum", "if", "$ref")
 class RemoteDefinition:
     """What a server states of one tool: the JSON that a pin compares."""
 
-    __slots__ = ("digest", "fields", "meta", "name")
+    __slots__ = ("digest", "fields", "meta", "name", "task_support")
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.fields = {key: fields[key] for key in _PINNED if fields.get(key) is not None}
         self.name: str = self.fields["name"]
+        execution = fields.get("execution")
+        self.task_support = execution.get("taskSupport") if isinstance(execution, Mapping) else None
+        """`optional` or `required` if the server may answer a call with a task."""
         given = fields.get("_meta")
         self.meta: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
         self.digest = sha256_hex(canonical_json(self.fields))

@@ -5,13 +5,22 @@ Imports the package `mcp`: the connection imports this module when it connects.
 
 from __future__ import annotations
 
+import contextlib
 from secrets import token_hex
 from typing import Any
 
 import anyio
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, REQUEST_TIMEOUT
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    REQUEST_TIMEOUT,
+    CallToolResult,
+    CreateTaskResult,
+    GetTaskResult,
+)
 from pydantic import ValidationError
 
 from ethos_registry.mcp._results import (
@@ -89,8 +98,9 @@ async def send_call(
     args: dict[str, Any],
     context: ToolContext,
     timeout_seconds: float | None,
+    task_support: str | None = None,
 ) -> ToolResult:
-    """Send one call and translate its answer.
+    """Send one call and translate its answer; a task is polled until it has ended.
 
     Raises:
         ConnectionLostError: The connection ended before the answer came.
@@ -104,13 +114,13 @@ async def send_call(
         shown = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
         context.report(text or shown, percent=percent, audience="user")
 
+    seconds = None if timeout_seconds is None else timeout_seconds + _EXTRA_SECONDS
     try:
-        answer = await client.call_tool(
-            name,
-            args,
-            None if timeout_seconds is None else timeout_seconds + _EXTRA_SECONDS,
-            report,
-        )
+        if task_support in ("optional", "required") and _has_tasks(client):
+            asks = task_support == "required"
+            answer = await _result_of_task(client, name, args, seconds, report, asks=asks)
+        else:
+            answer = await client.call_tool(name, args, seconds, report)
     except MCPError as error:
         raise_if_lost(error)
         if is_timeout(error):
@@ -127,6 +137,60 @@ async def send_call(
     except (RuntimeError, ValidationError) as error:
         return ToolError(invalid_result(error))
     return from_mcp_result(answer)
+
+
+_POLL_SECONDS = (0.05, 5.0)
+"""Servers propose an interval; one outside these bounds is not followed."""
+
+
+def _has_tasks(client: Client) -> bool:
+    """Whether the server runs calls as tasks, by the revision that has them in its core."""
+    tasks = client.server_capabilities.tasks
+    return client.protocol_version < "2026" and tasks is not None
+
+
+async def _result_of_task(
+    client: Client,
+    name: str,
+    args: dict[str, Any],
+    seconds: float | None,
+    report: Any,
+    *,
+    asks: bool,
+) -> CallToolResult:
+    """The result of a call that the server may answer with a task; `asks` for one.
+
+    The SDK's client has no call for it. A caller that is cancelled cancels the task.
+    """
+    session = client.session
+
+    async def send(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
+        data: dict[str, Any] = {"method": method, "params": params}
+        known: Any = options if seconds is None else {"timeout": seconds} | options
+        session._stamp(data, known)
+        return dict(await session._dispatcher.send_raw_request(method, data["params"], known))
+
+    params: dict[str, Any] = {"name": name, "arguments": args}
+    if asks:
+        params["task"] = {} if seconds is None else {"ttl": int(seconds * 1000)}
+    answer = await send("tools/call", params, on_progress=report)
+    if "task" not in answer:
+        return CallToolResult.model_validate(answer, by_name=False)
+    task = CreateTaskResult.model_validate(answer, by_name=False).task
+    wanted = {"taskId": task.task_id}
+    try:
+        while task.status == "working":
+            shortest, longest = _POLL_SECONDS
+            milliseconds = task.poll_interval or 1000
+            await anyio.sleep(min(max(milliseconds / 1000, shortest), longest))
+            state = await send("tasks/get", wanted)
+            task = GetTaskResult.model_validate(state, by_name=False)
+        # A task that waits for input is sent its questions while this request waits.
+        return CallToolResult.model_validate(await send("tasks/result", wanted), by_name=False)
+    except anyio.get_cancelled_exc_class():
+        with anyio.move_on_after(1, shield=True), contextlib.suppress(MCPError):
+            await send("tasks/cancel", wanted)
+        raise
 
 
 def invalid_result(error: RuntimeError | ValidationError) -> str:

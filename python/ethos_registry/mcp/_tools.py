@@ -149,7 +149,12 @@ class BridgedTool:
         if problem is not None:
             return problem
         return await self._connection.call(
-            self.name, self.definition.name, args, context, self._may_resend
+            self.name,
+            self.definition.name,
+            args,
+            context,
+            self._may_resend,
+            self.definition.task_support,
         )
 
 
