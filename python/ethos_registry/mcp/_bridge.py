@@ -118,10 +118,10 @@ class McpBridge:
         on_tools_changed: Called with a `ToolsChanged` after each listing that differs.
         on_elicitation: Called with an `McpElicitation` when a server asks a person; may be async.
             A mapping of the fields is the answer, `None` declines. Default: servers cannot ask.
-        on_sampling: Called with an `McpSampling` when a server asks for a text of your model; may
-            be async. The text is the answer, `None` declines. Ask a person, or check the request
+        on_sampling: Called with an `McpSampling` when a server asks for an answer of your model; may
+            be async. A string is the answer, `None` declines. Ask a person, or check the request
             and bound its cost, before a model sees it. Default: servers cannot ask.
-        roots: `file://` URIs of the folders that servers are told about. Default: none.
+        roots: `file://` URIs of the folders that servers may list. Default: none.
 
     Raises:
         ConfigError: Two servers have one name, an argument is of the wrong kind, the pins cannot
@@ -318,10 +318,10 @@ class McpBridge:
     # Beside tools
 
     def instructions(self, personality: Personality) -> str:
-        """What the servers that a personality may use say of themselves, for a system prompt.
+        """What the servers that a personality may use state of themselves, for a system prompt.
 
         Each part is fenced as the words of its server, without hidden characters and chat tokens,
-        and has at most 4,000 characters. Empty if none says anything.
+        and has at most 4,000 characters. Empty if there are none.
         """
         parts = [
             fenced_instructions(name, connection.instructions)

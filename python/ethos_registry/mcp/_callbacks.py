@@ -46,7 +46,7 @@ class McpElicitation:
 
 @dataclass(frozen=True, slots=True)
 class McpSampling:
-    """A request of a server for a text of the program's model."""
+    """A request of a server for an answer of the program's model."""
 
     server: str
     messages: tuple[Mapping[str, Any], ...]

@@ -68,7 +68,7 @@ class McpPrompt:
 
 
 def fenced_instructions(server: str, text: str | None) -> str:
-    """What a server says about itself, marked as its words and bounded; empty if it says nothing.
+    """The instructions of a server, marked as its words and bounded; empty if there are none.
 
     >>> print(fenced_instructions("git", "Commit often."))
     <untrusted source="mcp:git" tool="instructions">

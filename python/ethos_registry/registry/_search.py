@@ -157,8 +157,8 @@ class FoundTools:
 
     def unload(self, keep: Iterable[str]) -> list[str]:
         """Forget what was found, but for some names; the names that were forgotten."""
-        kept = set(keep)
-        gone = [name for name in self.found if name not in kept]
+        listed = set(keep)
+        gone = [name for name in self.found if name not in listed]
         for name in gone:
             del self.found[name]
         return gone

@@ -147,11 +147,11 @@ impl ToolSearch {
 
     /// The words of a question that some definition holds, each once, with how much each counts.
     ///
-    /// Words that say nothing, and numbers, count if there are no others.
+    /// Stop words and numbers, count if there are no others.
     fn query_words(&self, words: &[String]) -> Vec<(&str, f64)> {
-        let says_something =
+        let is_telling =
             |word: &&String| !is_stop_word(word) && !word.chars().all(char::is_numeric);
-        let mut found = self.known_words(words.iter().filter(says_something));
+        let mut found = self.known_words(words.iter().filter(is_telling));
         if found.is_empty() {
             found = self.known_words(words.iter());
         }

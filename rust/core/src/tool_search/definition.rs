@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::words::words;
 
-/// What a definition says, in parts that count differently.
+/// The parts of a definition, which count differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Field {
     Name,

@@ -1,4 +1,4 @@
-//! English words without their endings, and the words that say nothing about a tool.
+//! English words without their endings, and the stop words of questions.
 
 /// Endings with what replaces them, and the fewest letters that must remain before them.
 const ENDINGS: [(&str, &str, usize); 17] = [
@@ -157,7 +157,7 @@ const STOP_WORDS: [&str; 132] = [
     "really",
 ];
 
-/// Whether a word in lower case says nothing about a tool.
+/// Whether a word in lower case is a stop word.
 #[must_use]
 pub(super) fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.contains(&word)
