@@ -118,7 +118,7 @@ class McpBridge:
         on_tools_changed: Called with a `ToolsChanged` after each listing that differs.
         on_elicitation: Called with an `McpElicitation` when a server asks a person; may be async.
             A mapping of the fields is the answer, `None` declines. Default: servers cannot ask.
-        on_sampling: Called with an `McpSampling` when a server asks for an answer of your model; may
+        on_sampling: Called with an `McpSampling` when a server asks for an answer of a model; may
             be async. A string is the answer, `None` declines. Ask a person, or check the request
             and bound its cost, before a model sees it. Default: servers cannot ask.
         roots: `file://` URIs of the folders that servers may list. Default: none.
