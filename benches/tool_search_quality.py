@@ -60,15 +60,22 @@ def live_questions(known: set[str]) -> Iterator[tuple[list[Question], Question]]
         yield by_step, (task["Question"], [tool for tool in tools if tool in known])
 
 
-def rates(tools: list[dict[str, Any]], questions: list[Question]) -> dict[int, float]:
-    """The share of needed tools among the first 5 and 10, in percent."""
+def rates(
+    tools: list[dict[str, Any]], questions: list[Question], *, by_question: bool = False
+) -> dict[int, float]:
+    """The share of needed tools among the first 5 and 10, in percent.
+
+    Each needed tool counts the same, or with `by_question` each question, a tool once in each.
+    """
     index = _core.ToolSearchIndex([json.dumps(tool).encode() for tool in tools])
-    hits, needed = {5: 0, 10: 0}, 0
+    hits, needed = {5: 0.0, 10: 0.0}, 0.0
     for text, names in questions:
         found = [tools[at]["name"].rpartition("__")[2] for at, _ in index.find(text, 10)]
-        needed += len(names)
+        names = list(set(names)) if by_question else names
+        weight = 1 / len(names) if by_question and names else 1.0
+        needed += weight * len(names)
         for limit in hits:
-            hits[limit] += sum(name in found[:limit] for name in names)
+            hits[limit] += weight * sum(name in found[:limit] for name in names)
     return {limit: round(100 * count / needed, 1) for limit, count in hits.items()}
 
 
@@ -94,7 +101,8 @@ def main() -> None:
     live = live_tools()
     tasks = list(live_questions({tool["name"].rpartition("__")[2] for tool in live}))[every]
     print(f"LiveMCPBench by step: {rates(live, [step for steps, _ in tasks for step in steps])}")
-    print(f"LiveMCPBench, whole question: {rates(live, [whole for _, whole in tasks])}")
+    whole = rates(live, [whole for _, whole in tasks], by_question=True)
+    print(f"LiveMCPBench, whole question: {whole}")
     count, median = search_milliseconds(tools, questions)
     print(f"a search among {count:,} tools: {median:.2f} ms (median)")
 

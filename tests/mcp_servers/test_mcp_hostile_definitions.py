@@ -166,3 +166,34 @@ async def test_errors_of_a_server_are_cleaned() -> None:
     async with McpBridge([server]) as bridge:
         [result] = await call(view(bridge), ("odd__say", {"line": line}))
     assert result.text == "bad [STRIPPED-TEMPLATE-TOKEN] red"
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+async def test_a_deep_schema_over_http_costs_its_tool_alone(kind: str) -> None:
+    httpx2 = pytest.importorskip("httpx2")
+
+    def respond(request: Any) -> Any:
+        message = json.loads(request.content or b"{}")
+        if message.get("id") is None:
+            return httpx2.Response(202 if request.method == "POST" else 405)
+        answer: dict[str, Any] = {"error": {"code": -32601, "message": "no such method"}}
+        if message["method"] == "initialize":
+            answer = {
+                "result": {
+                    "protocolVersion": "2025-06-18",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "odd", "version": "1"},
+                }
+            }
+        elif message["method"] == "tools/list":
+            answer = {"result": {"tools": [PLAIN, {"name": "deep", "inputSchema": nested(300)}]}}
+        text = json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer})
+        body = f"event: message\ndata: {text}\n\n" if kind.endswith("stream") else text
+        return httpx2.Response(200, content=body, headers={"content-type": kind})
+
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(respond)) as client:
+        server = McpServer(name="odd", url="http://odd.example/mcp", http_client=client)
+        async with McpBridge([server]) as bridge:
+            assert bridge.servers["odd"].state == "ready"
+            assert [each["name"] for each in view(bridge).definitions()] == ["mcp__odd__plain"]
+            assert [problem.tool for problem in bridge.problems] == ["deep"]
