@@ -342,8 +342,10 @@ class _LinkThread:
         except asyncio.CancelledError:
             queue.stop(index)
             raise
-        except Exception as error:  # the package `mcp` is missing, a secret cannot be resolved
-            queue.refuse(index, f"{type(error).__name__}: {error}")
+        except Exception:  # the package `mcp` is missing, a setting is wrong
+            name = self._server.name
+            _logger.exception("MCP server `%s` cannot be used", name)
+            queue.refuse(index, f"MCP server {name} cannot be used")
 
     def close(self) -> None:
         """End the connection, its process and the thread."""
