@@ -140,6 +140,7 @@ OPTIONAL = {
     "capabilities._guarded_connections": {"httpcore"},
     "mcp._gateway_http": {"mcp", "starlette", "uvicorn"},
     "mcp._gateway_session": {"anyio", "mcp", "mcp_types"},
+    "mcp._gateway_users": {"mcp", "starlette"},
     "mcp._gateway_stdio": {"anyio", "mcp"},
     "mcp._json_rpc": {"mcp_types"},
     "mcp._sdk_calls": {"anyio", "mcp", "mcp_types"},

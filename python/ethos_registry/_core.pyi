@@ -385,7 +385,7 @@ class ToolSearchIndex:
     """
     BM25 over the definitions of tools, each `{name, description, parameters}` as JSON bytes.
 
-    Words in a name count three times. Never changes; safe from threads.
+    Words count by the field that they are in. Never changes; safe from threads.
     """
     def __len__(self, /) -> int: ...
     def __new__(cls, /, definitions: Sequence[bytes]) -> ToolSearchIndex: ...

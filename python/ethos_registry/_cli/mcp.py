@@ -229,9 +229,12 @@ def _pins_path(config: str, pins: str | None) -> Path:
     return path.with_name(f"{path.stem or path.name}.pins.json")
 
 
-def _bridge(config: str, seconds: int, pins: McpPins | None) -> McpBridge:
+def _bridge(
+    config: str, seconds: int, pins: McpPins | None, server: str | None = None
+) -> McpBridge:
     options: dict[str, Any] = {"connect_timeout_seconds": seconds, "timeout_seconds": seconds}
-    return McpBridge.from_config(config, server_options=options, pins=pins)
+    only = None if server is None else [server]
+    return McpBridge.from_config(config, server_options=options, pins=pins, only=only)
 
 
 def _with_bridge(bridge: McpBridge, use: Callable[[McpBridge], Awaitable[T]]) -> T:
@@ -248,12 +251,6 @@ def _with_bridge(bridge: McpBridge, use: Callable[[McpBridge], Awaitable[T]]) ->
 def _print_problems(problems: list[McpProblem]) -> None:
     for problem in problems:
         print_line(f"warning: {problem}")
-
-
-def _check_server(bridge: McpBridge, server: str | None) -> None:
-    if server is not None and server not in bridge.servers:
-        known = ", ".join(bridge.servers) or "none"
-        raise CommandError(f"unknown MCP server {server!r}; there are: {known}")
 
 
 @mcp_app.command("list", short_help="Show the tools with their cost in tokens.")
@@ -273,10 +270,10 @@ def list_(
     Exit code 1 if a server could not be connected.
     """
     path = _found(config)
-    bridge = _bridge(path, timeout, McpPins.load(_pins_path(path, pins), must_exist=False))
+    approved = McpPins.load(_pins_path(path, pins), must_exist=False)
+    bridge = _bridge(path, timeout, approved, server)
 
     async def use(bridge: McpBridge) -> tuple[Any, list[McpProblem], bool]:
-        _check_server(bridge, server)
         registry = ToolRegistry()
         bridge.attach(registry)
         chosen = list(bridge.servers) if server is None else [server]
@@ -308,8 +305,15 @@ def call(
     timeout: Seconds = 60,
     json: AsJson = False,
 ) -> None:
-    """Call one tool and print its result; exit code 1 if the call failed."""
-    bridge = _bridge(config, timeout, McpPins.load(_pins_path(config, pins), must_exist=False))
+    """Call one tool and print its result; exit code 1 if the call failed.
+
+    Only the server of the tool is connected.
+    """
+    approved = McpPins.load(_pins_path(config, pins), must_exist=False)
+    parts = tool.split("__", 2)
+    if len(parts) < 3 or parts[0] != "mcp":
+        raise CommandError(f"TOOL must be mcp__SERVER__TOOL, as `mcp list` shows it: {tool!r}")
+    bridge = _bridge(config, timeout, approved, parts[1])
     try:
         values = json_module.loads(arguments)
     except ValueError as error:
@@ -381,10 +385,9 @@ def pin(
     """Save the definitions of all tools as approved; exit code 1 if a server is not connected."""
     path = _found(config)
     approved = McpPins.load(_pins_path(path, pins), must_exist=False)
-    bridge = _bridge(path, timeout, approved)
+    bridge = _bridge(path, timeout, approved, server)
 
     async def use(bridge: McpBridge) -> tuple[int, list[str]]:
-        _check_server(bridge, server)
         chosen = bridge.servers if server is None else {server: bridge.servers[server]}
         failed = [name for name, status in chosen.items() if status.state != "ready"]
         return bridge.pin(server), failed
@@ -411,10 +414,9 @@ def diff(
     """
     path = _found(config)
     approved = McpPins.load(_pins_path(path, pins))
-    bridge = _bridge(path, timeout, approved)
+    bridge = _bridge(path, timeout, approved, server)
 
     async def use(bridge: McpBridge) -> tuple[Any, list[str]]:
-        _check_server(bridge, server)
         failed = [
             name
             for name, status in bridge.servers.items()
@@ -462,11 +464,10 @@ def accept(
 ) -> None:
     """Approve definitions that differ from their pins, and forget tools that are gone."""
     approved = McpPins.load(_pins_path(config, pins))
-    bridge = _bridge(config, timeout, approved)
+    bridge = _bridge(config, timeout, approved, server)
 
     async def use(bridge: McpBridge) -> list[str]:
-        _check_server(bridge, server)
-        status = bridge.servers[server]
+        [(server, status)] = bridge.servers.items()
         if status.state != "ready":
             raise CommandError(f"{server}: not connected: {status.reason}")
         if not approved.is_pinned(server):

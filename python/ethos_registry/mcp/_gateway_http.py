@@ -12,15 +12,16 @@ import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ethos_registry.mcp._gateway_access import Access
 from ethos_registry.mcp._gateway_session import ServedPersonality
+from ethos_registry.mcp._gateway_users import ServedUsers
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["bound_socket", "http_app", "path_of", "serve_app"]
+__all__ = ["MAX_BODY_BYTES", "bound_socket", "http_app", "path_of", "serve_app", "users_app"]
 
 
 CLOSE_SECONDS = 2
@@ -85,6 +86,41 @@ def http_app(
             yield
 
     return Starlette(routes=[Mount("/", app=handle)], lifespan=lifespan)
+
+
+def users_app(
+    users: ServedUsers,
+    access: Access,
+    running: Callable[[], contextlib.AbstractAsyncContextManager[None]],
+) -> Starlette:
+    """An application of `/mcp`, where each user has its own tools."""
+
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        denial = access.denial(Headers(scope=scope))
+        if denial is not None:
+            response: Response = PlainTextResponse(f"{denial.reason}\n", denial.status)
+            await response(scope, receive, send)
+        elif _path_in(scope) != "/mcp":
+            response = PlainTextResponse("Not found. There is: /mcp\n", 404)
+            await response(scope, receive, send)
+        else:
+            found = await users.find(scope)
+            if isinstance(found, Response):
+                await found(scope, receive, send)
+            else:
+                await found.handle_request(scope, receive, send)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with running():
+            try:
+                yield
+            finally:
+                await users.close()
+
+    return Starlette(routes=[*users.routes(), Mount("/", app=handle)], lifespan=lifespan)
 
 
 def _path_in(scope: Scope) -> str:

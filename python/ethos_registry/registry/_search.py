@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -153,6 +154,14 @@ class FoundTools:
         for name in names:
             if name in by_name and self.callable_entry(name) is None:
                 self.found[name] = by_name[name]
+
+    def unload(self, keep: Iterable[str]) -> list[str]:
+        """Forget what was found, but for some names; the names that were forgotten."""
+        listed = set(keep)
+        gone = [name for name in self.found if name not in listed]
+        for name in gone:
+            del self.found[name]
+        return gone
 
     def tokens(self) -> int:
         """What the definitions of listed and found tools cost."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, NoReturn
 
@@ -31,6 +31,7 @@ from ethos_registry.registry._search import (
     search_entry,
 )
 from ethos_registry.registry._view import View
+from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict
 from ethos_registry.types._policy import Personality
@@ -236,6 +237,14 @@ class SearchView(View):
     def definition_tokens(self) -> int:
         """Tokens of the definitions of listed and found tools, estimated at four bytes each."""
         return self._tools.tokens()
+
+    def unload_found(self, keep: Iterable[str] = ()) -> list[str]:
+        """Take found tools off the list, but for some names; returns those that were taken off.
+
+        The list changes, so call it when the provider's cached prefix is lost anyway: after a
+        compaction of the conversation, or when the cache has expired. A search finds them again.
+        """
+        return self._tools.unload(_checks.strings(keep, "keep"))
 
     def _continue(self, earlier: View) -> None:
         """Load what the conversation had found in an earlier view."""
