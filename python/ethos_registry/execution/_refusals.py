@@ -16,6 +16,7 @@ from types import CoroutineType, MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.reduction._redaction import Redact
 from ethos_registry.types._call import (
     MalformedCall,
@@ -120,7 +121,10 @@ def checked_result(value: Any) -> ToolResult:
             code = str.__str__(code)
             value = replace(value, code=code)
         if type(code) is not str or code not in ERROR_CODES:
-            raise ConfigError(f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {code!r}")
+            raise ConfigError(
+                f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {code!r}"
+                f"{did_you_mean(code, ERROR_CODES)}"
+            )
         reason = value.reason
         if reason is not None and (type(reason) is not str or reason not in ERROR_REASONS):
             raise ConfigError(f"`reason` must be None, or a reason of the registry: {reason!r}")

@@ -58,6 +58,7 @@ class McpBridgeOptions(TypedDict, total=False):
 _logger = logging.getLogger("ethos_registry")
 
 
+@_checks.checked_class
 class McpBridge:
     """Connects MCP servers and keeps their tools in registries.
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry._table.admission import Admission, is_available, refusal_under
 from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Snapshot
@@ -36,7 +37,6 @@ __all__ = [
     "capability_findings",
     "checked_policy",
     "explain_tool",
-    "nearest_name",
     "refuse_unmatched",
     "refuse_unmatched_filters",
     "report_unmatched_reducers",
@@ -197,8 +197,7 @@ def explain_tool(name: str, personality: Personality, admission: Admission) -> E
 def _refusal(name: str, personality: Personality, outcome: Verdict, admission: Admission) -> str:
     if outcome == "unknown":
         shown = f"`{name}`" if _core.is_tool_name(name) else brief(name)
-        nearest = nearest_name(name, [entry.name for entry in admission.snapshot.all()])
-        meant = "" if nearest is None else f"; did you mean `{nearest}`?"
+        meant = did_you_mean(name, (entry.name for entry in admission.snapshot.all()))
         return f"{shown} is not registered; names are case-sensitive{meant}"
     entry = admission.snapshot.get(name)
     assert entry is not None
@@ -217,15 +216,6 @@ def _refusal(name: str, personality: Personality, outcome: Verdict, admission: A
         f"`{name}` belongs to MCP server {entry.mcp_server!r}, "
         f"which is not in `mcp_servers` of `{personality.id}`"
     )
-
-
-def nearest_name(name: str, known: Sequence[str]) -> str | None:
-    """The registered name that this one is most likely a typo of, if any."""
-    import difflib
-
-    folded = {each.casefold(): each for each in reversed(known[:NAMES_COMPARED])}
-    found = difflib.get_close_matches(name[:MAX_NAME_CHARS].casefold(), folded, n=1, cutoff=0.75)
-    return folded[found[0]] if found else None
 
 
 def unbound_tools(personality: Personality, admission: Admission) -> list[str]:
@@ -422,8 +412,9 @@ def _problem(listed: str, name: str, snapshot: Snapshot, *, by_list: bool) -> st
             else (f"plugin {entry.plugin_id!r}", "plugins")
         )
         return f"tool {shown} belongs to {source}, which `{field}` admits, not a list of tools"
-    nearest = nearest_name(name, _known(listed, snapshot))
-    return unknown if nearest is None else f"{unknown} (did you mean {nearest!r}?)"
+    if listed == "allowed_tools" and name in _known("allowed_groups", snapshot):
+        return f"{unknown} (did you mean 'toolset:{name}'?)"
+    return f"{unknown}{did_you_mean(name, _known(listed, snapshot))}"
 
 
 def _known(listed: str, snapshot: Snapshot) -> Sequence[str]:

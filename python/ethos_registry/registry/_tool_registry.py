@@ -30,7 +30,12 @@ from ethos_registry.registry._merging import (
     store_of,
 )
 from ethos_registry.registry._reader import RegistryReader
-from ethos_registry.registry._settings import DEFAULT_TIMEOUT_SECONDS, RunOptions, checked_runtime
+from ethos_registry.registry._settings import (
+    DEFAULT_TIMEOUT_SECONDS,
+    RunOptions,
+    check_option_names,
+    checked_runtime,
+)
 from ethos_registry.schema._function_tool import FunctionTool
 from ethos_registry.schema._function_tool import tool as make_tool
 from ethos_registry.types import _checks
@@ -59,6 +64,7 @@ class RegistryWriter(RegistryReader):
 
     # Registering
 
+    @_checks.checked_signature
     def register(
         self,
         tool: Tool,
@@ -78,6 +84,7 @@ class RegistryWriter(RegistryReader):
         entry = self._entry(tool, plugin_id=plugin_id, owner=owner, mcp_server=mcp_server)
         self._table.put([entry], overwrite=_checks.boolean(overwrite, "overwrite"))
 
+    @_checks.checked_signature
     def register_all(self, tools: Iterable[Tool], *, plugin_id: str | None = None) -> None:
         """Register all tools, or none if one of them cannot be registered."""
         self._table.put(self._entries(tools, plugin_id=plugin_id), overwrite=False)
@@ -220,6 +227,7 @@ def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
     return ToolRegistry in type(value).__mro__
 
 
+@_checks.checked_class
 class ToolRegistry(RegistryWriter):
     """Stores tools, shows each agent only those that it may use, and answers every call.
 
@@ -259,6 +267,7 @@ class ToolRegistry(RegistryWriter):
         **options: Unpack[RunOptions],
     ) -> None:
         self._validates_arguments = _checks.boolean(validate_arguments, "validate_arguments")
+        check_option_names(options)
         self._table = EntryTable()
         self._runtime = checked_runtime(
             capability_backends, reducer_registry, default_timeout_seconds, **options
@@ -303,6 +312,7 @@ class ToolRegistry(RegistryWriter):
         """
         return self._over(self._table.branch())
 
+    @_checks.checked_signature
     def turn(self, context: DispatchContext, forge: ForgeSource = ()) -> Turn:
         """A turn: `for_turn()` with forged tools, bound to its context; see `Turn`.
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.schema._arguments import Arguments
 from ethos_registry.schema._binding import function_call
 from ethos_registry.schema._parameters import innermost, read_docstring
@@ -27,6 +29,8 @@ from ethos_registry.types._tool import (
 
 __all__ = ["FunctionTool", "tool"]
 
+
+_logger = logging.getLogger("ethos_registry")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -177,7 +181,7 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     known = [field for field in Tool.FIELDS if field != "execute"]
     unknown = fields.keys() - set(known)
     if unknown:
-        raise ConfigError(f"`tool` has no keyword {min(unknown)!r}; it has {', '.join(known)}")
+        raise _checks.unknown_option("tool", min(unknown), known)
     if function is None:
         return lambda decorated: _made(decorated, fields)
     return _made(function, fields)
@@ -216,6 +220,7 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
         )
     documentation = read_docstring(written.__doc__)
     arguments = Arguments(function, tool_name=str(name)[:80], descriptions=documentation.parameters)
+    _report_undescribed(str(name)[:80], function, documentation.parameters)
     derived = {
         "description": documentation.description or _in_words(name),
         "schema": arguments.schema,
@@ -228,6 +233,21 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
         arguments,
         **derived | given | {"name": name, "execute": function_call(function, arguments.binder)},
     )
+
+
+def _report_undescribed(
+    name: str, function: Callable[..., Any], described: Mapping[str, str]
+) -> None:
+    """Log what a docstring describes that is no parameter: the model never reads it."""
+    parameters = list(inspect.signature(function).parameters)
+    for each in described:
+        if each.lstrip("*") not in parameters:
+            _logger.warning(
+                "tool `%s`: its docstring describes `%s`, which is not a parameter%s",
+                name,
+                each,
+                did_you_mean(each, parameters),
+            )
 
 
 def _in_words(name: str) -> str:

@@ -6,7 +6,7 @@ import html
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from ethos_registry import _core
 from ethos_registry.types import _checks
@@ -34,6 +34,7 @@ __all__ = [
 # Approvals that outlive a batch: what a filter answers, and what the application gets.
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Pending:
     """What the `before` of a filter returns when a person decides later.
@@ -268,6 +269,14 @@ class CallResult:
     def content(self) -> tuple[ContentBlock, ...]:
         """The images, documents, recordings and links beside the text."""
         return self.result.content
+
+    def __getattr__(self, name: str) -> NoReturn:
+        way_out = (
+            f"it is `result.result.{name}`"
+            if name in ("code", "cost_usd", "error", "extra", "reason", "structured", "value")
+            else "what the model reads is `result.text`"
+        )
+        raise AttributeError(f"a CallResult has no {name!r}; {way_out}", name=name, obj=self)
 
     def __repr__(self) -> str:
         state = "pending" if self.pending is not None else "ok" if self.ok else "error"
