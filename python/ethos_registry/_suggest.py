@@ -16,7 +16,7 @@ _SHARED_CHARS = 4
 def nearest(name: object, known: Iterable[str]) -> str | None:
     """The known name that `name` is most likely a typo of, if any; letter case does not count.
 
-    A name of which a known one has every word counts too.
+    A known name that contains every word of it counts too.
 
     >>> nearest("netwrok", ["network", "secrets"]), nearest("timeout", ["name", "timeout_seconds"])
     ('network', 'timeout_seconds')

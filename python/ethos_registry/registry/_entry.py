@@ -107,7 +107,7 @@ def checked_entry(
         raise ConfigError(f"a registry holds Tool values, got {type(tool).__name__}; {way_out}")
     if isinstance(tool, FunctionTool):
         check_compatibility(tool.name, tool.schema, tool.arguments)
-    elif mcp_server is None and not tool.name.startswith("mcp__"):  # whoever registers wrote it
+    elif mcp_server is None and not tool.name.startswith("mcp__"):  # written by hand
         for doubt in doubts(tool.schema):
             _logger.warning("tool `%s`: %s", tool.name, doubt)
     _checks.optional_unicode_text(plugin_id, "plugin_id")

@@ -238,7 +238,7 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
 def _report_undescribed(
     name: str, function: Callable[..., Any], described: Mapping[str, str]
 ) -> None:
-    """Log what a docstring describes that is no parameter: the model never reads it."""
+    """Log what a docstring describes and the function lacks: the model never reads it."""
     parameters = list(inspect.signature(function).parameters)
     for each in described:
         if each.lstrip("*") not in parameters:

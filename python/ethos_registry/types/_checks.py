@@ -175,7 +175,7 @@ def _signature_error(
     if len(args) > len(positional):
         surplus = args[len(positional)]
         return SignatureError(
-            f"`{name}` takes {len(positional) - is_method} arguments by position, got also "
+            f"`{name}` takes at most {len(positional) - is_method} by position, got also "
             f"{brief(surplus)}; give the others by name: {signature}"
         )
     return SignatureError(f"{error}: {signature}")

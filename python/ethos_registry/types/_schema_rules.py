@@ -267,7 +267,7 @@ def check_schema(schema: Any, what: str) -> None:
 
 
 _VENDOR = ("x-", "x_", "$")
-"""How names that are no keywords of JSON Schema begin on purpose."""
+"""How keywords of vendors start."""
 
 
 def doubts(schema: Any, where: str = "schema") -> Iterator[str]:
