@@ -135,7 +135,7 @@ def _without_registry(name: str, args: dict[str, Any]) -> str:
 
 # The two columns.
 
-_BEFORE_LINES = 8
+_BEFORE_LINES = 12
 _MIN_COLUMN_WIDTH = 36
 
 
@@ -154,8 +154,8 @@ class RenderedTurn:
             for call in self.turn:
                 title = _title(call)
                 table.add_row(
-                    title.copy().append("\n").append_text(_before(call)),
-                    title.append("\n").append_text(_after(call)),
+                    Text.assemble(title, "\n", _before(call)),
+                    Text.assemble(title, "\n", _after(call)),
                 )
             yield table
         else:
@@ -196,12 +196,8 @@ def _summary(turn: list[ComparedCall]) -> Iterator[Text]:
     before = sum(len(call["before"]) for call in turn)
     after = sum(len(call["after"]) for call in turn)
     yield Text(
-        f"{before:,} characters without a registry, {after:,} with one: both failures, their"
-    )
-    yield Text(
-        "places and the counts are kept. The branch was not deleted, the wrong argument is named,"
-    )
-    yield Text(
+        f"{before:,} characters without a registry, {after:,} with one: both failures, their\n"
+        "places and the counts are kept. The branch was not deleted, the wrong argument is named,\n"
         f"the call that hangs was answered after {TIMEOUT_SECONDS} s, and no other call waited."
     )
 
