@@ -80,15 +80,20 @@ class McpBridge:
 
     Args:
         servers: The servers; each name once.
-        pins: Approved definitions, or their file. A tool of a pinned server whose definition is
-            another one, or that is new, is not run until it is approved. Default: none; for
-            `from_config("mcp.json")` the file `mcp.pins.json` beside it, if there is one.
-        on_change: `"quarantine"` (default) refuses the calls of such a tool and keeps showing the
-            approved definition; `"drop"` removes it; `"accept"` takes it over.
-        secrets: Where `secret:NAME` comes from. Default: environment variables.
-        stderr_folder: A folder for a file `{server}.log` with the standard error of each command,
-            at most 1 MiB. Default: a temporary one.
-        on_tools_changed: Called with a `ToolsChanged` after each listing that differs.
+
+    Keyword Args:
+        pins (McpPins | PathLike | None): Approved definitions, or their file. A tool of a pinned
+            server whose definition is another one, or that is new, is not run until it is approved.
+            Default: none; for `from_config("mcp.json")` the file `mcp.pins.json` beside it, if
+            there is one.
+        on_change (str): `"quarantine"` (default) refuses the calls of such a tool and keeps showing
+            the approved definition; `"drop"` removes it; `"accept"` takes it over.
+        secrets (SecretSource | None): Where `secret:NAME` comes from. Default: environment
+            variables.
+        stderr_folder (PathLike | None): A folder for a file `{server}.log` with the standard error
+            of each command, at most 1 MiB. Default: a temporary one.
+        on_tools_changed (Callable | None): Called with a `ToolsChanged` after each listing that
+            differs.
 
     Raises:
         ConfigError: Two servers have one name, an argument is of the wrong kind, the pins cannot
