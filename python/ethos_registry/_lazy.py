@@ -9,6 +9,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
+from ethos_registry._suggest import did_you_mean
+
 __all__ = ["EXTRAS", "lazy", "requires"]
 
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -68,7 +70,9 @@ def lazy(
     def find(name: str) -> Any:
         module = module_of.get(name)
         if module is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}{did_you_mean(name, module_of)}"
+            )
         try:
             value = getattr(import_module(f"ethos_registry.{module}"), name)
         except ModuleNotFoundError as error:

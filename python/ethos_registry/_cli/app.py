@@ -132,7 +132,7 @@ def _start(
         write_text(f"{context.get_help()}\n")
 
 
-app.command(short_help="Run a real turn on this folder.")(demo)
+app.command(short_help="Show one turn without a registry and with one.")(demo)
 
 
 @app.command(short_help="Run calls given as JSON.")

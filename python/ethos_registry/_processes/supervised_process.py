@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Literal, TypeAlias, TypedDict
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 
@@ -67,7 +68,8 @@ def checked_limits(limits: ResourceLimits | None) -> list[tuple[str, int]]:
     for name, value in given.items():
         if name not in _NAMES:
             raise ConfigError(
-                f"`limits` has an unknown resource {name!r}; known are {', '.join(_NAMES)}"
+                f"`limits` has an unknown resource {name!r}{did_you_mean(name, _NAMES)}; "
+                f"known are {', '.join(_NAMES)}"
             )
         number = _checks.finite_number(value, f"limits.{name}", minimum=1, whole=True)
         found.append((_NAMES[name], int(number)))

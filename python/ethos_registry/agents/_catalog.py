@@ -231,6 +231,7 @@ _default: AgentCatalog | None = None
 _default_lock = threading.Lock()
 
 
+@_checks.checked_class
 class AgentCatalog(CatalogWriter):
     """The tools of all agents in one place: who owns them, who may use them, in a stable order.
 

@@ -82,6 +82,7 @@ DEFAULT_MAX_BYTES = 1 << 30
 _PREFIX = "ethos-artifact-"
 
 
+@_checks.checked_class
 class SpooledArtifactStore(MemoryArtifactStore):
     """A `MemoryArtifactStore` that writes content of more than `memory_bytes` to a file.
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from urllib.parse import SplitResult, unquote, unquote_to_bytes, urlsplit
 
 from ethos_registry import _core
+from ethos_registry.types import _checks
 from ethos_registry.types._content import Attachment
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._policy import FsReach
@@ -404,6 +405,7 @@ class ReachFiles:
         await asyncio.to_thread(self.sync.mkdir, path)
 
 
+@_checks.checked_signature
 def folder_storage(
     folder: str | os.PathLike[str], *, protection: Protection = DEFAULT_PROTECTION
 ) -> ReachFiles:

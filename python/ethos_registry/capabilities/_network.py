@@ -25,6 +25,7 @@ from ethos_registry.capabilities._address_guard import (
     system_addresses,
     target_of,
 )
+from ethos_registry.types import _checks
 from ethos_registry.types._errors import EthosRegistryError
 from ethos_registry.types._secret_names import is_secret_name
 
@@ -68,6 +69,7 @@ class ResponseTooLargeError(EthosRegistryError, OSError):
     __module__ = "ethos_registry.capabilities"
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
     """What one fetch may cost."""

@@ -21,6 +21,7 @@ from ethos_registry._processes.supervised_process import (
     SupervisorUnavailableError,
 )
 from ethos_registry.capabilities._sandbox import CommandSandboxPort, PreparedCommand, SandboxPolicy
+from ethos_registry.types import _checks
 from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._policy import CommandPolicy
@@ -63,6 +64,7 @@ class ProgramResult:
         return self.exit_code == 0
 
 
+@_checks.checked_class
 class ProgramRunner:
     r"""Runs the declared programs: no shell, a clean environment, bounded output and time.
 

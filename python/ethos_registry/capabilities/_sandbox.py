@@ -26,6 +26,7 @@ from ethos_registry._processes.supervised_process import (
 from ethos_registry._processes.supervisor import containment, start_supervised
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities._protected_paths import MAX_FOLDERS, ProtectedPaths
+from ethos_registry.types import _checks
 from ethos_registry.types._errors import EthosRegistryError
 
 __all__ = [
@@ -93,6 +94,7 @@ class Support:
         return LIMITS[self.level]
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class SandboxPolicy:
     """What one command may access; paths are absolute."""
@@ -546,6 +548,7 @@ class CommandSandboxPort(Protocol):
         """The command line that runs `argv` confined; raises `UnconfinedError` if it cannot."""
 
 
+@_checks.checked_class
 class CommandSandbox:
     """Confines commands by bubblewrap, else by Landlock and seccomp, else by Seatbelt.
 

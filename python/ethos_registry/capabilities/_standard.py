@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.capabilities._address_guard import HostRules
 from ethos_registry.capabilities._files import (
     DEFAULT_PROTECTION,
@@ -33,6 +34,7 @@ from ethos_registry.capabilities._sandbox import (
     missing_level,
 )
 from ethos_registry.capabilities._secrets import SecretsBackend, SecretSource, issued_secrets_of
+from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import (
@@ -111,6 +113,7 @@ class StandardBackends(Mapping[CapabilityName, Factory]):
         return f"StandardBackends({', '.join(sorted(self._factories))})"
 
 
+@_checks.checked_signature
 def standard_backends(
     *,
     secrets: SecretSource | None = None,
@@ -282,4 +285,7 @@ def storage_scope(tool_name: str, declaration: Mapping[str, Any], context: ToolC
                 "a view"
             )
         return f"personality:{context.personality_id}"
-    raise ConfigError(f"unknown storage scope {scope!r}; known are tool, session, personality")
+    near = did_you_mean(scope, ("tool", "session", "personality"))
+    raise ConfigError(
+        f"unknown storage scope {scope!r}{near}; known are tool, session, personality"
+    )

@@ -76,6 +76,7 @@ class MemoryApprovalStore:
         raise TypeError("a memory store belongs to its process; use `FileApprovalStore(folder)`")
 
 
+@_checks.checked_class
 class FileApprovalStore:
     """Remembers used approvals as empty files in a folder, for all processes that share it.
 
@@ -99,6 +100,7 @@ class FileApprovalStore:
         return True
 
 
+@_checks.checked_class
 class Approvals:
     """Signs the tokens of calls that wait for approval: `ToolRegistry(approvals=Approvals(key))`.
 

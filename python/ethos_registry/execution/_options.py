@@ -134,6 +134,7 @@ class Invocation:
             self._clock.resume_clock()
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class InvocationFilter:
     """Code that runs around the calls of some tools.
@@ -321,17 +322,13 @@ def checked_options(
 ) -> CheckedOptions:
     """The checked options of a batch.
 
-    Raises `ConfigError` for a value of the wrong kind and `TypeError` for an unknown option.
+    Raises `ConfigError` for a value of the wrong kind and `SignatureError` for an unknown option.
     """
     if not options and turn_attachments is None:
         return DEFAULT_OPTIONS
     unknown = options.keys() - set(OPTION_NAMES)
     if unknown:
-        name = min(unknown)
-        raise TypeError(
-            f"unknown option {name!r}{_did_you_mean(name)}; "
-            f"the options are {', '.join(sorted(OPTION_NAMES))}"
-        )
+        raise _checks.unknown_option("execute", min(unknown), sorted(OPTION_NAMES))
     return _checked_values(turn_attachments, **options)
 
 
@@ -398,10 +395,3 @@ def _checked_attachments(turn_attachments: Any) -> tuple[Attachment, ...]:
                 f"`turn_attachments` must hold Attachment values, got {type(item).__name__}"
             )
     return attachments
-
-
-def _did_you_mean(name: str) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(name, OPTION_NAMES, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -17,6 +17,7 @@ from types import CoroutineType, MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean, nearest
 from ethos_registry.reduction._redaction import Redact
 from ethos_registry.types._call import (
     MalformedCall,
@@ -53,7 +54,6 @@ __all__ = [
     "log_exception",
     "log_line",
     "log_raised",
-    "nearest_name",
     "no_backend",
     "no_backends",
     "no_thread",
@@ -122,7 +122,10 @@ def checked_result(value: Any) -> ToolResult:
             code = str.__str__(code)
             value = replace(value, code=code)
         if type(code) is not str or code not in ERROR_CODES:
-            raise ConfigError(f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {code!r}")
+            raise ConfigError(
+                f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {code!r}"
+                f"{did_you_mean(code, ERROR_CODES)}"
+            )
         reason = value.reason
         if reason is not None and (type(reason) is not str or reason not in ERROR_REASONS):
             raise ConfigError(f"`reason` must be None, or a reason of the registry: {reason!r}")
@@ -170,18 +173,7 @@ def _not_available(error: str, reason: ErrorReason) -> ToolError:
     return ToolError(error, "not_available", reason)
 
 
-NAMES_COMPARED = 5_000
-"""How many names are compared for a suggestion: a few tenths of a second."""
 _COMPARED_CHARS = 64
-
-
-def nearest_name(name: str, known: Sequence[str]) -> str | None:
-    """The registered name that this one is most likely a typo of, if any."""
-    import difflib
-
-    folded = {each.casefold(): each for each in reversed(known[:NAMES_COMPARED])}
-    found = difflib.get_close_matches(name[:_COMPARED_CHARS].casefold(), folded, n=1, cutoff=0.75)
-    return folded[found[0]] if found else None
 
 
 def unknown_tool(name: str, permitted: Sequence[str] = ()) -> ToolError:
@@ -190,8 +182,8 @@ def unknown_tool(name: str, permitted: Sequence[str] = ()) -> ToolError:
     A call is never redirected to it, since what is in front of a name or behind it opens no gate.
     """
     bare = _DECORATION.sub("", name[:_COMPARED_CHARS])
-    nearest = bare if bare in permitted else nearest_name(bare, permitted)
-    meant = "" if nearest is None else f" (did you mean {nearest}?)"
+    near = bare if bare in permitted else nearest(bare, permitted)
+    meant = "" if near is None else f" (did you mean {near}?)"
     return _not_available(f"Unknown tool: {bounded_name(name)}{meant}", "unknown")
 
 

@@ -87,6 +87,7 @@ def _named(servers: list[McpServer], name: str) -> McpServer:
     raise ConfigError(f"unknown MCP server {name!r}; there are: {known}")
 
 
+@_checks.checked_class
 class McpBridge:
     """Connects MCP servers and keeps their tools in registries.
 
@@ -108,21 +109,28 @@ class McpBridge:
 
     Args:
         servers: The servers; each name once.
-        pins: Approved definitions, or their file. A tool of a pinned server whose definition is
-            another one, or that is new, is not run until it is approved. Default: none; for
-            `from_config("mcp.json")` the file `mcp.pins.json` beside it, if there is one.
-        on_change: `"quarantine"` (default) refuses the calls of such a tool and keeps showing the
-            approved definition; `"drop"` removes it; `"accept"` takes it over.
-        secrets: Where `secret:NAME` comes from. Default: environment variables.
-        stderr_folder: A folder for a file `{server}.log` with the standard error of each command,
-            at most 1 MiB. Default: none, and the last 4 KB are kept in memory.
-        on_tools_changed: Called with a `ToolsChanged` after each listing that differs.
-        on_elicitation: Called with an `McpElicitation` when a server asks a person; may be async.
-            A mapping of the fields is the answer, `None` declines. Default: servers cannot ask.
-        on_sampling: Called with an `McpSampling` when a server asks for an answer of a model; may
-            be async. A string is the answer, `None` declines. Ask a person, or check the request
-            and bound its cost, before a model sees it. Default: servers cannot ask.
-        roots: `file://` URIs of the folders that servers may list. Default: none.
+
+    Keyword Args:
+        pins (McpPins | PathLike | None): Approved definitions, or their file. A tool of a pinned
+            server whose definition is another one, or that is new, is not run until it is approved.
+            Default: none; for `from_config("mcp.json")` the file `mcp.pins.json` beside it, if
+            there is one.
+        on_change (str): `"quarantine"` (default) refuses the calls of such a tool and keeps showing
+            the approved definition; `"drop"` removes it; `"accept"` takes it over.
+        secrets (SecretSource | None): Where `secret:NAME` comes from. Default: environment
+            variables.
+        stderr_folder (PathLike | None): A folder for a file `{server}.log` with the standard error
+            of each command, at most 1 MiB. Default: none, and the last 4 KB are kept in memory.
+        on_tools_changed (Callable | None): Called with a `ToolsChanged` after each listing that
+            differs.
+        on_elicitation (Callable | None): Called with an `McpElicitation` when a server asks a
+            person; may be async. A mapping of the fields is the answer, `None` declines. Default:
+            servers cannot ask.
+        on_sampling (Callable | None): Called with an `McpSampling` when a server asks for an answer
+            of a model; may be async. A string is the answer, `None` declines. Ask a person, or
+            check the request and bound its cost, before a model sees it. Default: servers cannot
+            ask.
+        roots (Sequence[str]): `file://` URIs of the folders that servers may list. Default: none.
 
     Raises:
         ConfigError: Two servers have one name, an argument is of the wrong kind, the pins cannot

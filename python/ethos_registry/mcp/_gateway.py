@@ -35,6 +35,7 @@ WRITE_OUT_SECONDS = 1.0
 ANSWER_SECONDS = 0.05
 
 
+@_checks.checked_class
 class McpGateway:
     """Serves personalities of a registry over the Model Context Protocol; needs the extra `mcp`.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.mcp._server_text import MAX_DEFINITION_BYTES, MAX_SERVER_DEFINITION_BYTES
 from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.types import _checks
@@ -144,6 +145,7 @@ _FIELDS = frozenset(
 _PROTOCOLS = ("auto", "legacy", "2026-07-28")
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class McpServer:
     """One MCP server: a `command`, a `url`, or a `server` object of this process.
@@ -385,8 +387,8 @@ def _server(place: str, name: str, entry: Any) -> McpServer | None:
     kind = entry.get("type")
     if kind is not None and (not isinstance(kind, str) or kind not in _TRANSPORTS):
         raise ConfigError(
-            f"{place}: server {name!r} has the unknown type {_checks.brief(kind)}; "
-            "known are stdio, http and sse"
+            f"{place}: server {name!r} has the unknown type {_checks.brief(kind)}"
+            f"{did_you_mean(kind, _TRANSPORTS)}; known are stdio, http and sse"
         )
     known = {
         field: entry[field]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, overload
 
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.providers._anthropic import AnthropicMessages, AnthropicStream
 from ethos_registry.providers._bedrock import BedrockConverse, BedrockStream
 from ethos_registry.providers._cohere import CohereChat, CohereStream
@@ -85,15 +86,16 @@ def provider(name: str, dialect: str | None = None) -> WireFormat[Any, Any]:
     if found is None:
         known = ", ".join(f"`{each}`" for each in PROVIDERS)
         raise ConfigError(
-            f"unknown provider {name!r}; known are {known}",
+            f"unknown provider {name!r}{did_you_mean(name, PROVIDERS)}; known are {known}",
             context={"field": "provider", "value": name},
         )
     if dialect is None:
         return found
     rules = DIALECTS.get(dialect)
     if rules is None:
+        known = ", ".join(f"`{each}`" for each in DIALECTS)
         raise ConfigError(
-            f"unknown dialect {dialect!r}; known are {', '.join(f'`{each}`' for each in DIALECTS)}",
+            f"unknown dialect {dialect!r}{did_you_mean(dialect, DIALECTS)}; known are {known}",
             context={"field": "dialect", "value": dialect},
         )
     return type(found)(rules)
@@ -131,7 +133,8 @@ def reply_parser(name: str) -> ReplyParser:
     if found is None:
         known = ", ".join(f"`{each}`" for each in STREAMS)
         raise ConfigError(
-            f"unknown provider {name!r}; streams of {known} can be dispatched",
+            f"unknown provider {name!r}{did_you_mean(name, STREAMS)}; "
+            f"streams of {known} can be dispatched",
             context={"field": "provider", "value": name},
         )
     parser = found()

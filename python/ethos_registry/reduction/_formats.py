@@ -51,6 +51,7 @@ class FormatError(ConfigError):
     code: ClassVar[str] = "E_FORMAT"
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
     """A format of outputs, as a `format.toml` states it."""
@@ -71,6 +72,7 @@ class OutputFormat:
         return _core.format_of(text, command, exit_code) == self.name
 
 
+@_checks.checked_signature
 def register_format(path: str | os.PathLike[str], *, replace: bool = False) -> OutputFormat:
     r"""Register a format for the whole process; returns what was registered.
 
@@ -196,6 +198,7 @@ def user_formats_folder() -> Path:
     return folder / "formats"
 
 
+@_checks.checked_signature
 def load_formats(
     *,
     project: str | os.PathLike[str] | None = None,

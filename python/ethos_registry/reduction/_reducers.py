@@ -247,6 +247,7 @@ def built_in_reducers() -> list[BuiltInReducer]:
     return [BuiltInReducer(tool_name, tool_name) for tool_name in _TOOLS]
 
 
+@_checks.checked_signature
 def default_reducers() -> DefaultToolResultReducerRegistry:
     """A new registry of the built-in reducers.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
@@ -21,7 +22,10 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import CapabilityName, ToolCapabilities
 from ethos_registry.types._result import ToolError
+from ethos_registry.types._schema_rules import doubts
 from ethos_registry.types._tool import Tool
+
+_logger = logging.getLogger("ethos_registry")
 
 __all__ = [
     "ImmutableCapabilities",
@@ -111,6 +115,9 @@ def checked_entry(
         raise ConfigError(f"a registry holds Tool values, got {type(tool).__name__}; {way_out}")
     if isinstance(tool, FunctionTool):
         check_compatibility(tool.name, tool.schema, tool.arguments)
+    elif mcp_server is None and not tool.name.startswith("mcp__"):  # written by hand
+        for doubt in doubts(tool.schema):
+            _logger.warning("tool `%s`: %s", tool.name, doubt)
     _checks.optional_unicode_text(plugin_id, "plugin_id")
     _checks.optional_unicode_text(owner, "owner")
     _checks.optional_unicode_text(mcp_server, "mcp_server")

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry._table.admission import Admission, is_available, refusal_under
 from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.capabilities._files import places_that_run_later
 from ethos_registry.capabilities._resolver import CapabilityBackends, covers_host, uncovered_paths
 from ethos_registry.execution._options import InvocationFilter
-from ethos_registry.execution._refusals import nearest_name
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.reduction._reducers import BUILT_IN_REDUCER_NAMES
 from ethos_registry.registry._definitions import unmatched_names
@@ -201,8 +201,7 @@ def explain_tool(name: str, personality: Personality, admission: Admission) -> E
 def _refusal(name: str, personality: Personality, outcome: Verdict, admission: Admission) -> str:
     if outcome == "unknown":
         shown = f"`{name}`" if _core.is_tool_name(name) else brief(name)
-        nearest = nearest_name(name, [entry.name for entry in admission.snapshot.all()])
-        meant = "" if nearest is None else f"; did you mean `{nearest}`?"
+        meant = did_you_mean(name, (entry.name for entry in admission.snapshot.all()))
         return f"{shown} is not registered; names are case-sensitive{meant}"
     entry = admission.snapshot.get(name)
     assert entry is not None
@@ -417,8 +416,9 @@ def _problem(listed: str, name: str, snapshot: Snapshot, *, by_list: bool) -> st
             else (f"plugin {entry.plugin_id!r}", "plugins")
         )
         return f"tool {shown} belongs to {source}, which `{field}` admits, not a list of tools"
-    nearest = nearest_name(name, _known(listed, snapshot))
-    return unknown if nearest is None else f"{unknown} (did you mean {nearest!r}?)"
+    if listed == "allowed_tools" and name in _known("allowed_groups", snapshot):
+        return f"{unknown} (did you mean 'toolset:{name}'?)"
+    return f"{unknown}{did_you_mean(name, _known(listed, snapshot))}"
 
 
 def _known(listed: str, snapshot: Snapshot) -> Sequence[str]:

@@ -174,6 +174,7 @@ class RegistryReader:
     def _personality_admission(self, personality: Personality) -> Admission:
         return Admission(self._snapshot(), personality_gate(personality))
 
+    @_checks.checked_signature
     def to_definitions(
         self,
         allowed_tools: Iterable[str] | None = None,
@@ -189,6 +190,7 @@ class RegistryReader:
         admission = self._admission(allowed_tools, filter_opts)
         return plain_definitions(admission, admission.unavailable())[:]
 
+    @_checks.checked_signature
     def view(
         self,
         personality: Personality,
@@ -225,6 +227,7 @@ class RegistryReader:
             turn=self._turn(),
         )
 
+    @_checks.checked_signature
     def explain(self, name: str, personality: Personality) -> Explanation:
         """Why a tool is visible, hidden or refused: the gate, the value and how to change it."""
         return explain_tool(
@@ -246,6 +249,7 @@ class RegistryReader:
         admission = self._personality_admission(personality)
         return capability_findings(admission.visible(), personality, self._settings().backends)
 
+    @_checks.checked_signature
     def check(
         self,
         personality: Personality,

@@ -42,6 +42,7 @@ _SPARE = 50
 """Matches beyond the limit that are looked at, in case others are not available."""
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ToolSearch:
     """How a view finds tools that are not in its list; `registry.view(personality, search=...)`.

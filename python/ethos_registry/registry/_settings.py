@@ -32,7 +32,7 @@ from ethos_registry.types._reducer import (
 )
 from ethos_registry.types._transport import ToolTransport
 
-__all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "checked_runtime"]
+__all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "check_option_names", "checked_runtime"]
 
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
@@ -75,6 +75,22 @@ class RunOptions(TypedDict, total=False):
     """Which wrong arguments are repaired, after they failed validation and if they have one
     reading; what was done is in `CallResult.repairs`. Never for `strict` tools. Default: `"safe"`.
     """
+
+
+_NAMED_OPTIONS = (
+    "tools",
+    "capability_backends",
+    "reducer_registry",
+    "default_timeout_seconds",
+    "validate_arguments",
+)
+
+
+def check_option_names(options: Mapping[str, object]) -> None:
+    """`SignatureError` for an option that a registry does not have."""
+    if unknown := options.keys() - RunOptions.__annotations__.keys():
+        known = (*_NAMED_OPTIONS, *RunOptions.__annotations__)
+        raise _checks.unknown_option("ToolRegistry", min(unknown), known)
 
 
 def checked_runtime(

@@ -30,7 +30,12 @@ from ethos_registry.registry._merging import (
     store_of,
 )
 from ethos_registry.registry._reader import RegistryReader
-from ethos_registry.registry._settings import DEFAULT_TIMEOUT_SECONDS, RunOptions, checked_runtime
+from ethos_registry.registry._settings import (
+    DEFAULT_TIMEOUT_SECONDS,
+    RunOptions,
+    check_option_names,
+    checked_runtime,
+)
 from ethos_registry.schema._function_tool import FunctionTool
 from ethos_registry.schema._function_tool import tool as make_tool
 from ethos_registry.types import _checks
@@ -60,6 +65,7 @@ class RegistryWriter(RegistryReader):
 
     # Registering
 
+    @_checks.checked_signature
     def register(
         self,
         tool: Tool,
@@ -79,6 +85,7 @@ class RegistryWriter(RegistryReader):
         entry = self._entry(tool, plugin_id=plugin_id, owner=owner, mcp_server=mcp_server)
         self._table.put([entry], overwrite=_checks.boolean(overwrite, "overwrite"))
 
+    @_checks.checked_signature
     def register_all(self, tools: Iterable[Tool], *, plugin_id: str | None = None) -> None:
         """Register all tools, or none if one of them cannot be registered."""
         self._table.put(self._entries(tools, plugin_id=plugin_id), overwrite=False)
@@ -152,8 +159,40 @@ class RegistryWriter(RegistryReader):
     ) -> Any:
         """Make a tool from a function and register it; a decorator, with or without arguments.
 
-        `options` are those of `ethos_registry.tool`: `name`, `description`, `toolset`,
-        `timeout_seconds` and so on.
+        Args:
+            function: What is decorated, or a bound method.
+            overwrite: Whether to replace a tool of this name.
+            plugin_id: Makes it a tool of this plugin.
+            owner: Who registers it, for messages and the usage ledger.
+            **options: The options below.
+
+        Keyword Args:
+            name (str | None): What the model calls it. Default: the function's name.
+            description (str | None): What the model reads to decide when to call it. Default:
+                the text of the docstring.
+            schema (Mapping | None): JSON Schema of the arguments. Default: derived from the
+                signature.
+            toolset (str | None): The group that personalities admit as `toolset:<group>`.
+            max_result_chars (int | None): Longest result in characters, beside the budget's share.
+            capabilities (ToolCapabilities | Mapping | None): Files, hosts, programs and secrets
+                that it needs; it gets scoped objects for them.
+            is_available (Callable | None): Asked at each listing and batch, as `lambda: True`.
+            always_include (bool): Whether it passes the toolset gate of every personality.
+            output_is_untrusted (bool): Whether others write its output: web pages, files, mail.
+            ephemeral (bool): Whether it is dropped when the turn is acknowledged.
+            on_collision (str): What a merge does if its name is taken: `"throw"`, `"replace"` or
+                `"keep"`.
+            timeout_seconds (float | None): Seconds from the start of a call; `None` for no timeout.
+                Default: the registry's, 120.
+            idempotent (bool): Whether calling it twice is harmless; a stream may start it early.
+            strict (bool): Whether arguments are validated against the schema, without coercion.
+            dispatch (str | None): When a call of a streamed reply may start: `"confirmed"` or
+                `"eager"`. Default: `"eager"` for idempotent tools.
+            retry (Retry | None): When a call that failed is tried again; for idempotent tools.
+            max_concurrency (int | None): How many of its calls run at once in this process.
+            calls_per_second (float | None): How many of its calls start in a second.
+            reduction (ReductionPolicy | None): How much of its results is kept.
+
         """
 
         def register(function: Callable[..., Any]) -> FunctionTool[..., Any]:
@@ -222,6 +261,7 @@ def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
     return ToolRegistry in type(value).__mro__
 
 
+@_checks.checked_class
 class ToolRegistry(RegistryWriter):
     """Stores tools, shows each agent only those that it may use, and answers every call.
 
@@ -262,6 +302,7 @@ class ToolRegistry(RegistryWriter):
         **options: Unpack[RunOptions],
     ) -> None:
         self._validates_arguments = _checks.boolean(validate_arguments, "validate_arguments")
+        check_option_names(options)
         self._table = EntryTable()
         self._runtime = checked_runtime(
             capability_backends, reducer_registry, default_timeout_seconds, **options
@@ -306,6 +347,7 @@ class ToolRegistry(RegistryWriter):
         """
         return self._over(self._table.branch())
 
+    @_checks.checked_signature
     def turn(self, context: DispatchContext, forge: ForgeSource = ()) -> Turn:
         """A turn: `for_turn()` with forged tools, bound to its context; see `Turn`.
 

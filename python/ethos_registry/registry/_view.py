@@ -45,6 +45,7 @@ from ethos_registry.registry._stream import (
     SyncStreamDispatcher,
 )
 from ethos_registry.registry._sync import run_sync
+from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._policy import Personality
@@ -92,6 +93,7 @@ class StreamingView:
     _runtime: Runtime
     _turn: DispatchContext | None
 
+    @_checks.checked_signature
     def dispatch(
         self,
         context: ToolContext | None = None,
@@ -141,6 +143,7 @@ class StreamingView:
             **options,
         )
 
+    @_checks.checked_signature
     def dispatch_sync(
         self,
         context: ToolContext | None = None,
@@ -341,6 +344,7 @@ class View(StreamingView):
     def definitions(
         self, provider: str | None, *, order: DefinitionOrder = ..., breakpoints: int = ...
     ) -> list[Any]: ...
+    @_checks.checked_signature
     def definitions(
         self,
         provider: str | None = None,

@@ -302,6 +302,7 @@ _API_MODULES = ("opentelemetry.trace", "opentelemetry.metrics")
 """Providers of the API itself do nothing; those of an SDK are in other modules."""
 
 
+@_checks.checked_class
 class OpenTelemetry:
     """Reports each call as a span `execute_tool {tool}` and as metrics (extra `otel`).
 

@@ -21,6 +21,7 @@ from ethos_registry.tools._arguments import (
     quoted,
     required_text,
 )
+from ethos_registry.types import _checks
 from ethos_registry.types._content import Audio, Document, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._extras import has_extra, missing_extra
@@ -237,6 +238,7 @@ _STATUS_HELP = {
 }
 
 
+@_checks.checked_signature
 def fetch_url_tool(*, allowed_hosts: Sequence[str] = ("*",)) -> Tool:
     """The tool `fetch_url(url, wholePage?)`, in the toolset `web` (extra `web`).
 

@@ -207,6 +207,7 @@ _MAX_DIGITS = 15
 _Execute = Callable[[Mapping[str, Any]], ToolResult]
 
 
+@_checks.checked_signature
 def kanban_tools(
     database: str | os.PathLike[str], *, statuses: Sequence[str] = DEFAULT_STATUSES
 ) -> list[Tool]:

@@ -22,6 +22,7 @@ from ethos_registry.tools._project_command import (
     pyproject_tools,
     with_go_packages,
 )
+from ethos_registry.types import _checks
 from ethos_registry.types._policy import CommandPolicy
 from ethos_registry.types._tool import Tool
 
@@ -303,6 +304,7 @@ _TYPECHECK = ProjectCommand(
 )
 
 
+@_checks.checked_signature
 def lint_tool(
     *,
     default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
@@ -321,6 +323,7 @@ def lint_tool(
     return project_tool(_LINT, default_timeout_seconds, sandbox, commands)
 
 
+@_checks.checked_signature
 def typecheck_tool(
     *,
     default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
@@ -351,6 +354,7 @@ _COMMAND = ProjectCommand(
 )
 
 
+@_checks.checked_signature
 def run_tests_tool(
     *,
     default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,

@@ -43,6 +43,7 @@ MAX_TIMEOUT_SECONDS = 3_600.0
 _REGISTRY_MARGIN_SECONDS = 10.0
 
 
+@_checks.checked_signature
 def terminal_tool(
     *,
     max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES,

@@ -22,6 +22,7 @@ from ethos_registry.types import _checks
 __all__ = ["PoolSettings", "WorkerLimits", "apply_limits", "begin_cpu_limit"]
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
     """Limits that the system enforces on each worker process; `None` for no limit.

@@ -190,6 +190,7 @@ def _reply(index: int, name: str, result: ToolResult, meta: dict[str, Any]) -> T
 _CLOSE_SECONDS = 15.0
 
 
+@_checks.checked_class
 class McpTransport(ToolTransport):
     """Runs tools of a registry that another process or machine serves; needs the extra `mcp`.
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         ReadMtime,
         ToolProgressEvent,
     )
+    from ethos_registry.types._errors import SignatureError
     from ethos_registry.types._extras import installed_extras
     from ethos_registry.types._json_values import call_checksum
     from ethos_registry.types._result import ErrorCode, ErrorReason, result_from_wire
@@ -40,6 +41,7 @@ __all__ = [
     "RepairKind",
     "RepairLevel",
     "Retry",
+    "SignatureError",
     "ToolProgressEvent",
     "call_checksum",
     "installed_extras",
@@ -54,6 +56,7 @@ if not TYPE_CHECKING:
             "types._call": "MalformedCall Repair RepairKind RepairLevel",
             "types._content": "Attachment Audio ContentBlock Document Image Link",
             "types._context": "Audience DEFAULT_BUDGET_CHARS ReadMtime ToolProgressEvent",
+            "types._errors": "SignatureError",
             "types._extras": "installed_extras",
             "types._json_values": "call_checksum",
             "types._result": "ErrorCode ErrorReason result_from_wire",

@@ -6,7 +6,7 @@ import html
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Literal, Protocol, TypeAlias, cast, get_args
+from typing import Any, Literal, NoReturn, Protocol, TypeAlias, cast, get_args
 
 from ethos_registry import _core
 from ethos_registry.types import _checks
@@ -73,6 +73,7 @@ class Repair:
 # Approvals that outlive a batch: what a filter answers, and what the application gets.
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Pending:
     """What the `before` of a filter returns when a person decides later.
@@ -311,6 +312,14 @@ class CallResult:
     def content(self) -> tuple[ContentBlock, ...]:
         """The images, documents, recordings and links beside the text."""
         return self.result.content
+
+    def __getattr__(self, name: str) -> NoReturn:
+        way_out = (
+            f"it is `result.result.{name}`"
+            if name in ("code", "cost_usd", "error", "extra", "reason", "structured", "value")
+            else "what the model reads is `result.text`"
+        )
+        raise AttributeError(f"a CallResult has no {name!r}; {way_out}", name=name, obj=self)
 
     def __repr__(self) -> str:
         state = "pending" if self.pending is not None else "ok" if self.ok else "error"

@@ -42,6 +42,7 @@ def _nothing() -> Mapping[str, Any]:
     return ReadOnlyDict()
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Attachment:
     """One file: a reference, its kind (`image`, `file`, ...) and its URL.
@@ -185,6 +186,7 @@ class _Data:
         return wire if self.name is None else wire | {"name": self.name}
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True, repr=False)
 class Image(_Data):
     r"""An image.
@@ -197,6 +199,7 @@ class Image(_Data):
     default: ClassVar[str] = "image/png"
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True, repr=False)
 class Document(_Data):
     """A document; a PDF unless another media type is given.
@@ -209,6 +212,7 @@ class Document(_Data):
     default: ClassVar[str] = "application/pdf"
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True, repr=False)
 class Audio(_Data):
     """A recording.
@@ -221,6 +225,7 @@ class Audio(_Data):
     default: ClassVar[str] = "audio/wav"
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Link:
     """A reference to something that the model may ask for; it is sent as a line of text.

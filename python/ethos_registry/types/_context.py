@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, Unpack, get_args
 
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.types import _checks, _ports
 from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.types._checks import check_callback, python_names, wire_name
@@ -50,6 +51,7 @@ _SEEN_BY: dict[str, frozenset[str]] = {
 }
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ToolProgressEvent:
     """One step of a running tool.
@@ -84,7 +86,10 @@ class ToolProgressEvent:
         (`internal`) sees all.
         """
         if audience not in _SEEN_BY:
-            raise ConfigError(f"`audience` must be one of {', '.join(_AUDIENCES)}: {audience!r}")
+            raise ConfigError(
+                f"`audience` must be one of {', '.join(_AUDIENCES)}: {audience!r}"
+                f"{did_you_mean(audience, _AUDIENCES)}"
+            )
         return self.audience in _SEEN_BY[audience]
 
     def to_wire(self) -> dict[str, Any]:
@@ -158,6 +163,7 @@ DEFAULT_BUDGET_CHARS = 80_000
 MemoryScope: TypeAlias = Literal["global", "per-personality"]
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ReadMtime:
     """The modification time of a file when it was read, and the turn in which it was read."""
@@ -194,6 +200,7 @@ def _drop(event: ToolProgressEvent) -> None:
     """The default `emit`: events are dropped."""
 
 
+@_checks.checked_class
 class ToolContext:
     """Read-only facts of one session, turn and call; every field has a default.
 
@@ -373,8 +380,11 @@ class ToolContext:
         'slack'
         """
         if unknown := changes.keys() - set(CONTEXT_FIELDS):
-            known = ", ".join(CONTEXT_FIELDS)
-            raise ConfigError(f"a tool context has no field {min(unknown)!r}; it has {known}")
+            name = min(unknown)
+            raise ConfigError(
+                f"a tool context has no field {name!r}{did_you_mean(name, CONTEXT_FIELDS)}; "
+                f"it has {', '.join(CONTEXT_FIELDS)}"
+            )
         return ToolContext(**{name: getattr(self, name) for name in CONTEXT_FIELDS} | dict(changes))
 
     def __eq__(self, other: object) -> bool:
@@ -424,8 +434,8 @@ class ToolContext:
         for name in live:
             if name not in LIVE_FIELDS:
                 raise ConfigError(
-                    f"a tool context has no live field {_checks.brief(name)}; "
-                    f"it has {', '.join(LIVE_FIELDS)}"
+                    f"a tool context has no live field {_checks.brief(name)}"
+                    f"{did_you_mean(name, LIVE_FIELDS)}; it has {', '.join(LIVE_FIELDS)}"
                 )
         return cls(**values, **live)
 

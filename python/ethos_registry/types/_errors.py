@@ -5,6 +5,7 @@ All exceptions belong to one tree:
     EthosRegistryError
     ├── ConfigError (also a ValueError)         an invalid name, schema, budget or policy
     │   ├── ToolAlreadyRegisteredError          two tools with one name
+    │   ├── SignatureError (also a TypeError)   an unknown or missing argument of a function
     │   └── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
     ├── ApprovalError                           a token that cannot resume a call here
     └── TurnAlreadySignalledError               a turn that is ended twice
@@ -19,6 +20,7 @@ __all__ = [
     "ApprovalError",
     "ConfigError",
     "EthosRegistryError",
+    "SignatureError",
     "ToolAlreadyRegisteredError",
     "TurnAlreadySignalledError",
 ]
@@ -74,6 +76,15 @@ class ToolAlreadyRegisteredError(ConfigError):
         self.tool_name = tool_name
         self.owner = owner
         self.existing_owner = existing_owner
+
+
+class SignatureError(ConfigError, TypeError):
+    """A function of this package was called with an argument that it does not have, or without one.
+
+    The message names the nearest option and lists the known ones.
+    """
+
+    __module__ = "ethos_registry.types"
 
 
 class ApprovalError(EthosRegistryError):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
+from ethos_registry._suggest import did_you_mean, nearest
 from ethos_registry.types import _checks
 from ethos_registry.types._checks import python_names, wire_name
 from ethos_registry.types._errors import ConfigError
@@ -54,6 +55,32 @@ CAPABILITY_ALIASES: Mapping[str, CapabilityName] = {"fs": "fs_reach", "kv": "sto
 """Other names of capabilities in JSON and in mappings of backends."""
 
 
+_DECLARED_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "network": ("allowedHosts",),
+    "storage": ("scope", "kind"),
+    "fs_reach": ("read", "write"),
+    "process": ("allowedBinaries",),
+    "attachments": ("kinds",),
+}
+
+
+def _declared(value: Mapping[Any, Any], capability: str) -> dict[Any, Any]:
+    """The declaration with the names of JSON; a misspelt one would be a capability of nothing."""
+    fields = _DECLARED_FIELDS[capability]
+    spelled = {"allowed_binaries": "allowedBinaries", "allowed_hosts": "allowedHosts"}
+    declared = {}
+    for name, item in value.items():
+        known = spelled.get(name, name)
+        if known not in fields and nearest(name, fields):
+            raise ConfigError(
+                f"`capabilities.{capability}` has no field {_checks.brief(name)}"
+                f"{did_you_mean(name, fields)}; it has {', '.join(fields)}"
+            )
+        declared[known] = item
+    return declared
+
+
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ToolCapabilities:
     """The scoped objects that a tool needs; without a declaration it never receives one.
@@ -86,7 +113,7 @@ class ToolCapabilities:
             if item.name == "secrets":
                 object.__setattr__(self, "secrets", _checks.strings(value, what))
             elif isinstance(value, Mapping):
-                object.__setattr__(self, item.name, freeze(value, what))
+                object.__setattr__(self, item.name, freeze(_declared(value, item.name), what))
             else:
                 raise ConfigError(f"`{what}` must be an object, got {type(value).__name__}")
 
@@ -145,6 +172,7 @@ def _optional_strings(value: object, what: str) -> tuple[str, ...] | None:
     return None if value is None else _checks.strings(value, what)
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ToolFilterOpts:
     """Filters beside the allow list; `None` does not filter, an empty list permits nothing.
@@ -223,6 +251,7 @@ class ToolFilterOpts:
 _FILTER_FIELDS = ("allowed_mcp_servers", "allowed_plugins", "allowed_mcp_tools", "exclude_tools")
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class NetworkPolicy:
     """The network access of a personality."""
@@ -254,6 +283,7 @@ class NetworkPolicy:
         return cls(**python_names(payload, fields, "network policy"))
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class FsReach:
     """The folders that a personality's tools may read and write."""
@@ -338,6 +368,7 @@ _PERSONALITY_FIELDS = (
 )
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Personality:
     """The tools that one agent may use; what is not named is not permitted.

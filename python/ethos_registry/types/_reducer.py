@@ -28,6 +28,7 @@ repeats. `facts`: failures, verdicts, counts and places, and as much of the rest
 `verdict`: verdicts, counts and the names of failures alone."""
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ReductionPolicy:
     """Reduce as much as needed: text that fits in the target stays whole.

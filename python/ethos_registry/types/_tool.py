@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.types import _checks
 from ethos_registry.types._call import RepairLevel, checked_repair_level
 from ethos_registry.types._checks import check_callback, check_takes, is_async_callable
@@ -72,6 +73,7 @@ class RetryRule(NamedTuple):
         return backoff * 2.0 ** min(failed - 1, _MAX_DOUBLINGS)
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Retry:
     """Try a call again when its tool fails: `Tool(..., idempotent=True, retry=Retry(3, 0.5))`.
@@ -225,6 +227,7 @@ class _Default:
 REGISTRY_DEFAULT: Any = _Default()
 
 
+@_checks.checked_class
 class Tool:
     """One tool, immutable; schema and capabilities are copied once, when it is made.
 
@@ -439,8 +442,10 @@ class Tool:
         """
         unknown = changes.keys() - set(self.FIELDS)
         if unknown:
+            name = min(unknown)
             raise ConfigError(
-                f"tool `{self.name}` has no field {min(unknown)!r}; it has {', '.join(self.FIELDS)}"
+                f"tool `{self.name}` has no field {name!r}{did_you_mean(name, self.FIELDS)}; "
+                f"it has {', '.join(self.FIELDS)}"
             )
         return Tool(**self._given_fields() | dict(changes))
 

@@ -180,6 +180,7 @@ PLACE_VARIABLE: Final = "ETHOS_REGISTRY_USAGE"
 """Names the ledger's file or PostgreSQL URL for `UsageLedger.default()` and the command line."""
 
 
+@_checks.checked_class
 class UsageLedger:
     """Counts every attempt to call a tool: who called, what, how it ended, how long it took.
 
@@ -400,6 +401,7 @@ _default: UsageLedger | None = None
 # Reading a ledger that another process writes.
 
 
+@_checks.checked_signature
 def read_usage(
     place: str | os.PathLike[str] | None = None,
     *,
