@@ -119,6 +119,7 @@ async def test_each_user_has_own_tools_and_an_own_context(mode: str) -> None:
         (token_of("ada", scope="other"), 403, "insufficient_scope"),
         (token_of("carol"), 403, "access_denied"),
     ],
+    ids=["none", "unknown user", "expired", "malformed", "other scope", "no personality"],
 )
 async def test_who_is_not_verified_or_permitted_is_refused(
     token: str | None, status: int, error: str
