@@ -8,7 +8,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind};
 use super::Found;
 use super::assignments::NAMES;
 use super::forms::{ASSIGNED, FORMS, FORMS_IN_RUNS, Form};
-use super::runs::{TOKEN_MIN_BYTES, next_run};
+use super::runs::{TOKEN_MIN_BYTES, is_word, next_run};
 use super::shapes::{Group, groups, in_word};
 
 /// The searches: in the whole text for the few literals that stand beside a credential, which
@@ -107,18 +107,21 @@ impl Literals {
 
     /// The credentials that begin with a prefix at the start of a word.
     fn search_prefixes(&self, text: &str, run: Range<usize>, found: &mut Vec<Found>) {
+        let bytes = text.as_bytes();
         let mut at = run.start;
         while at + TOKEN_MIN_BYTES <= run.end {
-            let each = if in_word(text.as_bytes(), at) {
-                None
-            } else {
-                self.by_shape(text, at)
-            };
-            at += 1;
-            if let Some(each) = each {
+            if !in_word(bytes, at)
+                && let Some(each) = self.by_shape(text, at)
+            {
                 at = each.at.end.max(at);
                 found.push(each);
             }
+            // The next word: no token begins within one.
+            let rest = bytes.get(at..run.end).unwrap_or_default();
+            let Some(end) = rest.iter().position(|byte| !is_word(*byte)) else {
+                return;
+            };
+            at += end + 1;
         }
     }
 }

@@ -5,25 +5,33 @@ use std::ops::Range;
 /// No token is shorter, with its prefix.
 pub(super) const TOKEN_MIN_BYTES: usize = 16;
 
-static IS_TOKEN: [bool; 256] = {
-    let mut table = [false; 256];
+const WORD: u8 = 1;
+const TOKEN: u8 = 2;
+
+/// Which bytes are part of a word, and which of a token.
+static KINDS: [u8; 256] = {
+    let mut table = [0; 256];
     let mut byte = 0_u8;
     while byte < 0x80 {
         #[expect(clippy::indexing_slicing, reason = "the table has every byte")]
         {
-            table[byte as usize] = byte.is_ascii_alphanumeric()
-                || matches!(
-                    byte,
-                    b'_' | b'-' | b'.' | b'=' | b'+' | b'/' | b'$' | b'~' | b'%' | b':'
-                );
+            table[byte as usize] = match byte {
+                b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'-' => WORD | TOKEN,
+                b'.' | b'=' | b'+' | b'/' | b'$' | b'~' | b'%' | b':' => TOKEN,
+                _ => 0,
+            };
         }
         byte += 1;
     }
     table
 };
 
-pub(super) fn is_token(byte: u8) -> bool {
-    IS_TOKEN.get(usize::from(byte)).copied().unwrap_or_default()
+fn is_token(byte: u8) -> bool {
+    KINDS.get(usize::from(byte)).copied().unwrap_or_default() & TOKEN != 0
+}
+
+pub(super) fn is_word(byte: u8) -> bool {
+    KINDS.get(usize::from(byte)).copied().unwrap_or_default() & WORD != 0
 }
 
 /// The next run from `from` on that is long enough for a token.
