@@ -100,7 +100,7 @@ def _way_out(problem: McpProblem, status: McpServerStatus) -> str:
             return "set the variable, or pass another source of secrets"
         if "no answer" in message:
             return "run the command by hand: it must read and write JSON lines; or raise --timeout"
-        if "ConnectError" in message or "Connect" in message:
+        if "refused" in message or "Connect" in message:
             return "start the server, or correct its URL"
         if "401" in message or "403" in message:
             return "check the Authorization header"

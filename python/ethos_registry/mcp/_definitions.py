@@ -21,7 +21,7 @@ from ethos_registry.mcp._server_text import (
     cleaned_schema,
 )
 from ethos_registry.schema._conjunction import types_of
-from ethos_registry.schema._drafts import schema_of_2020_12
+from ethos_registry.schema._drafts import has_old_references, schema_of_2020_12
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import canonical_json, sha256_hex
@@ -180,7 +180,10 @@ class RemoteDefinition:
         schema = cleaned_schema(self.fields.get("inputSchema"))
         if not isinstance(schema, Mapping):
             return schema
-        translated = schema_of_2020_12(schema)
+        rewritten: list[str] = []
+        translated = schema_of_2020_12(schema, rewritten.append)
+        if not rewritten and not has_old_references(schema):
+            translated = dict(schema)  # with keywords such as `$anchor`, which no call depends on
         if "type" not in translated or "object" in types_of(translated):
             translated["type"] = "object"
         return schema if translated == schema else translated
