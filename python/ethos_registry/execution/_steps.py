@@ -269,12 +269,11 @@ def _binds_early(batch: Batch, entry: Entry) -> bool:
     """
     if entry.binding is None or _repair_level(batch, entry) == "off":
         return False
-    options, observers = batch.options, batch.observers
+    options = batch.options
     return (
         batch.is_dry_run
         or options.resumed is not None
         or transport_of(batch, entry) is not None
-        or (observers is not None and bool(observers.call_started))
         or bool(matching(batch.runtime.filters + options.filters, entry))
     )
 
