@@ -14,6 +14,7 @@ from ethos_registry._table.entry import Entry
 from ethos_registry.agents._agent import Agent, Grants, KnownNames, agent_id_of, checked_agent
 from ethos_registry.agents._catalog_view import CatalogView
 from ethos_registry.agents._delegation import delegation_tools
+from ethos_registry.execution._usage_limits import checked_view_limits
 from ethos_registry.registry._explain import refuse_unmatched, refuse_unmatched_filters
 from ethos_registry.registry._frozen import FrozenToolRegistry
 from ethos_registry.registry._merging import RegisteredEntry, entries_of
@@ -24,6 +25,7 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError, ToolAlreadyRegisteredError
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._tool import Registration, Segment, Tool
+from ethos_registry.types._usage_limits import UsageLimits
 
 __all__ = ["AgentCatalog", "CatalogWriter"]
 
@@ -442,10 +444,12 @@ class AgentCatalog(CatalogWriter):
         *,
         freeze_availability: bool = False,
         allow_unmatched: bool = False,
+        limits: UsageLimits | None = None,
     ) -> CatalogView:
         """What an agent sees and may call: its own tools and those it was granted.
 
-        A `personality` narrows that further. Calls are counted under the agent.
+        A `personality` narrows that further. Calls are counted under the agent. `limits` are those
+        of `ToolRegistry.view`.
 
         Raises:
             ConfigError: the agent is unknown, the catalogue was not started, or the personality
@@ -467,6 +471,7 @@ class AgentCatalog(CatalogWriter):
             registry._settings(),
             personality=personality,
             freeze_availability=freeze_availability,
+            limits=checked_view_limits(limits, registry._settings()),
         )
 
     def may_delegate(self, agent: Agent | str, target: str) -> bool:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ethos_registry.types._json_values import call_checksum
     from ethos_registry.types._result import ErrorCode, ErrorReason, result_from_wire
     from ethos_registry.types._tool import CollisionPolicy, DispatchMode, Retry
+    from ethos_registry.types._usage_limits import UsageLimit, UsageLimits
 
 __all__ = [
     "DEFAULT_BUDGET_CHARS",
@@ -38,6 +39,8 @@ __all__ = [
     "ReadMtime",
     "Retry",
     "ToolProgressEvent",
+    "UsageLimit",
+    "UsageLimits",
     "call_checksum",
     "installed_extras",
     "result_from_wire",
@@ -55,5 +58,6 @@ if not TYPE_CHECKING:
             "types._json_values": "call_checksum",
             "types._result": "ErrorCode ErrorReason result_from_wire",
             "types._tool": "CollisionPolicy DispatchMode Retry",
+            "types._usage_limits": "UsageLimit UsageLimits",
         },
     )

@@ -6,7 +6,7 @@ import logging
 import os
 import time
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -16,8 +16,10 @@ from ethos_registry import _core
 from ethos_registry._persistence.background_writer import BackgroundWriter
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._json_values import sha256_hex
 from ethos_registry.types._observer import FinishedCall
 from ethos_registry.types._tool import Registration
+from ethos_registry.types._usage_limits import CountKey, UsageAmounts
 from ethos_registry.usage._record import (
     Counts,
     KnownTool,
@@ -56,6 +58,13 @@ def stored_name(name: str) -> str:
     if len(name) > MAX_NAME_CHARS:
         name = f"{name[:MAX_NAME_CHARS]}..."
     return _core.replace_surrogates(name).replace("\0", "\ufffd")
+
+
+def _stored_key(key: CountKey) -> CountKey:
+    """The key with a digest in place of an id that a database refuses or that is long."""
+    if stored_name(key.key) == key.key:
+        return key
+    return key._replace(key=sha256_hex(key.key))
 
 
 # Writes what was counted, on one thread, until the process ends.
@@ -136,6 +145,16 @@ class LedgerWriter(BackgroundWriter):
                 "%s; calls go on, their counts are kept in memory and written later", problem
             )
         self.problem = problem
+
+    # Limits, on the thread of the caller
+
+    def count(
+        self,
+        keys: Sequence[CountKey],
+        decide: Callable[[Sequence[UsageAmounts]], UsageAmounts],
+    ) -> None:
+        """Add to what is counted for limits; see `UsageStore.count`."""
+        self._store.count(keys, decide)
 
     # Reading, closing, forking
 
@@ -277,6 +296,22 @@ class UsageLedger:
         """Count the calls of a batch; registries call this."""
         self._writer.counts.add_batch(calls)
         self._writer.counted()
+
+    def count_limits(
+        self,
+        keys: Sequence[CountKey],
+        decide: Callable[[Sequence[UsageAmounts]], UsageAmounts],
+    ) -> None:
+        """Count for the `limits` of views; registries call this.
+
+        Written at once, in one transaction for reading and adding: processes that share the ledger
+        share the limits exactly. Blocks while another process writes.
+
+        Raises:
+            UsageStoreError: the store cannot be read or written.
+
+        """
+        self._writer.count([_stored_key(key) for key in keys], decide)
 
     def add_tools(self, registrations: Iterable[Registration]) -> None:
         """List tools from now on, called or not: a tool that is never called must be listed.

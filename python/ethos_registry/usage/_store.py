@@ -8,11 +8,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 from uuid import uuid4
 
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._usage_limits import CountKey, UsageAmounts
 from ethos_registry.usage import _sql_rows
 from ethos_registry.usage._record import (
     CountedCalls,
@@ -122,15 +123,24 @@ class SqlStore:
 
     def write(self, batch: UsageBatch) -> None:
         """Store a batch, once: one whose earlier attempt was committed after all adds nothing."""
-        with self._lock, self._failures():
+        with self._lock:
+            self._name_ids.update(self._written(lambda connection: self._write(connection, batch)))
+
+    def count(self, keys: Sequence[CountKey], decide: Decide) -> None:
+        """Add what `decide` returns to each key, given what was used."""
+        with self._lock:
+            self._written(lambda connection: self._count(connection, keys, decide))
+
+    def _written(self, work: Callable[[Any], T]) -> T:
+        """What `work` returns, in one transaction that writes."""
+        with self._failures():
             try:
                 connection = self._open()
-                names = self._transaction(connection, lambda: self._write(connection, batch))
+                return self._transaction(connection, lambda: work(connection))
             except BaseException as error:
                 if not self._driver.outlives(error):
                     self._drop_connection()
                 raise
-            self._name_ids.update(names)
 
     def read(self, wanted: UsageFilter) -> UsageRow:
         """What is stored, filtered and summed up."""
@@ -164,7 +174,7 @@ class SqlStore:
             self._connection = connection
         return self._connection
 
-    def _transaction(self, connection: Any, work: Callable[[], Any]) -> Any:
+    def _transaction(self, connection: Any, work: Callable[[], T]) -> T:
         self._driver.begin(connection)
         try:
             value = work()
@@ -188,6 +198,11 @@ class SqlStore:
         self._check_version(connection)
         connection.execute(
             f"DELETE FROM ethos_usage_writers WHERE written_at < {self._driver.mark}",
+            (time.time() - FORGOTTEN_AFTER_SECONDS,),
+        )
+        connection.execute(
+            "DELETE FROM ethos_usage_limits WHERE (scope = 'run' OR day >= 0) "
+            f"AND counted_at < {self._driver.mark}",
             (time.time() - FORGOTTEN_AFTER_SECONDS,),
         )
 
@@ -230,6 +245,28 @@ class SqlStore:
                 # In one order everywhere: two writers never wait for each other's rows.
                 many(connection, statement, sorted(values))
         return new_names
+
+    def _count(self, connection: Any, keys: Sequence[CountKey], decide: Decide) -> None:
+        mark, execute = self._driver.mark, connection.execute
+        where = f"WHERE scope = {mark} AND key = {mark} AND day = {mark}"
+        # Locks the rows, in one order everywhere: two writers never wait for each other's.
+        for key in sorted(keys):
+            execute(
+                "INSERT INTO ethos_usage_limits "
+                "(scope, key, day, calls, cost_nano_usd, tokens, counted_at) "
+                f"VALUES ({mark}, {mark}, {mark}, 0, 0, 0, {mark}) ON CONFLICT (scope, key, day) "
+                "DO UPDATE SET counted_at = excluded.counted_at",
+                (*key, time.time()),
+            )
+        read = f"SELECT calls, cost_nano_usd, tokens FROM ethos_usage_limits {where}"
+        used = [UsageAmounts(*execute(read, tuple(key)).fetchone()) for key in keys]
+        added = decide(used)
+        for key, before in zip(keys, used, strict=True):
+            execute(
+                f"UPDATE ethos_usage_limits SET calls = {mark}, cost_nano_usd = {mark}, "
+                f"tokens = {mark} {where}",
+                (*summed(before, added), *key),
+            )
 
     def _number_names(self, connection: Any, batch: UsageBatch) -> dict[str, int]:
         """Ids of the batch's names that this store has not met yet."""
@@ -312,6 +349,19 @@ MEMORY = ":memory:"
 _POSTGRES = ("postgresql://", "postgres://")
 
 
+T = TypeVar("T")
+Decide: TypeAlias = Callable[[Sequence[UsageAmounts]], UsageAmounts]
+_MOST = 2**62
+"""A sum that a database stores."""
+_MOST_KEYS = 100_000
+"""How many runs, days and tenants are kept in memory."""
+
+
+def summed(used: UsageAmounts, added: UsageAmounts) -> UsageAmounts:
+    """Both together, never less than nothing."""
+    return UsageAmounts(*(min(max(a + b, 0), _MOST) for a, b in zip(used, added, strict=True)))
+
+
 class UsageStore(Protocol):
     """Keeps batches; every failure is a `UsageStoreError`."""
 
@@ -321,6 +371,9 @@ class UsageStore(Protocol):
 
     def write(self, batch: UsageBatch) -> None:
         """Store a batch, once, however often it is tried."""
+
+    def count(self, keys: Sequence[CountKey], decide: Decide) -> None:
+        """Add what `decide` returns to each key, given what was used; nothing comes in between."""
 
     def read(self, wanted: UsageFilter) -> UsageRow:
         """What is stored, filtered and summed up."""
@@ -340,7 +393,20 @@ class MemoryStore:
     def __init__(self) -> None:
         self._counts: CountedCalls = {}
         self._tools: dict[str, KnownTool] = {}
+        self._used: dict[CountKey, UsageAmounts] = {}
         self._lock = threading.Lock()
+
+    def count(self, keys: Sequence[CountKey], decide: Decide) -> None:
+        """Add what `decide` returns to each key, given what was used."""
+        with self._lock:
+            used = [self._used.get(key, UsageAmounts()) for key in keys]
+            added = decide(used)
+            for key, before in zip(keys, used, strict=True):
+                self._used.pop(key, None)  # the one that was counted last is the last one
+                self._used[key] = summed(before, added)
+            if len(self._used) > _MOST_KEYS:
+                oldest = next((key for key in self._used if key.scope != "tenant"), None)
+                self._used.pop(oldest or next(iter(self._used)))
 
     def write(self, batch: UsageBatch) -> None:
         """Add a batch."""
