@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import Any, Final, NoReturn, ParamSpec, TypeVar, overload
+from typing import Any, Final, NamedTuple, NoReturn, ParamSpec, TypeVar, overload
 
 from ethos_registry import _core
 from ethos_registry._table.admission import Admission, personality_gate
@@ -36,6 +36,14 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class _Delegation(NamedTuple):
+    """How delegation was registered, by one agent or several."""
+
+    owner: str
+    to: tuple[str, ...]
+    settings: tuple[int, float | None]
+
+
 class CatalogWriter:
     """The methods of a catalogue that change it."""
 
@@ -50,6 +58,7 @@ class CatalogWriter:
         self._wanted_grants: list[tuple[str, str, bool]] = []
         """Given before the start, when the tools are not known yet."""
         self._known = KnownNames((), ())
+        self._delegation: _Delegation | None = None
         self._registering: ContextVar[str | None] = ContextVar("registering", default=None)
         self._lock = threading.RLock()
 
@@ -168,6 +177,8 @@ class CatalogWriter:
                     f"agent `{registering}` cannot unregister `{name}`, which belongs to `{owner}`"
                 )
             self._staged.unregister(name)
+            if name == "delegate_parallel":
+                self._delegation = None
 
     def grant(self, agent: Agent | str, what: str, *, allow_unmatched: bool = False) -> None:
         """Let an agent see and call a tool of another, or all tools of an owner or a toolset.
@@ -310,20 +321,39 @@ class AgentCatalog(CatalogWriter):
         later, and so does a grant of all tools of an agent. A task that was handed over may be
         handed on until it is `max_depth` deep, and never to an agent that is waiting for it.
 
+        Several agents may call this: the first one owns the tools, the others are granted them.
+        Their description lists the agents of all; each may hand tasks to its own only.
+
         Raises:
-            ConfigError: as `register`; an agent of `to` does not exist or has no `run`.
+            ConfigError: as `register`; an agent of `to` does not exist or has no `run`, or
+                `max_depth` or `timeout_seconds` differ from those of another agent.
 
         """
         with self._lock:
             self._check_open("register delegation")
             names = _checks.strings(to, "to")
             _checks.finite_number(max_depth, "max_depth", minimum=1, whole=True)
-            tools = delegation_tools(self, names, max_depth, timeout_seconds)
-            for made in tools:
-                self.register(made, owner=owner)
+            settings, known = (max_depth, timeout_seconds), self._delegation
+            listed = names if known is None else tuple(dict.fromkeys((*known.to, *names)))
+            if known is not None and known.settings != settings:
+                depth, seconds = known.settings
+                raise ConfigError(
+                    f"agent `{known.owner}` registered delegation with max_depth={depth} and "
+                    f"timeout_seconds={seconds}; all agents have the same"
+                )
+            tools = delegation_tools(self, listed, max_depth, timeout_seconds)
             caller = self._owner(tools[0], owner)
+            for made in tools:
+                if known is None:
+                    self.register(made, owner=owner)
+                else:
+                    self._staged.register(made, overwrite=True, owner=known.owner)
+                    if caller != known.owner:
+                        self.grant(caller, f"tool:{made.name}")
             for name in names:
                 self.grant(caller, f"agent:{name}")
+            first = caller if known is None else known.owner
+            self._delegation = _Delegation(first, listed, settings)
 
     # The start
 
@@ -345,6 +375,7 @@ class AgentCatalog(CatalogWriter):
                 raise ConfigError("cannot start the catalogue while it is starting")
             before, grants_before = self._staged, list(self._wanted_grants)
             agents_before, observers_before = dict(self._agents), list(self._observers)
+            delegation_before = self._delegation
             try:
                 self._staged = self._copy_of(entries_of(before))
                 done = 0
@@ -356,6 +387,7 @@ class AgentCatalog(CatalogWriter):
             except BaseException:
                 self._staged, self._wanted_grants = before, grants_before
                 self._agents, self._observers = agents_before, observers_before
+                self._delegation = delegation_before
                 self._grants, self._known = Grants(), KnownNames((), ())
                 raise
         self._announce()
