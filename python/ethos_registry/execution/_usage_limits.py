@@ -21,7 +21,7 @@ from ethos_registry.types._result import ToolError
 from ethos_registry.types._usage_limits import (
     NANO_USD,
     CheckedLimit,
-    CountKey,
+    LimitKey,
     UsageAmounts,
     UsageCounter,
     checked_limits,
@@ -76,7 +76,7 @@ class BatchLimits:
 
     __slots__ = ("_counter", "_has_cost", "_keys", "_limits", "_runtime", "_tasks", "_waiting")
 
-    def __init__(self, view: ViewLimits, keys: list[CountKey], runtime: Runtime) -> None:
+    def __init__(self, view: ViewLimits, keys: list[LimitKey], runtime: Runtime) -> None:
         self._limits = view.limits
         self._counter = view.counter
         self._keys = keys

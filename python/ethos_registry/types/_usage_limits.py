@@ -21,7 +21,7 @@ from ethos_registry.types._errors import ConfigError
 __all__ = [
     "NANO_USD",
     "CheckedLimit",
-    "CountKey",
+    "LimitKey",
     "LimitScope",
     "UsageAmounts",
     "UsageCounter",
@@ -70,7 +70,7 @@ NANO_USD = 1_000_000_000
 """How many make one USD."""
 
 
-class CountKey(NamedTuple):
+class LimitKey(NamedTuple):
     """What something is counted for."""
 
     scope: LimitScope
@@ -94,7 +94,7 @@ class UsageCounter(Protocol):
 
     def count_limits(
         self,
-        keys: Sequence[CountKey],
+        keys: Sequence[LimitKey],
         decide: Callable[[Sequence[UsageAmounts]], UsageAmounts],
     ) -> None:
         """Add what `decide` returns to each key, given what was used; nothing comes in between.
@@ -131,13 +131,13 @@ def _checked(scope: LimitScope, amount: Any, most: Any) -> CheckedLimit:
     )
 
 
-def limit_keys(scopes: Sequence[LimitScope], context: ToolContext) -> list[CountKey]:
+def limit_keys(scopes: Sequence[LimitScope], context: ToolContext) -> list[LimitKey]:
     """What the calls of a context are counted for, but the day.
 
     Raises `ConfigError` for a context that does not name its run or tenant: it would count for
     everyone, or for no one.
     """
-    return [CountKey(scope, _id_in(context, scope), -1) for scope in scopes]
+    return [LimitKey(scope, _id_in(context, scope), -1) for scope in scopes]
 
 
 def _id_in(context: ToolContext, scope: LimitScope) -> str:
