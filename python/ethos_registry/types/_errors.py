@@ -5,7 +5,8 @@ All exceptions belong to one tree:
     EthosRegistryError
     ├── ConfigError (also a ValueError)         an invalid name, schema, budget or policy
     │   ├── ToolAlreadyRegisteredError          two tools with one name
-    │   └── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
+    │   ├── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
+    │   └── MissingExtraError                   a package of an extra is not installed
     ├── ApprovalError                           a token that cannot resume a call here
     └── TurnAlreadySignalledError               a turn that is ended twice
 """
@@ -19,6 +20,7 @@ __all__ = [
     "ApprovalError",
     "ConfigError",
     "EthosRegistryError",
+    "MissingExtraError",
     "ToolAlreadyRegisteredError",
     "TurnAlreadySignalledError",
 ]
@@ -47,6 +49,13 @@ class ConfigError(EthosRegistryError, ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class MissingExtraError(ConfigError, ModuleNotFoundError):
+    """A package of an extra is not installed; the message has the command that installs it.
+
+    Catch it as a `ConfigError`, or as the `ModuleNotFoundError` of an import.
+    """
 
 
 class ToolAlreadyRegisteredError(ConfigError):
