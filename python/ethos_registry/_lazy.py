@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -45,14 +46,23 @@ def requires(what: str, extra: str) -> Iterator[None]:
     """Imports of packages of an extra; one that is missing is an error of one line.
 
     Raises:
-        ModuleNotFoundError: A package is not installed; the message has the command.
+        MissingExtraError: A package is not installed; the message has the command.
 
     """
     try:
         yield
     except ModuleNotFoundError as error:
-        message = f"{what} needs {error.name}: pip install 'ethos-registry[{extra}]'"
-        raise ModuleNotFoundError(message, name=error.name) from None
+        raise _missing(what, error, extra) from None
+
+
+def _missing(what: str, error: ModuleNotFoundError, extra: str) -> ModuleNotFoundError:
+    # This module imports no other one: most of what it names is never used.
+    kind = importlib.import_module("ethos_registry.types._errors").MissingExtraError
+    missing: ModuleNotFoundError = kind(
+        f"{what} needs {error.name}: pip install 'ethos-registry[{extra}]'"
+    )
+    missing.name = error.name
+    return missing
 
 
 def lazy(
@@ -79,8 +89,7 @@ def lazy(
             extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
             if extra is None:
                 raise
-            message = f"`{name}` needs {error.name}: pip install 'ethos-registry[{extra}]'"
-            raise ModuleNotFoundError(message, name=error.name) from None
+            raise _missing(f"`{name}`", error, extra) from None
         setattr(sys.modules[package], name, value)
         return value
 

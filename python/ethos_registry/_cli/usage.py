@@ -208,9 +208,9 @@ def _table(tools: Iterable[ToolUsage]) -> Table:
 
 def _lines(tools: Iterable[ToolUsage]) -> Iterator[RenderableType]:
     for tool in tools:
-        parameters, invocations, refused, failed, median, p95, saved, cost, fixed = _figures(tool)
+        _, invocations, refused, failed, median, p95, saved, cost, fixed = _figures(tool)
         yield _name(tool)
-        yield Text(f"  {_owner(tool)}, {parameters} parameters: {_description(tool)}")
+        yield Text(f"  {_owner(tool)}, {_parameters(tool)}: {_description(tool)}")
         yield Text(f"  {invocations} invocations, {refused} refused, {failed} failed")
         if tool.repaired:
             yield Text(f"  arguments repaired in {fixed} of them")
@@ -234,9 +234,15 @@ def _description(tool: ToolUsage) -> Text:
     return Text(visible(first_line(tool.description), _MAX_DESCRIPTION_CHARS))
 
 
+def _parameters(tool: ToolUsage) -> str:
+    if tool.parameter_count is None:
+        return "never registered"
+    return "1 parameter" if tool.parameter_count == 1 else f"{tool.parameter_count} parameters"
+
+
 def _figures(tool: ToolUsage) -> tuple[str, ...]:
     return (
-        str(tool.parameter_count),
+        "-" if tool.parameter_count is None else str(tool.parameter_count),
         f"{tool.invocations:,}",
         f"{tool.refusals:,}",
         f"{tool.failures:,}",

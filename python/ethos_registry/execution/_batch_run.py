@@ -578,7 +578,8 @@ class Runner:
             answer.source = source_of_call(call)
             answer.untrusted = answer.source is not None
         if is_output and results.trims_at_end:
-            results.hold(call.index, answer, plan.cap, fence_of(call), call.full_text)
+            tool = plan.entry.tool
+            results.hold(call.index, answer, plan.cap, fence_of(call), call.full_text, tool)
         else:
             results.put(call.index, answer, was_started=call.started is not None)
         if call.execution is not None and batch.turn is not None:

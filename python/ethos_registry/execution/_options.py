@@ -290,6 +290,13 @@ class ResultSink(Protocol):
         """No order changes text of at most this many characters, unless a reducer does."""
 
 
+class StartLimits(Protocol):
+    """Lets a call start, or refuses it."""
+
+    async def run(self, run_tool: Callable[[Any], Awaitable[Any]], call: Any) -> Any:
+        """What the tool returns if the limits let it start."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedOptions:
     """The options of one batch after the checks."""
@@ -309,11 +316,13 @@ class CheckedOptions:
     control: BatchControl | None = None
     callers: tuple[Context, ...] | None = None
     reduction: ReductionPolicy | None = None
+    limits: StartLimits | None = None
+    """What the calls may use, of the view that runs them."""
 
 
 DEFAULT_OPTIONS = CheckedOptions()
 
-_NOT_OPTIONS = ("turn_attachments", "sink", "resumed")
+_NOT_OPTIONS = ("turn_attachments", "sink", "resumed", "limits")
 OPTION_NAMES = tuple(name for name in CheckedOptions.__slots__ if name not in _NOT_OPTIONS)
 
 

@@ -51,6 +51,7 @@ __all__ = [
     "bounded_name",
     "checked_result",
     "exception_text",
+    "limit_reached",
     "log_exception",
     "log_line",
     "log_raised",
@@ -255,6 +256,11 @@ def pending(name: str, reason: str, waiting: PendingApproval) -> ToolError:
     """A filter wants the call to be approved first; it may run later."""
     text = _bounded(f"Tool {name} has not run yet: it waits for approval: {reason}")
     return ToolError(text, "not_available", extra={"pending": waiting})
+
+
+def limit_reached(name: str, problem: str) -> ToolError:
+    """A limit of the view is reached, or nothing can count it."""
+    return _not_available(f"Tool {name} was not started: {problem}", "limit")
 
 
 def not_approved(name: str, problem: str) -> ToolError:

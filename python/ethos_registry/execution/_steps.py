@@ -375,6 +375,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         and not plan.filters
         and entry.retry is None
         and entry.throttle is None
+        and batch.options.limits is None
         and batch.options.resumed is None
         and (batch.observers is None or not batch.observers.call_started)
     )
@@ -387,6 +388,8 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         plan.run_tool, plan.has_fast_call = partial(run_remotely, remote_batch.run), False
         loses_text = remote_batch.loses_text
         plan.finish_order = finish_order(batch, plan, transport.traits)
+    if batch.options.limits is not None:
+        plan.run_tool = partial(batch.options.limits.run, plan.run_tool)
     if entry.throttle is not None and batch.options.sink is None:  # else its caller waits
         plan.run_tool = partial(run_in_turn, plan.run_tool)
     is_fenced = batch.wraps_untrusted and entry.output_is_untrusted

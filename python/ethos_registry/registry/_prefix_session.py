@@ -331,6 +331,7 @@ class PrefixSession:
             view._runtime,
             personality=view._personality,
             turn=view._turn,
+            limits=view._limits,
         )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ethos_registry.types._json_values import call_checksum
     from ethos_registry.types._result import ErrorCode, ErrorReason, result_from_wire
     from ethos_registry.types._tool import CollisionPolicy, DispatchMode, Retry
+    from ethos_registry.types._usage_limits import UsageLimit, UsageLimits
 
 __all__ = [
     "DEFAULT_BUDGET_CHARS",
@@ -43,6 +44,8 @@ __all__ = [
     "Retry",
     "SignatureError",
     "ToolProgressEvent",
+    "UsageLimit",
+    "UsageLimits",
     "call_checksum",
     "installed_extras",
     "result_from_wire",
@@ -61,5 +64,6 @@ if not TYPE_CHECKING:
             "types._json_values": "call_checksum",
             "types._result": "ErrorCode ErrorReason result_from_wire",
             "types._tool": "CollisionPolicy DispatchMode Retry",
+            "types._usage_limits": "UsageLimit UsageLimits",
         },
     )

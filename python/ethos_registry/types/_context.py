@@ -138,6 +138,8 @@ class ContextChanges(TypedDict, total=False):
     memory_scope: Literal["global", "per-personality"] | None
     memory_scope_id: str | None
     team_id: str | None
+    tenant_id: str | None
+    run_id: str | None
     current_turn: int
     message_count: int
     abort_signal: AbortSignal | None
@@ -236,6 +238,8 @@ class ToolContext:
         memory_scope: MemoryScope | None = None,
         memory_scope_id: str | None = None,
         team_id: str | None = None,
+        tenant_id: str | None = None,
+        run_id: str | None = None,
         current_turn: int = 1,
         message_count: int = 0,
         abort_signal: AbortSignal | None = None,
@@ -264,6 +268,8 @@ class ToolContext:
             memory_scope=memory_scope,
             memory_scope_id=memory_scope_id,
             team_id=team_id,
+            tenant_id=tenant_id,
+            run_id=run_id,
             current_turn=current_turn,
             message_count=message_count,
             storage=storage,
@@ -304,6 +310,8 @@ class ToolContext:
     memory_scope = property(attrgetter("_facts.memory_scope"), doc="The turn's memory scope.")
     memory_scope_id = property(attrgetter("_facts.memory_scope_id"), doc="Its opaque id.")
     team_id = property(attrgetter("_facts.team_id"), doc="The active team, `None` when solo.")
+    tenant_id = property(attrgetter("_facts.tenant_id"), doc="The customer, for usage limits.")
+    run_id = property(attrgetter("_facts.run_id"), doc="One run of an agent, for usage limits.")
     current_turn = property(attrgetter("_facts.current_turn"), doc="The turn, counted from 1.")
     message_count = property(attrgetter("_facts.message_count"), doc="Messages so far.")
     read_mtimes = property(
@@ -447,6 +455,16 @@ def _folder(path: str | os.PathLike[str] | None) -> Any:
     return os.fspath(path) if isinstance(path, os.PathLike) else path
 
 
+_OPTIONAL_IDS = (
+    "agent_id",
+    "personality_id",
+    "memory_scope_id",
+    "team_id",
+    "tenant_id",
+    "run_id",
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _ContextFields:
     """What all calls of a batch share."""
@@ -460,6 +478,8 @@ class _ContextFields:
     memory_scope: MemoryScope | None
     memory_scope_id: str | None
     team_id: str | None
+    tenant_id: str | None
+    run_id: str | None
     current_turn: int
     message_count: int
     storage: _ports.Storage | None
@@ -471,7 +491,7 @@ class _ContextFields:
     def __post_init__(self) -> None:
         for name in ("session_id", "session_key", "platform", "working_dir"):
             _checks.text(getattr(self, name), name)
-        for name in ("agent_id", "personality_id", "memory_scope_id", "team_id"):
+        for name in _OPTIONAL_IDS:
             _checks.optional_text(getattr(self, name), name)
         if self.memory_scope is not None:
             _checks.one_of(self.memory_scope, get_args(MemoryScope), "memory_scope")
@@ -502,6 +522,8 @@ WIRE_FIELDS: tuple[str, ...] = (
     "memory_scope",
     "memory_scope_id",
     "team_id",
+    "tenant_id",
+    "run_id",
     "current_turn",
     "message_count",
     "result_budget_chars",

@@ -6,7 +6,8 @@ All exceptions belong to one tree:
     ├── ConfigError (also a ValueError)         an invalid name, schema, budget or policy
     │   ├── ToolAlreadyRegisteredError          two tools with one name
     │   ├── SignatureError (also a TypeError)   an unknown or missing argument of a function
-    │   └── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
+    │   ├── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
+    │   └── MissingExtraError                   a package of an extra is not installed
     ├── ApprovalError                           a token that cannot resume a call here
     └── TurnAlreadySignalledError               a turn that is ended twice
 """
@@ -20,6 +21,7 @@ __all__ = [
     "ApprovalError",
     "ConfigError",
     "EthosRegistryError",
+    "MissingExtraError",
     "SignatureError",
     "ToolAlreadyRegisteredError",
     "TurnAlreadySignalledError",
@@ -49,6 +51,13 @@ class ConfigError(EthosRegistryError, ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.args, self.__dict__)
+
+
+class MissingExtraError(ConfigError, ModuleNotFoundError):
+    """A package of an extra is not installed; the message has the command that installs it.
+
+    Catch it as a `ConfigError`, or as the `ModuleNotFoundError` of an import.
+    """
 
 
 class ToolAlreadyRegisteredError(ConfigError):

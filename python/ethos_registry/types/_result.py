@@ -53,6 +53,7 @@ ErrorReason: TypeAlias = Literal[
     "cancelled",
     "bad_result",
     "worker_lost",
+    "limit",
 ]
 """Why the registry made an error; `None` if the tool made it."""
 

@@ -25,6 +25,7 @@ __all__ = [
     "CollisionPolicy",
     "DispatchMode",
     "Execute",
+    "FittedTool",
     "RegisterOptions",
     "Registration",
     "Retry",
@@ -475,6 +476,16 @@ class Tool:
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
+
+
+class FittedTool(Tool):
+    """A tool whose text means nothing when it is cut, as JSON."""
+
+    __slots__ = ()
+
+    def fit(self, text: str, chars: int) -> str | None:
+        """The text in at most `chars` characters; `None` if it is to be cut as any other."""
+        raise NotImplementedError
 
 
 def _unpickled(kind: type[Tool], fields: dict[str, Any]) -> Tool:

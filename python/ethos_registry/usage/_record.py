@@ -19,6 +19,7 @@ __all__ = [
     "DRY_RUN",
     "FAILED",
     "LAST_BUCKET",
+    "MAX_NAME_CHARS",
     "NOT_REACHED",
     "OK",
     "CountKey",
@@ -37,6 +38,7 @@ __all__ = [
     "is_refusal",
     "outcome_of",
     "quantile",
+    "stored_name",
 ]
 
 
@@ -85,6 +87,23 @@ def quantile(counts: Iterable[tuple[int, int]], fraction: float) -> float | None
         if rank <= 0:
             return bucket_seconds(bucket)
     return None
+
+
+# Names as the ledger stores them.
+
+MAX_NAME_CHARS = 200
+"""A model may call anything; this much of a name is stored."""
+
+
+def stored_name(name: str) -> str:
+    r"""The name without what a database refuses: NUL, lone surrogates, endless length.
+
+    >>> stored_name("a\0b\ud800") == "a\ufffdb\ufffd"
+    True
+    """
+    if len(name) > MAX_NAME_CHARS:
+        name = f"{name[:MAX_NAME_CHARS]}..."
+    return _core.replace_surrogates(name).replace("\0", "\ufffd")
 
 
 # How a call ended, in one word.

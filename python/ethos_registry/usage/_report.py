@@ -28,6 +28,7 @@ from ethos_registry.usage._record import (
     UsageRow,
     is_refusal,
     quantile,
+    stored_name,
 )
 
 __all__ = [
@@ -114,8 +115,8 @@ class ToolUsage:
     name: str
     owner: str | None
     description: str
-    parameter_count: int
-    """Top-level properties of its schema."""
+    parameter_count: int | None
+    """Top-level properties of its schema; `None` for a name that was never registered."""
     registered_at: str | None
     """ISO 8601, UTC; `None` for a name that was called and never registered."""
     calls: int
@@ -284,9 +285,8 @@ def usage_filter(*, days: int | None, agent: str | None, tool: str | None) -> Us
     if days is not None:
         _checks.finite_number(days, "days", minimum=1, whole=True)
         first_day = int(time.time() // SECONDS_PER_DAY) - days + 1
-    return UsageFilter(
-        first_day, _checks.optional_text(agent, "agent"), _checks.optional_text(tool, "tool")
-    )
+    names = (_checks.optional_text(agent, "agent"), _checks.optional_text(tool, "tool"))
+    return UsageFilter(first_day, *(None if name is None else stored_name(name) for name in names))
 
 
 def make_report(
@@ -362,7 +362,7 @@ class _ByTool:
             name=name,
             owner=_owner(known, [*pairs, *refused]),
             description="" if known is None else known.description,
-            parameter_count=0 if known is None else known.parameter_count,
+            parameter_count=None if known is None else known.parameter_count,
             registered_at=None if known is None else _iso(known.registered_at_seconds),
             calls=sums.calls + refusals,
             invocations=sums.calls,

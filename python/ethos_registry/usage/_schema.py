@@ -150,6 +150,16 @@ CREATE TABLE IF NOT EXISTS ethos_usage_writers (
     batch TEXT NOT NULL,
     written_at DOUBLE PRECISION NOT NULL
 );
+CREATE TABLE IF NOT EXISTS ethos_usage_limits (
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    day BIGINT NOT NULL,
+    calls BIGINT NOT NULL,
+    cost_nano_usd BIGINT NOT NULL,
+    tokens BIGINT NOT NULL,
+    counted_at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (scope, key, day)
+){{clustered}};
 """
 
 
