@@ -22,7 +22,7 @@ from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolError, ToolResult, err, ok
-from ethos_registry.types._tool import FittedTool, Tool
+from ethos_registry.types._tool import BoundedTextTool, Tool
 
 __all__ = ["MAX_TASKS", "delegation_tools", "fit_json", "fit_rows"]
 
@@ -417,7 +417,7 @@ def _sum(costs: Iterable[float]) -> float:
     return max(-sys.float_info.max, min(sum(map(float, costs)), sys.float_info.max))
 
 
-class _RowsTool(FittedTool):
+class _RowsTool(BoundedTextTool):
     """A tool whose text is the JSON of `_fitted`."""
 
     __slots__ = ()

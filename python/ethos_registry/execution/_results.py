@@ -24,7 +24,7 @@ from ethos_registry.providers._wire_types import (
 from ethos_registry.reduction._finish import Fence, trimmed_result
 from ethos_registry.reduction._reducers import with_text
 from ethos_registry.types._call import CallResult, results_table
-from ethos_registry.types._tool import FittedTool, Tool
+from ethos_registry.types._tool import BoundedTextTool, Tool
 
 __all__ = ["CallResults", "CollectedResults", "even_share", "fill_shares"]
 
@@ -228,7 +228,7 @@ def _trim(body: _Body, chars: int) -> None:
     is_cut = answer.sent_chars > chars
     if (
         is_cut
-        and isinstance(body.tool, FittedTool)
+        and isinstance(body.tool, BoundedTextTool)
         and (text := body.tool.fit(answer.result.text, chars)) is not None
     ):
         answer.result, answer.truncated_from = with_text(answer.result, text), answer.sent_chars

@@ -143,6 +143,9 @@ def from_mcp_result(
 
 
 def _is_for_user_alone(block: Any) -> bool:
+    """Whether it is text that no model is meant to read."""
+    if block.type != "text":
+        return False
     audience = getattr(getattr(block, "annotations", None), "audience", None) or ()
     return bool(audience) and "assistant" not in audience
 

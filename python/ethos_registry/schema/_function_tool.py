@@ -195,6 +195,8 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
         strict (bool): Whether arguments are validated against the schema, without coercion.
         dispatch (str | None): When a call of a streamed reply may start: `"confirmed"` or
             `"eager"`. Default: `"eager"` for idempotent tools.
+        repair_arguments (str | None): Which wrong arguments are repaired: `"off"`, `"safe"` or
+            `"all"`. Default: the registry's, `"safe"`; off for a strict tool.
         retry (Retry | None): When a call that failed is tried again; for idempotent tools.
         max_concurrency (int | None): How many of its calls run at once in this process.
         calls_per_second (float | None): How many of its calls start in a second.

@@ -25,7 +25,7 @@ __all__ = [
     "CollisionPolicy",
     "DispatchMode",
     "Execute",
-    "FittedTool",
+    "BoundedTextTool",
     "RegisterOptions",
     "Registration",
     "Retry",
@@ -478,7 +478,7 @@ class Tool:
         return f"Tool({self.name!r})"
 
 
-class FittedTool(Tool):
+class BoundedTextTool(Tool):
     """A tool whose text means nothing when it is cut, as JSON."""
 
     __slots__ = ()

@@ -156,7 +156,7 @@ class SqliteDriver:
         """A connection for writing: write-ahead log, a process crash loses nothing committed."""
         with contextlib.suppress(OSError):  # SQLite reports it better
             make_private_file(self._path)
-        # `retried_while_locked` waits: SQLite's own time would begin anew at each statement.
+        # `retried_while_locked` waits: SQLite's own time would begin again at each statement.
         connection = self._opened(f"file:{quote(os.path.abspath(self._path))}?mode=rwc", 0.0)
         try:
             retried_while_locked(
