@@ -117,8 +117,8 @@ def checked_signature(function: Callable[P, R]) -> Callable[P, R]:
     ... def add(first: int, second_number: int = 0) -> int: return first + second_number
     >>> add(1, second=2)
     Traceback (most recent call last):
-    ethos_registry.types.SignatureError: unknown option of `add`: 'second' (did you mean \
-'second_number'?); the known ones are first, second_number
+    ethos_registry.types.SignatureError: unknown option 'second' of `add` (did you mean \
+'second_number'?); known are first, second_number
     """
     return _checked(function, function.__name__)
 
