@@ -247,7 +247,7 @@ class Delegation:
         cuts = [item.truncated_from for item in results]
         costs = [item.result.cost_usd for item in results if item.result.cost_usd is not None]
         return ok(
-            _fitted(rows, context.result_budget_chars, cuts),
+            _bounded(rows, context.result_budget_chars, cuts),
             structured={"results": rows},
             cost_usd=_sum(costs) if costs else None,
         )
@@ -418,19 +418,19 @@ def _sum(costs: Iterable[float]) -> float:
 
 
 class _RowsTool(BoundedTextTool):
-    """A tool whose text is the JSON of `_fitted`."""
+    """A tool whose text is the JSON of `_bounded`."""
 
     __slots__ = ()
 
     def fit(self, text: str, chars: int) -> str | None:
         """The rows in at most this number of characters."""
         try:
-            return _fitted(json.loads(text), chars)
+            return _bounded(json.loads(text), chars)
         except (ValueError, LookupError, TypeError):  # the message of an error
             return None
 
 
-def _fitted(
+def _bounded(
     rows: Sequence[Mapping[str, Any]], chars: float, cuts: Sequence[int | None] | None = None
 ) -> str:
     if all("value" in row or "error" in row for row in rows):

@@ -98,7 +98,8 @@ def from_mcp_result(
 ) -> ToolResult:
     """Text joined by blank lines; each other block as a line of text, and as a content block.
 
-    What the server marks as meant for the user alone goes to `report`, not into the result.
+    Text that the server marks as meant for the user alone goes to `report` and into the layout,
+    for a client of the gateway; the result does not show it.
     """
     parts: list[str] = []
     content: list[ContentBlock] = []
@@ -109,8 +110,11 @@ def from_mcp_result(
             parts.append(f"[{len(answer.content) - position} more blocks were dropped]")
             break
         if _is_for_user_alone(block):
+            part = _part(block)
+            withheld = _text_of(block, [], part)[:MAX_REPORT_CHARS]
             if report is not None:
-                report(_text_of(block, [], _part(block))[:MAX_REPORT_CHARS])
+                report(withheld)
+            layout.append(part | {"chars": 0, "text": withheld})
             continue
         part = _part(block)
         text = _text_of(block, content, part)
@@ -341,10 +345,15 @@ def _ordered(layout: Sequence[Mapping[str, Any]], result: CallResult) -> Iterato
     counts = [part["chars"] for part in layout if part["chars"]]
     is_whole = len(text) == sum(counts) + len(_SEPARATOR) * max(len(counts) - 1, 0)
     split: Callable[..., Iterator[str | None]] = _exactly if is_whole else _by_lines
-    for part, piece in zip(layout, split(layout, text, content), strict=True):
+    pieces = split([part for part in layout if "text" not in part], text, content)
+    for part in layout:
         block = {
             key: each for key, each in part.items() if key not in ("chars", "block", "heading")
         }
+        if "text" in part:
+            yield block
+            continue
+        piece = next(pieces)
         place = part.get("block")
         if place is not None:
             if block["type"] == "resource":

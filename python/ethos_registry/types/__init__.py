@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         ReadMtime,
         ToolProgressEvent,
     )
-    from ethos_registry.types._errors import SignatureError
+    from ethos_registry.types._errors import MissingExtraError, SignatureError
     from ethos_registry.types._extras import installed_extras
     from ethos_registry.types._json_values import call_checksum
     from ethos_registry.types._result import ErrorCode, ErrorReason, result_from_wire
@@ -37,6 +37,7 @@ __all__ = [
     "Image",
     "Link",
     "MalformedCall",
+    "MissingExtraError",
     "ReadMtime",
     "Repair",
     "RepairKind",
@@ -59,7 +60,7 @@ if not TYPE_CHECKING:
             "types._call": "MalformedCall Repair RepairKind RepairLevel",
             "types._content": "Attachment Audio ContentBlock Document Image Link",
             "types._context": "Audience DEFAULT_BUDGET_CHARS ReadMtime ToolProgressEvent",
-            "types._errors": "SignatureError",
+            "types._errors": "MissingExtraError SignatureError",
             "types._extras": "installed_extras",
             "types._json_values": "call_checksum",
             "types._result": "ErrorCode ErrorReason result_from_wire",

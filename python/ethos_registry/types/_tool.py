@@ -22,10 +22,10 @@ from ethos_registry.types._schema_rules import check_schema, ordered_schema
 __all__ = [
     "REGISTRY_DEFAULT",
     "Backoff",
+    "BoundedTextTool",
     "CollisionPolicy",
     "DispatchMode",
     "Execute",
-    "BoundedTextTool",
     "RegisterOptions",
     "Registration",
     "Retry",
