@@ -118,7 +118,7 @@ LOWEST = frozenset(name for name, row in SUBPACKAGES.items() if row.layer == 0)
 OPTIONAL = {
     "_cli.app": {"typer"},
     "_cli.console": {"rich", "typer"},
-    "_cli.demo": {"rich"},
+    "_cli.demo": {"rich", "typer"},
     "_cli.formats": {"typer"},
     "_cli.listing": {"rich"},
     "_cli.mcp": {"rich", "typer"},

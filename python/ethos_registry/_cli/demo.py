@@ -7,15 +7,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from importlib.resources import files
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
+import typer
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from ethos_registry import Personality, ToolContext, ToolError, ToolRegistry, default_reducers, err
-from ethos_registry._cli.console import visible, write_json, write_rendered
+from ethos_registry._cli.console import json_text, visible, write_json, write_output, write_rendered
 from ethos_registry._cli.options import AsJson
 
 __all__ = ["ComparedCall", "RenderedTurn", "demo", "run_turn"]
@@ -202,10 +203,18 @@ def _summary(turn: list[ComparedCall]) -> Iterator[Text]:
     )
 
 
-def demo(json: AsJson = False) -> None:
+def demo(
+    json: AsJson = False,
+    save: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write the JSON of this run to a file too.")
+    ] = None,
+) -> None:
     """Run one recorded turn without a registry and with one, and show both side by side."""
     turn = run_turn()
+    report = {"budget_chars": BUDGET_CHARS, "calls": turn}
+    if save is not None:
+        write_output(save, json_text(report))
     if json:
-        write_json({"budget_chars": BUDGET_CHARS, "calls": turn})
+        write_json(report)
     else:
         write_rendered(RenderedTurn(turn))
