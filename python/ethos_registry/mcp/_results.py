@@ -98,8 +98,8 @@ def from_mcp_result(
 ) -> ToolResult:
     """Text joined by blank lines; each other block as a line of text, and as a content block.
 
-    Text that the server marks as meant for the user alone goes to `report` and into the layout,
-    for a client of the gateway; the result does not show it.
+    What the server marks as meant for the user alone goes to `report` and into the layout, for a
+    client of the gateway; the result does not show it.
     """
     parts: list[str] = []
     content: list[ContentBlock] = []
@@ -110,11 +110,11 @@ def from_mcp_result(
             parts.append(f"[{len(answer.content) - position} more blocks were dropped]")
             break
         if _is_for_user_alone(block):
-            part = _part(block)
-            withheld = _text_of(block, [], part)[:MAX_REPORT_CHARS]
             if report is not None:
-                report(withheld)
-            layout.append(part | {"chars": 0, "text": withheld})
+                report(_text_of(block, [], _part(block))[:MAX_REPORT_CHARS])
+            withheld = block.model_dump(mode="json", by_alias=True, exclude_none=True)
+            if _core.json_size(withheld, MAX_RESULT_CHARS)[0] <= MAX_RESULT_CHARS - size:
+                layout.append({"chars": 0, "withheld": withheld})
             continue
         part = _part(block)
         text = _text_of(block, content, part)
@@ -147,9 +147,6 @@ def from_mcp_result(
 
 
 def _is_for_user_alone(block: Any) -> bool:
-    """Whether it is text that no model is meant to read."""
-    if block.type != "text":
-        return False
     audience = getattr(getattr(block, "annotations", None), "audience", None) or ()
     return bool(audience) and "assistant" not in audience
 
@@ -326,6 +323,10 @@ def _is_layout(layout: Sequence[Any], result: CallResult) -> bool:
     for part in layout:
         if not isinstance(part, Mapping) or type(part.get("chars")) is not int:
             return False
+        if "withheld" in part:
+            if not isinstance(part["withheld"], Mapping):
+                return False
+            continue
         kind, place = part.get("type"), part.get("block")
         if place is not None:
             blocks.append(place)
@@ -345,13 +346,13 @@ def _ordered(layout: Sequence[Mapping[str, Any]], result: CallResult) -> Iterato
     counts = [part["chars"] for part in layout if part["chars"]]
     is_whole = len(text) == sum(counts) + len(_SEPARATOR) * max(len(counts) - 1, 0)
     split: Callable[..., Iterator[str | None]] = _exactly if is_whole else _by_lines
-    pieces = split([part for part in layout if "text" not in part], text, content)
+    pieces = split([part for part in layout if "withheld" not in part], text, content)
     for part in layout:
         block = {
             key: each for key, each in part.items() if key not in ("chars", "block", "heading")
         }
-        if "text" in part:
-            yield block
+        if "withheld" in part:
+            yield dict(part["withheld"])
             continue
         piece = next(pieces)
         place = part.get("block")
