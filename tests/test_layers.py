@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import graphlib
 import importlib
+import importlib.util
 import pickle
 import subprocess
 import sys
@@ -395,3 +396,24 @@ def test_imports_form_no_circle() -> None:
     modules = {name for name, path in MODULES.items() if path.name != "__init__.py"}
     graph = {name: imports_of(MODULES[name]) & modules for name in modules}
     list(graphlib.TopologicalSorter(graph).static_order())
+
+
+FORMATS = ("anthropic", "bedrock", "cohere", "gemini", "ollama", "openai_chat", "openai_responses")
+
+
+def test_a_batch_of_plain_calls_loads_no_provider() -> None:
+    program = (
+        "import sys; from ethos_registry import Tool, ToolRegistry, ok\n"
+        "registry = ToolRegistry([Tool('a', '', {'type': 'object'}, lambda args, context: ok('1'))])\n"
+        "[result] = registry.execute_parallel_sync([{'id': '1', 'name': 'a', 'args': {}}])\n"
+        "assert result.text == '1'\n"
+        "print(*[name for name in sys.modules if name.startswith('ethos_registry.providers._')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.split())
+    assert loaded
+    formats = {f"ethos_registry.providers._{name}" for name in FORMATS}
+    assert all(importlib.util.find_spec(name) for name in formats)
+    assert loaded.isdisjoint(formats)
