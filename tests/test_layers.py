@@ -404,7 +404,8 @@ FORMATS = ("anthropic", "bedrock", "cohere", "gemini", "ollama", "openai_chat", 
 def test_a_batch_of_plain_calls_loads_no_provider() -> None:
     program = (
         "import sys; from ethos_registry import Tool, ToolRegistry, ok\n"
-        "registry = ToolRegistry([Tool('a', '', {'type': 'object'}, lambda args, context: ok('1'))])\n"
+        "one = Tool('a', '', {'type': 'object'}, lambda args, context: ok('1'))\n"
+        "registry = ToolRegistry([one])\n"
         "[result] = registry.execute_parallel_sync([{'id': '1', 'name': 'a', 'args': {}}])\n"
         "assert result.text == '1'\n"
         "print(*[name for name in sys.modules if name.startswith('ethos_registry.providers._')])"

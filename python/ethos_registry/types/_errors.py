@@ -59,6 +59,8 @@ class MissingExtraError(ConfigError, ModuleNotFoundError):
     Catch it as a `ConfigError`, or as the `ModuleNotFoundError` of an import.
     """
 
+    __module__ = "ethos_registry.types"
+
 
 class ToolAlreadyRegisteredError(ConfigError):
     """A tool of this name is already registered; the message shows how to replace it."""
