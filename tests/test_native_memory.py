@@ -145,6 +145,7 @@ def calls_of_classes(folder):
         raw_chars=3,
         reduced_chars=2,
         sent_chars=1,
+        repairs=(),
     )
     rows = [(answer, entry, 1.0), (answer, None, None)]
 
