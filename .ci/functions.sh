@@ -170,4 +170,27 @@ python_for_everyone() {
         echo "$scratch/python/bin/python3"
     fi
 }
-unprivileged() { setpriv --reuid=65534 --regid=65534 --clear-groups env HOME="$scratch/home" "$@"; }
+# Its `PATH` has directories that it may read only. The copied Python loads its own library: the path that is
+# compiled into it cannot be read.
+unprivileged() {
+    setpriv --reuid=65534 --regid=65534 --clear-groups \
+        env HOME="$scratch/home" LD_LIBRARY_PATH="$scratch/python/lib" PATH=/usr/local/bin:/usr/bin:/bin "$@"
+}
+
+# The CPythons from 3.11 on that are installed beside the tested one, the oldest first: version and path.
+other_pythons() {
+    local candidate minor own
+    own=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    for candidate in python3.{11..20} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python; do
+        minor=$("$candidate" -c 'import sys; v = sys.version_info
+if v >= (3, 11) and sys.implementation.name == "cpython": print("%d.%d" % v[:2])' 2>/dev/null) || continue
+        if [[ -n $minor && $minor != "$own" ]]; then echo "$minor $candidate"; fi
+    done | sort --version-sort --unique --key=1,1
+}
+# The code is the same on another CPython, the interpreter is not: some files, with few Hypothesis examples.
+run_on_python() { # version, path
+    step "A part of the suite on CPython $1"
+    environment "$scratch/$1" "$2" test-basic network
+    mapfile -t files < <(files_marked every_python)
+    HYPOTHESIS_PROFILE=dev run_pytest in_clone "$scratch/$1/bin/python" -m pytest "${files[@]}"
+}

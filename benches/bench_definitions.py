@@ -203,6 +203,19 @@ def test_first_bytes(benchmark: Any, count: int) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["anthropic", "openai", "gemini", "ollama"])
+def test_first_provider_list(benchmark: Any, name: str) -> None:
+    """Each of 1,000 schemas is compiled for the provider; at most 80 ms are meant."""
+    values = registry_of(mixed(1_000)[0]).view(EVERYTHING).definitions("openai")
+    beside(
+        benchmark,
+        lambda: first_call(1_000, lambda registry: registry.view(EVERYTHING).definitions(name)),
+        {"copy of each": lambda: lambda: copy.deepcopy(values)},
+        group=f"definitions({name!r}), first call",
+        rounds=7,
+    )
+
+
 def test_probes(benchmark: Any) -> None:
     def made(name: str) -> Tool:
         shown = definition(name)

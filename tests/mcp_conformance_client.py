@@ -24,7 +24,7 @@ from mcp.shared.auth import (
 from pydantic import AnyUrl
 
 from ethos_registry import Personality, ToolRegistry, View
-from ethos_registry.mcp import McpBridge, McpServer
+from ethos_registry.mcp import McpBridge, McpElicitation, McpServer
 
 REDIRECT = AnyUrl("http://localhost:3000/callback")
 
@@ -54,6 +54,15 @@ def arguments(schema: dict[str, Any]) -> dict[str, Any]:
     return {
         name: argument(value if isinstance(value, dict) else {})
         for name, value in schema.get("properties", {}).items()
+    }
+
+
+def answer_to(request: McpElicitation) -> dict[str, Any]:
+    """Agrees with what the server proposes, and gives some value where it proposes none."""
+    return {
+        name: field["default"] if "default" in field else argument(dict(field))
+        for name, field in request.fields.items()
+        if "default" in field or name in request.required
     }
 
 
@@ -161,7 +170,7 @@ async def main(url: str) -> int:
             timeout_seconds=20,
             connect_timeout_seconds=20,
         )
-        bridge = await stack.enter_async_context(McpBridge([server]))
+        bridge = await stack.enter_async_context(McpBridge([server], on_elicitation=answer_to))
         bridge.attach(registry)
         for problem in bridge.problems:
             print(problem, file=sys.stderr)

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import inspect
 import io
 import pkgutil
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import ethos_registry
+from ethos_registry import Tool, ToolRegistry, tool
 from usage_tools import is_installed, missing
 
 ROOT = Path(__file__).parent.parent
@@ -87,3 +89,22 @@ def test_every_file_that_a_page_links_is_there(page):
         if not (page.parent / link).exists()
     ]
     assert not missing
+
+
+def test_the_index_of_the_reference_is_generated(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS))
+    make_reference = importlib.import_module("make_reference")
+    assert (DOCS / "reference" / "index.md").read_text(encoding="utf-8") == make_reference.index()
+
+
+@pytest.mark.parametrize("decorator", [tool, ToolRegistry.tool], ids=["tool", "registry.tool"])
+def test_every_option_of_the_decorator_has_a_line(decorator):
+    options = set(Tool.FIELDS) - {"execute"}
+    if decorator is not tool:
+        options |= {"overwrite", "plugin_id", "owner"}
+    described = re.findall(r"^ +(\w+)(?: \(.*\))?: ", inspect.getdoc(decorator), re.MULTILINE)
+    assert options <= set(described)
+
+
+def test_tabs_are_rendered():
+    assert "- pymdownx.tabbed:" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")

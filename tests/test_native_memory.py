@@ -1,6 +1,7 @@
 """Native code keeps nothing: 10,000 calls of each function of `_core` leave memory where it was."""
 
 import contextlib
+import ctypes
 import gc
 import os
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from ethos_registry import _core
 
+C_LIBRARY = ctypes.CDLL(None) if sys.platform == "linux" else None
 CALLS = 10_000
 WARM_UP_CALLS = 500
 MOST_BLOCKS = 500
@@ -51,6 +53,11 @@ def calls_of_functions(folder):
     terminal = _core.NativeReducer("terminal")
     column = pa.array([LISTING, None, "née"])
 
+    def scoped():
+        descriptor = _core.prepare_socket_scope()
+        if descriptor is not None:
+            os.close(descriptor)
+
     def confined():
         descriptor, _ = _core.prepare_confinement([str(folder)], [], False)
         os.close(descriptor)
@@ -73,6 +80,8 @@ def calls_of_functions(folder):
         "json_bytes, refused": lambda: refused(_core.json_bytes, [object()]),
         "json_fault": lambda: _core.json_fault('{"a": 1, "a": 2}'),
         "json_size": lambda: _core.json_size(VALUE, 1_000),
+        "namespace_filter_instructions": _core.namespace_filter_instructions,
+        "prepare_socket_scope": scoped,
         "prepare_confinement, refused": lambda: refused(_core.prepare_confinement, [5], [], True),
         "reduce_arrow": lambda: _core.reduce_arrow(terminal, column),
         "reduce_arrow, refused": lambda: refused(_core.reduce_arrow, terminal, [1]),
@@ -109,6 +118,7 @@ def calls_of_classes(folder):
     (folder / "file").write_text("content")
     places = [str(folder)]
     files = _core.ScopedFiles(places, places, str(folder))
+    target = files.target("file")
     table = _core.ToolTable()
     for name in ("first", "second", "mcp__server__tool"):
         table.insert(name, toolset="group")
@@ -133,8 +143,13 @@ def calls_of_classes(folder):
         raw_chars=3,
         reduced_chars=2,
         sent_chars=1,
+        repairs=(),
     )
     rows = [(answer, entry, 1.0), (answer, None, None)]
+
+    def locked():
+        assert target.lock()
+        target.unlock()
 
     def inserted_and_removed():
         table.insert("new", plugin_id="plugin")
@@ -191,12 +206,24 @@ def calls_of_classes(folder):
         "SchemaValidator.validate": lambda: validator.validate({"n": "née"}),
         "SchemaValidator.validate, not JSON": lambda: validator.validate({"n": object()}),
         "ScopedFiles": lambda: _core.ScopedFiles(places, [], str(folder), closed_names=[".ssh"]),
+        "ScopedFiles.entries": lambda: files.entries("."),
         "ScopedFiles.list": lambda: files.list("."),
         "ScopedFiles.look": lambda: files.look("file"),
         "ScopedFiles.make_folder": lambda: files.make_folder("folder/deep"),
+        "ScopedFiles.open": lambda: os.close(files.open("file")[0]),
         "ScopedFiles.read": lambda: files.read("file", 99),
         "ScopedFiles.read, refused": lambda: refused(files.read, "/etc/hosts", 99),
+        "ScopedFiles.target": lambda: files.target("folder/new", make_folders=True),
         "ScopedFiles.write": lambda: files.write("written", b"content"),
+        "ScopedTarget": lambda: files.target("file"),
+        "ScopedTarget.lock": locked,
+        "ScopedTarget.may_write": target.may_write,
+        "ScopedTarget.path": lambda: target.path,
+        "ScopedTarget.read": lambda: target.read(99),
+        "ScopedTarget.read, refused": lambda: refused(target.read, 1),
+        "ScopedTarget.replace": lambda: target.replace(b"content"),
+        "ScopedTarget.status": target.status,
+        "ScopedTarget.unlock": locked,
         "SealedTable": lambda: _core.SealedTable(table, ((),)),
         "SealedTable._sealed": sealed._sealed,
         "SealedTable._selected": lambda: sealed._selected(_core.Gate(exclude_tools=["second"])),
@@ -244,6 +271,9 @@ def public_names():
 
 
 def resident_bytes():
+    """What the process holds once the allocator has handed back what is free."""
+    if hasattr(C_LIBRARY, "malloc_trim"):
+        C_LIBRARY.malloc_trim(0)
     with open("/proc/self/statm", encoding="ascii") as statm:
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 

@@ -55,6 +55,6 @@ def test_wheels_are_built_with_the_slow_profile_and_source_installs_with_the_fas
     assert CARGO["profile"]["source"]["inherits"] == "release"
     assert CARGO["profile"]["release"]["lto"] == "off"
     assert CARGO["profile"]["dist"] == {"inherits": "release", "lto": "fat", "codegen-units": 1}
-    wheels = (ROOT / ".github" / "workflows" / "wheels.yml").read_text(encoding="utf-8")
+    wheels = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
     assert "--profile dist" in wheels
     assert "--release" not in wheels

@@ -28,6 +28,12 @@ def test_the_example_prints_the_output_below_it_and_the_three_lines_run(text):
     assert printed.getvalue() == blocks(text, "text")[0]
 
 
+def test_the_loop_is_that_of_the_providers_page_where_it_runs(text):
+    page = (README.parent / "docs/providers/anthropic.md").read_text(encoding="utf-8")
+    [loop] = blocks(text, "py")
+    assert loop in page
+
+
 def test_the_two_lines_are_there_and_ci_runs_both(text):
     install, suite = blocks(text, "console")[0].splitlines()
     script = (README.parent / ".ci" / "run").read_text(encoding="utf-8")

@@ -36,10 +36,13 @@ def is_installed(module: str) -> bool:
         return False
 
 
-def start_python(source: str, *arguments: object) -> subprocess.Popen[str]:
+def start_python(
+    source: str, *arguments: object, stdin: int | None = None
+) -> subprocess.Popen[str]:
     """A process of its own that runs Python source."""
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(source), *map(str, arguments)],
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

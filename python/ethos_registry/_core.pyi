@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "redact", "reduce_arrow", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "prepare_socket_scope", "redact", "reduce_arrow", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
 
 IS_DEBUG_BUILD: Final[bool]
 """
@@ -385,7 +385,7 @@ class ToolSearchIndex:
     """
     BM25 over the definitions of tools, each `{name, description, parameters}` as JSON bytes.
 
-    Words in a name count three times. Never changes; safe from threads.
+    Words count by the field that they are in. Never changes; safe from threads.
     """
     def __len__(self, /) -> int: ...
     def __new__(cls, /, definitions: Sequence[bytes]) -> ToolSearchIndex: ...
@@ -488,7 +488,7 @@ class UsageCounts:
     together as `(other unknown names)`.
     """
     def __new__(cls, /, *, max_cells: int = 100000, max_unknown_names: int = 1000) -> UsageCounts: ...
-    def add(self, /, agent: str, owner: str, tool: str, outcome: str, started_at_seconds: float, duration_seconds: float | None = None, chars: tuple[int, int, int] = ..., cost_usd: float = 0.0) -> None:
+    def add(self, /, agent: str, owner: str, tool: str, outcome: str, started_at_seconds: float, duration_seconds: float | None = None, chars: tuple[int, int, int] = ..., cost_usd: float = 0.0, is_repaired: bool = False) -> None:
         """
         Counts one call; without `duration_seconds` it never reached the implementation.
         """
@@ -520,7 +520,7 @@ class UsageCounts:
         What was counted since the last `take`: `(day, agent, owner, tool, outcome, bucket, sums)`.
 
         `bucket` is -1 for calls that never reached the implementation. `sums` are calls, characters
-        raw, reduced and sent, nano-dollars, microseconds.
+        raw, reduced and sent, nano-dollars, microseconds, and calls with repaired arguments.
         """
 
 def as_displayed(text: str) -> str:
@@ -650,6 +650,14 @@ def prepare_confinement(read: Sequence[str | PathLike[str]], write: Sequence[str
 
     Returns the descriptor of the Landlock rules, which the caller closes, and the seccomp filter as
     the kernel reads it. An `OSError` if the kernel cannot do it: the program must not be started.
+    """
+
+def prepare_socket_scope() -> int | None:
+    """
+    Rules for sockets alone, for a command in namespaces that has the network of the host: abstract
+    names of the host are out of its reach.
+
+    Returns their descriptor, which the caller closes; `None` if the kernel has no such rules.
     """
 
 def redact(text: str, known: KnownSecrets | None = None) -> str:

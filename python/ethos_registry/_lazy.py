@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
+
+from ethos_registry._suggest import did_you_mean
 
 __all__ = ["EXTRAS", "lazy", "requires"]
 
@@ -43,14 +46,23 @@ def requires(what: str, extra: str) -> Iterator[None]:
     """Imports of packages of an extra; one that is missing is an error of one line.
 
     Raises:
-        ModuleNotFoundError: A package is not installed; the message has the command.
+        MissingExtraError: A package is not installed; the message has the command.
 
     """
     try:
         yield
     except ModuleNotFoundError as error:
-        message = f"{what} needs {error.name}: pip install 'ethos-registry[{extra}]'"
-        raise ModuleNotFoundError(message, name=error.name) from None
+        raise _missing(what, error, extra) from None
+
+
+def _missing(what: str, error: ModuleNotFoundError, extra: str) -> ModuleNotFoundError:
+    # This module imports no other one: most of what it names is never used.
+    kind = importlib.import_module("ethos_registry.types._errors").MissingExtraError
+    missing: ModuleNotFoundError = kind(
+        f"{what} needs {error.name}: pip install 'ethos-registry[{extra}]'"
+    )
+    missing.name = error.name
+    return missing
 
 
 def lazy(
@@ -68,15 +80,16 @@ def lazy(
     def find(name: str) -> Any:
         module = module_of.get(name)
         if module is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(
+                f"module {package!r} has no attribute {name!r}{did_you_mean(name, module_of)}"
+            )
         try:
             value = getattr(import_module(f"ethos_registry.{module}"), name)
         except ModuleNotFoundError as error:
             extra = _EXTRA_OF.get((error.name or "").partition(".")[0])
             if extra is None:
                 raise
-            message = f"`{name}` needs {error.name}: pip install 'ethos-registry[{extra}]'"
-            raise ModuleNotFoundError(message, name=error.name) from None
+            raise _missing(f"`{name}`", error, extra) from None
         setattr(sys.modules[package], name, value)
         return value
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 
 import pytest
+
+from ethos_registry import ConfigError
+from ethos_registry.types._extras import missing_extra
 
 PACKAGES = {
     "agent_framework": "agent_framework",
@@ -31,9 +35,19 @@ sys.meta_path.insert(0, Absent())
 try:
     import ethos_registry.adapters.{adapter}
 except ModuleNotFoundError as error:
+    from ethos_registry import ConfigError
+    assert isinstance(error, ConfigError)
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     [line] = done.stdout.splitlines()
     extra = adapter.replace("_", "-")
     assert line.endswith(f"needs {PACKAGES[adapter]}: pip install 'ethos-registry[{extra}]'")
+
+
+def test_every_missing_extra_is_one_type() -> None:
+    error = missing_extra("Ray", "ray")
+    assert isinstance(error, ConfigError)
+    assert isinstance(error, ModuleNotFoundError)
+    assert str(error) == "Ray needs an extra: pip install 'ethos-registry[ray]'"
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)

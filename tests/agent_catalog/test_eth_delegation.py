@@ -551,3 +551,72 @@ async def test_unknown_keys_of_a_task_are_refused():
     rows = await delegated(specialists(), [{"agent": "agent_0", "task": "a", "contxt": "b"}])
     assert [(row["agent"], row["ok"]) for row in rows] == [("agent_0", False)]
     assert "'contxt' is not an argument" in rows[0]["error"]
+
+
+@pytest.mark.parametrize("budget", [2, 30, 60, 300, 1_000, 5_000])
+@pytest.mark.parametrize("options", [{}, {"budget_policy": "fill"}], ids=["even", "fill"])
+@pytest.mark.parametrize("count", [1, 3, 100])
+async def test_the_answer_is_json_whatever_the_budget(budget, options, count):
+    async def run(task, context, tool_context):
+        return '"quoted" ' * 200
+
+    agents = [*(f"agent_{n % 3}" for n in range(count - 1)), "nobody" * 500]
+    calls = [
+        {"id": str(n), "name": "delegate_parallel", "args": {"tasks": tasks_for(*agents)}}
+        for n in range(3)
+    ]
+    view = specialists(run).view("ishvana")
+    results = await view.execute(calls, ToolContext(result_budget_chars=budget * 3), **options)
+    read = [json.loads(result.text) for result in results]
+    assert sum(len(result.text) for result in results) <= budget * 3
+    if budget >= 60:
+        assert all(rows[-1].get("left_out", 0) + len(rows) >= count for rows in read)
+
+
+async def test_a_streamed_delegation_stays_json():
+    async def run(task, context, tool_context):
+        return "word " * 2_000
+
+    view = specialists(run).view("ishvana")
+    calls = [
+        {
+            "index": number,
+            "id": str(number),
+            "type": "function",
+            "function": {
+                "name": "delegate_parallel",
+                "arguments": json.dumps({"tasks": tasks_for("agent_0", "agent_1")}),
+            },
+        }
+        for number in range(3)
+    ]
+    context = ToolContext(result_budget_chars=3_000)
+    async with view.dispatch(context, provider="openai") as turn:
+        turn.feed({"choices": [{"index": 0, "delta": {"tool_calls": calls}}]})
+        turn.feed({"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]})
+    for result in await turn.results():
+        assert [row["agent"] for row in json.loads(result.text)] == ["agent_0", "agent_1"]
+        assert len(result.text) <= 1_000
+
+
+async def test_several_agents_of_a_catalogue_delegate_each_to_its_own():
+    catalog = started(
+        Orchestrator("ishvana", "agent_0"),
+        Orchestrator("second", "agent_1"),
+        *(Specialist(f"agent_{number}", run=echo) for number in range(2)),
+    )
+    for agent, own, other in (("ishvana", "agent_0", "agent_1"), ("second", "agent_1", "agent_0")):
+        assert names(catalog.view(agent)) == ["delegate_parallel", "task"]
+        mine, theirs = await delegated(catalog, tasks_for(own, other), agent=agent)
+        assert mine["ok"]
+        assert theirs["error"] == f"Agent {other} may not be given tasks by {agent}"
+    assert names(catalog.view("agent_0")) == []
+
+
+def test_agents_that_disagree_about_delegation_are_refused():
+    class Deep(Orchestrator):
+        def register_tools(self, catalog):
+            catalog.register_delegation(to=["agent_0"], max_depth=7)
+
+    with pytest.raises(ConfigError, match="`ishvana` registered delegation with max_depth=3"):
+        started(Orchestrator("ishvana", "agent_0"), Deep("deep"), Specialist("agent_0", run=echo))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import venv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -208,6 +209,15 @@ def test_what_a_command_needs_works(place, level):
         "&& echo $HOME | grep -q tmp && git --version > /dev/null && echo done 2>/dev/null",
     )
     assert (status, output) == (0, "one\nb\ne\n1\ndone\n")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_an_environment_below_tmp_can_be_used(place, level, monkeypatch, tmp_path):
+    environment = tmp_path / "environment"
+    venv.create(environment, symlinks=True)
+    monkeypatch.setenv("PATH", f"{environment}/bin", prepend=os.pathsep)
+    script = "python -c 'import sys; print(sys.prefix)'"
+    assert place.run(sandbox_of(level), script) == (0, f"{environment}\n")
 
 
 @pytest.mark.parametrize("level", LEVELS)

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import stat
+import struct
 import subprocess
 import sys
 import unicodedata
@@ -21,6 +23,7 @@ from ethos_registry.capabilities import FsReach, Protection
 from ethos_registry.capabilities._files import SyncReachFiles
 from ethos_registry.tools import ready_tools
 
+pytestmark = pytest.mark.privileges
 SECRET = "the secret of the agent"
 UNPROTECTED = Protection()
 
@@ -111,6 +114,29 @@ def test_a_replaced_file_loses_its_set_user_id_bit_and_keeps_its_mode(place, bit
     assert stat.S_IMODE(path.stat().st_mode) == 0o750
 
 
+def acl(reader: int) -> bytes:
+    """An access list that lets one more user read."""
+    entries = [(1, 6, 2**32 - 1), (2, 4, reader), (4, 4, 2**32 - 1), (16, 4, 2**32 - 1)]
+    entries.append((32, 0, 2**32 - 1))
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+
+@pytest.mark.skipif(not hasattr(os, "setxattr"), reason="access lists are of Linux")
+def test_a_replaced_file_keeps_its_access_list_and_a_new_one_gets_none(place):
+    name, path = "system.posix_acl_access", place.inside / "tool"
+    path.write_text("old")
+    try:
+        os.setxattr(path, name, acl(1234))
+    except OSError as error:
+        pytest.skip(f"no access lists on this file system: {error}")
+    SyncReachFiles([], [str(place.inside)]).write(str(path), "new")
+    assert (path.read_text(), os.getxattr(path, name)) == ("new", acl(1234))
+    assert call(place, "write_file", path="tool", content="newer").ok
+    assert (path.read_text(), os.getxattr(path, name)) == ("newer", acl(1234))
+    assert call(place, "write_file", path="other", content="x").ok
+    assert name not in os.listxattr(place.inside / "other")
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_command_makes_a_set_user_id_program(place, level):
     script = (
@@ -180,11 +206,17 @@ KINDS = {
     "/ in the read roots": {"read": ["/"], "write": ["{inside}"]},
     "/ in the write roots": {"write": ["/"]},
     "a network": {"write": ["{inside}"], "network": True},
+    "the network only, closed": {"read": ["/"], "write": ["/"], "network": False},
+    "the network only, open": {"read": ["/"], "write": ["/"], "network": True},
     "the home directory": {"read": ["{home}"], "write": ["{inside}"]},
 }
 _WORKS = (
     "cat a > /dev/null && echo x 2> /dev/null > /dev/null && cat < /dev/null && git --version && "
     f"{PYTHON} 'print(6 * 7)' && make --version > /dev/null && "
+    "cd $TMPDIR && git init -q r && "
+    "git -C r -c user.name=n -c user.email=e commit -q --allow-empty -m m && "
+    r"printf 'import unittest as u\nclass T(u.TestCase):\n def test(self): pass\n' > test_a.py && "
+    f"{sys.executable} -m unittest test_a && "
     "node -e 'console.log(6 * 8)' && echo y > $TMPDIR/y && cat $TMPDIR/y"
 )
 
@@ -206,7 +238,8 @@ def test_each_kind_of_personality_works_and_holds(place, level, kind):
     }
     policy = {"write": [str(place.inside)]} if kind == "nothing stated" else policy
     status, output = place.run(sandbox, _WORKS, **policy)
-    assert (status, output.split()[-3:]) == (0, ["42", "48", "y"]), output
+    assert (status, output.split()[-3:]) == (0, ["OK", "48", "y"]), output
+    assert "42\n" in output
     holds = (
         f"cat {home}/.ssh/id; cat /proc/{os.getppid()}/environ; ls /run /dev; "
         "cat /etc/shadow; echo x > {outside}/new; echo done"
@@ -217,8 +250,62 @@ def test_each_kind_of_personality_works_and_holds(place, level, kind):
     assert output.endswith("done\n")
     assert SECRET not in output
     assert "root:" not in output
-    if kind != "/ in the write roots":
+    if policy.get("write") != ["/"]:
         assert place.state() == before
+
+
+# Sockets: those of the host are out of reach, those of the command's own world work.
+
+_CONNECT = (
+    "import socket, sys; s = socket.socket(socket.AF_UNIX); "
+    "s.connect(sys.argv[1].replace('@', chr(0))); print('reached')"
+)
+_OWN_WORLD = """
+import multiprocessing, os, socket, threading
+from multiprocessing.managers import SyncManager
+def square(n): return n * n
+if __name__ == "__main__":
+    with multiprocessing.Pool(2) as pool: print(pool.map(square, [1, 2, 3]))
+    with SyncManager() as manager: print(list(manager.list([4])))
+    for address in (os.environ["TMPDIR"] + "/s", chr(0) + "own-name"):
+        server = socket.socket(socket.AF_UNIX); server.bind(address); server.listen()
+        client = socket.socket(socket.AF_UNIX); client.connect(address)
+    tcp = socket.create_server(("127.0.0.1", 0))
+    socket.create_connection(tcp.getsockname())
+    print("connected")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="abstract names are of Linux")
+@pytest.mark.parametrize("network", [False, True])
+@pytest.mark.parametrize("level", ["none", *LEVELS])
+def test_no_command_reaches_a_socket_of_the_host(place, level, network):
+    name = f"ethos-test-{os.getpid()}-{level}-{network}"
+    places = [str(place.inside / "socket"), f"@{name}"]
+    servers = []
+    for address in places:
+        servers.append(socket.socket(socket.AF_UNIX))
+        servers[-1].bind(address.replace("@", "\0"))
+        servers[-1].listen(9)
+    script = "; ".join(f'{PYTHON} "{_CONNECT}" {address}' for address in places)
+    if level == "none":
+        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+        output = done.stdout
+    else:
+        sandbox = sandbox_of(level)
+        _, output = place.run(sandbox, script, write=[str(place.inside)], network=network)
+    assert output.count("reached\n") == (2 if level == "none" else 0), output
+    for server in servers:
+        server.close()
+
+
+@pytest.mark.parametrize("network", [False, True])
+def test_sockets_of_the_own_world_work_in_namespaces(place, network):
+    sandbox = sandbox_of("namespaces")
+    (place.inside / "own.py").write_text(_OWN_WORLD)
+    script = f"{sys.executable} own.py"
+    status, output = place.run(sandbox, script, write=[str(place.inside)], network=network)
+    assert (status, output) == (0, "[1, 4, 9]\n[4]\nconnected\n"), output
 
 
 @pytest.mark.parametrize(

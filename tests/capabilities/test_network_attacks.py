@@ -19,12 +19,15 @@ from ethos_registry import _core
 from ethos_registry.capabilities import (
     ConnectionPools,
     FetchLimits,
+    FetchResponse,
     HostNotAllowedError,
     _guarded_connections,
 )
 from ethos_registry.capabilities._address_guard import HostRules, target_of
 from ethos_registry.capabilities._fetch import ReachFetch
 from ethos_registry.capabilities._guarded_connections import GuardedBackend
+from ethos_registry.capabilities._network import decoded_by
+from ethos_registry.tools._fetch_url import decoded
 from loopback_http import response, serving
 from network_attacks import PUBLIC, Attack, connects, resolver
 
@@ -585,3 +588,30 @@ def test_connections_end_with_their_loop_and_are_made_again_in_the_next():
             asyncio.run(twice())
             assert pools._async == {}
         assert server.connections == 5
+
+
+@pytest.mark.parametrize("face", ["async", "plain"])
+async def test_bytes_behind_a_reply_are_not_the_reply_to_the_next_request(face):
+    behind = b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
+    with serving(lambda target, head: response(body=b"own") + behind) as server, connects():
+        pools = ConnectionPools(resolve=lambda host, port: ["127.0.0.1"])
+        fetch = ReachFetch(HostRules(("*",), allow_private_urls=True), pools)
+        url = f"http://a.test:{server.port}/"
+        for _ in range(3):
+            asking = (
+                fetch.fetch(url) if face == "async" else asyncio.to_thread(fetch.sync.fetch, url)
+            )
+            assert (await asking).content == b"own"
+        assert server.connections == 3
+        await pools.aclose()
+
+
+@pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "zlib", "undefined"])
+def test_no_charset_of_a_reply_takes_long_or_decodes_anything_but_text(charset):
+    data = b"a" * 200_000 + b"-" + b"b" * 200_000
+    start = time.monotonic()
+    assert decoded_by(charset, data) == data.decode()
+    reply = FetchResponse(200, {"content-type": f"text/html; charset={charset}"}, "", data)
+    assert reply.text == data.decode()
+    assert decoded(data, charset) == data.decode()
+    assert time.monotonic() - start < 2

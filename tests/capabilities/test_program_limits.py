@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from ethos_registry import ConfigError
 from ethos_registry._processes import supervisor
 from ethos_registry.capabilities import (
+    CommandPolicy,
     CommandSandbox,
     ProgramRunner,
     SandboxPolicy,
@@ -87,3 +89,80 @@ def test_limits_that_cannot_be_set_are_refused_not_ignored(monkeypatch):
     monkeypatch.setattr(supervisor, "_is_unavailable", True)
     with pytest.raises(OSError, match="need the supervisor"):
         start_supervised(["true"], limits={"open_files": 9})
+
+
+# All processes of a program together. The trees are bounded: none of them multiplies on.
+
+BRANCHES = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for _ in range(int(sys.argv[1])):
+    os.fork()
+print("forked", flush=True)
+time.sleep(60)
+"""
+"""2 ** N processes that ignore SIGTERM."""
+SLEEPS = "for i in $(seq 300); do sleep 61.7 & done; echo started; wait"
+FILL = """
+import time
+blocks = []
+for _ in range(40):
+    blocks.append(bytearray(b"x" * 10_000_000))
+    time.sleep(0.02)
+print("filled", flush=True)
+"""
+LEVELS = [None, "namespaces", "landlock"]
+
+
+def is_running(text: str) -> bool:
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if text in Path(f"/proc/{pid}/cmdline").read_text():
+                return True
+        except OSError:
+            pass
+    return False
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_more_processes_than_the_limit_end_all_of_them(tmp_path, level):
+    start = time.monotonic()
+    ended = runner(tmp_path, level).run_sync("sh", ["-c", SLEEPS], limits={"processes": 100})
+    assert (ended.exceeded, ended.exit_code) == ("processes", None)
+    assert time.monotonic() - start < 20
+    assert not is_running("61.7")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_processes_that_ignore_signals_and_branch_end(tmp_path, level):
+    run = runner(tmp_path, level).run_sync
+    ended = run(PYTHON, ["-I", "-c", BRANCHES, "8"], limits={"processes": 60})
+    assert ended.exceeded == "processes"
+    assert not is_running("os.fork()")
+    few = run(PYTHON, ["-I", "-c", BRANCHES, "2"], limits={"processes": 60}, timeout_seconds=2)
+    assert (few.exceeded, few.timed_out, few.stdout.count("forked")) == ("", True, 4)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_more_memory_than_the_limit_ends_the_program(tmp_path, level):
+    run = runner(tmp_path, level).run_sync
+    ended = run(PYTHON, ["-I", "-c", FILL], limits={"total_memory_bytes": 150_000_000})
+    assert (ended.exceeded, ended.stdout) == ("total_memory_bytes", "")
+    assert run(PYTHON, ["-I", "-c", FILL]).stdout == "filled\n"
+
+
+def test_memory_that_processes_share_counts_once(tmp_path):
+    shared = f"import os, time\nblock = bytearray(b'x' * 60_000_000)\n{BRANCHES}"
+    run = runner(tmp_path).run_sync
+    limits = {"total_memory_bytes": 200_000_000}
+    ended = run(PYTHON, ["-I", "-c", shared, "3"], limits=limits, timeout_seconds=2)
+    assert (ended.exceeded, ended.timed_out) == ("", True)
+
+
+def test_a_program_ends_at_the_output_that_the_policy_permits(tmp_path):
+    policy = CommandPolicy(output_bytes=100_000)
+    runner = ProgramRunner(["sh"], working_dir=str(tmp_path), commands=policy)
+    ended = runner.run_sync("sh", ["-c", "yes; echo after > after"])
+    assert (ended.exceeded, ended.exit_code) == ("output_bytes", None)
+    assert not (tmp_path / "after").exists()
+    assert runner.run_sync("sh", ["-c", "yes | head -c 50000"]).ok

@@ -20,6 +20,7 @@ from ethos_registry.capabilities import (
     KeyValueDatabase,
     NetworkPolicy,
     ProgramRunner,
+    ReachFiles,
     ToolCapabilities,
     folder_storage,
     standard_backends,
@@ -593,3 +594,17 @@ async def test_the_log_of_a_raised_exception_holds_no_secret(caplog):
     await answer(registry, "fail_plainly", {})
     [record] = [record for record in caplog.records if record.exc_info]
     assert str(record.exc_info[1]) == "nothing to hide"
+
+
+async def test_reads_do_not_wait_for_programs(tmp_path):
+    (tmp_path / "f.txt").write_text("text")
+    runner = ProgramRunner(["sleep"], working_dir=str(tmp_path))
+    files = ReachFiles([str(tmp_path)], [], working_dir=str(tmp_path))
+    waiting = [
+        asyncio.create_task(runner.run("sleep", ["30"])) for _ in range((os.cpu_count() or 1) + 8)
+    ]
+    await asyncio.sleep(0.5)
+    assert await asyncio.wait_for(files.read("f.txt"), 10) == "text"
+    for task in waiting:
+        task.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)

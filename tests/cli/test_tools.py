@@ -272,7 +272,7 @@ def test_a_misspelt_personality_is_an_error_that_suggests_the_right_name(folder)
         if command != ("tools",):
             assert done.stdout == ""
     done = run("tools", "--personality", "two.yaml", "--id", "reade", cwd=folder)
-    assert_one_error_line(done, "`reade` (did you mean `reader`?); there are `reader`, `writer`")
+    assert_one_error_line(done, "`reade` (did you mean 'reader'?); there are `reader`, `writer`")
 
 
 @pytest.mark.slow

@@ -551,3 +551,14 @@ def test_the_key_is_never_shown_and_errors_travel() -> None:
     assert "k" * 8 not in repr(Approvals(KEY))
     error = pickle.loads(pickle.dumps(ApprovalError("expired", "it has expired")))
     assert (error.reason, str(error)) == ("expired", "it has expired")
+
+
+async def test_a_token_belongs_to_the_session_that_it_was_made_in() -> None:
+    view = registry_with(Approvals(KEY)).view(CLERK)
+    [result] = await view.execute([CALL], ToolContext(session_id="one"))
+    assert result.pending is not None
+    token = result.pending.token
+    with pytest.raises(ApprovalError) as caught:
+        await view.resume(token, approved=True, context=ToolContext(session_id="two"))
+    assert caught.value.reason == "other_caller"
+    assert (await view.resume(token, approved=True, context=ToolContext(session_id="one"))).ok

@@ -38,6 +38,8 @@ def full_context(**changes: Any) -> ToolContext:
         "memory_scope": "per-personality",
         "memory_scope_id": "m1",
         "team_id": "t1",
+        "tenant_id": "n1",
+        "run_id": "r1",
         "current_turn": 7,
         "message_count": 9,
         "result_budget_chars": 1_000,

@@ -258,7 +258,9 @@ async def test_an_unknown_option_is_named_before_any_tool_starts() -> None:
     ran: list[int] = []
     registry = registry_of(tool(lambda args, context: ran.append(1) or ok(""), "t"))
     wrong: Any = {"max_concurency": 3}
-    with pytest.raises(TypeError, match="'max_concurency' \\(did you mean 'max_concurrency'\\?\\)"):
+    with pytest.raises(
+        TypeError, match="'max_concurency' of `execute` \\(did you mean 'max_concurrency'"
+    ):
         await registry.execute_parallel(calls_of("t"), **wrong)
     assert ran == []
 

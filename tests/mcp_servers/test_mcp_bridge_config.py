@@ -85,7 +85,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is not valid JSON"):
         McpBridge.from_config(broken)
     with pytest.raises(ConfigError, match="there is no object `mcpServers`"):
-        servers({"servers": {}}, tmp_path)
+        servers({"server": {}}, tmp_path)
 
 
 def test_two_servers_of_one_name_are_refused() -> None:

@@ -34,7 +34,7 @@ def process_of(bridge: McpBridge) -> int:
 async def test_twenty_kills_in_mid_call_are_answered_within_a_second(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     seconds: list[float] = []
-    async with McpBridge([raw("--runs", str(runs))]) as bridge:
+    async with McpBridge([raw("--runs", str(runs), reconnect_wait_seconds=0)]) as bridge:
         shown = view(bridge)
         for number in range(1, 21):
             running = asyncio.create_task(call(shown, *[("raw__wait", {"seconds": 60})] * 3))

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -222,7 +223,7 @@ async def test_a_url_without_a_server_is_a_problem() -> None:
     server = McpServer(name="sdk", url="http://127.0.0.1:1/mcp", connect_timeout_seconds=5)
     async with McpBridge([server]) as bridge:
         [problem] = bridge.problems
-        assert (problem.kind, "ConnectError" in problem.message) == ("server", True)
+        assert (problem.kind, "refused" in problem.message) == ("server", True)
 
 
 async def test_headers_reach_the_server_and_no_report() -> None:
@@ -244,3 +245,30 @@ async def test_headers_reach_the_server_and_no_report() -> None:
             assert [problem.kind for problem in bridge.problems] == ["server"]
     assert b"bearer value-of-tickets/token" in received[0].lower()
     assert "value-of" not in shown
+
+
+@pytest.mark.long
+async def test_the_server_of_everything_with_callbacks() -> None:
+    command, *args = npm_program("@modelcontextprotocol/server-everything/dist/index.js")
+    server = McpServer(name="everything", command=command, args=args, resources=True)
+    options: Any = {
+        "on_elicitation": lambda request: None,
+        "on_sampling": lambda request: "a thought",
+        "roots": ["file:///srv"],
+    }
+    async with McpBridge([server], **options) as bridge:
+        wanted = {"trigger-sampling-request", "trigger-elicitation-request", "get-roots-list"}
+        await until(lambda: wanted <= {name for _, name in bridge.tool_names.values()})
+        sampled, asked, listed, task = await call(
+            view(bridge),
+            ("everything__trigger-sampling-request", {"prompt": "hi"}),
+            ("everything__trigger-elicitation-request", {}),
+            ("everything__read_resource", {}),
+            ("everything__simulate-research-query", {"topic": "tides"}),
+        )
+        assert "a thought" in sampled.text
+        assert "decline" in asked.text
+        assert "demo://resource/" in listed.text
+        assert "tides" in task.text
+        assert len(bridge.tool_names) == 18
+        assert await bridge.prompts("everything")

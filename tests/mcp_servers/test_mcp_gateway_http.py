@@ -20,7 +20,7 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from ethos_registry import Tool, ToolRegistry, ok
-from ethos_registry.mcp import McpGateway
+from ethos_registry.mcp import McpGateway, _gateway_http
 from ethos_registry.mcp._gateway_access import Access, is_loopback
 
 EVERYTHING = Personality("everything")
@@ -284,3 +284,29 @@ async def test_sessions_do_not_share_what_belongs_to_a_session(mode):
                 found.append({each.content[0].text for each in results})
     assert not found[0] & found[1]
     assert len(found[0]) == (1 if mode == "legacy" else 2)
+
+
+async def test_sessions_are_limited_in_number_and_end_when_idle(monkeypatch):
+    monkeypatch.setattr(_gateway_http, "MAX_SESSIONS", 2)
+    monkeypatch.setattr(_gateway_http, "SESSION_IDLE_SECONDS", 0.5)
+    gateway = McpGateway(registry, EVERYTHING)
+    ready = asyncio.get_running_loop().create_future()
+    serving = asyncio.create_task(gateway.serve_http(port=0, on_ready=ready.set_result))
+    [url] = await asyncio.wait_for(ready, 60)
+    async with httpx2.AsyncClient(headers=ACCEPT, timeout=60) as client:
+
+        async def begin():
+            return (await client.post(url, json=HELLO)).status_code
+
+        assert [await begin() for _ in range(3)] == [200, 200, 503]
+        await until_begun(begin)
+    gateway.close()
+    await asyncio.wait_for(serving, 60)
+
+
+async def until_begun(begin):
+    """An idle session has ended, so that another one can begin."""
+    deadline = time.monotonic() + 60
+    while await begin() != 200:
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.2)

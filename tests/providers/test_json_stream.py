@@ -89,7 +89,7 @@ def test_what_is_whole_is_what_the_parser_of_arguments_takes(text):
     stream = scanned(*text)
     try:
         value = parse_json_arguments(text)
-        is_object = isinstance(value, dict) and text.strip(" \t\r\n") != ""
+        is_object = isinstance(value, dict) and text.strip(" \t\r\n") not in ("", "null")
     except BadArgumentsError:
         is_object = False
     if text.strip() == text.strip(" \t\r\n"):

@@ -6,7 +6,7 @@ import asyncio
 import copy
 import json
 import logging
-import time
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -220,20 +220,135 @@ def test_deltas_merge_to_the_value_that_was_split(content, details, data):
     }
 
 
-def test_interleaved_calls_take_linear_time():
-    def seconds(count: int) -> float:
-        calls = [entry(index, f"c{index}", "read", "") for index in range(count)]
-        events = [chat(*calls)]
-        for piece in ('{"path"', ': "a', '"}'):
-            events += [chat(entry(index, None, None, piece)) for index in range(count)]
-        parser = reply_parser("openai")
-        started = time.process_time()
-        for event in [*events, chat(finish="tool_calls")]:
-            parser.feed(event)
-        spent = time.process_time() - started
-        assert all(call.is_proven for call in parser.calls)
-        return spent
+# Cost: counted in calls of functions, which are the same on every machine
 
-    seconds(100)
-    small, large = min(seconds(750) for _ in range(3)), seconds(3_000)
-    assert large < 10 * small
+PIECES = ('{"path"', ': "a', '"}')
+
+
+def anthropic_calls(count: int) -> list[Any]:
+    events: list[Any] = [{"type": "message_start", "message": {"id": "m", "content": []}}]
+    for index in range(count):
+        block = {"type": "tool_use", "id": f"t{index}", "name": "read", "input": {}}
+        start = {"type": "content_block_start", "index": index, "content_block": block}
+        events.append(start)
+    for piece in PIECES:
+        for index in range(count):
+            delta = {"type": "input_json_delta", "partial_json": piece}
+            events.append({"type": "content_block_delta", "index": index, "delta": delta})
+    events += [{"type": "content_block_stop", "index": index} for index in range(count)]
+    events.append({"type": "message_delta", "delta": {"stop_reason": "tool_use"}})
+    return [*events, {"type": "message_stop"}]
+
+
+def chat_calls(count: int) -> list[Any]:
+    events = [chat(*[entry(index, f"c{index}", "read", "") for index in range(count)])]
+    for piece in PIECES:
+        events += [chat(entry(index, None, None, piece)) for index in range(count)]
+    return [*events, chat(finish="tool_calls")]
+
+
+def responses_calls(count: int) -> list[Any]:
+    def item(index: int, text: str) -> dict[str, Any]:
+        names = {"id": f"fc_{index}", "call_id": f"c{index}", "name": "read"}
+        return {"type": "function_call", "arguments": text} | names
+
+    events: list[Any] = [
+        {"type": "response.output_item.added", "output_index": index, "item": item(index, "")}
+        for index in range(count)
+    ]
+    for piece in PIECES:
+        events += [
+            {
+                "type": "response.function_call_arguments.delta",
+                "output_index": index,
+                "item_id": f"fc_{index}",
+                "delta": piece,
+            }
+            for index in range(count)
+        ]
+    for index in range(count):
+        done = item(index, "".join(PIECES)) | {"status": "completed"}
+        events.append({"type": "response.output_item.done", "output_index": index, "item": done})
+    return [*events, {"type": "response.completed", "response": {"status": "completed"}}]
+
+
+def bedrock_calls(count: int) -> list[Any]:
+    events: list[Any] = [{"messageStart": {"role": "assistant"}}]
+    for index in range(count):
+        use = {"toolUse": {"toolUseId": f"t{index}", "name": "read"}}
+        events.append({"contentBlockStart": {"contentBlockIndex": index, "start": use}})
+    for piece in PIECES:
+        for index in range(count):
+            delta = {"toolUse": {"input": piece}}
+            events.append({"contentBlockDelta": {"contentBlockIndex": index, "delta": delta}})
+    events += [{"contentBlockStop": {"contentBlockIndex": index}} for index in range(count)]
+    return [*events, {"messageStop": {"stopReason": "tool_use"}}]
+
+
+def cohere_calls(count: int) -> list[Any]:
+    def event(kind: str, index: int, **call: Any) -> dict[str, Any]:
+        message = {"tool_calls": call}
+        return {"type": f"tool-call-{kind}", "index": index, "delta": {"message": message}}
+
+    events = [
+        event("start", index, id=f"c{index}", type="function", function={"name": "read"})
+        for index in range(count)
+    ]
+    for piece in PIECES:
+        events += [event("delta", index, function={"arguments": piece}) for index in range(count)]
+    events += [{"type": "tool-call-end", "index": index} for index in range(count)]
+    return [*events, {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}}]
+
+
+def gemini_calls(count: int) -> list[Any]:
+    parts = [{"functionCall": {"name": "read", "args": {"path": "a"}}} for _ in range(count)]
+    chunks: list[Any] = [{"candidates": [{"content": {"parts": [part]}}]} for part in parts]
+    return [*chunks, {"candidates": [{"content": {"parts": []}, "finishReason": "STOP"}]}]
+
+
+def ollama_calls(count: int) -> list[Any]:
+    call = {"function": {"name": "read", "arguments": {"path": "a"}}}
+    chunks: list[Any] = [{"message": {"tool_calls": [call]}, "done": False} for _ in range(count)]
+    return [*chunks, {"message": {"content": ""}, "done": True, "done_reason": "stop"}]
+
+
+MANY = {
+    "anthropic": anthropic_calls,
+    "openai": chat_calls,
+    "openai_responses": responses_calls,
+    "bedrock": bedrock_calls,
+    "cohere": cohere_calls,
+    "gemini": gemini_calls,
+    "ollama": ollama_calls,
+}
+
+
+def function_calls(name: str, count: int) -> int:
+    """How many functions run while a reply of so many interleaved calls is read."""
+    parser = reply_parser(name)
+    events = MANY[name](count)
+    seen = 0
+
+    def notice(frame: Any, event: str, argument: Any) -> None:
+        nonlocal seen
+        seen += event in ("call", "c_call")
+
+    sys.setprofile(notice)
+    try:
+        for event in events:
+            parser.feed(event)
+    finally:
+        sys.setprofile(None)
+    assert len(parser.calls) == count
+    assert all(call.is_proven for call in parser.calls)
+    return seen
+
+
+def test_every_parser_is_counted():
+    assert {STREAMS[name] for name in MANY} == set(STREAMS.values())
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_interleaved_calls_take_linear_time(name):
+    small, large = function_calls(name, 300), function_calls(name, 3_000)
+    assert large < 11 * small

@@ -74,8 +74,8 @@ def test_the_gate_is_named_with_the_value_and_the_way_out(
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("Read", "; did you mean `read`?"),
-        ("barre", "; did you mean `bare`?"),
+        ("Read", "names are case-sensitive (did you mean 'read'?)"),
+        ("barre", "(did you mean 'bare'?)"),
         ("zzz", "case-sensitive"),
     ],
 )

@@ -27,7 +27,7 @@ from ethos_registry.registry import (
     _search_view,
 )
 from ethos_registry.usage import UsageLedger
-from oracle_tool_search import find, words
+from oracle_tool_search import find, plain_words
 
 SCHEMA = {
     "type": "object",
@@ -393,7 +393,7 @@ def test_a_word_of_a_definition_finds_it(definitions, data):
     texts = [json.dumps(each, ensure_ascii=False) for each in definitions]
     index = _core.ToolSearchIndex([text.encode() for text in texts])
     chosen = data.draw(st.integers(0, len(definitions) - 1))
-    for word in words(definitions[chosen]["name"]):
+    for word in plain_words(definitions[chosen]["name"]):
         assert chosen in [position for position, _ in index.find(word, len(texts))]
 
 
@@ -406,7 +406,7 @@ def test_the_comparison_with_the_oracle_sees_a_fault(monkeypatch):
     ]
     index = _core.ToolSearchIndex([text.encode() for text in texts])
     assert index.find("weather", 2)[0][0] == find(texts, "weather", 2)[0][0] == 0
-    monkeypatch.setattr(oracle_tool_search, "NAME_WEIGHT", 1)
+    monkeypatch.setitem(oracle_tool_search.WEIGHTS, "name", 0.1)
     assert index.find("weather", 2)[0][0] != find(texts, "weather", 2)[0][0]
 
 
@@ -443,3 +443,17 @@ async def test_what_cannot_run_under_the_policy_is_not_found_and_a_session_stays
     refused[0] = False
     [text] = await answers(session, search("command"))
     assert "run_shell" in text
+
+
+async def test_found_tools_are_unloaded_when_the_program_says_so():
+    tools = [made("send_mail", "Send a letter."), made("get_weather", "The weather.")]
+    view = ToolRegistry(tools).view(Personality("p"), search=True)
+    for query in ("letter", "weather"):
+        await view.execute([{"id": "1", "name": "search_tools", "args": {"query": query}}])
+    assert view.found == ["send_mail", "get_weather"]
+    assert view.unload_found(keep=["get_weather"]) == ["send_mail"]
+    assert [each["name"] for each in view.definitions()] == ["search_tools", "get_weather"]
+    [refused] = await view.execute([{"id": "1", "name": "send_mail", "args": {}}])
+    assert refused.result.code == "not_available"
+    await view.execute([{"id": "1", "name": "search_tools", "args": {"query": "letter"}}])
+    assert view.found == ["get_weather", "send_mail"]

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ethos_registry import Personality, Tool, ToolRegistry, _core, provider
 from ethos_registry.providers._by_name import PROVIDERS
 from ethos_registry.providers._schema_rules import DIALECTS
 from ethos_registry.providers._sent_arguments import GivenTwiceError, sent_arguments
 from ethos_registry.schema._compilation import NoSchemaError
-from ethos_registry.schema._compiler import compile_schema
+from ethos_registry.schema._compiler import _Compiler, compile_schema
 from ethos_registry.schema._drafts import schema_of_2020_12
 from ethos_registry.schema._strict import BudgetUse, strict_form
-from ethos_registry.types._json_values import freeze
+from ethos_registry.types._json_values import freeze, read_only
+from ethos_registry.types._schema_rules import ordered_schema
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "schema_cases.json").read_text())
 PAIRS = [(case, name) for case in CASES["schemas"] for name in case["providers"]]
@@ -284,3 +288,92 @@ def test_dialect_is_chosen_by_name() -> None:
     assert provider("moonshot").dialect is DIALECTS["moonshot"]
     with pytest.raises(Exception, match="unknown dialect 'x'; known are `anthropic`"):
         provider("openai", dialect="x")
+
+
+# Schemas of plain keywords are compiled in one walk
+
+
+PLAIN = st.recursive(
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["string", "integer", "boolean", "array", "object", "null"])},
+        optional={
+            "title": st.just("T"),
+            "description": st.sampled_from(["", "About."]),
+            "format": st.sampled_from(["date-time", "uri", "odd"]),
+            "enum": st.sampled_from([["a", "b"], [1, "a"], [None], []]),
+            "minimum": st.just(1),
+            "exclusiveMinimum": st.sampled_from([0, True]),
+            "maxLength": st.just(5),
+            "maxItems": st.just(3),
+            "additionalProperties": st.sampled_from([True, False, {}, {"type": "string"}]),
+            "default": st.just("a"),
+            "examples": st.just(["a"]),
+            "pattern": st.sampled_from(["a", "^a$"]),
+        },
+    ),
+    lambda inner: (
+        st.builds(lambda items: {"type": "array", "items": items}, inner)
+        | st.builds(
+            lambda properties, more: {"type": "object", "properties": properties} | more,
+            st.dictionaries(st.sampled_from(["a", "$b", "c"]), inner, max_size=3),
+            st.fixed_dictionaries(
+                {},
+                optional={
+                    "description": st.just("Inner."),
+                    "required": st.sampled_from([["a"], []]),
+                    "additionalProperties": st.booleans(),
+                    "minProperties": st.just(1),
+                },
+            ),
+        )
+    ),
+    max_leaves=5,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["a", "$b", "c"]), PLAIN, max_size=3),
+    st.sampled_from([{}, {"additionalProperties": False}, {"description": "Root."}]),
+    st.sampled_from(sorted(DIALECTS)),
+)
+def test_one_walk_gives_what_the_passes_give(properties: Any, more: Any, name: str) -> None:
+    given_schema = {"type": "object", "properties": properties} | more
+    schema = plain(ordered_schema(read_only(given_schema)))
+    walked = compile_schema(schema, DIALECTS[name])
+    passed = _Compiler(schema, DIALECTS[name]).compiled()
+    assert json.dumps(walked.schema) == json.dumps(passed.schema)
+    assert (walked.tool_note, walked.names) == (passed.tool_note, passed.names)
+    assert sorted(walked.changes) == sorted(passed.changes)
+
+
+def compile_calls(name: str) -> int:
+    """How many functions run while an ordinary schema is compiled."""
+    schema = {
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "Where.", "minLength": 1},
+            "limit": {"type": "integer", "minimum": 1, "default": 10, "title": "Limit"},
+            "mode": {"type": "string", "enum": ["a", "b"]},
+            "tags": {"type": "array", "items": {"type": "string"}},
+        },
+        "required": ["path"],
+        "additionalProperties": False,
+    }
+    compile_schema(schema, DIALECTS[name])
+    seen = 0
+
+    def notice(frame: Any, event: str, argument: Any) -> None:
+        nonlocal seen
+        seen += event == "call"
+
+    sys.setprofile(notice)
+    try:
+        compile_schema(schema, DIALECTS[name])
+    finally:
+        sys.setprofile(None)
+    return seen
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_ordinary_schema_needs_no_passes(name: str) -> None:
+    assert compile_calls(name) < 150  # the passes take about a thousand

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import sys
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from ethos_registry import Personality, Tool, ToolContext, ToolRegistry, tool
+from ethos_registry import ConfigError, Personality, Tool, ToolContext, ToolRegistry, tool
 from ethos_registry.capabilities import (
+    CommandPolicy,
+    CommandSandbox,
     FsReach,
     NetworkPolicy,
     ToolCapabilities,
@@ -19,6 +25,7 @@ from ethos_registry.capabilities import (
     sandbox_support,
     standard_backends,
 )
+from ethos_registry.capabilities._protected_paths import ProtectedPaths
 from ethos_registry.capabilities._sandbox import SandboxPolicy, Support
 from ethos_registry.tools import ready_tools, run_tests_tool, terminal_tool
 from ethos_registry.tools._command import blocked_note
@@ -379,3 +386,124 @@ def test_a_tool_that_declares_nothing_is_named_by_explain(folder):
         "does not bind it"
     )
     assert registry.explain("plain", Personality("q")).text == "`plain` is visible to `q`"
+
+
+# Limits and the required level: `Personality(commands=…)`.
+
+SLEEPS = "for i in $(seq 300); do sleep 62.3 & done; echo started; wait"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="counts processes on Linux")
+@pytest.mark.parametrize("is_confined", [False, True])
+@pytest.mark.parametrize(
+    ("name", "args"), [("terminal", {"command": SLEEPS}), ("run_tests", {})], ids=["shell", "tests"]
+)
+async def test_a_command_ends_at_the_processes_of_its_personality(folder, name, args, is_confined):
+    if is_confined and sandbox_support().level == "none":
+        pytest.skip("no sandbox here")
+    (folder / "work/Makefile").write_text(f"test:\n\t@{SLEEPS.replace('$', '$$')}\n")
+    personality = Personality(
+        "p",
+        fs_reach=FsReach(write=[str(folder / "work")]) if is_confined else None,
+        commands=CommandPolicy(processes=100),
+    )
+    result = await call(folder, name, args, personality)
+    assert "Command was ended: it exceeded the limit processes (100)." in result.text
+    assert not result.ok
+    assert (result.result.extra["limit"], result.result.extra["exit_code"]) == ("processes", None)
+
+
+async def test_the_smaller_limit_of_tool_and_personality_holds(folder):
+    terminal = terminal_tool(commands=CommandPolicy(output_bytes=10_000))
+    for stated, limit in ((None, "10,000"), (5_000, "5,000"), (20_000, "10,000")):
+        personality = Personality("p", commands=CommandPolicy(output_bytes=stated))
+        result = await call(folder, "terminal", {"command": "yes"}, personality, terminal)
+        assert f"it exceeded the limit output_bytes ({limit})." in result.text
+    short = await call(folder, "terminal", {"command": "yes | head -c 4000"}, personality, terminal)
+    assert short.ok
+
+
+async def test_a_personality_can_require_a_level(folder):
+    only_landlock = CommandSandbox(("landlock",))
+    if only_landlock.probe().level == "none":
+        pytest.skip("no Landlock here")
+    terminal = terminal_tool(sandbox=only_landlock)
+    args = {"command": "echo hello"}
+    for reach in (None, FsReach(write=[str(folder / "work")])):
+        needed = Personality("p", fs_reach=reach, commands=CommandPolicy(sandbox="namespaces"))
+        result = await call(folder, "terminal", args, needed, terminal)
+        assert result.result.code == "not_available"
+        assert "the level `namespaces` is required, and this machine has `landlock`" in result.text
+    has = Personality("p", fs_reach=reach, commands=CommandPolicy(sandbox="landlock"))
+    assert (await call(folder, "terminal", args, has, terminal)).ok
+    registry = ToolRegistry(
+        [_ls_tool()], capability_backends=standard_backends(sandbox=only_landlock)
+    )
+    [refused] = registry.view(needed).execute_sync([{"id": "1", "name": "ls", "args": {}}])
+    assert "the level `namespaces` is required" in refused.text
+
+
+def _ls_tool() -> Tool:
+    @tool(capabilities=ToolCapabilities(process={"allowedBinaries": ["ls"]}))
+    async def ls(context: ToolContext) -> str:
+        """List."""
+        return (await context.scoped_process.run("ls")).stdout
+
+    return ls
+
+
+def test_a_command_policy_is_read_and_written_as_json():
+    wire = {"id": "p", "commands": {"sandbox": "namespaces", "processes": 9, "output_bytes": 1}}
+    assert Personality.from_wire(wire).to_wire() == wire
+    for bad in ({"sandbox": "docker"}, {"processes": 0}, {"process": 1}, {"output_bytes": "1"}):
+        with pytest.raises(ConfigError):
+            Personality("p", commands=bad)
+
+
+@needs_sandbox
+async def test_the_search_for_protected_files_does_not_block_the_loop(folder):
+    for number in range(400):
+        (folder / f"work/d{number}/e").mkdir(parents=True)
+    gaps, is_done = [], False
+
+    async def watch() -> None:
+        while not is_done:
+            start = time.monotonic()
+            await asyncio.sleep(0)
+            gaps.append(time.monotonic() - start)
+
+    searches = []
+    find = ProtectedPaths.find.__func__
+
+    def slow(cls, roots, protection):
+        searches.append(threading.current_thread() is threading.main_thread())
+        time.sleep(0.3)
+        return find(cls, roots, protection)
+
+    watching = asyncio.create_task(watch())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ProtectedPaths, "find", classmethod(slow))
+        assert (await call(folder, "terminal", {"command": "true"}, reach(folder, [], ["work"]))).ok
+    is_done = True
+    await watching
+    assert searches
+    assert not any(searches)
+    assert max(gaps) < 0.25
+
+
+def test_validation_names_writable_places_from_which_code_runs_later(folder, monkeypatch):
+    programs = folder / "work/bin"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}:{programs}")
+    monkeypatch.setenv("HOME", str(folder))
+    (folder / ".config/autostart").mkdir(parents=True)
+    registry = ToolRegistry(ready_tools())
+
+    def named(*write):
+        found = registry.validate_for(reach(folder, write=write))
+        return [each.message.split()[4] for each in found if each.kind == "runs_later"]
+
+    assert named("work") == [str(programs)]
+    assert named("work/src") == []
+    assert named(".") == [str(programs), str(folder / ".config/autostart")]
+    assert sys.prefix not in named("/")  # read-only in every reach

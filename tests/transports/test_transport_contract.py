@@ -26,7 +26,7 @@ from ethos_registry import (
     ok,
 )
 from ethos_registry.artifacts import MemoryArtifactStore
-from ethos_registry.capabilities import FsReach, NetworkPolicy
+from ethos_registry.capabilities import CommandPolicy, FsReach, NetworkPolicy
 from ethos_registry.transports import (
     FinishFacts,
     FinishOrder,
@@ -66,6 +66,8 @@ CONTEXT: dict[str, Any] = {
     "memory_scope": "per-personality",
     "memory_scope_id": "scope-1",
     "team_id": "team-1",
+    "tenant_id": "tenant-1",
+    "run_id": "run-1",
     "current_turn": 3,
     "message_count": 12,
     "result_budget_chars": 20_000,
@@ -88,6 +90,7 @@ REQUEST: dict[str, Any] = {
         ["terminal"],
         FsReach(["/srv"], ["/srv/out"]),
         NetworkPolicy(["api.example.com"], [], True),
+        CommandPolicy("landlock", 50, 2**30, 2**20),
     ),
     "allowed_tools": ("read_file",),
     "filter_opts": ToolFilterOpts(["linear"], [], {"linear": ["list"]}, ["terminal"]),

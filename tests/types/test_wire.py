@@ -62,6 +62,8 @@ CONTEXT = {
     "memory_scope": "per-personality",
     "memory_scope_id": "scope-1",
     "team_id": "team-1",
+    "tenant_id": "tenant-1",
+    "run_id": "run-1",
     "current_turn": 3,
     "message_count": 12,
     "result_budget_chars": 20_000,

@@ -658,3 +658,60 @@ def test_a_failing_ledger_never_disturbs_a_batch(tmp_path, caplog):
         wait_until(lambda: ledger.problem is not None)
         path.unlink()
     assert read_usage(path).calls == 20
+
+
+# Names as the ledger stores them
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "a\0b", "lone \ud800", "short"])
+def test_a_report_of_a_tool_or_agent_finds_it_under_the_name_that_was_called(tmp_path, name):
+    for place in (":memory:", tmp_path / "usage.sqlite3"):
+        with UsageLedger(place) as ledger:
+            registry = ToolRegistry(observers=[ledger])
+            registry.execute_parallel_sync([{"id": "1", "name": name, "args": {}}])
+            ledger.record("search", name, "ok")
+            ledger.record(name, name, "ok")
+            assert ledger.report(tool=name).calls == 2
+            assert ledger.report(agent=name).calls == 2
+            assert ledger.report(tool="other").calls == 0
+
+
+def test_parameters_are_unknown_for_a_name_that_was_never_registered():
+    registry = ToolRegistry([])
+
+    @registry.tool
+    def search(query: str) -> str:
+        """Search."""
+        return query
+
+    ledger = UsageLedger()
+    ledger.record("search", "clerk", "ok")
+    assert ledger.report().tools[0].parameter_count is None
+    assert "null" in json.dumps(ledger.report().to_wire()["tools"][0]["parameter_count"])
+    ledger.add_tools([registry.registration("search")])
+    assert ledger.report().tools[0].parameter_count == 1
+
+
+# One wait for a locked file
+
+
+@pytest.mark.parametrize("lock", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_locked_file_is_waited_for_once(tmp_path, monkeypatch, lock, exists):
+    monkeypatch.setattr("ethos_registry.usage._databases.BUSY_SECONDS", 1.0)
+    path = tmp_path / "usage.sqlite3"
+    if exists:
+        with UsageLedger(path) as ledger:
+            ledger.record("search", "clerk", "ok")
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute(lock)
+    other.execute("CREATE TABLE other (id)")
+    for act in (UsageLedger.flush, UsageLedger.report, UsageLedger.close):
+        ledger = UsageLedger(path, flush_seconds=60)
+        ledger.record("search", "clerk", "ok")
+        began = time.monotonic()
+        act(ledger)
+        assert time.monotonic() - began < 1.9, act
+        assert ledger.problem is not None
+    other.close()

@@ -122,7 +122,7 @@ def test_the_table_holds_the_figures_of_the_ledger(browser, page_file):
         assert rows.keys() == {tool.name for tool in report.tools}
         for tool in report.tools:
             row = rows[tool.name]
-            assert {name: int(row[name]) for name in FIGURES} == {
+            assert {name: int(row[name]) if row[name] else None for name in FIGURES} == {
                 name: getattr(tool, name) for name in FIGURES
             }
             assert row["description"] == tool.description

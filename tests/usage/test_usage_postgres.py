@@ -8,8 +8,10 @@ import time
 import pytest
 
 from ethos_registry import ConfigError
+from ethos_registry.types._usage_limits import LimitKey, UsageAmounts
 from ethos_registry.usage import UsageLedger, UsageStoreError, read_usage
 from ethos_registry.usage._record import SECONDS_PER_DAY
+from execution.test_usage_limits import calls_that_ran
 from usage.test_usage_ledger import RECORD, flushed_by_a_killed_writer, wait_until
 from usage_tools import finish, postgres_server, start_python
 
@@ -121,3 +123,19 @@ def test_passwords_are_shown_nowhere(caplog):
     with pytest.raises(ConfigError) as caught:
         UsageLedger("postgresql://me:secret@[::bad/usage")
     assert "secret" not in str(caught.value)
+
+
+def test_four_processes_share_one_limit_exactly(url):
+    ran = calls_that_ran(url)
+    assert sum(ran) == 100, ran
+
+
+def test_a_day_and_a_tenant_are_counted_in_the_server(url):
+    with UsageLedger(url) as ledger:
+        keys = [LimitKey("day", "", 20_000), LimitKey("tenant", "acme", -1)]
+        ledger.count_limits(keys, lambda used: UsageAmounts(3, 2_500_000_000, 2**40))
+        seen = []
+        ledger.count_limits(keys[1:], lambda used: seen.extend(used) or UsageAmounts(-1))
+        ledger.count_limits(keys, lambda used: seen.extend(used) or UsageAmounts())
+    assert [each.calls for each in seen] == [3, 3, 2]
+    assert seen[0] == (3, 2_500_000_000, 2**40)

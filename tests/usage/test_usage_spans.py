@@ -69,7 +69,7 @@ def report_facts(path: Path, wanted: UsageFilter) -> UsageRow:
     return store_at(path).read(wanted)
 
 
-@pytest.mark.parametrize("tables", ["new", "old", "upgraded"])
+@pytest.mark.parametrize("tables", ["new", "old", "upgraded", "version 2", "upgraded from 2"])
 def test_every_number_of_days_gives_the_sums_of_the_single_calls(
     tmp_path: Path, tables: str
 ) -> None:
@@ -83,11 +83,15 @@ def test_every_number_of_days_gives_the_sums_of_the_single_calls(
     if tables != "new":
         connection = sqlite3.connect(path)
         with connection:
-            connection.execute("DROP TABLE ethos_usage_spans")
-            connection.execute("DROP TABLE ethos_usage_span_durations")
-            connection.execute("UPDATE ethos_usage_version SET version = 1")
+            version = 2 if "2" in tables else 1
+            if version == 1:
+                connection.execute("DROP TABLE ethos_usage_spans")
+                connection.execute("DROP TABLE ethos_usage_span_durations")
+            for table in ("cells", "totals", "spans")[: version + 1]:
+                connection.execute(f"ALTER TABLE ethos_usage_{table} DROP COLUMN repaired")
+            connection.execute(f"UPDATE ethos_usage_version SET version = {version}")
         connection.close()
-    if tables == "old":
+    if tables in ("old", "version 2"):
         parts = parts[:2]
     else:
         store = store_at(path)

@@ -43,7 +43,7 @@ from ethos_registry._cli.options import (
     read_policy,
 )
 from ethos_registry._cli.parquet import ParquetColumns, reduce_parquet_paths
-from ethos_registry._cli.prefix import prefix_app, taken_prefix
+from ethos_registry._cli.prefix import prefix_app, report_notes, shown_view, taken_prefix
 from ethos_registry._cli.recall import FOLDER_VARIABLE, MAX_AGE_DAYS, MAX_OUTPUTS, recall
 from ethos_registry._cli.recordings import recordings_app
 from ethos_registry._cli.run import SAVE_VARIABLE, run_reduced, saves_by_default
@@ -132,7 +132,7 @@ def _start(
         write_text(f"{context.get_help()}\n")
 
 
-app.command(short_help="Run a real turn on this folder.")(demo)
+app.command(short_help="Show one turn without a registry and with one.")(demo)
 
 
 @app.command(short_help="Run calls given as JSON.")
@@ -177,7 +177,11 @@ def tools(
     tools: ToolReferences = None,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Print the capabilities that tools declare but do not get."),
+        typer.Option(
+            "--check",
+            help="Print the capabilities that tools declare but do not get; with --provider, what "
+            "that provider is sent of their schemas.",
+        ),
     ] = False,
     json: AsJson = False,
     definitions_for: Annotated[
@@ -202,9 +206,15 @@ def tools(
     """List what is registered and, for a personality, why a tool is hidden.
 
     Exit code 2 if the personality names something that is not registered; with --check, 1 if
-    calls of a tool would be refused for want of a backend.
+    calls of a tool would be refused for want of a backend, or a provider takes no form of its
+    schema.
     """
     may = read_personality(personality, personality_id)
+    if check and cost_for is not None:
+        registry, registrations = make_registry(tools or ())
+        check_personality(registry, may)
+        report_notes(shown_view(registry, registrations, may), cost_for, json=json)
+        return
     if check:
         if may is None:
             raise CommandError("`--check` needs `--personality FILE`: whose tools to check")

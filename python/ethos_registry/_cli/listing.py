@@ -68,6 +68,7 @@ _STYLES = {
     "not_bindable": "red",
     "not_covered": "yellow",
     "undeclared": "yellow",
+    "runs_later": "yellow",
 }
 
 
@@ -80,7 +81,8 @@ class RenderedCapabilities:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """The findings, then the level of the sandbox."""
         for finding in self.report["findings"]:
-            line = f"{finding['kind']}: {visible(finding['tool'])}: {visible(finding['message'])}"
+            named = f"{visible(finding['tool'])}: " if finding["tool"] else ""
+            line = f"{finding['kind']}: {named}{visible(finding['message'])}"
             yield Text(line, style=_STYLES.get(finding["kind"], "yellow"))
         if not self.report["findings"]:
             yield Text(f"`{visible(self.report['personality'])}` covers what its tools declare")

@@ -8,7 +8,8 @@ import json
 import json as json_module
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar
 
@@ -30,8 +31,10 @@ from ethos_registry._cli.console import (
 )
 from ethos_registry._cli.listing import RenderedCost, prompt_cost
 from ethos_registry._cli.options import AsJson, positive_number
+from ethos_registry._cli.prefix import note_lines
 from ethos_registry.capabilities import containment
 from ethos_registry.mcp import McpBridge, McpPins, McpProblem, McpServerStatus, PinDifference
+from ethos_registry.providers import SchemaNote
 
 __all__ = ["RenderedServers", "ServersReport", "difference_lines", "mcp_app", "servers_report"]
 
@@ -52,10 +55,12 @@ class ServersReport(TypedDict):
 
     servers: list[dict[str, Any]]
     problems: list[dict[str, Any]]
+    schemas: list[dict[str, Any]]
+    """What providers are sent of the tools in other words, or not at all."""
     containment: str
 
 
-def servers_report(bridge: McpBridge) -> ServersReport:
+def servers_report(bridge: McpBridge, notes: Iterable[SchemaNote] = ()) -> ServersReport:
     """The report about a bridge that is connected."""
     statuses = bridge.servers
     problems = bridge.problems
@@ -81,6 +86,7 @@ def servers_report(bridge: McpBridge) -> ServersReport:
             }
             for problem in problems
         ],
+        "schemas": [asdict(note) for note in notes],
         "containment": containment(),
     }
 
@@ -94,7 +100,7 @@ def _way_out(problem: McpProblem, status: McpServerStatus) -> str:
             return "set the variable, or pass another source of secrets"
         if "no answer" in message:
             return "run the command by hand: it must read and write JSON lines; or raise --timeout"
-        if "ConnectError" in message or "Connect" in message:
+        if "refused" in message or "Connect" in message:
             return "start the server, or correct its URL"
         if "401" in message or "403" in message:
             return "check the Authorization header"
@@ -137,6 +143,8 @@ class RenderedServers:
             )
             yield Text(visible(f"{place}: {problem['message']}"))
             yield Text(f"  {problem['way_out']}")
+        for line in note_lines(SchemaNote(**note) for note in self.report["schemas"]):
+            yield Text(line)
         for server in self.report["servers"]:
             if server["stderr_tail"]:
                 yield Text(f"standard error of {visible(server['name'])}:")
@@ -221,9 +229,12 @@ def _pins_path(config: str, pins: str | None) -> Path:
     return path.with_name(f"{path.stem or path.name}.pins.json")
 
 
-def _bridge(config: str, seconds: int, pins: McpPins | None) -> McpBridge:
+def _bridge(
+    config: str, seconds: int, pins: McpPins | None, server: str | None = None
+) -> McpBridge:
     options: dict[str, Any] = {"connect_timeout_seconds": seconds, "timeout_seconds": seconds}
-    return McpBridge.from_config(config, server_options=options, pins=pins)
+    only = None if server is None else [server]
+    return McpBridge.from_config(config, server_options=options, pins=pins, only=only)
 
 
 def _with_bridge(bridge: McpBridge, use: Callable[[McpBridge], Awaitable[T]]) -> T:
@@ -240,12 +251,6 @@ def _with_bridge(bridge: McpBridge, use: Callable[[McpBridge], Awaitable[T]]) ->
 def _print_problems(problems: list[McpProblem]) -> None:
     for problem in problems:
         print_line(f"warning: {problem}")
-
-
-def _check_server(bridge: McpBridge, server: str | None) -> None:
-    if server is not None and server not in bridge.servers:
-        known = ", ".join(bridge.servers) or "none"
-        raise CommandError(f"unknown MCP server {server!r}; there are: {known}")
 
 
 @mcp_app.command("list", short_help="Show the tools with their cost in tokens.")
@@ -265,10 +270,10 @@ def list_(
     Exit code 1 if a server could not be connected.
     """
     path = _found(config)
-    bridge = _bridge(path, timeout, McpPins.load(_pins_path(path, pins), must_exist=False))
+    approved = McpPins.load(_pins_path(path, pins), must_exist=False)
+    bridge = _bridge(path, timeout, approved, server)
 
     async def use(bridge: McpBridge) -> tuple[Any, list[McpProblem], bool]:
-        _check_server(bridge, server)
         registry = ToolRegistry()
         bridge.attach(registry)
         chosen = list(bridge.servers) if server is None else [server]
@@ -300,8 +305,15 @@ def call(
     timeout: Seconds = 60,
     json: AsJson = False,
 ) -> None:
-    """Call one tool and print its result; exit code 1 if the call failed."""
-    bridge = _bridge(config, timeout, McpPins.load(_pins_path(config, pins), must_exist=False))
+    """Call one tool and print its result; exit code 1 if the call failed.
+
+    Only the server of the tool is connected.
+    """
+    approved = McpPins.load(_pins_path(config, pins), must_exist=False)
+    parts = tool.split("__", 2)
+    if len(parts) < 3 or parts[0] != "mcp":
+        raise CommandError(f"TOOL must be mcp__SERVER__TOOL, as `mcp list` shows it: {tool!r}")
+    bridge = _bridge(config, timeout, approved, parts[1])
     try:
         values = json_module.loads(arguments)
     except ValueError as error:
@@ -330,22 +342,39 @@ def call(
 
 @mcp_app.command(short_help="Explain what is wrong with the servers.")
 def doctor(
-    config: Config = None, pins: PinsFile = None, timeout: Seconds = 15, json: AsJson = False
+    config: Config = None,
+    pins: PinsFile = None,
+    timeout: Seconds = 15,
+    provider: Annotated[
+        str | None,
+        typer.Option(
+            "--provider",
+            metavar="NAME",
+            help="Show what this provider is sent of each schema. Default: the tools that a "
+            "provider is not sent.",
+        ),
+    ] = None,
+    json: AsJson = False,
 ) -> None:
     """Connect each server and explain what is wrong; exit code 1 if something is."""
     path = _found(config)
     bridge = _bridge(path, timeout, McpPins.load(_pins_path(path, pins), must_exist=False))
 
     async def use(bridge: McpBridge) -> Any:
-        bridge.attach(ToolRegistry())
-        return servers_report(bridge)
+        registry = ToolRegistry()
+        bridge.attach(registry)
+        view = registry.view(Personality("mcp", mcp_servers=list(bridge.servers)))
+        notes = view.check_schemas(provider)
+        if provider is None:
+            notes = [note for note in notes if note.kind == "left_out"]
+        return servers_report(bridge, notes)
 
     report = _with_bridge(bridge, use)
     if json:
         write_json(report)
     else:
         write_rendered(RenderedServers(report))
-    if report["problems"]:
+    if report["problems"] or any(note["kind"] == "left_out" for note in report["schemas"]):
         raise typer.Exit(FAILED)
 
 
@@ -356,10 +385,9 @@ def pin(
     """Save the definitions of all tools as approved; exit code 1 if a server is not connected."""
     path = _found(config)
     approved = McpPins.load(_pins_path(path, pins), must_exist=False)
-    bridge = _bridge(path, timeout, approved)
+    bridge = _bridge(path, timeout, approved, server)
 
     async def use(bridge: McpBridge) -> tuple[int, list[str]]:
-        _check_server(bridge, server)
         chosen = bridge.servers if server is None else {server: bridge.servers[server]}
         failed = [name for name, status in chosen.items() if status.state != "ready"]
         return bridge.pin(server), failed
@@ -386,10 +414,9 @@ def diff(
     """
     path = _found(config)
     approved = McpPins.load(_pins_path(path, pins))
-    bridge = _bridge(path, timeout, approved)
+    bridge = _bridge(path, timeout, approved, server)
 
     async def use(bridge: McpBridge) -> tuple[Any, list[str]]:
-        _check_server(bridge, server)
         failed = [
             name
             for name, status in bridge.servers.items()
@@ -437,11 +464,10 @@ def accept(
 ) -> None:
     """Approve definitions that differ from their pins, and forget tools that are gone."""
     approved = McpPins.load(_pins_path(config, pins))
-    bridge = _bridge(config, timeout, approved)
+    bridge = _bridge(config, timeout, approved, server)
 
     async def use(bridge: McpBridge) -> list[str]:
-        _check_server(bridge, server)
-        status = bridge.servers[server]
+        [(server, status)] = bridge.servers.items()
         if status.state != "ready":
             raise CommandError(f"{server}: not connected: {status.reason}")
         if not approved.is_pinned(server):

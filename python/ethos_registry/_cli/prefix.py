@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,14 +23,16 @@ from ethos_registry._cli.console import (
 )
 from ethos_registry._cli.options import AsJson, PersonalityFile, PersonalityId, ToolReferences
 from ethos_registry._cli.sources import make_registry, read_personality
-from ethos_registry.providers import Prefix, PrefixDiff, prefix_diff
+from ethos_registry.providers import Prefix, PrefixDiff, SchemaNote, prefix_diff
 from ethos_registry.registry import Registration
 
 __all__ = [
     "check_hash_seeds",
     "diff_document",
+    "note_lines",
     "prefix_app",
     "read_prefix",
+    "report_notes",
     "shown_view",
     "taken_prefix",
 ]
@@ -66,6 +70,19 @@ def taken_prefix(
     provider(provider_name)
     view = shown_view(registry, registrations, personality)
     return view.prefix(provider_name, breakpoints=breakpoints)
+
+
+def note_lines(notes: Iterable[SchemaNote]) -> list[str]:
+    """One line for each note; those that are the same for several providers are one.
+
+    >>> note = SchemaNote("list", "gemini", "renamed", "", "`$top` is sent as `top`")
+    >>> note_lines([note])
+    ['list: `$top` is sent as `top` (gemini)']
+    """
+    providers: dict[str, list[str]] = {}
+    for note in notes:
+        providers.setdefault(str(note), []).append(note.provider)
+    return [f"{visible(line, 300)} ({', '.join(names)})" for line, names in providers.items()]
 
 
 def read_prefix(path: str) -> Prefix:
@@ -189,6 +206,32 @@ def diff(
     else:
         write_text("".join(f"{visible(line)}\n" for line in str(found).splitlines()))
     if not found.same:
+        raise typer.Exit(DIFFERS)
+
+
+@prefix_app.command(short_help="Show what a provider is sent of the schemas.")
+def schemas(
+    provider: ProviderOption = "anthropic",
+    personality: PersonalityFile = None,
+    personality_id: PersonalityId = None,
+    tools: ToolReferences = None,
+    json: AsJson = False,
+) -> None:
+    """Show what is renamed, rewritten, described or left out; exit 1 if a tool is left out."""
+    may = read_personality(personality, personality_id)
+    registry, registrations = make_registry(tools or ())
+    report_notes(shown_view(registry, registrations, may), provider, json=json)
+
+
+def report_notes(view: View, provider_name: str, *, json: bool) -> None:
+    """Print what a provider is sent in other words; exit code 1 if a tool is left out."""
+    notes = view.check_schemas(provider_name)
+    if json:
+        write_json([asdict(note) for note in notes])
+    else:
+        lines = note_lines(notes) or ["every schema is sent as its author wrote it"]
+        write_text("".join(f"{line}\n" for line in lines))
+    if any(note.kind == "left_out" for note in notes):
         raise typer.Exit(DIFFERS)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import difflib
 import importlib
 import inspect
 import io
@@ -26,6 +25,7 @@ from ethos_registry import (
     provider,
 )
 from ethos_registry._cli.console import READ_BYTES, CapturedOutput, CommandError, visible
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.capabilities import CapabilityBackends, standard_backends
 from ethos_registry.config import load_personalities
 from ethos_registry.execution import CallResults
@@ -188,7 +188,7 @@ def read_personality(path: str | None, personality_id: str | None) -> Personalit
     known = ", ".join(f"`{each}`" for each in personalities)
     if personality_id is not None:
         if personality_id not in personalities:
-            near = _did_you_mean(personality_id, personalities)
+            near = did_you_mean(personality_id, personalities)
             raise CommandError(
                 f"{path}: unknown personality `{personality_id}`{near}; there are {known}"
             )
@@ -208,11 +208,6 @@ def check_personality(
         registry.view(personality)
     except ConfigError as error:
         raise CommandError(visible(str(error))) from None
-
-
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f" (did you mean `{close[0]}`?)" if close else ""
 
 
 def make_registry(

@@ -52,6 +52,7 @@ _COLUMNS = (
     "sent_chars",
     "saved_chars",
     "cost_usd",
+    "repaired",
     "is_dead",
     "is_hot",
     "registered_at",
@@ -161,7 +162,17 @@ TABLE_MIN_WIDTH = 110
 """Below it the figures of a tool are listed under its name."""
 _MAX_DESCRIPTION_CHARS = 60
 _MAX_OTHERS = 20
-_HEADINGS = ("Params", "Invocations", "Refused", "Failed", "Median", "95th", "Saved", "Cost")
+_HEADINGS = (
+    "Params",
+    "Invocations",
+    "Refused",
+    "Failed",
+    "Median",
+    "95th",
+    "Saved",
+    "Cost",
+    "Repaired",
+)
 
 
 class RenderedUsage:
@@ -197,10 +208,12 @@ def _table(tools: Iterable[ToolUsage]) -> Table:
 
 def _lines(tools: Iterable[ToolUsage]) -> Iterator[RenderableType]:
     for tool in tools:
-        parameters, invocations, refused, failed, median, p95, saved, cost = _figures(tool)
+        _, invocations, refused, failed, median, p95, saved, cost, fixed = _figures(tool)
         yield _name(tool)
-        yield Text(f"  {_owner(tool)}, {parameters} parameters: {_description(tool)}")
+        yield Text(f"  {_owner(tool)}, {_parameters(tool)}: {_description(tool)}")
         yield Text(f"  {invocations} invocations, {refused} refused, {failed} failed")
+        if tool.repaired:
+            yield Text(f"  arguments repaired in {fixed} of them")
         yield Text(f"  median {median}, 95th {p95}, {saved} characters saved, cost {cost}")
 
 
@@ -221,9 +234,15 @@ def _description(tool: ToolUsage) -> Text:
     return Text(visible(first_line(tool.description), _MAX_DESCRIPTION_CHARS))
 
 
+def _parameters(tool: ToolUsage) -> str:
+    if tool.parameter_count is None:
+        return "never registered"
+    return "1 parameter" if tool.parameter_count == 1 else f"{tool.parameter_count} parameters"
+
+
 def _figures(tool: ToolUsage) -> tuple[str, ...]:
     return (
-        str(tool.parameter_count),
+        "-" if tool.parameter_count is None else str(tool.parameter_count),
         f"{tool.invocations:,}",
         f"{tool.refusals:,}",
         f"{tool.failures:,}",
@@ -231,6 +250,7 @@ def _figures(tool: ToolUsage) -> tuple[str, ...]:
         _seconds(tool.p95_seconds),
         f"{tool.saved_chars:,}",
         _dollars(tool.cost_usd),
+        f"{tool.repair_rate:.1%}" if tool.repaired else "-",
     )
 
 

@@ -12,7 +12,43 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-__all__ = ["POLL_SECONDS", "retried_while_locked", "write_whole_file"]
+__all__ = [
+    "POLL_SECONDS",
+    "make_private_file",
+    "make_private_folder",
+    "retried_while_locked",
+    "write_whole_file",
+]
+
+
+# Folders and files of ours: for their owner only, whatever the umask is.
+
+
+def make_private_folder(path: str | os.PathLike[str]) -> None:
+    """Create a folder, with those above it; one that exists stays as it is. Raises `OSError`."""
+    if os.path.isdir(path):
+        return
+    if parent := os.path.dirname(os.path.abspath(path)):
+        make_private_folder(parent)
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if os.path.isdir(path):
+            return
+        raise
+    os.chmod(path, 0o700)
+
+
+def make_private_file(path: str | os.PathLike[str], *, is_new: bool = False) -> None:
+    """Create an empty file. Raises `OSError`, with `is_new` also if it exists."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        if is_new:
+            raise
+        os.close(os.open(path, os.O_RDWR))
+    else:
+        os.chmod(path, 0o600)
 
 
 # Writing a file of settings as a whole or not at all.

@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeVar
 
-from ethos_registry._persistence.files import POLL_SECONDS, retried_while_locked
+from ethos_registry._persistence.files import POLL_SECONDS, make_private_file, retried_while_locked
 
 __all__ = ["SqliteFile", "sqlite_problem"]
 
@@ -95,7 +95,7 @@ class SqliteFile:
             self.close()
         if self.path != _IN_MEMORY:
             # SQLite would create it with the umask's mode, and gives its journals the same.
-            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+            make_private_file(self.path)
         connection = sqlite3.connect(
             self.path, timeout=POLL_SECONDS, isolation_level=None, check_same_thread=False
         )

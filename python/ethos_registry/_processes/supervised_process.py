@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import IO, Literal, TypeAlias, TypedDict
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 
@@ -18,6 +19,7 @@ __all__ = [
     "Containment",
     "LandlockRules",
     "ResourceLimits",
+    "SocketScope",
     "SupervisedProcess",
     "SupervisorUnavailableError",
     "WhenEnded",
@@ -29,7 +31,11 @@ __all__ = [
 
 
 class ResourceLimits(TypedDict, total=False):
-    """The most that each process of a program may use; what is not given is not limited."""
+    """The most that a program may use; what is not given is not limited.
+
+    The first four bind each of its processes, by the kernel. The last two bind all of them
+    together: the supervisor counts twenty times a second, and kills them all beyond a limit.
+    """
 
     cpu_seconds: int
     """Processor time; then `SIGXCPU`, and `SIGKILL` a second later."""
@@ -39,6 +45,10 @@ class ResourceLimits(TypedDict, total=False):
     """The size of a file that it writes; then `SIGXFSZ`."""
     open_files: int
     """Open descriptors."""
+    processes: int
+    """Processes at the same time."""
+    total_memory_bytes: int
+    """Memory of all processes; what they share counts once, as far as the kernel shows it."""
 
 
 _NAMES = {
@@ -46,6 +56,8 @@ _NAMES = {
     "memory_bytes": "RLIMIT_AS",
     "file_size_bytes": "RLIMIT_FSIZE",
     "open_files": "RLIMIT_NOFILE",
+    "processes": "processes",
+    "total_memory_bytes": "total_memory_bytes",
 }
 
 
@@ -56,11 +68,27 @@ def checked_limits(limits: ResourceLimits | None) -> list[tuple[str, int]]:
     for name, value in given.items():
         if name not in _NAMES:
             raise ConfigError(
-                f"`limits` has an unknown resource {name!r}; known are {', '.join(_NAMES)}"
+                f"`limits` has an unknown resource {name!r}{did_you_mean(name, _NAMES)}; "
+                f"known are {', '.join(_NAMES)}"
             )
         number = _checks.finite_number(value, f"limits.{name}", minimum=1, whole=True)
         found.append((_NAMES[name], int(number)))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class SocketScope:
+    """Rules for abstract names of sockets, for a program that other means confine."""
+
+    @contextmanager
+    def prepared(self) -> Iterator[tuple[int, bytes] | None]:
+        """The descriptor of the rules, and no filter; `None` if the kernel has no such rules."""
+        descriptor = _core.prepare_socket_scope()
+        try:
+            yield None if descriptor is None else (descriptor, b"")
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +151,8 @@ class SupervisedProcess(abc.ABC):
     stdin: IO[bytes] | None = None
     stdout: IO[bytes] | None = None
     stderr: IO[bytes] | None = None
+    exceeded: str = ""
+    """The limit of all processes together that ended the program; empty if none did."""
 
     def __init__(self) -> None:
         self._started: Future[int] = Future()

@@ -28,6 +28,7 @@ from ethos_registry._processes.supervised_process import (
     Containment,
     LandlockRules,
     ResourceLimits,
+    SocketScope,
     SupervisedProcess,
     SupervisorUnavailableError,
     WhenEnded,
@@ -92,7 +93,7 @@ def start_supervised(
     when_ended: WhenEnded = "end",
     grace_seconds: float = DEFAULT_GRACE_SECONDS,
     limits: ResourceLimits | None = None,
-    rules: LandlockRules | None = None,
+    rules: LandlockRules | SocketScope | None = None,
 ) -> SupervisedProcess:
     """Start a program whose every descendant can be ended; returns before it runs.
 
@@ -117,7 +118,8 @@ def start_supervised(
         when_ended: What happens to the processes that the program leaves when it exits.
         grace_seconds: From SIGTERM to SIGKILL if this process ends, and for `when_ended="end"`.
         limits: What each of its processes may use: `cpu_seconds`, `memory_bytes`,
-            `file_size_bytes`, `open_files`. Needs Linux.
+            `file_size_bytes`, `open_files`; and what all together may: `processes`,
+            `total_memory_bytes`. Needs Linux.
         rules: What it may access; see `CommandSandbox`. Needs Linux.
 
     Raises:
@@ -291,6 +293,8 @@ class _SupervisedOnLinux(SupervisedProcess):
                     status = int(numbers[0])
                     if numbers[1] == b"1":
                         self._exited.set_result(status)
+                elif word == b"limit":
+                    self.exceeded = numbers[0].decode()
                 elif word == b"ended":
                     left = int(numbers[0])
                     if left:  # the supervisor goes on trying

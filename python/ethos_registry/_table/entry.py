@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry._table.throttle import Throttle
+from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._json_values import ReadOnlyDict, read_only
 from ethos_registry.types._policy import ToolCapabilities, WhyRefused, why_refused
@@ -23,7 +24,9 @@ __all__ = [
     "Binding",
     "Definition",
     "Entry",
+    "FailingPlaces",
     "Render",
+    "RepairsArguments",
     "RestoresArguments",
     "SealedDefinition",
     "Shown",
@@ -133,11 +136,18 @@ class SealedDefinition(_FromText, _Text):
         return read_only(json.loads(render(self.fresh())))
 
 
+FailingPlaces: TypeAlias = Callable[[Any], Sequence[tuple[int | str, ...]]]
+"""Where arguments fail; empty if they are valid."""
+
+
 class ArgumentCheck(Protocol):
     """Holds arguments against a schema, as it was at registration."""
 
     def problems(self, args: object) -> ToolError | None:
         """`None`, or the `input_invalid` error that the model reads."""
+
+    def failing(self, args: object) -> list[tuple[int | str, ...]]:
+        """Where arguments do not match; empty if they do."""
 
 
 class RestoresArguments(Protocol):
@@ -147,11 +157,34 @@ class RestoresArguments(Protocol):
         """The arguments as the tool knows them; `ValueError` with the message for the model."""
 
 
+class RepairsArguments(Protocol):
+    """Reads wrong arguments that have one reading."""
+
+    def text(self, text: str, level: RepairLevel) -> tuple[Any, list[Repair]] | None:
+        """The value of text that is not JSON, and what was done; `None` for no reading."""
+
+    def whole(self, text: str) -> tuple[dict[str, Any], str] | None:
+        """The object in text that came as the arguments, and the message about that text."""
+
+    def values(
+        self,
+        args: Any,
+        schema: Mapping[str, Any],
+        failing: FailingPlaces,
+        level: RepairLevel,
+        restore: Callable[[Any], Any] | None,
+    ) -> tuple[Any, list[Repair]] | None:
+        """Arguments that do not fail, and what was done; `None` for no reading."""
+
+
 class Binding(Protocol):
     """The two halves of a tool's `execute`, where it has them: bind the arguments, then call."""
 
     def bind(self, args: Any, context: ToolContext) -> dict[str, Any] | ToolError:
         """The function's keyword arguments, or the `input_invalid` error that the model reads."""
+
+    def failing(self, args: Any) -> list[tuple[int | str, ...]]:
+        """Where arguments do not bind; empty if they do."""
 
     @property
     def call(self) -> Callable[[dict[str, Any]], Any]:
@@ -197,6 +230,9 @@ class Entry(NamedTuple):
     throttle: Throttle | None
     """The limits that all calls of this registration share; `None` without limits."""
     reduction: ReductionPolicy | None
+    repair_arguments: RepairLevel | None
+    """The tool's own level; `None` for that of the registry."""
+    repair: RepairsArguments
 
     @property
     def sees_context(self) -> bool:
@@ -259,6 +295,7 @@ def make_entry(
     argument_check: ArgumentCheck | None,
     binding: Binding | None,
     sent_arguments: RestoresArguments | None,
+    repair: RepairsArguments,
 ) -> Entry:
     """The entry of a tool that is being registered now."""
     server, bare_name = mcp if mcp is not None else (None, None)
@@ -295,4 +332,6 @@ def make_entry(
         else Throttle(tool.max_concurrency, tool.calls_per_second),
         # A copy, which no one else can reach.
         reduction=None if tool.reduction is None else replace(tool.reduction),
+        repair_arguments="off" if tool.strict else tool.repair_arguments,
+        repair=repair,
     )

@@ -228,6 +228,7 @@ def is_same_context(first: ToolContext | None, second: ToolContext | None) -> bo
 _Key: TypeAlias = tuple[asyncio.AbstractEventLoop, int, RunKey]
 
 
+@_checks.checked_class
 class TurnCollector:
     """Joins the calls that one run of a framework starts in one tick into one batch of a view.
 
@@ -241,7 +242,7 @@ class TurnCollector:
     call's context, and `call_budget_chars` what they may have for each of its calls: the limit of a
     call that joins no other. The other options are those of `View.execute`.
 
-    Raises `ConfigError` for a value of the wrong kind and `TypeError` for an unknown option.
+    Raises `ConfigError` for a value of the wrong kind and `SignatureError` for an unknown option.
 
     >>> import asyncio
     >>> from ethos_registry import Personality, ToolRegistry

@@ -28,6 +28,7 @@ from ethos_registry.adapters._turn_collector import TurnCollector
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
+from ethos_registry.types import _checks
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -61,6 +62,7 @@ class _RegistryTool(FunctionTool):
         return function(**arguments)
 
 
+@_checks.checked_signature
 def to_agent_framework(
     view: ToolView,
     *,
@@ -139,6 +141,7 @@ def _content(block: DataBlock) -> Content:
     return Content.from_data(block.data_bytes, block.media_type, name=block.name)
 
 
+@_checks.checked_signature
 def from_agent_framework(
     tools: Iterable[FunctionTool],
     *,

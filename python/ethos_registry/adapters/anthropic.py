@@ -22,6 +22,7 @@ from ethos_registry.adapters._framework_tools import (
 from ethos_registry.adapters._turn_collector import TurnCollector
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._by_name import provider
+from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._content import ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext
@@ -85,6 +86,7 @@ class _SyncTool(_Shown, BetaBuiltinFunctionTool):
         return self._content(self._collector.call_sync(name, input, **self._options()))
 
 
+@_checks.checked_signature
 def to_anthropic(
     view: ToolView,
     *,
@@ -121,6 +123,7 @@ def to_anthropic(
     ]
 
 
+@_checks.checked_signature
 def from_anthropic(tools: Iterable[Any], *, trusted: bool = False) -> list[Tool]:
     """Tools of `@beta_tool` and `@beta_async_tool` as tools for `registry.register_all`.
 

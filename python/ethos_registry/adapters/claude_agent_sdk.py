@@ -19,6 +19,7 @@ from ethos_registry.adapters._framework_tools import (
 from ethos_registry.adapters._turn_collector import TurnCollector
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import sent_parts
+from ethos_registry.types import _checks
 from ethos_registry.types._content import ContentBlock, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._ports import ToolView
@@ -31,6 +32,7 @@ with requires("the adapter for the Claude Agent SDK", "claude-agent-sdk"):
 __all__ = ["from_claude_agent_sdk", "to_claude_agent_sdk"]
 
 
+@_checks.checked_signature
 def to_claude_agent_sdk(
     view: ToolView,
     *,

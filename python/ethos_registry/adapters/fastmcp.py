@@ -25,6 +25,7 @@ from ethos_registry.adapters._framework_tools import (
 from ethos_registry.adapters._turn_collector import TurnCollector
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
+from ethos_registry.types import _checks
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
 from ethos_registry.types._ports import ToolView
@@ -96,6 +97,7 @@ class RegistryTool(FastMcpTool):
         )
 
 
+@_checks.checked_signature
 def to_fastmcp(
     view: ToolView,
     *,

@@ -22,6 +22,7 @@ from ethos_registry.adapters._framework_tools import (
 from ethos_registry.adapters._turn_collector import TurnCollector
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
+from ethos_registry.types import _checks
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -46,6 +47,7 @@ _FRAMEWORK = "ADK"
 ContextFactory = Callable[[AdkToolContext], ToolContext]
 
 
+@_checks.checked_signature
 def to_google_adk(
     view: ToolView,
     *,

@@ -26,6 +26,7 @@ from ethos_registry.adapters._framework_tools import (
 from ethos_registry.adapters._turn_collector import TurnCollector
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
+from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
@@ -149,6 +150,7 @@ def _run_of(runtime: ToolRuntime | None) -> object | None:
     return runtime.stream_writer
 
 
+@_checks.checked_signature
 def to_langchain(
     view: ToolView,
     *,
@@ -198,6 +200,7 @@ def _content_block(block: DataBlock) -> dict[str, Any]:
     return shown if block.name is None else {**shown, "filename": block.name}
 
 
+@_checks.checked_signature
 def from_langchain(
     tools: Iterable[BaseTool],
     *,

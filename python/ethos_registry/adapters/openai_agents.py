@@ -28,6 +28,7 @@ from ethos_registry.adapters._turn_collector import TurnCollector
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
+from ethos_registry.types import _checks
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -44,6 +45,7 @@ with requires("the adapter for the OpenAI Agents SDK", "openai-agents"):
 __all__ = ["from_openai_agents", "to_openai_agents"]
 
 
+@_checks.checked_signature
 def to_openai_agents(
     view: ToolView,
     *,
@@ -124,6 +126,7 @@ def _output(block: DataBlock) -> ToolOutputImage | ToolOutputFileContent:
     return ToolOutputFileContent(file_data=block.data_url, filename=block.name or "document")
 
 
+@_checks.checked_signature
 def from_openai_agents(
     tools: Iterable[FunctionTool],
     *,

@@ -28,6 +28,7 @@ from ethos_registry.adapters._framework_tools import (
 from ethos_registry.adapters._turn_collector import TurnCollector
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import sent_parts
+from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
@@ -68,6 +69,7 @@ class ToolProgress(CustomEvent):
     audience: str = "internal"
 
 
+@_checks.checked_signature
 def to_pydantic_ai(
     view: ToolView,
     *,

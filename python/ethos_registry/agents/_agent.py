@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
+from ethos_registry._suggest import did_you_mean
 from ethos_registry._table.entry import Entry
-from ethos_registry.registry._explain import nearest_name
 from ethos_registry.types import _checks
 from ethos_registry.types._checks import check_takes, is_async_callable
 from ethos_registry.types._errors import ConfigError
@@ -154,8 +154,7 @@ class KnownNames:
         groups = [str(Grant(kind, name)) for kind, name in self._groups]  # type: ignore[arg-type]
         agents = [f"agent:{name}" for name in self._agents]
         tools = [f"tool:{name}" for name in self._tools] if ":" in text else list(self._tools)
-        nearest = nearest_name(text, [*tools, *self._agents, *groups, *agents])
-        return "" if nearest is None else f" (did you mean {nearest!r}?)"
+        return did_you_mean(text, [*tools, *self._agents, *groups, *agents])
 
     def _has(self, grant: Grant) -> bool:
         if grant.kind == "tool":

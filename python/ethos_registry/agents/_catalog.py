@@ -6,7 +6,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from typing import Any, Final, NoReturn, ParamSpec, TypeVar, overload
+from typing import Any, Final, NamedTuple, NoReturn, ParamSpec, TypeVar, overload
 
 from ethos_registry import _core
 from ethos_registry._table.admission import Admission, personality_gate
@@ -14,6 +14,7 @@ from ethos_registry._table.entry import Entry
 from ethos_registry.agents._agent import Agent, Grants, KnownNames, agent_id_of, checked_agent
 from ethos_registry.agents._catalog_view import CatalogView
 from ethos_registry.agents._delegation import delegation_tools
+from ethos_registry.execution._usage_limits import checked_view_limits
 from ethos_registry.registry._explain import refuse_unmatched, refuse_unmatched_filters
 from ethos_registry.registry._frozen import FrozenToolRegistry
 from ethos_registry.registry._merging import RegisteredEntry, entries_of
@@ -24,6 +25,7 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError, ToolAlreadyRegisteredError
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._tool import Registration, Segment, Tool
+from ethos_registry.types._usage_limits import UsageLimits
 
 __all__ = ["AgentCatalog", "CatalogWriter"]
 
@@ -32,6 +34,14 @@ __all__ = ["AgentCatalog", "CatalogWriter"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class _Delegation(NamedTuple):
+    """How delegation was registered, by one agent or several."""
+
+    owner: str
+    to: tuple[str, ...]
+    settings: tuple[int, float | None]
 
 
 class CatalogWriter:
@@ -48,6 +58,7 @@ class CatalogWriter:
         self._wanted_grants: list[tuple[str, str, bool]] = []
         """Given before the start, when the tools are not known yet."""
         self._known = KnownNames((), ())
+        self._delegation: _Delegation | None = None
         self._registering: ContextVar[str | None] = ContextVar("registering", default=None)
         self._lock = threading.RLock()
 
@@ -166,6 +177,8 @@ class CatalogWriter:
                     f"agent `{registering}` cannot unregister `{name}`, which belongs to `{owner}`"
                 )
             self._staged.unregister(name)
+            if name == "delegate_parallel":
+                self._delegation = None
 
     def grant(self, agent: Agent | str, what: str, *, allow_unmatched: bool = False) -> None:
         """Let an agent see and call a tool of another, or all tools of an owner or a toolset.
@@ -231,6 +244,7 @@ _default: AgentCatalog | None = None
 _default_lock = threading.Lock()
 
 
+@_checks.checked_class
 class AgentCatalog(CatalogWriter):
     """The tools of all agents in one place: who owns them, who may use them, in a stable order.
 
@@ -308,20 +322,39 @@ class AgentCatalog(CatalogWriter):
         later, and so does a grant of all tools of an agent. A task that was handed over may be
         handed on until it is `max_depth` deep, and never to an agent that is waiting for it.
 
+        Several agents may call this: the first one owns the tools, the others are granted them.
+        Their description lists the agents of all; each may hand tasks to its own only.
+
         Raises:
-            ConfigError: as `register`; an agent of `to` does not exist or has no `run`.
+            ConfigError: as `register`; an agent of `to` does not exist or has no `run`, or
+                `max_depth` or `timeout_seconds` differ from those of another agent.
 
         """
         with self._lock:
             self._check_open("register delegation")
             names = _checks.strings(to, "to")
             _checks.finite_number(max_depth, "max_depth", minimum=1, whole=True)
-            tools = delegation_tools(self, names, max_depth, timeout_seconds)
-            for made in tools:
-                self.register(made, owner=owner)
+            settings, known = (max_depth, timeout_seconds), self._delegation
+            listed = names if known is None else tuple(dict.fromkeys((*known.to, *names)))
+            if known is not None and known.settings != settings:
+                depth, seconds = known.settings
+                raise ConfigError(
+                    f"agent `{known.owner}` registered delegation with max_depth={depth} and "
+                    f"timeout_seconds={seconds}; all agents have the same"
+                )
+            tools = delegation_tools(self, listed, max_depth, timeout_seconds)
             caller = self._owner(tools[0], owner)
+            for made in tools:
+                if known is None:
+                    self.register(made, owner=owner)
+                else:
+                    self._staged.register(made, overwrite=True, owner=known.owner)
+                    if caller != known.owner:
+                        self.grant(caller, f"tool:{made.name}")
             for name in names:
                 self.grant(caller, f"agent:{name}")
+            first = caller if known is None else known.owner
+            self._delegation = _Delegation(first, listed, settings)
 
     # The start
 
@@ -343,6 +376,7 @@ class AgentCatalog(CatalogWriter):
                 raise ConfigError("cannot start the catalogue while it is starting")
             before, grants_before = self._staged, list(self._wanted_grants)
             agents_before, observers_before = dict(self._agents), list(self._observers)
+            delegation_before = self._delegation
             try:
                 self._staged = self._copy_of(entries_of(before))
                 done = 0
@@ -354,6 +388,7 @@ class AgentCatalog(CatalogWriter):
             except BaseException:
                 self._staged, self._wanted_grants = before, grants_before
                 self._agents, self._observers = agents_before, observers_before
+                self._delegation = delegation_before
                 self._grants, self._known = Grants(), KnownNames((), ())
                 raise
         self._announce()
@@ -442,10 +477,12 @@ class AgentCatalog(CatalogWriter):
         *,
         freeze_availability: bool = False,
         allow_unmatched: bool = False,
+        limits: UsageLimits | None = None,
     ) -> CatalogView:
         """What an agent sees and may call: its own tools and those it was granted.
 
-        A `personality` narrows that further. Calls are counted under the agent.
+        A `personality` narrows that further. Calls are counted under the agent. `limits` are those
+        of `ToolRegistry.view`.
 
         Raises:
             ConfigError: the agent is unknown, the catalogue was not started, or the personality
@@ -467,6 +504,7 @@ class AgentCatalog(CatalogWriter):
             registry._settings(),
             personality=personality,
             freeze_availability=freeze_availability,
+            limits=checked_view_limits(limits, registry._settings()),
         )
 
     def may_delegate(self, agent: Agent | str, target: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from ethos_registry._table.admission import Admission
 from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
+from ethos_registry.execution._usage_limits import ViewLimits
 from ethos_registry.registry._batch_request import checked_resume, checked_tool_context
 from ethos_registry.registry._stream import StreamDispatcher
 from ethos_registry.registry._view import View
@@ -89,14 +90,16 @@ class CatalogView(View):
         *,
         personality: Personality | None = None,
         freeze_availability: bool = False,
+        limits: ViewLimits | None = None,
     ) -> None:
         super().__init__(
             visible,
             runtime,
             personality=personality,
             freeze_availability=freeze_availability,
+            limits=limits,
         )
-        self._called = View(callable_, runtime, personality=personality)
+        self._called = View(callable_, runtime, personality=personality, limits=limits)
         self.agent_id = agent_id
 
     def __repr__(self) -> str:
@@ -168,6 +171,7 @@ class CatalogView(View):
                 edited_args=edited_args,
                 reason=reason,
                 agent_id=self.agent_id,
+                limits=called._limits,
             )
         finally:
             current_scope.reset(before)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 from ethos_registry import _core
 from ethos_registry.agents._agent import description_of, run_of
 from ethos_registry.agents._catalog_view import CallScope, DelegatedContext, current_scope, scope_of
+from ethos_registry.execution._refusals import bounded_name
 from ethos_registry.execution._results import even_share, fill_shares
 from ethos_registry.execution._runtime import DEFAULT_ABANDON_AFTER_SECONDS
 from ethos_registry.registry._tool_registry import ToolRegistry
@@ -21,9 +22,9 @@ from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolError, ToolResult, err, ok
-from ethos_registry.types._tool import Tool
+from ethos_registry.types._tool import BoundedTextTool, Tool
 
-__all__ = ["MAX_TASKS", "delegation_tools", "fit_rows"]
+__all__ = ["MAX_TASKS", "delegation_tools", "fit_json", "fit_rows"]
 
 
 # Rows of results as JSON that fits into a budget.
@@ -64,6 +65,31 @@ def fit_rows(
             )
         ]
     )
+
+
+def fit_json(rows: Sequence[Mapping[str, Any]], budget_chars: float) -> str:
+    """Rows whose names alone do not fit: as many as do, without their text, and how many do not.
+
+    >>> fit_json([{"agent": "a", "ok": True, "value": "x"}] * 9, 60)
+    '[{"agent":"a","ok":true},{"left_out":8}]'
+    >>> fit_json([{"agent": "a", "ok": True, "value": "x"}] * 9, 5)
+    '[]'
+    """
+    short = [{"agent": row["agent"], "ok": row["ok"]} for row in rows if "agent" in row]
+    total = len(short) + sum(row.get("left_out", 0) for row in rows)
+    least, most = 0, len(short)
+    while least < most:
+        middle = (least + most + 1) // 2
+        if len(_json(_first(short, middle, total))) <= budget_chars:
+            least = middle
+        else:
+            most = middle - 1
+    text = _json(_first(short, least, total))
+    return text if len(text) <= budget_chars else "[]"
+
+
+def _first(rows: list[dict[str, Any]], count: int, total: int) -> list[dict[str, Any]]:
+    return rows if count == total else [*rows[:count], {"left_out": total - count}]
 
 
 def _json(value: Any) -> str:
@@ -154,7 +180,7 @@ def delegation_tools(
     known = f" Agents:{described}" if described else ""
     delegation = Delegation(catalog, max_depth, timeout_seconds)
     return [
-        Tool(
+        _RowsTool(
             "delegate_parallel",
             "Hand several tasks to other agents, which work on them at the same time. "
             f"Returns a JSON array with one result for each task, in order.{known}",
@@ -218,9 +244,10 @@ class Delegation:
             return err(f"tasks: at most {MAX_TASKS} are taken, got {len(tasks)}", "input_invalid")
         results = await self._run_all(tasks, context)
         rows = [_row(item) for item in results]
+        cuts = [item.truncated_from for item in results]
         costs = [item.result.cost_usd for item in results if item.result.cost_usd is not None]
         return ok(
-            fit_rows(rows, context.result_budget_chars, [item.truncated_from for item in results]),
+            _bounded(rows, context.result_budget_chars, cuts),
             structured={"results": rows},
             cost_usd=_sum(costs) if costs else None,
         )
@@ -390,7 +417,31 @@ def _sum(costs: Iterable[float]) -> float:
     return max(-sys.float_info.max, min(sum(map(float, costs)), sys.float_info.max))
 
 
+class _RowsTool(BoundedTextTool):
+    """A tool whose text is the JSON of `_bounded`."""
+
+    __slots__ = ()
+
+    def fit(self, text: str, chars: int) -> str | None:
+        """The rows in at most this number of characters."""
+        try:
+            return _bounded(json.loads(text), chars)
+        except (ValueError, LookupError, TypeError):  # the message of an error
+            return None
+
+
+def _bounded(
+    rows: Sequence[Mapping[str, Any]], chars: float, cuts: Sequence[int | None] | None = None
+) -> str:
+    if all("value" in row or "error" in row for row in rows):
+        text = fit_rows(rows, chars, cuts)
+        if len(text) <= chars:
+            return text
+    return fit_json(rows, chars)
+
+
 def _row(item: ItemResult) -> dict[str, Any]:
+    agent = None if item.agent is None else bounded_name(item.agent)
     if item.result.ok:
-        return {"agent": item.agent, "ok": True, "value": item.result.value}
-    return {"agent": item.agent, "ok": False, "error": item.result.error}
+        return {"agent": agent, "ok": True, "value": item.result.value}
+    return {"agent": agent, "ok": False, "error": item.result.error}

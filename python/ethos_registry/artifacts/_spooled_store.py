@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable
 
 from ethos_registry import _core
+from ethos_registry._persistence.files import make_private_file, make_private_folder
 from ethos_registry.artifacts._content import (
     ArtifactStoreError,
     Content,
@@ -81,6 +82,7 @@ DEFAULT_MAX_BYTES = 1 << 30
 _PREFIX = "ethos-artifact-"
 
 
+@_checks.checked_class
 class SpooledArtifactStore(MemoryArtifactStore):
     """A `MemoryArtifactStore` that writes content of more than `memory_bytes` to a file.
 
@@ -130,9 +132,8 @@ class SpooledArtifactStore(MemoryArtifactStore):
             path = os.path.join(self._directory, shared.token_file)
             if self._shared is None or not os.path.exists(path):
                 try:
-                    os.makedirs(self._directory, mode=0o700, exist_ok=True)
-                    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-                    os.close(os.open(path, flags, 0o600))
+                    make_private_folder(self._directory)
+                    make_private_file(path, is_new=True)
                 except OSError:
                     return None
                 self._shared, self._token = shared, FileContent("", path, 0)
@@ -198,7 +199,7 @@ class SpooledArtifactStore(MemoryArtifactStore):
         if len(data) <= self._memory_bytes:
             return MemoryContent(artifact_id, data)
         try:
-            os.makedirs(self._directory, mode=0o700, exist_ok=True)
+            make_private_folder(self._directory)
             path = write_new_file(self._directory, _PREFIX, data)
         except OSError as error:
             raise ArtifactStoreError(

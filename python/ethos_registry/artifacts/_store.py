@@ -75,6 +75,7 @@ class _Kept(NamedTuple):
             block.remove()
 
 
+@_checks.checked_class
 class MemoryArtifactStore:
     r"""The full output of a turn's shortened results, in memory; pass it to the `ToolContext`.
 

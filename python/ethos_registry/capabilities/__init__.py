@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     )
     from ethos_registry.capabilities._secrets import EnvironmentSecrets, FileSecrets, KeyringSecrets
     from ethos_registry.capabilities._standard import StandardBackends, standard_backends
-    from ethos_registry.types._policy import FsReach, NetworkPolicy, ToolCapabilities
+    from ethos_registry.types._policy import CommandPolicy, FsReach, NetworkPolicy, ToolCapabilities
     from ethos_registry.types._ports import (
         KeyValueStore,
         ScopedAttachments,
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AttachmentNotFoundError",
     "CapabilityBackends",
+    "CommandPolicy",
     "CommandSandbox",
     "ConnectionPools",
     "EnvironmentSecrets",
@@ -108,7 +109,7 @@ if not TYPE_CHECKING:
             ),
             "capabilities._secrets": "EnvironmentSecrets FileSecrets KeyringSecrets",
             "capabilities._standard": "StandardBackends standard_backends",
-            "types._policy": "FsReach NetworkPolicy ToolCapabilities",
+            "types._policy": "CommandPolicy FsReach NetworkPolicy ToolCapabilities",
             "types._ports": (
                 "KeyValueStore ScopedAttachments ScopedFetch ScopedFs ScopedProcess "
                 "ScopedSecretsResolver Storage"

@@ -129,6 +129,8 @@ class ReachFetch:
                         body = Body(_encoding(exchange, fields), self._limits)
                         async for chunk in reply.aiter_stream():
                             body.feed(chunk)
+                        if _has_more(pool, reply):
+                            await reply.extensions["network_stream"].aclose()
                         found = exchange.target.url
                         return FetchResponse(reply.status, fields, found, body.content())
         except TimeoutError:
@@ -176,7 +178,25 @@ def _answered(pool: httpcore.ConnectionPool, exchange: Exchange) -> FetchRespons
         body = Body(_encoding(exchange, fields), exchange.limits)
         for chunk in reply.iter_stream():
             body.feed(chunk)
+        if _has_more(pool, reply):
+            reply.extensions["network_stream"].close()
         return FetchResponse(reply.status, fields, exchange.target.url, body.content())
+
+
+def _has_more(
+    pool: httpcore.ConnectionPool | httpcore.AsyncConnectionPool, reply: httpcore.Response
+) -> bool:
+    """Whether bytes follow a reply that was read: they would be the reply to the next request.
+
+    True also if that cannot be seen: httpcore has no public way to ask.
+    """
+    stream = reply.extensions.get("network_stream")
+    for connection in pool.connections:
+        inner = getattr(connection, "_connection", None)
+        if getattr(inner, "_network_stream", None) is stream:
+            state = getattr(inner, "_h11_state", None)
+            return state is None or bool(state.trailing_data[0])
+    return True
 
 
 def _encoding(exchange: Exchange, fields: Mapping[str, str]) -> str:

@@ -15,8 +15,10 @@ from typing import Any, Literal
 from urllib.parse import SplitResult, unquote, unquote_to_bytes, urlsplit
 
 from ethos_registry import _core
+from ethos_registry.types import _checks
 from ethos_registry.types._content import Attachment
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
+from ethos_registry.types._policy import FsReach
 from ethos_registry.types._ports import ScopedFetch
 
 __all__ = [
@@ -226,6 +228,41 @@ DEFAULT_PROTECTION = _default()
 """Keys, credentials, Git hooks, startup files of shells, configuration of editors and agents."""
 
 
+_RUN_LATER = (
+    ".config/autostart",
+    ".config/systemd/user",
+    ".local/bin",
+    ".local/share/applications",
+    "Library/LaunchAgents",
+    "/etc/cron.d",
+    "/etc/profile.d",
+    "/etc/systemd/system",
+    "/var/spool/cron",
+)
+
+
+def places_that_run_later(
+    reach: FsReach | None, protection: Protection = DEFAULT_PROTECTION
+) -> list[str]:
+    """Where the reach permits writing, and programs of the user find code to run.
+
+    These are the directories of `PATH` and of imports, and those for programs that start by
+    themselves; without what stays closed or read-only in a reach.
+    """
+    roots = [os.path.realpath(path) for path in (() if reach is None else reach.write)]
+    guarded = [*protection.closed_paths, *protection.read_only_paths]
+    searched = [*os.environ.get("PATH", "").split(os.pathsep), *sys.path]
+    found = [path for path in searched if os.path.isabs(path)]
+    found += [os.path.join(Path.home(), path) for path in _RUN_LATER]
+    real = dict.fromkeys(os.path.realpath(path) for path in found if os.path.exists(path))
+    return [
+        path
+        for path in real
+        if any(Path(path).is_relative_to(root) for root in roots)
+        and not any(Path(path).is_relative_to(os.path.realpath(place)) for place in guarded)
+    ]
+
+
 READ_LIMIT_BYTES = 64 * 1024 * 1024
 """The largest file that is read unless the caller sets another limit."""
 
@@ -368,6 +405,7 @@ class ReachFiles:
         await asyncio.to_thread(self.sync.mkdir, path)
 
 
+@_checks.checked_signature
 def folder_storage(
     folder: str | os.PathLike[str], *, protection: Protection = DEFAULT_PROTECTION
 ) -> ReachFiles:

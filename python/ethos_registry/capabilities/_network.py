@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import contextlib
 import json
 import re
@@ -24,6 +25,7 @@ from ethos_registry.capabilities._address_guard import (
     system_addresses,
     target_of,
 )
+from ethos_registry.types import _checks
 from ethos_registry.types._errors import EthosRegistryError
 from ethos_registry.types._secret_names import is_secret_name
 
@@ -37,6 +39,7 @@ __all__ = [
     "FetchLimits",
     "FetchResponse",
     "ResponseTooLargeError",
+    "decoded_by",
 ]
 
 
@@ -66,6 +69,7 @@ class ResponseTooLargeError(EthosRegistryError, OSError):
     __module__ = "ethos_registry.capabilities"
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
     """What one fetch may cost."""
@@ -77,6 +81,23 @@ class FetchLimits:
     """As received, compressed."""
     max_decoded_bytes: int = 20 * 1024 * 1024
     """After decompression."""
+
+
+_SLOW_CHARSETS = ("idna", "punycode", "raw-unicode-escape", "unicode-escape", "undefined")
+"""A peer names the charset: these take more than linear time, or are not charsets of documents."""
+
+
+def decoded_by(charset: str, data: bytes) -> str:
+    r"""`data` as text by a declared charset, or by UTF-8 if it is not one to be used.
+
+    >>> decoded_by("latin-1", b"caf\xe9"), decoded_by("punycode", b"a-b")
+    ('café', 'a-b')
+    """
+    try:
+        name = codecs.lookup(charset).name.replace("_", "-")
+        return data.decode("utf-8" if name in _SLOW_CHARSETS else name, "replace")
+    except (LookupError, ValueError):
+        return data.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +122,7 @@ class FetchResponse:
         charset = re.search(
             r"charset=\"?([\w.-]+)", self.headers.get("content-type", ""), re.IGNORECASE
         )
-        try:
-            return self.content.decode(charset[1] if charset else "utf-8", "replace")
-        except LookupError:
-            return self.content.decode("utf-8", "replace")
+        return decoded_by(charset[1] if charset else "utf-8", self.content)
 
     def json(self) -> Any:
         """The content as JSON; `ValueError` if it is not."""

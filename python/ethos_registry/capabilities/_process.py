@@ -12,16 +12,19 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, cast
 
+from ethos_registry._processes.own_thread import on_own_thread
 from ethos_registry._processes.supervised_process import (
     ResourceLimits,
     SupervisedProcess,
     SupervisorUnavailableError,
 )
 from ethos_registry.capabilities._sandbox import CommandSandboxPort, PreparedCommand, SandboxPolicy
+from ethos_registry.types import _checks
 from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
+from ethos_registry.types._policy import CommandPolicy
 
 __all__ = ["BinaryNotAllowedError", "ProgramResult", "ProgramRunner"]
 
@@ -52,6 +55,8 @@ class ProgramResult:
     timed_out: bool = False
     is_truncated: bool = False
     """Whether output beyond the limit was dropped."""
+    exceeded: str = ""
+    """The limit that ended it, for example `processes`; empty if none did."""
 
     @property
     def ok(self) -> bool:
@@ -59,19 +64,28 @@ class ProgramResult:
         return self.exit_code == 0
 
 
+@_checks.checked_class
 class ProgramRunner:
     r"""Runs the declared programs: no shell, a clean environment, bounded output and time.
 
     A program is a name, looked up in a fixed list of system directories, or an absolute path that
     was declared. Timeout, abort and cancellation end everything that it
     started. Under a personality with a reach or a network policy it runs confined, or not at all.
+    The limits of `commands` hold for every program.
 
     >>> runner = ProgramRunner(["echo"], working_dir="/")
     >>> runner.run_sync("echo", ["a; b", "$(id)"]).stdout
     'a; b $(id)\n'
     """
 
-    __slots__ = ("_abort_signal", "_allowed", "_policy", "_sandbox", "_working_dir")
+    __slots__ = (
+        "_abort_signal",
+        "_allowed",
+        "_commands",
+        "_policy",
+        "_sandbox",
+        "_working_dir",
+    )
 
     def __init__(
         self,
@@ -81,6 +95,7 @@ class ProgramRunner:
         sandbox: CommandSandboxPort | None = None,
         policy: SandboxPolicy | None = None,
         abort_signal: AbortSignal | None = None,
+        commands: CommandPolicy | None = None,
     ) -> None:
         if isinstance(allowed, str) or not isinstance(allowed, Sequence):
             raise ConfigError(f"`process.allowedBinaries` must be a list, got {allowed!r}")
@@ -91,6 +106,7 @@ class ProgramRunner:
         self._sandbox = sandbox
         self._policy = policy
         self._abort_signal = abort_signal
+        self._commands = CommandPolicy() if commands is None else commands
 
     async def run(
         self,
@@ -115,7 +131,8 @@ class ProgramRunner:
             timeout_seconds: After this time the program and everything it started are ended.
             output_limit_bytes: The most that is kept of `stdout`, and of `stderr`.
             limits: What each process may use: `cpu_seconds`, `memory_bytes`, `file_size_bytes`,
-                `open_files`. Default: no limit. Needs Linux.
+                `open_files`; all of them: `processes`, `total_memory_bytes`. Default: those of
+                `commands`. Needs Linux.
 
         Raises:
             BinaryNotAllowedError: The program was not declared.
@@ -123,11 +140,9 @@ class ProgramRunner:
             OSError: It cannot be started.
 
         """
-        run = _Run(output_limit_bytes)
-        loop = asyncio.get_running_loop()
-        work = loop.run_in_executor(
-            None,
-            lambda: self._run(run, binary, args, cwd, env, stdin, timeout_seconds, limits),
+        run = _Run(output_limit_bytes, self._commands.output_bytes)
+        work = on_own_thread(
+            lambda: self._run(run, binary, args, cwd, env, stdin, timeout_seconds, limits)
         )
         try:
             return await asyncio.shield(work)
@@ -150,7 +165,7 @@ class ProgramRunner:
         limits: ResourceLimits | None = None,
     ) -> ProgramResult:
         """`run` for plain functions."""
-        run = _Run(output_limit_bytes)
+        run = _Run(output_limit_bytes, self._commands.output_bytes)
         return self._run(run, binary, args, cwd, env, stdin, timeout_seconds, limits)
 
     def spawn(
@@ -223,7 +238,7 @@ class ProgramRunner:
                 stderr=subprocess.PIPE,
                 when_ended="end",
                 grace_seconds=_GRACE_SECONDS,
-                limits=limits,
+                limits=joined_limits(self._commands, limits),
             )
             process.wait_started()
             return process
@@ -258,8 +273,10 @@ class ProgramRunner:
 class _Run:
     """One run of a program."""
 
-    def __init__(self, output_limit_bytes: int) -> None:
+    def __init__(self, output_limit_bytes: int, output_bytes: int | None) -> None:
         self._limit = output_limit_bytes
+        self._room = output_bytes
+        self._exceeded = ""
         self._lock = threading.Lock()
         self._process: SupervisedProcess | None = None
         self._is_ended = False
@@ -307,7 +324,19 @@ class _Run:
             ended_by,
             timed_out,
             self._is_truncated,
+            self._exceeded or process.exceeded,
         )
+
+    def _count(self, new_bytes: int) -> None:
+        """End the program if both streams together are longer than they may be."""
+        if self._room is None:
+            return
+        with self._lock:
+            self._room -= new_bytes
+            if self._room < 0 and not self._exceeded:
+                self._exceeded = "output_bytes"
+                if self._process is not None:
+                    self._process.kill()
 
     def _reader(self, pipe: IO[bytes] | None) -> tuple[threading.Thread, list[bytes]]:
         assert pipe is not None
@@ -317,6 +346,7 @@ class _Run:
             stored_bytes = 0
             with contextlib.suppress(OSError, ValueError), pipe:
                 while chunk := pipe.read(65_536):
+                    self._count(len(chunk))
                     room = self._limit - stored_bytes
                     if len(chunk) > room:
                         self._is_truncated = True
@@ -328,6 +358,15 @@ class _Run:
         thread = threading.Thread(target=read, name="ethos-registry-output", daemon=True)
         thread.start()
         return thread, chunks
+
+
+def joined_limits(commands: CommandPolicy, limits: ResourceLimits | None) -> ResourceLimits:
+    """The smaller one of each limit."""
+    joined: dict[str, int] = dict(limits or {})  # type: ignore[arg-type]
+    for name in ("processes", "total_memory_bytes"):
+        if (most := getattr(commands, name)) is not None:
+            joined[name] = min(most, joined.get(name, most))
+    return cast("ResourceLimits", joined)
 
 
 def _feed(pipe: IO[bytes] | None, data: bytes) -> None:

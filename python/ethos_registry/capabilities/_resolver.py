@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.types._checks import check_callback
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -211,8 +212,8 @@ def checked_backends(backends: object) -> CapabilityBackends | None:
     for name, factory in backends.items():
         if name not in CAPABILITY_NAMES:
             raise ConfigError(
-                f"`capability_backends` has an unknown capability {name!r}; "
-                f"known are {', '.join(CAPABILITY_NAMES)}"
+                f"`capability_backends` has an unknown capability {name!r}"
+                f"{did_you_mean(name, CAPABILITY_NAMES)}; known are {', '.join(CAPABILITY_NAMES)}"
             )
         check_callback(factory, f"the backend of {name}", "a name", "a declaration", "a context")
     return backends

@@ -18,10 +18,15 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from ethos_registry import _core
-from ethos_registry._processes.supervised_process import LandlockRules, SupervisedProcess
+from ethos_registry._processes.supervised_process import (
+    LandlockRules,
+    SocketScope,
+    SupervisedProcess,
+)
 from ethos_registry._processes.supervisor import containment, start_supervised
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities._protected_paths import MAX_FOLDERS, ProtectedPaths
+from ethos_registry.types import _checks
 from ethos_registry.types._errors import EthosRegistryError
 
 __all__ = [
@@ -51,18 +56,22 @@ SandboxLevel: TypeAlias = Literal["namespaces", "landlock", "seatbelt", "none"]
 directories, are not covered. `seatbelt`: the same on macOS. `none`: commands cannot be confined."""
 
 
+_NEW_SOCKETS = (
+    "a socket in the reach that the host creates while a command runs can be connected to"
+)
 _NEW_FILES = (
     "a protected file that a command creates is removed when the command has ended, not before, "
     f"and found only in the {MAX_FOLDERS:,} folders nearest to a writable directory"
 )
 LIMITS: Mapping[SandboxLevel, tuple[str, ...]] = {
-    "namespaces": (_NEW_FILES,),
+    "namespaces": (_NEW_FILES, _NEW_SOCKETS),
     "landlock": (
         "a closed name below a writable directory can be read",
         "a changed protected file below a writable directory is put back only afterwards",
         "the environment that runs the agent can be changed below a writable directory",
         "mode, owner and times of the user's files outside can be changed",
         "the size and the times of a file outside can be read",
+        "programs of a command have no Unix sockets, and without a network no sockets at all",
         _NEW_FILES,
     ),
     "seatbelt": ("the size and the times of a file outside can be read",),
@@ -85,6 +94,7 @@ class Support:
         return LIMITS[self.level]
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class SandboxPolicy:
     """What one command may access; paths are absolute."""
@@ -96,6 +106,8 @@ class SandboxPolicy:
     protection: Protection = DEFAULT_PROTECTION
     variables: Sequence[str] = ()
     """Names of environment variables to pass, in addition to a few harmless ones."""
+    level: str | None = None
+    """The level that it needs; `None`: whichever the machine has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +120,7 @@ class PreparedCommand:
     """Directories that exist for this command only."""
     program: list[str] | None = None
     """With `rules`, the command line that `start` runs: `argv` has to confine itself."""
-    rules: LandlockRules | None = None
+    rules: LandlockRules | SocketScope | None = None
     protected: ProtectedPaths | None = None
     """What `clean_up` puts back."""
     protection: Protection = DEFAULT_PROTECTION
@@ -327,18 +339,21 @@ def wrap_in_bubblewrap(
     wrapped = [program, *_NAMESPACES]
     if not policy.network:
         wrapped.append("--unshare-net")
-    for path in (*system_paths(environment), *policy.read):
+    readable = (*system_paths(environment), *policy.read)
+    for path in readable:
         wrapped += _bind("--ro-bind", path)
     for path in policy.write:
         wrapped += _bind("--bind", path)
     # Over the reach: with `/` in it, the host's processes, devices and sockets would be seen.
     wrapped += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", _PRIVATE, "--tmpfs", "/run"]
-    own = [path for path in (*policy.read, *policy.write) if is_below(path, OWN_PLACES)]
+    own = [path for path in (*readable, *policy.write) if is_below(path, OWN_PLACES)]
     for path in own if not policy.network else (*own, *_RESOLVER):
         if path not in OWN_PLACES:
             wrapped += ["--bind-try" if path in policy.write else "--ro-bind-try", path, path]
     protected = ProtectedPaths.find(policy.write, policy.protection)
     wrapped += _protect(policy, protected)
+    for path in _host_sockets((*policy.read, *policy.write)):
+        wrapped += ["--ro-bind-try", "/dev/null", path]
     if "/" not in policy.write:
         # The root is a file system in memory; files written there would be lost silently.
         wrapped += ["--remount-ro", "/"]
@@ -348,17 +363,38 @@ def wrap_in_bubblewrap(
     filter_path = os.path.join(private, "filter")
     with open(filter_path, "wb") as file:
         file.write(_core.namespace_filter_instructions())
+    argv = ["/bin/sh", "-c", _WITH_FILTER, filter_path, program, *wrapped[1:]]
     return PreparedCommand(
-        ["/bin/sh", "-c", _WITH_FILTER, filter_path, program, *wrapped[1:]],
+        argv,
         confined_environment(environment, policy, _PRIVATE),
         [private],
-        protected=protected.remember(),
-        protection=policy.protection,
+        argv,
+        # Without a network it has no abstract names but its own.
+        SocketScope() if policy.network else None,
+        protected.remember(),
+        policy.protection,
     )
 
 
 _WITH_FILTER = 'exec 9<"$0"; p=$1; shift; exec "$p" --seccomp 9 "$@"'
 _RESOLVER = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager")
+
+
+def _host_sockets(folders: Sequence[str]) -> list[str]:
+    """The sockets that programs of the host listen at, below the folders."""
+    with (
+        contextlib.suppress(OSError),
+        open("/proc/net/unix", encoding="utf-8", errors="replace") as file,
+    ):
+        rows = [line.split(maxsplit=7) for line in file]
+        paths = {row[7].strip() for row in rows if len(row) == 8 and row[7].startswith("/")}
+        roots = [os.path.realpath(folder) for folder in folders]
+        return sorted(
+            path
+            for path in paths
+            if is_below(os.path.realpath(path), roots) and not is_below(path, OWN_PLACES)
+        )
+    return []
 
 
 def _bind(option: str, path: str) -> list[str]:
@@ -512,6 +548,7 @@ class CommandSandboxPort(Protocol):
         """The command line that runs `argv` confined; raises `UnconfinedError` if it cannot."""
 
 
+@_checks.checked_class
 class CommandSandbox:
     """Confines commands by bubblewrap, else by Landlock and seccomp, else by Seatbelt.
 
@@ -574,6 +611,8 @@ class CommandSandbox:
         Raises `UnconfinedError` if this machine cannot confine it; then the command must not run.
         """
         support = self.probe()
+        if problem := missing_level(support, policy.level):
+            raise UnconfinedError(f"the command cannot be confined here: {problem}")
         environment = os.environ if environment is None else environment
         if support.level == "namespaces":
             return wrap_in_bubblewrap(
@@ -584,6 +623,20 @@ class CommandSandbox:
         if support.level == "seatbelt":
             return wrap_in_seatbelt(argv, policy, environment=environment)
         raise UnconfinedError(f"the command cannot be confined here: {support.reason}")
+
+
+def missing_level(support: Support, required: str | None) -> str:
+    """Why commands that need a level cannot run, with the way out; empty if they can.
+
+    >>> missing_level(Support("landlock", "bubblewrap is missing (apt install bubblewrap)"), None)
+    ''
+    """
+    if support.level == "none":
+        return support.reason
+    if required is None or required == support.level:
+        return ""
+    reason = f": {support.reason}" if support.reason else ""
+    return f"the level `{required}` is required, and this machine has `{support.level}`{reason}"
 
 
 _SHARED = CommandSandbox()

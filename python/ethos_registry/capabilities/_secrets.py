@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from urllib.parse import quote, quote_plus
 
 from ethos_registry import _core
+from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._extras import missing_extra
 
@@ -249,6 +250,7 @@ class SecretSource(Protocol):
         """The value of a reference; `None` if there is none."""
 
 
+@_checks.checked_class
 class EnvironmentSecrets:
     """Secrets in environment variables: `providers/exa/key` is `PROVIDERS_EXA_KEY`.
 
@@ -275,6 +277,7 @@ class EnvironmentSecrets:
         return f"EnvironmentSecrets(prefix={self._prefix!r})"
 
 
+@_checks.checked_class
 class FileSecrets:
     """Secrets in a file of `reference=value` lines that only its owner may read.
 
@@ -306,6 +309,7 @@ class FileSecrets:
         return f"FileSecrets({str(self._path)!r})"
 
 
+@_checks.checked_class
 class KeyringSecrets:
     """Secrets in the system's keyring (extra `keyring`), under one service name."""
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.capabilities._address_guard import HostRules
 from ethos_registry.capabilities._files import (
     DEFAULT_PROTECTION,
@@ -30,8 +31,10 @@ from ethos_registry.capabilities._sandbox import (
     CommandSandboxPort,
     SandboxPolicy,
     UnconfinedError,
+    missing_level,
 )
 from ethos_registry.capabilities._secrets import SecretsBackend, SecretSource, issued_secrets_of
+from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import (
@@ -39,6 +42,7 @@ from ethos_registry.types._policy import (
     CapabilityName,
     NetworkPolicy,
     Personality,
+    required_level,
 )
 
 if TYPE_CHECKING:
@@ -109,6 +113,7 @@ class StandardBackends(Mapping[CapabilityName, Factory]):
         return f"StandardBackends({', '.join(sorted(self._factories))})"
 
 
+@_checks.checked_signature
 def standard_backends(
     *,
     secrets: SecretSource | None = None,
@@ -198,7 +203,8 @@ def sandbox_policy(
     personality = personality_of(context, policies)
     reach = fs_policy(personality)
     is_open = _is_open(network_policy(context, personality))
-    if reach is None and is_open:
+    level = required_level(personality)
+    if reach is None and is_open and level is None:
         return None
     folders = narrowed_reach(
         {"read": ["/"], "write": ["/"]}
@@ -207,19 +213,21 @@ def sandbox_policy(
         reach,
         context.working_dir,
     )
-    return SandboxPolicy(folders.read, folders.write, network=is_open, protection=protection)
+    return SandboxPolicy(
+        folders.read, folders.write, network=is_open, protection=protection, level=level
+    )
 
 
 def why_unconfined(what: str, personality: Personality, sandbox: CommandSandboxPort) -> str:
     """Why no command of `what` can run under a personality here; empty if commands can."""
-    if personality.fs_reach is None and _is_open(personality.network):
+    level = required_level(personality)
+    if personality.fs_reach is None and _is_open(personality.network) and level is None:
         return ""
-    support = sandbox.probe()
-    if support.level != "none":
+    problem = missing_level(sandbox.probe(), level)
+    if not problem:
         return ""
     return (
-        f"{what} cannot be confined here, as the policy of `{personality.id}` requires: "
-        f"{support.reason}"
+        f"{what} cannot be confined here, as the policy of `{personality.id}` requires: {problem}"
     )
 
 
@@ -245,14 +253,16 @@ class _ProgramBackend:
         self, tool_name: str, declaration: Mapping[str, Any], context: ToolContext
     ) -> ProgramRunner:
         policy = sandbox_policy(context, self._policies, self._protection)
-        if policy is not None and (support := self._sandbox.probe()).level == "none":
-            raise UnconfinedError(f"programs cannot be confined here: {support.reason}")
+        if policy is not None and (problem := missing_level(self._sandbox.probe(), policy.level)):
+            raise UnconfinedError(f"programs cannot be confined here: {problem}")
+        personality = personality_of(context, self._policies)
         return ProgramRunner(
             declaration.get("allowedBinaries", ()),
             working_dir=context.working_dir,
             sandbox=self._sandbox,
             policy=policy,
             abort_signal=context.abort_signal,
+            commands=None if personality is None else personality.commands,
         )
 
     def why_refused(self, personality: Personality) -> str:
@@ -275,4 +285,7 @@ def storage_scope(tool_name: str, declaration: Mapping[str, Any], context: ToolC
                 "a view"
             )
         return f"personality:{context.personality_id}"
-    raise ConfigError(f"unknown storage scope {scope!r}; known are tool, session, personality")
+    near = did_you_mean(scope, ("tool", "session", "personality"))
+    raise ConfigError(
+        f"unknown storage scope {scope!r}{near}; known are tool, session, personality"
+    )

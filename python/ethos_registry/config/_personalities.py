@@ -9,6 +9,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
+from ethos_registry.types import _checks
 from ethos_registry.types._checks import wire_name
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import MAX_DEPTH
@@ -209,6 +210,7 @@ _KNOWN = _FIELDS | {wire_name(field) for field in _FIELDS}
 _QUOTED = re.compile(r"`([^`]+)`|'([^']+)'")
 
 
+@_checks.checked_signature
 def load_personalities(path_or_text: str | os.PathLike[str]) -> dict[str, Personality]:
     r"""The personalities of a YAML file or text by id, in its order.
 
@@ -233,6 +235,7 @@ def load_personalities(path_or_text: str | os.PathLike[str]) -> dict[str, Person
     return {_id(document, key): _named(document, key, value) for key, value in root.items()}
 
 
+@_checks.checked_signature
 def load_personality(path_or_text: str | os.PathLike[str]) -> Personality:
     """The only personality of a YAML file or text; see `load_personalities`.
 

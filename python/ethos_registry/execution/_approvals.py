@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from ethos_registry._persistence.files import make_private_file, make_private_folder
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.execution import _refusals
 from ethos_registry.execution._refusals import BadResultError
@@ -75,6 +76,7 @@ class MemoryApprovalStore:
         raise TypeError("a memory store belongs to its process; use `FileApprovalStore(folder)`")
 
 
+@_checks.checked_class
 class FileApprovalStore:
     """Remembers used approvals as empty files in a folder, for all processes that share it.
 
@@ -83,7 +85,7 @@ class FileApprovalStore:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self._folder = Path(_checks.path(folder, "folder"))
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(self._folder)
 
     def __repr__(self) -> str:
         return f"FileApprovalStore({str(self._folder)!r})"
@@ -92,12 +94,13 @@ class FileApprovalStore:
         """Whether this is the first claim of the id; `OSError` if the folder cannot be written."""
         name = hashlib.sha256(approval_id.encode()).hexdigest()
         try:
-            os.close(os.open(self._folder / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            make_private_file(self._folder / name, is_new=True)
         except FileExistsError:
             return False
         return True
 
 
+@_checks.checked_class
 class Approvals:
     """Signs the tokens of calls that wait for approval: `ToolRegistry(approvals=Approvals(key))`.
 
@@ -262,6 +265,7 @@ def pending_result(call: Any, pending: Pending, place: str) -> PendingResult:
         "registry": fingerprint_of(batch.admission.snapshot, name),
         "personality": batch.personality_id,
         "agent": batch.context.agent_id,
+        "session": batch.context.session_id,
         "granted": sorted(granted),
         "asks": place,
         "expires": expires,
@@ -272,7 +276,9 @@ def pending_result(call: Any, pending: Pending, place: str) -> PendingResult:
         raise BadResultError(
             "the call needs approval, and its arguments are not JSON values"
         ) from None
-    waiting = PendingApproval(token, pending.reason, call.tool_call_id, name, call.args, expires)
+    waiting = PendingApproval(
+        token, pending.reason, call.tool_call_id, name, call.args, expires, call.repairs
+    )
     reason = _redacted(pending.reason, call.plan.redact)
     return PendingResult(_refusals.pending(name, reason, waiting))
 
@@ -289,11 +295,12 @@ def resumed_call(
     *,
     personality_id: str | None,
     agent_id: str | None,
+    session_id: str,
     is_approved: bool,
     edited_args: Any,
     reason: str | None,
 ) -> tuple[ToolCall, ResumedCall]:
-    """The call of a token, and the decision. `agent_id` is checked if it is given.
+    """The call of a token, and the decision. Agent and session are checked if they are given.
 
     Raises `ApprovalError` for a token that is not valid here.
     """
@@ -310,7 +317,8 @@ def resumed_call(
             "other_registry", f"tool `{name}` or its registry is not what was approved"
         )
     is_other_agent = agent_id is not None and claims["agent"] != agent_id
-    if claims["personality"] != personality_id or is_other_agent:
+    is_other_session = session_id != "" and claims.get("session", session_id) != session_id
+    if claims["personality"] != personality_id or is_other_agent or is_other_session:
         raise ApprovalError("other_caller", f"the call of tool `{name}` belongs to another caller")
     args = claims["args"] if edited_args is None else edited_args
     resumed = ResumedCall(

@@ -1,4 +1,4 @@
-"""The answers of a dry run, in place of running the tool."""
+"""The arguments of a call: parsed, repaired, copied for the tool, shown by a dry run."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from uuid import UUID
 import pydantic_core
 
 from ethos_registry import _core
-from ethos_registry._table.entry import Entry
+from ethos_registry._table.entry import Entry, FailingPlaces
 from ethos_registry.execution import _refusals
 from ethos_registry.reduction._redaction import Redact
+from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._json_values import MAX_DEPTH
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult
@@ -33,6 +34,7 @@ __all__ = [
     "isolated_arguments",
     "parse_json_arguments",
     "redacted_arguments",
+    "repaired",
 ]
 
 
@@ -144,6 +146,26 @@ def _reason(text: str, error: ValueError) -> str:
         start -= 1
     word = _FOREIGN_LITERAL.match(line, start)
     return reason if word is None else f"{word[0].decode()} is not a JSON value{position[0]}"
+
+
+# Arguments that fail, and have one reading.
+
+
+def repaired(
+    entry: Entry, args: Any, failing: FailingPlaces, level: RepairLevel
+) -> tuple[Any, tuple[Repair, ...]] | None:
+    """Arguments that do not fail, with what was done to get them; `None` if nothing may be."""
+    if level == "off":
+        return None
+    schema = entry.definition.fresh()["parameters"]
+    restore = None if entry.sent_arguments is None else entry.sent_arguments.restored
+    try:
+        found = entry.repair.values(args, schema, failing, level, restore)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # validators of the tool's author, mappings of the host's own classes
+        return None
+    return None if found is None else (found[0], tuple(found[1]))
 
 
 MAX_DRY_RUN_CHARS = 8_000

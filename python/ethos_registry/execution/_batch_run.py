@@ -12,13 +12,14 @@ import contextvars
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from time import monotonic
+from types import CoroutineType
 from typing import Any
 
 from ethos_registry._table.admission import Admission
 from ethos_registry.execution import _refusals, _threads
 from ethos_registry.execution._approvals import PendingResult
 from ethos_registry.execution._arguments import isolated_arguments
-from ethos_registry.execution._blocking import watched
+from ethos_registry.execution._blocking import BLOCKING_SECONDS, watched, watched_rest
 from ethos_registry.execution._call import Batch, Call, CallPlan
 from ethos_registry.execution._finish import fence_of, finish_failure, source_of_call
 from ethos_registry.execution._options import CheckedOptions
@@ -31,7 +32,7 @@ from ethos_registry.execution._threads import TaskStarter, is_stack_deep, task_s
 from ethos_registry.providers._wire_format import EchoingId
 from ethos_registry.reduction._finish import Finished
 from ethos_registry.reduction._redaction import redacted_text
-from ethos_registry.types._call import CallResult, ToolCall
+from ethos_registry.types._call import CallResult, Repair, ToolCall
 from ethos_registry.types._content import NO_CONTENT
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -342,10 +343,10 @@ class Runner:
             self._batch.runtime.guard("`on_start`", self._on_start, started)
         coroutine = self._run(call)
         try:
-            caller = self._caller_of(call)
-            if caller is None:
+            if self._callers is None and self._caller is None:
                 task = self._start_task(coroutine, name=call.plan.name)
             else:
+                caller = self._context_of(call)
                 task = caller.run(self._start_task, coroutine, name=call.plan.name)
         except BaseException as error:
             coroutine.close()
@@ -365,15 +366,16 @@ class Runner:
         else:
             self.watch.add(call)
 
-    def _caller_of(self, call: Call) -> contextvars.Context | None:
-        """A copy of the context variables that a call starts in; `None` for the current ones.
+    def _context_of(self, call: Call) -> contextvars.Context:
+        """A copy of the context variables that a call starts in, if not in the current ones.
 
         A call that waited for a slot is started at the end of another one, in whose variables it
         must not run.
         """
         if self._callers is not None:
             return self._holding(self._callers[call.index].copy())
-        return None if self._caller is None else self._caller.copy()
+        assert self._caller is not None
+        return self._caller.copy()
 
     def _holding(self, context: contextvars.Context) -> contextvars.Context:
         """The same context, in which what a call calls itself runs inside its slot."""
@@ -393,8 +395,21 @@ class Runner:
         try:
             tool_args = isolated_arguments(call.args)
             if plan.has_fast_call:
-                call.started = monotonic()
-                value = await watched(plan.execute(tool_args, call), call.report_blocking)
+                call.started = started = monotonic()
+                steps = plan.execute(tool_args, call)
+                if type(steps) is CoroutineType:  # as `watched`, whose frame most calls do not need
+                    is_done = False
+                    try:
+                        waits_for = steps.send(None)
+                    except StopIteration as end:
+                        is_done, value = True, end.value
+                    finally:
+                        if (seconds := monotonic() - started) > BLOCKING_SECONDS:
+                            call.report_blocking(seconds)
+                    if not is_done:
+                        value = await watched_rest(steps, waits_for, call.report_blocking)
+                else:
+                    value = await watched(steps, call.report_blocking)
             else:
                 call.tool_args = tool_args
                 value = await plan.run(call)
@@ -533,6 +548,7 @@ class Runner:
         answer.sent_chars = sent_chars
         answer.truncated_from = truncated_from
         answer.exception = call.exception
+        answer.repairs = call.repairs
         if call.exception is not None:
             del call.exception  # a frame of its traceback holds the call
         answer.duration_seconds = 0.0 if started is None else monotonic() - started
@@ -562,7 +578,8 @@ class Runner:
             answer.source = source_of_call(call)
             answer.untrusted = answer.source is not None
         if is_output and results.trims_at_end:
-            results.hold(call.index, answer, plan.cap, fence_of(call), call.full_text)
+            tool = plan.entry.tool
+            results.hold(call.index, answer, plan.cap, fence_of(call), call.full_text, tool)
         else:
             results.put(call.index, answer, was_started=call.started is not None)
         if call.execution is not None and batch.turn is not None:
@@ -745,7 +762,8 @@ class Session:
             if plan is None:
                 if code < 0:
                     name = str.__str__(name)
-                    self._refuse(index, tool_call_id, name, verdict_answer(name, code), args=args)
+                    refusal = verdict_answer(name, code, batch)
+                    self._refuse(index, tool_call_id, name, refusal, args=args)
                     continue
                 plan = plans[code] = call_plan(batch, batch.admission.entry(code))
             call: Call = _new_call(Call)
@@ -758,7 +776,9 @@ class Session:
             for check in plan.parsed_checks if type(args) is dict else plan.checks:
                 answer = check(call)
                 if answer is not None:
-                    self._refuse(index, tool_call_id, plan.name, answer, plan, call.args)
+                    self._refuse(
+                        index, tool_call_id, plan.name, answer, plan, call.args, call.repairs
+                    )
                     break
             else:
                 if is_late:
@@ -790,6 +810,7 @@ class Session:
         result: ToolResult,
         plan: CallPlan | None = None,
         args: Any = None,
+        repairs: tuple[Repair, ...] = (),
     ) -> None:
         """Answer a call whose tool is not started."""
         if plan is not None and plan.redact is not None:  # it may repeat an argument
@@ -802,6 +823,7 @@ class Session:
             raw_chars=chars,
             reduced_chars=chars,
             sent_chars=chars,
+            repairs=repairs,
         )
         self._results.put(index, answer)
         if self._report is not None:
@@ -883,6 +905,7 @@ class Session:
         """The process is being interrupted: cancel what runs, wait for nothing."""
         for call in self._runner.starting:
             if call.task is not None:
+                call.stop_reason = "cancelled"
                 call.task.cancel()
         self._close()
 

@@ -7,7 +7,7 @@ from time import monotonic
 from types import coroutine
 from typing import Any
 
-__all__ = ["BLOCKING_SECONDS", "watched"]
+__all__ = ["BLOCKING_SECONDS", "watched", "watched_rest"]
 
 
 BLOCKING_SECONDS = 0.25
@@ -22,8 +22,30 @@ def watched(
     steps: Any = awaitable if hasattr(awaitable, "send") else awaitable.__await__()
     if not hasattr(steps, "send"):
         return (yield from steps)
-    step, value = steps.send, None
+    begun = monotonic()
+    try:
+        waits_for = steps.send(None)
+    except StopIteration as stop:
+        return stop.value
+    finally:
+        if (seconds := monotonic() - begun) > BLOCKING_SECONDS:
+            report(seconds)
+    return (yield from watched_rest(steps, waits_for, report))
+
+
+@coroutine
+def watched_rest(
+    steps: Any, waits_for: Any, report: Callable[[float], object]
+) -> Generator[Any, Any, Any]:
+    """The same for a coroutine that took its first step already, and waits for something."""
     while True:
+        try:
+            step, value = steps.send, (yield waits_for)
+        except GeneratorExit:
+            steps.close()
+            raise
+        except BaseException as error:
+            step, value = steps.throw, error
         begun = monotonic()
         try:
             waits_for = step(value)
@@ -32,10 +54,3 @@ def watched(
         finally:
             if (seconds := monotonic() - begun) > BLOCKING_SECONDS:
                 report(seconds)
-        try:
-            step, value = steps.send, (yield waits_for)
-        except GeneratorExit:
-            steps.close()
-            raise
-        except BaseException as error:
-            step, value = steps.throw, error

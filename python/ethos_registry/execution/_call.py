@@ -15,10 +15,11 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from ethos_registry._table.admission import Admission
-from ethos_registry._table.entry import Entry
+from ethos_registry._table.entry import Entry, FailingPlaces
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities._resolver import current_personality, joined_network_policy
 from ethos_registry.capabilities._secrets import IssuedSecrets, SecretByteStream, SecretStream
+from ethos_registry.execution._arguments import isolated_arguments, repaired
 from ethos_registry.execution._blocking import BLOCKING_SECONDS
 from ethos_registry.execution._full_text import ArtifactWriter, FullText
 from ethos_registry.execution._options import CheckedOptions, InvocationFilter
@@ -28,6 +29,7 @@ from ethos_registry.execution._threads import Job
 from ethos_registry.reduction._finish import Finished
 from ethos_registry.reduction._redaction import Redact
 from ethos_registry.types._abort import NEVER_ABORTED, AbortController, AbortSignal
+from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._context import Audience, ToolContext, ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import FinishedRow, StartedBatch
@@ -176,6 +178,7 @@ class CallPlan:
     """Computed once per tool and batch, so that a call costs only what differs between calls."""
 
     __slots__ = (
+        "binds_early",
         "cap",
         "checks",
         "entry",
@@ -191,6 +194,7 @@ class CallPlan:
         "redact",
         "reducer",
         "reduction",
+        "repair_level",
         "run",
         "run_tool",
         "timeout_seconds",
@@ -223,6 +227,10 @@ class CallPlan:
     """How much of a reduced result is kept: set by the batch, the tool or the registry."""
     redact: Redact | None
     """Takes credentials out of results; `None` if they stay."""
+    repair_level: RepairLevel
+    """Which wrong arguments are repaired."""
+    binds_early: bool
+    """Whether something reads the arguments of a function before they are bound."""
     has_fast_call: bool
     """An `async def` without filters or observers of its start."""
     fast_path_chars: int
@@ -238,12 +246,17 @@ caller_loop_is_blocked: ContextVar[bool] = ContextVar("caller_loop_is_blocked", 
 """Whether the calls run on another thread because their caller blocks its own event loop."""
 
 
+MAX_NAMES_COMPARED = 250
+"""Over all unknown names of a batch: some 30 ms."""
+
+
 class Batch:
     """The caller's context and options, and what a running call needs of its batch."""
 
     __slots__ = (
         "_links",
         "_loop",
+        "_names_left",
         "_thread_id",
         "abort_signal",
         "admission",
@@ -314,6 +327,7 @@ class Batch:
         self.availability: dict[str, ToolError | Literal[False]] = {}
         """Why tools are not available, or `False`; each is asked once, if the calls have one
         caller."""
+        self._names_left = MAX_NAMES_COMPARED
         self.blocks_caller_loop = caller_loop_is_blocked.get()
         self._loop = loop
         self._thread_id = threading.get_ident()
@@ -351,6 +365,12 @@ class Batch:
         self.started_at_monotonic = time.monotonic()
         self.exception_types: dict[int, str] = {}
         self.attempts: list[FinishedRow] = []
+
+    def names_to_compare(self) -> list[str]:
+        """Permitted names for the answer to an unknown one, as far as the batch may compare."""
+        names = [entry.name for entry in self.admission.visible()[: self._names_left]]
+        self._names_left -= len(names)
+        return names
 
     def shared_slots(self) -> SharedSlots:
         """The slots of the registry on this loop, if it has a limit."""
@@ -486,6 +506,8 @@ class Call(ToolContext):
     """The longest time in which the tool kept the event loop from running anything else."""
     callback_seconds = 0.0
     """How long callbacks took since the last step that blocked the loop."""
+    repairs: tuple[Repair, ...] = ()
+    """What was repaired in the arguments."""
     exception: BaseException | None = None
     """What the tool, a filter before it or a backend raised."""
     finish_facts: FinishFacts | None = None
@@ -608,6 +630,13 @@ class Call(ToolContext):
         self.batch.runtime.report_blocking(
             f"tool `{self.plan.name}`", seconds, "make it a plain `def`, which runs on a thread"
         )
+
+    def _repaired(self, args: Any, failing: FailingPlaces) -> Any:
+        found = repaired(self.plan.entry, args, failing, self.plan.repair_level)
+        if found is None:
+            return None
+        self.args, self.repairs = found
+        return isolated_arguments(self.args)
 
     # The clock
 

@@ -14,7 +14,7 @@ from ethos_registry._table.entry import Entry
 from ethos_registry.execution._approvals import ResumedCall
 from ethos_registry.execution._blocking import watched
 from ethos_registry.types import _checks
-from ethos_registry.types._call import CallResult, Pending
+from ethos_registry.types._call import CallResult, Pending, Repair
 from ethos_registry.types._checks import check_callback, check_takes
 from ethos_registry.types._content import Attachment
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
@@ -112,6 +112,12 @@ class Invocation:
         """Whether this filter answered `Pending` before, and the call was approved since."""
         self._clock = clock
 
+    @property
+    def repairs(self) -> tuple[Repair, ...]:
+        """What was repaired in the arguments, because the model sent others."""
+        found: tuple[Repair, ...] = getattr(self._clock, "repairs", ())
+        return found
+
     def __repr__(self) -> str:
         return f"Invocation({self.tool_name!r}, {_checks.brief(self.args)})"
 
@@ -128,6 +134,7 @@ class Invocation:
             self._clock.resume_clock()
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class InvocationFilter:
     """Code that runs around the calls of some tools.
@@ -283,6 +290,13 @@ class ResultSink(Protocol):
         """No order changes text of at most this many characters, unless a reducer does."""
 
 
+class StartLimits(Protocol):
+    """Lets a call start, or refuses it."""
+
+    async def run(self, run_tool: Callable[[Any], Awaitable[Any]], call: Any) -> Any:
+        """What the tool returns if the limits let it start."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedOptions:
     """The options of one batch after the checks."""
@@ -302,11 +316,13 @@ class CheckedOptions:
     control: BatchControl | None = None
     callers: tuple[Context, ...] | None = None
     reduction: ReductionPolicy | None = None
+    limits: StartLimits | None = None
+    """What the calls may use, of the view that runs them."""
 
 
 DEFAULT_OPTIONS = CheckedOptions()
 
-_NOT_OPTIONS = ("turn_attachments", "sink", "resumed")
+_NOT_OPTIONS = ("turn_attachments", "sink", "resumed", "limits")
 OPTION_NAMES = tuple(name for name in CheckedOptions.__slots__ if name not in _NOT_OPTIONS)
 
 
@@ -315,17 +331,13 @@ def checked_options(
 ) -> CheckedOptions:
     """The checked options of a batch.
 
-    Raises `ConfigError` for a value of the wrong kind and `TypeError` for an unknown option.
+    Raises `ConfigError` for a value of the wrong kind and `SignatureError` for an unknown option.
     """
     if not options and turn_attachments is None:
         return DEFAULT_OPTIONS
     unknown = options.keys() - set(OPTION_NAMES)
     if unknown:
-        name = min(unknown)
-        raise TypeError(
-            f"unknown option {name!r}{_did_you_mean(name)}; "
-            f"the options are {', '.join(sorted(OPTION_NAMES))}"
-        )
+        raise _checks.unknown_option("execute", min(unknown), sorted(OPTION_NAMES))
     return _checked_values(turn_attachments, **options)
 
 
@@ -392,10 +404,3 @@ def _checked_attachments(turn_attachments: Any) -> tuple[Attachment, ...]:
                 f"`turn_attachments` must hold Attachment values, got {type(item).__name__}"
             )
     return attachments
-
-
-def _did_you_mean(name: str) -> str:
-    import difflib
-
-    close = difflib.get_close_matches(name, OPTION_NAMES, n=1)
-    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -9,13 +9,15 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import CoroutineType, MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean, nearest
 from ethos_registry.reduction._redaction import Redact
 from ethos_registry.types._call import (
     MalformedCall,
@@ -49,6 +51,7 @@ __all__ = [
     "bounded_name",
     "checked_result",
     "exception_text",
+    "limit_reached",
     "log_exception",
     "log_line",
     "log_raised",
@@ -120,7 +123,10 @@ def checked_result(value: Any) -> ToolResult:
             code = str.__str__(code)
             value = replace(value, code=code)
         if type(code) is not str or code not in ERROR_CODES:
-            raise ConfigError(f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {code!r}")
+            raise ConfigError(
+                f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {code!r}"
+                f"{did_you_mean(code, ERROR_CODES)}"
+            )
         reason = value.reason
         if reason is not None and (type(reason) is not str or reason not in ERROR_REASONS):
             raise ConfigError(f"`reason` must be None, or a reason of the registry: {reason!r}")
@@ -168,9 +174,22 @@ def _not_available(error: str, reason: ErrorReason) -> ToolError:
     return ToolError(error, "not_available", reason)
 
 
-def unknown_tool(name: str) -> ToolError:
-    """No tool has this name."""
-    return _not_available(f"Unknown tool: {bounded_name(name)}", "unknown")
+_COMPARED_CHARS = 64
+
+
+def unknown_tool(name: str, permitted: Sequence[str] = ()) -> ToolError:
+    """No tool has this name; the nearest of those that are permitted is named.
+
+    A call is never redirected to it, since what is in front of a name or behind it opens no gate.
+    """
+    bare = _DECORATION.sub("", name[:_COMPARED_CHARS])
+    near = bare if bare in permitted else nearest(bare, permitted)
+    meant = "" if near is None else f" (did you mean {near}?)"
+    return _not_available(f"Unknown tool: {bounded_name(name)}{meant}", "unknown")
+
+
+_DECORATION = re.compile(r"^(?:functions|default_api|tools?)[.:/]|<\|.*", re.DOTALL)
+"""What some models write around the name of a tool."""
 
 
 def not_permitted(name: str, verdict: int) -> ToolError:
@@ -237,6 +256,11 @@ def pending(name: str, reason: str, waiting: PendingApproval) -> ToolError:
     """A filter wants the call to be approved first; it may run later."""
     text = _bounded(f"Tool {name} has not run yet: it waits for approval: {reason}")
     return ToolError(text, "not_available", extra={"pending": waiting})
+
+
+def limit_reached(name: str, problem: str) -> ToolError:
+    """A limit of the view is reached, or nothing can count it."""
+    return _not_available(f"Tool {name} was not started: {problem}", "limit")
 
 
 def not_approved(name: str, problem: str) -> ToolError:

@@ -24,6 +24,7 @@ from ethos_registry.providers._wire_types import (
 from ethos_registry.reduction._finish import Fence, trimmed_result
 from ethos_registry.reduction._reducers import with_text
 from ethos_registry.types._call import CallResult, results_table
+from ethos_registry.types._tool import BoundedTextTool, Tool
 
 __all__ = ["CallResults", "CollectedResults", "even_share", "fill_shares"]
 
@@ -117,6 +118,7 @@ class _Body(NamedTuple):
     cap: int
     fence: Fence | None
     full_text: FullText | None
+    tool: Tool | None
 
 
 class CollectedResults:
@@ -175,14 +177,15 @@ class CollectedResults:
         cap: int,
         fence: Fence | None,
         full_text: FullText | None,
+        tool: Tool | None = None,
     ) -> None:
         """Answer a call with its tool's output, to be trimmed when all are ready.
 
         `cap` is the most that it may have then, `fence` is put around it, and `full_text` is stored
-        if part of it is not sent.
+        if part of it is not sent. A `tool` that fits its own text does.
         """
         self.answers[index] = answer
-        self._bodies.append(_Body(index, answer, cap, fence, full_text))
+        self._bodies.append(_Body(index, answer, cap, fence, full_text, tool))
         if self._reports_early and self._on_result is not None:
             self._runtime.guard("`on_result`", self._on_result, answer)
 
@@ -223,6 +226,13 @@ class CollectedResults:
 def _trim(body: _Body, chars: int) -> None:
     answer, fence, full_text = body.answer, body.fence, body.full_text
     is_cut = answer.sent_chars > chars
+    if (
+        is_cut
+        and isinstance(body.tool, BoundedTextTool)
+        and (text := body.tool.fit(answer.result.text, chars)) is not None
+    ):
+        answer.result, answer.truncated_from = with_text(answer.result, text), answer.sent_chars
+        answer.sent_chars, is_cut = len(text), False
     if fence is not None or is_cut:
         answer.result, answer.truncated_from = trimmed_result(
             answer.result, chars, fence, answer.reduced_chars

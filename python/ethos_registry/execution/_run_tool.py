@@ -89,7 +89,7 @@ async def _answer_before(
         if answer is None:
             continue
         if not isinstance(answer, Pending):
-            return _checked(answer, "the filter before it answered: ")
+            return _checked(answer, "the filter before it answered: ", "`None` lets the call run")
         if not invocation.is_approved:
             raise pending_result(call, answer, _place(position, item, call))
     if resumed is not None:
@@ -110,12 +110,12 @@ def _place(position: int, item: InvocationFilter, call: Call) -> str:
     return f"batch:{position - of_registry}:{name}"
 
 
-def _checked(value: Any, source: str = "") -> ToolResult:
+def _checked(value: Any, source: str = "", way_out: str = "") -> ToolResult:
     """What a tool or a `before` returned, as a result."""
     try:
         return checked_result(value)
     except ConfigError as problem:
-        raise BadResultError(f"{source}{problem}") from None
+        raise BadResultError(f"{source}{problem}{way_out and f'; {way_out}'}") from None
 
 
 async def _after(

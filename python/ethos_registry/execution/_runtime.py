@@ -23,6 +23,7 @@ from ethos_registry.execution._options import InvocationFilter
 from ethos_registry.execution._refusals import log_exception, log_line
 from ethos_registry.execution._threads import DaemonThreads, tool_threads
 from ethos_registry.reduction._redaction import Redact
+from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._checks import check_callback
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import AnyObserver, StartedBatch
@@ -342,6 +343,7 @@ class Runtime:
         "redact_recorded",
         "reducers",
         "reduction",
+        "repair_arguments",
         "thread_wait_seconds",
         "threads",
         "transports",
@@ -366,6 +368,7 @@ class Runtime:
         "approvals",
         "transports",
         "reduction",
+        "repair_arguments",
     )
 
     def __init__(
@@ -387,6 +390,7 @@ class Runtime:
         approvals: Approvals | None = None,
         transports: Transports | None = None,
         reduction: ReductionPolicy | None = None,
+        repair_arguments: RepairLevel = "safe",
     ) -> None:
         self.backends = backends
         self.reducers = reducers
@@ -412,6 +416,8 @@ class Runtime:
         """Where tools run; `None` if all run in this process."""
         self.reduction = reduction
         """How much of reduced results is kept; `None` if they are as short as can be."""
+        self.repair_arguments = repair_arguments
+        """Which wrong arguments of tools without a level of their own are repaired."""
         self.abandoned_calls = 0
         self.unmatched_policies: set[tuple[str, str]] = set()
         """What allow lists and filters named that no tool had: the list, and the name."""

@@ -17,7 +17,11 @@ from ethos_registry._table.admission import is_available, refusal_under
 from ethos_registry._table.entry import Entry
 from ethos_registry.capabilities import _resolver
 from ethos_registry.execution import _arguments, _refusals
-from ethos_registry.execution._arguments import BadArgumentsError, parse_json_arguments
+from ethos_registry.execution._arguments import (
+    BadArgumentsError,
+    parse_json_arguments,
+    repaired,
+)
 from ethos_registry.execution._call import BackendContext, Batch, Call, CallPlan
 from ethos_registry.execution._finish import finish
 from ethos_registry.execution._options import matching
@@ -33,6 +37,7 @@ from ethos_registry.execution._run_tool import (
 )
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.reduction._finish import untouched_chars
+from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import REGISTRY_DEFAULT
@@ -49,12 +54,14 @@ Check: TypeAlias = Callable[[Call], ToolResult | None]
 # Steps of the verdict: the native core judges all names of a batch in one crossing.
 
 
-def unknown(name: str, verdict: int) -> ToolResult | None:
+def unknown(name: str, verdict: int, batch: Batch) -> ToolResult | None:
     """No tool has this name."""
-    return _refusals.unknown_tool(name) if verdict == _core.VERDICT_UNKNOWN else None
+    if verdict != _core.VERDICT_UNKNOWN:
+        return None
+    return _refusals.unknown_tool(name, batch.names_to_compare())
 
 
-def permitted(name: str, verdict: int) -> ToolResult | None:
+def permitted(name: str, verdict: int, batch: Batch) -> ToolResult | None:
     """The tool is excluded, or its gate does not permit it."""
     return _refusals.not_permitted(name, verdict) if verdict < 0 else None
 
@@ -90,24 +97,75 @@ def _unavailability(
 def arguments(call: Call) -> ToolResult | None:
     """JSON text becomes a value, and none `{}`; a strict tool's must match its schema."""
     try:
-        if call.args is None:
-            call.args = {}
-        elif isinstance(call.args, str):
-            call.args = parse_json_arguments(str.__str__(call.args))
-        entry = call.plan.entry
-        if entry.sent_arguments is not None:
-            try:
-                call.args = entry.sent_arguments.restored(call.args)
-            except ValueError as problem:
-                return _refusals.bad_arguments(str(problem))
-        check = entry.argument_check
-        return None if check is None else check.problems(call.args)
-    except BadArgumentsError as problem:
-        return _refusals.bad_arguments(str(problem))
+        return _validated_arguments(call)
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # an object of the host's own class
         return _refusals.arguments_failed(_refusals.exception_text(error))
+
+
+def _validated_arguments(call: Call) -> ToolError | None:
+    """Parse the arguments of a call, give them the tool's names, and validate them if it asks.
+
+    Sets `call.args`; also `call.repairs` if only repairs made them valid. Returns the error about
+    what the model sent. A function binds them again when it runs, and reports then.
+    """
+    entry, level = call.plan.entry, call.plan.repair_level
+    check, binding = entry.argument_check, entry.binding
+    if check is None and binding is None:
+        level = "off"  # nothing would validate what was read
+    args = call.args
+    problem: ToolError | None = None
+    repairs: tuple[Repair, ...] = ()
+    if args is None:
+        args = {}
+    elif isinstance(args, str):
+        args, problem, repairs = _read(entry, str.__str__(args), level)
+        if problem is not None and not repairs:
+            return problem
+    if entry.sent_arguments is not None:
+        try:
+            args = entry.sent_arguments.restored(args)
+        except ValueError as error:
+            return problem or _refusals.bad_arguments(str(error))
+    call.args = args
+    if check is not None:
+        wrong, failing = check.problems(args), check.failing
+        if wrong is None:
+            call.repairs = repairs
+            return None
+        problem = problem or wrong
+    elif binding is not None and (repairs or call.plan.binds_early):
+        failing = binding.failing
+    else:
+        return None
+    found = repaired(entry, args, failing, level)
+    if found is None:
+        return problem
+    call.args, call.repairs = found[0], repairs + found[1]
+    return None
+
+
+def _read(
+    entry: Entry, text: str, level: RepairLevel
+) -> tuple[Any, ToolError | None, tuple[Repair, ...]]:
+    """The value of text, the error about text that had to be repaired, and the repairs."""
+    problem: ToolError | None = None
+    repairs: list[Repair] = []
+    try:
+        value = parse_json_arguments(text)
+    except BadArgumentsError as error:
+        problem = _refusals.bad_arguments(str(error))
+        found = None if level == "off" else entry.repair.text(text, level)
+        if found is None:
+            return None, problem, ()
+        value, repairs = found
+    if type(value) is str and level != "off":
+        whole = entry.repair.whole(value)
+        if whole is not None:
+            problem = problem or _refusals.bad_arguments(whole[1])
+            value, repairs = whole[0], [*repairs, Repair("", "json_text")]
+    return value, problem, tuple(repairs)
 
 
 def backends(call: Call) -> ToolResult | None:
@@ -197,7 +255,31 @@ def _may_be_unavailable(batch: Batch, entry: Entry) -> bool:
 
 
 def _checks_arguments(batch: Batch, entry: Entry) -> bool:
-    return entry.argument_check is not None or entry.sent_arguments is not None
+    return (
+        entry.argument_check is not None
+        or entry.sent_arguments is not None
+        or _binds_early(batch, entry)
+    )
+
+
+def _binds_early(batch: Batch, entry: Entry) -> bool:
+    """Whether something reads the arguments of a function before they are bound.
+
+    What it reads must be what the tool gets, and binding may repair them.
+    """
+    if entry.binding is None or _repair_level(batch, entry) == "off":
+        return False
+    options = batch.options
+    return (
+        batch.is_dry_run
+        or options.resumed is not None
+        or transport_of(batch, entry) is not None
+        or bool(matching(batch.runtime.filters + options.filters, entry))
+    )
+
+
+def _repair_level(batch: Batch, entry: Entry) -> RepairLevel:
+    return entry.repair_arguments or batch.runtime.repair_arguments
 
 
 def _declares(batch: Batch, entry: Entry) -> bool:
@@ -257,10 +339,10 @@ def share_budget(batch: Batch) -> None:
     batch.share_chars = STEPS.share(batch)
 
 
-def verdict_answer(name: str, verdict: int) -> ToolResult:
+def verdict_answer(name: str, verdict: int, batch: Batch) -> ToolResult:
     """The answer to a call that the native verdict refuses."""
     for step in STEPS.verdict:
-        answer: ToolResult | None = step(name, verdict)
+        answer: ToolResult | None = step(name, verdict, batch)
         if answer is not None:
             return answer
     raise AssertionError(f"verdict {verdict} has no answer")
@@ -278,6 +360,8 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.timeout_seconds = (
         runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
     )
+    plan.repair_level = _repair_level(batch, entry)
+    plan.binds_early = _binds_early(batch, entry)
     plan.checks, plan.parsed_checks = _checks(batch, entry)
     filters = runtime.filters + batch.options.filters
     plan.filters = matching(filters, entry) if filters else ()
@@ -291,6 +375,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         and not plan.filters
         and entry.retry is None
         and entry.throttle is None
+        and batch.options.limits is None
         and batch.options.resumed is None
         and (batch.observers is None or not batch.observers.call_started)
     )
@@ -303,6 +388,8 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
         plan.run_tool, plan.has_fast_call = partial(run_remotely, remote_batch.run), False
         loses_text = remote_batch.loses_text
         plan.finish_order = finish_order(batch, plan, transport.traits)
+    if batch.options.limits is not None:
+        plan.run_tool = partial(batch.options.limits.run, plan.run_tool)
     if entry.throttle is not None and batch.options.sink is None:  # else its caller waits
         plan.run_tool = partial(run_in_turn, plan.run_tool)
     is_fenced = batch.wraps_untrusted and entry.output_is_untrusted

@@ -6,6 +6,7 @@ from ethos_registry._lazy import lazy
 
 if TYPE_CHECKING:
     from ethos_registry.mcp._bridge import McpBridge
+    from ethos_registry.mcp._callbacks import McpElicitation, McpSampling
     from ethos_registry.mcp._definitions import (
         McpAnnotations,
         McpPins,
@@ -15,16 +16,23 @@ if TYPE_CHECKING:
         ToolsChanged,
     )
     from ethos_registry.mcp._gateway import McpGateway
+    from ethos_registry.mcp._resources import McpPrompt, McpResource
     from ethos_registry.mcp._server import McpServer
+    from ethos_registry.mcp._users import McpUsers
 
 __all__ = [
     "McpAnnotations",
     "McpBridge",
+    "McpElicitation",
     "McpGateway",
     "McpPins",
     "McpProblem",
+    "McpPrompt",
+    "McpResource",
+    "McpSampling",
     "McpServer",
     "McpServerStatus",
+    "McpUsers",
     "PinDifference",
     "ToolsChanged",
 ]
@@ -34,10 +42,13 @@ if not TYPE_CHECKING:
         __name__,
         {
             "mcp._bridge": "McpBridge",
+            "mcp._callbacks": "McpElicitation McpSampling",
             "mcp._definitions": (
                 "McpAnnotations McpPins McpProblem McpServerStatus PinDifference ToolsChanged"
             ),
             "mcp._gateway": "McpGateway",
+            "mcp._resources": "McpPrompt McpResource",
             "mcp._server": "McpServer",
+            "mcp._users": "McpUsers",
         },
     )

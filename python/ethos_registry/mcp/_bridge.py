@@ -6,14 +6,20 @@ import asyncio
 import logging
 import os
 import re
-import shutil
-import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypedDict, Unpack, get_args
 
+from ethos_registry._persistence.files import make_private_folder
 from ethos_registry.capabilities._secrets import EnvironmentSecrets
+from ethos_registry.mcp._callbacks import (
+    McpElicitation,
+    McpSampling,
+    ServerCallbacks,
+    checked_roots,
+    message_fields,
+)
 from ethos_registry.mcp._connection import Connection
 from ethos_registry.mcp._definitions import (
     McpAnnotations,
@@ -25,6 +31,15 @@ from ethos_registry.mcp._definitions import (
     ToolsChanged,
     pins_beside,
 )
+from ethos_registry.mcp._resources import (
+    McpPrompt,
+    McpResource,
+    completions,
+    fenced_instructions,
+    list_prompts,
+    list_resources,
+    read_resource,
+)
 from ethos_registry.mcp._server import McpServer, SecretSource, read_config
 from ethos_registry.mcp._stdio import LogFile
 from ethos_registry.mcp._tools import (
@@ -34,10 +49,13 @@ from ethos_registry.mcp._tools import (
     ToolSet,
     server_problems,
 )
+from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.registry._tool_registry import ToolRegistry, is_tool_registry
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._extras import has_extra, missing_extra
+from ethos_registry.types._policy import Personality
+from ethos_registry.types._result import ToolResult
 
 __all__ = ["McpBridge", "McpBridgeOptions"]
 
@@ -53,11 +71,23 @@ class McpBridgeOptions(TypedDict, total=False):
     secrets: SecretSource | None
     stderr_folder: str | os.PathLike[str] | None
     on_tools_changed: Callable[[ToolsChanged], object] | None
+    on_elicitation: Callable[[McpElicitation], Any] | None
+    on_sampling: Callable[[McpSampling], Any] | None
+    roots: Sequence[str]
 
 
 _logger = logging.getLogger("ethos_registry")
 
 
+def _named(servers: list[McpServer], name: str) -> McpServer:
+    for server in servers:
+        if name in (server.name, portable_name(server.name, "tool").split("__")[1]):
+            return server
+    known = ", ".join(server.name for server in servers) or "none"
+    raise ConfigError(f"unknown MCP server {name!r}; there are: {known}")
+
+
+@_checks.checked_class
 class McpBridge:
     """Connects MCP servers and keeps their tools in registries.
 
@@ -79,15 +109,28 @@ class McpBridge:
 
     Args:
         servers: The servers; each name once.
-        pins: Approved definitions, or their file. A tool of a pinned server whose definition is
-            another one, or that is new, is not run until it is approved. Default: none; for
-            `from_config("mcp.json")` the file `mcp.pins.json` beside it, if there is one.
-        on_change: `"quarantine"` (default) refuses the calls of such a tool and keeps showing the
-            approved definition; `"drop"` removes it; `"accept"` takes it over.
-        secrets: Where `secret:NAME` comes from. Default: environment variables.
-        stderr_folder: A folder for a file `{server}.log` with the standard error of each command,
-            at most 1 MiB. Default: a temporary one.
-        on_tools_changed: Called with a `ToolsChanged` after each listing that differs.
+
+    Keyword Args:
+        pins (McpPins | PathLike | None): Approved definitions, or their file. A tool of a pinned
+            server whose definition is another one, or that is new, is not run until it is approved.
+            Default: none; for `from_config("mcp.json")` the file `mcp.pins.json` beside it, if
+            there is one.
+        on_change (str): `"quarantine"` (default) refuses the calls of such a tool and keeps showing
+            the approved definition; `"drop"` removes it; `"accept"` takes it over.
+        secrets (SecretSource | None): Where `secret:NAME` comes from. Default: environment
+            variables.
+        stderr_folder (PathLike | None): A folder for a file `{server}.log` with the standard error
+            of each command, at most 1 MiB. Default: none, and the last 4 KB are kept in memory.
+        on_tools_changed (Callable | None): Called with a `ToolsChanged` after each listing that
+            differs.
+        on_elicitation (Callable | None): Called with an `McpElicitation` when a server asks a
+            person; may be async. A mapping of the fields is the answer, `None` declines. Default:
+            servers cannot ask.
+        on_sampling (Callable | None): Called with an `McpSampling` when a server asks for an answer
+            of a model; may be async. A string is the answer, `None` declines. Ask a person, or
+            check the request and bound its cost, before a model sees it. Default: servers cannot
+            ask.
+        roots (Sequence[str]): `file://` URIs of the folders that servers may list. Default: none.
 
     Raises:
         ConfigError: Two servers have one name, an argument is of the wrong kind, the pins cannot
@@ -119,8 +162,13 @@ class McpBridge:
         self._secrets = options.get("secrets") or EnvironmentSecrets()
         folder = options.get("stderr_folder")
         self._given_folder = None if folder is None else Path(folder)
-        self._made_folder: str | None = None
         self._on_tools_changed = options.get("on_tools_changed")
+        for name in ("on_elicitation", "on_sampling"):
+            if options.get(name) is not None:
+                _checks.check_takes(options[name], name, "request")
+        self._on_elicitation = options.get("on_elicitation")
+        self._on_sampling = options.get("on_sampling")
+        self._roots = checked_roots(options.get("roots", ()))
         self._connections: dict[str, Connection] = {}
         self._sets: dict[str, ToolSet] = {}
         self._attached: list[AttachedRegistry] = []
@@ -131,13 +179,17 @@ class McpBridge:
         config: str | os.PathLike[str] | Mapping[str, Any],
         *,
         server_options: Mapping[str, Any] | None = None,
+        only: Iterable[str] | None = None,
         **options: Unpack[McpBridgeOptions],
     ) -> McpBridge:
         """A bridge to the servers of a file in the common `mcpServers` format, or of its content.
 
-        `server_options` are fields of `McpServer` for all of them, such as `timeout_seconds`.
+        `server_options` are fields of `McpServer` for all of them, such as `timeout_seconds`;
+        `only` are the names of those that are wanted, as they are or as tools have them.
         """
         servers = read_config(config)
+        if only is not None:
+            servers = [_named(servers, name) for name in only]
         if "pins" not in options and not isinstance(config, Mapping):
             beside = pins_beside(config)
             if beside.exists():
@@ -173,10 +225,8 @@ class McpBridge:
             raise missing_extra("the bridge to MCP servers", "mcp")
         import mcp.client.client  # noqa: F401 - takes a second, which no server's time is to pay for
 
-        if self._given_folder is None:
-            self._made_folder = tempfile.mkdtemp(prefix="ethos-registry-mcp-")
-        else:
-            self._given_folder.mkdir(parents=True, exist_ok=True)
+        if self._given_folder is not None:
+            make_private_folder(self._given_folder)
         try:
             for name, server in self._servers.items():
                 self._connect(name, server)
@@ -201,14 +251,14 @@ class McpBridge:
 
     def _connect(self, name: str, server: McpServer) -> None:
         path = None
-        if server.transport == "stdio":
-            folder = self._made_folder or str(self._given_folder)
-            path = os.path.join(folder, f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.log")
+        if server.transport == "stdio" and self._given_folder is not None:
+            path = os.path.join(self._given_folder, f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.log")
         connection = Connection(
             server,
             self._secrets,
             LogFile(path),
             lambda listing: self._take(name, listing),
+            ServerCallbacks(name, self._on_elicitation, self._on_sampling, self._roots),
         )
         self._connections[name] = connection
         self._sets[name] = ToolSet(connection, self._pins, self._on_change)
@@ -228,8 +278,6 @@ class McpBridge:
         for attached in self._attached:
             attached.remove(self._servers)
         self._attached.clear()
-        if self._made_folder is not None:
-            shutil.rmtree(self._made_folder, ignore_errors=True)
         if was_cancelled:
             raise asyncio.CancelledError
 
@@ -275,6 +323,52 @@ class McpBridge:
                 if tool.name == name:
                     return tool
         return None
+
+    # Beside tools
+
+    def instructions(self, personality: Personality) -> str:
+        """What the servers that a personality may use state of themselves, for a system prompt.
+
+        Each part is fenced as the words of its server, without hidden characters and chat tokens,
+        and has at most 4,000 characters. Empty if there are none.
+        """
+        parts = [
+            fenced_instructions(name, connection.instructions)
+            for name, connection in self._connections.items()
+            if name in personality.mcp_servers
+        ]
+        return "\n\n".join(part for part in parts if part)
+
+    async def resources(self, server: str) -> list[McpResource]:
+        """The resources of a server and the templates of such; `ConfigError` if not connected."""
+        return await list_resources(self._connection(server).client, server)
+
+    async def read_resource(self, server: str, uri: str) -> ToolResult:
+        """The contents of a resource, as those of a result that embeds it."""
+        return await read_resource(self._connection(server).client, uri)
+
+    async def prompts(self, server: str) -> list[McpPrompt]:
+        """The prompts of a server; `ConfigError` if it is not connected."""
+        return await list_prompts(self._connection(server).client, server)
+
+    async def prompt(
+        self, server: str, name: str, arguments: Mapping[str, str] | None = None
+    ) -> list[dict[str, Any]]:
+        """The messages of a prompt, `{role, content}`; treat them as the server's words."""
+        client = self._connection(server).client
+        answer = await client.get_prompt(name, dict(arguments or {}))
+        return list(map(message_fields, answer.messages))
+
+    async def complete(
+        self, place: McpPrompt | McpResource, argument: str, value: str
+    ) -> list[str]:
+        """What the server of a prompt or template proposes for an argument that begins so."""
+        client = self._connection(place.server).client
+        return await completions(client, place, argument, value)
+
+    def _connection(self, server: str) -> Connection:
+        [connection] = self._chosen(server)
+        return connection
 
     # Registries
 

@@ -6,30 +6,38 @@ import asyncio
 import contextlib
 import json
 import random
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
 from http.client import responses
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from ethos_registry.mcp._definitions import McpServerStatus, ServerState, ServerTools, list_tools
+from ethos_registry.mcp._callbacks import ServerCallbacks
+from ethos_registry.mcp._definitions import (
+    McpServerStatus,
+    RemoteDefinition,
+    ServerState,
+    ServerTools,
+    list_tools,
+)
+from ethos_registry.mcp._resources import READ_RESOURCE, READ_RESOURCE_DEFINITION
 from ethos_registry.mcp._results import (
     ConnectionLostError,
-    SessionEndedError,
+    NotSentError,
     not_started,
-    one_line,
-    session_ended,
     was_lost,
 )
 from ethos_registry.mcp._server import McpServer, Scrubber, SecretSource, resolved
+from ethos_registry.mcp._server_text import cleaned, one_line
 from ethos_registry.mcp._stdio import MAX_LINE_BYTES, LogFile, StdioTransport
 from ethos_registry.types._context import ToolContext
-from ethos_registry.types._result import ToolResult
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
 
-__all__ = ["Connection", "checked_responses", "open_transport"]
+__all__ = ["RESEND_WAIT_SECONDS", "Connection", "checked_responses", "open_transport"]
 
 
 # Bounds and clear errors for HTTP responses, which the SDK's client reads without either.
@@ -41,7 +49,8 @@ _INTERNAL_ERROR = -32603
 async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
     """Check each response of an `httpx2.AsyncClient`, until the block ends.
 
-    A JSON body of more than `max_bytes` is not read further. An error that is not one of JSON-RPC
+    A connection that is refused becomes an error of its request, which was not sent. A JSON body of
+    more than `max_bytes` is not read further. An error that is not one of JSON-RPC
     becomes one that states the HTTP status. For a session that the server does not know any more,
     the client's own answer is kept, whatever the body is.
     """
@@ -60,13 +69,36 @@ async def checked_responses(client: Any, max_bytes: int) -> AsyncIterator[None]:
             return
         if kind.startswith("application/json"):
             response.aread = _bounded_body(response, max_bytes)
+        elif kind.startswith("text/event-stream") and _is_listing(response.request):
+            response.aiter_text = _without_deep_lines(response)
 
     hooks: list[Any] = client.event_hooks["response"]
     hooks.append(check)
+    client.send = _send_or_refuse(client.send)
     try:
         yield
     finally:
         hooks.remove(check)
+        del client.send
+
+
+def _send_or_refuse(send: Any) -> Any:
+    """Sends a request; that a message did not reach the server is an answer, to that one alone."""
+    import httpx2
+
+    from ethos_registry.mcp._sdk_calls import REFUSED_MESSAGE
+
+    async def send_or_refuse(request: Any, **options: Any) -> Any:
+        try:
+            return await send(request, **options)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout):
+            if not _is_message(request):
+                raise
+            error = {"code": _INTERNAL_ERROR, "message": REFUSED_MESSAGE}
+            body = {"jsonrpc": "2.0", "id": None, "error": error}
+            return httpx2.Response(503, json=body, request=request)
+
+    return send_or_refuse
 
 
 def _is_message(request: Any) -> bool:
@@ -74,6 +106,28 @@ def _is_message(request: Any) -> bool:
         return b'"jsonrpc"' in request.content
     except RuntimeError:  # a body that is sent in parts
         return False
+
+
+def _is_listing(request: Any) -> bool:
+    return b'/list"' in request.content
+
+
+def _without_deep_lines(response: Any) -> Any:
+    """The text of an event stream, its lines without values that the client cannot parse."""
+
+    async def read() -> AsyncIterator[str]:
+        from ethos_registry.mcp._json_rpc import without_deep_values
+
+        waiting = ""
+        async for text in type(response).aiter_text(response):
+            waiting += text
+            whole, end, waiting = waiting.rpartition("\n")
+            if end:
+                yield without_deep_values(whole.encode("utf-8", "replace")).decode() + end
+        if waiting:
+            yield waiting
+
+    return read
 
 
 def _status_body(response: Any) -> Any:
@@ -98,6 +152,10 @@ def _bounded_body(response: Any, max_bytes: int) -> Any:
                 raise httpx2.StreamError(f"it is larger than {max_bytes >> 20} MiB")
             parts.append(part)
         body = b"".join(parts)
+        if _is_listing(response.request):
+            from ethos_registry.mcp._json_rpc import without_deep_values
+
+            body = without_deep_values(body)
         is_other_error = response.status_code >= 400 and b'"jsonrpc"' not in body
         # As `aread` does: authorization reads the body before the client.
         response._content = _status_error(response.status_code) if is_other_error else body
@@ -130,10 +188,14 @@ def open_transport(
     """What the SDK's client takes as its server: a new one for each connection."""
     if server.transport == "in-process":
         return server.server
+    given, server = server, server.expanded()
+    for before, after in zip((*given.args, given.url), (*server.args, server.url), strict=True):
+        if before is not None and after is not None and before != after:
+            scrub.learn({before: before}, {before: after})
     if server.transport == "stdio":
         from mcp.client.stdio import get_default_environment
 
-        variables = resolved(server.env, secrets, server.name)
+        variables = resolved(server.env, secrets, server)
         scrub.learn(server.env, variables)
         assert server.command is not None
         return StdioTransport(
@@ -143,7 +205,7 @@ def open_transport(
             log=log,
             on_lost=on_lost,
         )
-    headers = resolved(server.headers, secrets, server.name)
+    headers = resolved(server.headers, secrets, server)
     scrub.learn(server.headers, headers)
     return _sse(server, headers) if server.transport == "sse" else _http(server, headers)
 
@@ -191,7 +253,7 @@ LONGEST_DELAY_SECONDS = 30.0
 STABLE_SECONDS = 60.0
 """A connection that lived this long starts again with the shortest delay."""
 DEBOUNCE_SECONDS = 0.25
-_RESEND_WAIT_SECONDS = 10.0
+RESEND_WAIT_SECONDS = 10.0
 _CLOSE_SECONDS = 12.0
 
 
@@ -207,8 +269,12 @@ class Connection:
         secrets: SecretSource,
         log: LogFile,
         on_listing: Callable[[ServerTools], object],
+        callbacks: ServerCallbacks | None = None,
     ) -> None:
         self.server = server
+        self.instructions: str | None = None
+        """What the server said of itself when it was connected last; not cleaned."""
+        self._callbacks = callbacks or ServerCallbacks(server.name, None, None, ())
         self.scrub = Scrubber()
         self.refresh_problem = ""
         self.log = log
@@ -220,6 +286,9 @@ class Connection:
         self._reason = ""
         self._protocol = ""
         self._connections = 0
+        self._lost_at = 0.0
+        self._mode = server.protocol
+        self._offers_resources = False
         self._is_closing = self._is_lost = self._must_refresh = self._must_retry = False
         self._refreshes = 0
         self._limit: asyncio.Timeout | None = None
@@ -229,6 +298,13 @@ class Connection:
         self._task = self._loop.create_task(self._run(), name=f"mcp server {server.name}")
 
     # For the bridge
+
+    @property
+    def client(self) -> Client:
+        """The client while it is connected; `ConfigError` otherwise."""
+        if self._client is None:
+            raise ConfigError(f"MCP server {self.server.name!r} is not connected")
+        return self._client
 
     @property
     def state(self) -> ServerState:
@@ -303,48 +379,80 @@ class Connection:
     # Calls
 
     async def call(
-        self, tool: str, remote_name: str, args: Any, context: ToolContext, may_resend: bool
+        self,
+        tool: str,
+        remote_name: str,
+        args: Any,
+        context: ToolContext,
+        may_resend: bool,
+        task_support: str | None = None,
     ) -> ToolResult:
         """Send one call, once; a trusted idempotent one once more after a lost connection."""
         if asyncio.get_running_loop() is not self._loop:
-            return await self._call_from_other_loop(tool, remote_name, args, context, may_resend)
+            sending = self.call(tool, remote_name, args, context, may_resend, task_support)
+            return await self._call_from_other_loop(tool, sending)
         client = self._client
+        if client is None and (seconds := self._reconnect_seconds()) > 0:
+            client = await self._next_client(seconds)
         if client is None:
             return not_started(tool, self._not_ready())
         arguments: dict[str, Any] = args if type(args) is dict else dict(args or {})
         timeout = self.server.timeout_seconds
+        if remote_name == READ_RESOURCE and self._offers_resources:
+            return await self._read_resource(client, arguments)
         try:
-            return await self._send_call(client, remote_name, arguments, context, timeout)
-        except SessionEndedError:
+            return await self._send_call(
+                client, remote_name, arguments, context, timeout, task_support
+            )
+        except NotSentError as error:
             self._lose(client)
-            return not_started(tool, session_ended(self.server.name))
+            return not_started(tool, error.reason(self.server.name))
         except ConnectionLostError:
             self._lose(client)
-        if may_resend and (client := await self._next_client()) is not None:
-            with contextlib.suppress(ConnectionLostError, SessionEndedError):
-                return await self._send_call(client, remote_name, arguments, context, timeout)
+        if may_resend and (client := await self._next_client(RESEND_WAIT_SECONDS)) is not None:
+            with contextlib.suppress(ConnectionLostError, NotSentError):
+                return await self._send_call(
+                    client, remote_name, arguments, context, timeout, task_support
+                )
         return was_lost(tool, self.server.name)
 
+    async def _read_resource(self, client: Client, args: Mapping[str, Any]) -> ToolResult:
+        from mcp.shared.exceptions import MCPError
+
+        from ethos_registry.mcp._resources import list_resources, read_resource, resource_lines
+
+        uri = args.get("uri")
+        try:
+            if isinstance(uri, str) and uri:
+                return await read_resource(client, uri)
+            return ToolOk(resource_lines(await list_resources(client, self.server.name)))
+        except MCPError as error:
+            return ToolError(cleaned(error.message, 4000) or f"error {error.code}")
+        except Exception as error:  # the SDK raises errors of several kinds for odd answers
+            return ToolError(f"the resource cannot be read: {one_line(_leaf(error), 500)}")
+
     async def _call_from_other_loop(
-        self, tool: str, remote_name: str, args: Any, context: ToolContext, may_resend: bool
+        self, tool: str, sending: Coroutine[Any, Any, ToolResult]
     ) -> ToolResult:
         if self._loop.is_closed():
+            sending.close()
             return not_started(tool, "the event loop of the MCP bridge has ended")
-        running = asyncio.run_coroutine_threadsafe(
-            self.call(tool, remote_name, args, context, may_resend), self._loop
-        )
-        return await asyncio.wrap_future(running)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(sending, self._loop))
 
     def _not_ready(self) -> str:
-        name = self.server.name
-        if self._state == "closed" or self._is_closing:
-            return f"MCP server {name} is closed"
-        detail = f" ({self._reason})" if self._reason else ""
-        return f"MCP server {name} is not connected{detail}"
+        """For a model; why is for the operator, in the problems of the bridge."""
+        is_closed = self._state == "closed" or self._is_closing
+        return f"MCP server {self.server.name} is {'closed' if is_closed else 'not connected'}"
 
-    async def _next_client(self) -> Client | None:
+    def _reconnect_seconds(self) -> float:
+        """How long a call may wait for a connection that was lost a moment ago."""
+        if self._is_closing or not self._connections:
+            return 0.0
+        return self._lost_at + self.server.reconnect_wait_seconds - monotonic()
+
+    async def _next_client(self, seconds: float) -> Client | None:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_RESEND_WAIT_SECONDS):
+            async with asyncio.timeout(seconds):
                 while self._client is None and not self._is_closing:
                     self._changed.clear()
                     await self._changed.wait()
@@ -359,6 +467,8 @@ class Connection:
     def _lose(self, client: Client | None = None) -> None:
         """Refuse calls from now on; the owner connects again."""
         if client is None or client is self._client:
+            if self._client is not None:
+                self._lost_at = monotonic()
             self._client = None
             self._is_lost = True
             if not self._is_closing:
@@ -381,6 +491,8 @@ class Connection:
                 reason = "the connection was lost"
             except Exception as error:
                 reason = await self._failure(error)
+                if self._choose_handshake() and not self._is_closing:
+                    continue
             finally:
                 self._client = None
             if self._is_closing:
@@ -390,6 +502,21 @@ class Connection:
             self._set("failed", reason)
             await self._pause(delay * random.uniform(0.75, 1.25))
             delay = min(delay * 2, LONGEST_DELAY_SECONDS)
+
+    def _choose_handshake(self) -> bool:
+        """After a failed start: whether to start again now, by the older handshake.
+
+        Servers of the earlier revisions may exit at a request that they do not know.
+        """
+        if self.server.protocol != "auto":
+            return False
+        transport = self._transport
+        if self._mode == "auto" and isinstance(transport, StdioTransport) and transport.was_probed:
+            self._mode = "legacy"
+            return True
+        if not self._connections:
+            self._mode = "auto"
+        return False
 
     async def _pause(self, seconds: float) -> None:
         end = monotonic() + seconds
@@ -404,7 +531,11 @@ class Connection:
         """One connection, from its start to its loss."""
         from mcp.client.client import Client
 
-        from ethos_registry.mcp._sdk_calls import raise_if_lost, send_call
+        from ethos_registry.mcp._sdk_calls import (
+            raise_if_lost,
+            read_unknown_blocks,
+            send_call,
+        )
 
         self._send_call = send_call
         self._raise_if_lost = raise_if_lost
@@ -413,23 +544,28 @@ class Connection:
         self._transport = transport
         client = Client(
             transport,
-            mode=self.server.protocol,
+            mode=self._mode,
             message_handler=self._on_message,
             client_info=_client_info(),
             cache=None,
+            **self._callbacks.options(),
         )
         try:
             async with asyncio.timeout(self.server.connect_timeout_seconds) as limit:
                 self._limit = limit
                 async with client:
+                    read_unknown_blocks(client)
                     if isinstance(transport, StdioTransport):
                         transport.is_initialized = True
-                    listing = await list_tools(client)
+                    listing = await self._listing(client)
                     if limit.expired():
                         raise TimeoutError
                     limit.reschedule(None)
                     self._limit = None
                     self._protocol = client.protocol_version
+                    if self.server.protocol == "auto" and self._protocol < "2026":
+                        self._mode = "legacy"
+                    self._offers_resources = listing.offers_resources
                     self._on_listing(listing)
                     self._connections += 1
                     self._refreshes += 1
@@ -462,10 +598,19 @@ class Connection:
             if not (self._is_lost or self._is_closing or self._must_refresh):
                 await self._wake.wait()
 
+    async def _listing(self, client: Client) -> ServerTools:
+        listing = await list_tools(client)
+        self.instructions = client.instructions
+        offers = self.server.resources and client.server_capabilities.resources is not None
+        if offers and READ_RESOURCE not in listing.definitions:
+            listing.definitions[READ_RESOURCE] = RemoteDefinition(READ_RESOURCE_DEFINITION)
+            listing.offers_resources = True
+        return listing
+
     async def _refresh(self, client: Client) -> None:
         try:
             async with asyncio.timeout(self.server.connect_timeout_seconds):
-                self._on_listing(await list_tools(client))
+                self._on_listing(await self._listing(client))
             self.refresh_problem = ""
         except Exception as error:
             self.refresh_problem = self.scrub(
@@ -473,7 +618,7 @@ class Connection:
             )
             try:
                 self._raise_if_lost(_first(error))
-            except (ConnectionLostError, SessionEndedError):
+            except (ConnectionLostError, NotSentError):
                 self._lose(client)
         self._refreshes += 1
         self._changed.set()
@@ -509,6 +654,8 @@ class Connection:
     async def _failure(self, error: Exception) -> str:
         """Why the connection failed, in one line."""
         transport = self._transport
+        if isinstance(not_sent := _raised(error), NotSentError):
+            return not_sent.reason(self.server.name)
         if isinstance(error, TimeoutError):
             return f"no answer within {self.server.connect_timeout_seconds:g} s"
         is_answer = _is_answer(_first(error))
@@ -524,6 +671,20 @@ def _first(error: BaseException) -> BaseException:
     """The first error inside groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
+    return error
+
+
+def _raised(error: BaseException) -> BaseException:
+    """The first error inside groups, in our terms."""
+    from ethos_registry.mcp._sdk_calls import raise_if_lost
+
+    error = _first(error)
+    try:
+        raise_if_lost(error)
+    except NotSentError as not_sent:
+        return not_sent
+    except ConnectionLostError:
+        pass
     return error
 
 

@@ -13,9 +13,15 @@ from pydantic import ValidationError
 
 from ethos_registry import _core
 from ethos_registry._persistence.files import write_whole_file
-from ethos_registry.mcp._results import cleaned, cleaned_schema
+from ethos_registry.mcp._results import META_PREFIX
+from ethos_registry.mcp._server_text import (
+    check_depth,
+    cleaned,
+    cleaned_metadata,
+    cleaned_schema,
+)
 from ethos_registry.schema._conjunction import types_of
-from ethos_registry.schema._drafts import schema_of_2020_12
+from ethos_registry.schema._drafts import has_old_references, schema_of_2020_12
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import canonical_json, sha256_hex
@@ -147,11 +153,14 @@ _AT_ROOT = ("anyOf", "oneOf", "allOf", "not", "enum", "if", "$ref")
 class RemoteDefinition:
     """What a server states of one tool: the JSON that a pin compares."""
 
-    __slots__ = ("digest", "fields", "meta", "name")
+    __slots__ = ("digest", "fields", "meta", "name", "task_support")
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
         self.fields = {key: fields[key] for key in _PINNED if fields.get(key) is not None}
         self.name: str = self.fields["name"]
+        execution = fields.get("execution")
+        self.task_support = execution.get("taskSupport") if isinstance(execution, Mapping) else None
+        """`optional` or `required` if the server may answer a call with a task."""
         given = fields.get("_meta")
         self.meta: Mapping[str, Any] = given if isinstance(given, Mapping) else {}
         self.digest = sha256_hex(canonical_json(self.fields))
@@ -163,7 +172,7 @@ class RemoteDefinition:
 
     @property
     def schema(self) -> Any:
-        """The schema of the arguments, with clean descriptions.
+        """The schema of the arguments, as `cleaned_schema` returns it.
 
         One that is not valid draft 2020-12, but can be read, is translated: many servers write
         older drafts, types of their programming language, or no type at the root.
@@ -171,10 +180,38 @@ class RemoteDefinition:
         schema = cleaned_schema(self.fields.get("inputSchema"))
         if not isinstance(schema, Mapping):
             return schema
-        translated = schema_of_2020_12(schema)
+        rewritten: list[str] = []
+        translated = schema_of_2020_12(schema, rewritten.append)
+        if not rewritten and not has_old_references(schema):
+            translated = dict(schema)  # with keywords such as `$anchor`, which no call depends on
         if "type" not in translated or "object" in types_of(translated):
             translated["type"] = "object"
         return schema if translated == schema else translated
+
+    @property
+    def output_schema(self) -> dict[str, Any] | None:
+        """The schema of `structuredContent`, as `cleaned_schema` returns it."""
+        schema = self.fields.get("outputSchema")
+        return cleaned_schema(schema) if isinstance(schema, Mapping) else None
+
+    def listed_fields(self, *, trust_annotations: bool) -> dict[str, Any]:
+        """What a gateway lists beside name, description and input schema.
+
+        Annotations are hints for those who decide about a call, so they are passed on if trusted.
+        """
+        found: dict[str, Any] = {}
+        if isinstance(title := self.fields.get("title"), str):
+            found["title"] = cleaned(title, 200)
+        if (output := self.output_schema) is not None:
+            found["outputSchema"] = output
+        if trust_annotations and isinstance(given := self.fields.get("annotations"), Mapping):
+            found["annotations"] = cleaned_metadata(given)
+        meta = {
+            key: value
+            for key, value in cleaned_metadata(self.meta).items()
+            if not key.startswith(META_PREFIX)
+        }
+        return found | {"_meta": meta} if meta else found
 
     @property
     def annotations(self) -> McpAnnotations:
@@ -195,7 +232,8 @@ class RemoteDefinition:
 
 
 def remote_definition(tool: McpTool) -> RemoteDefinition:
-    """The definition of a listed tool."""
+    """The definition of a listed tool; `ConfigError` if it is nested too deep."""
+    check_depth([tool.input_schema, tool.output_schema, tool.meta])
     return RemoteDefinition(tool.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
@@ -254,9 +292,11 @@ MAX_TOOLS = 2000
 class ServerTools:
     """The definitions of a server by name, sorted, and what could not be taken."""
 
-    __slots__ = ("definitions", "problems")
+    __slots__ = ("definitions", "offers_resources", "problems")
 
     def __init__(self) -> None:
+        self.offers_resources = False
+        """Whether one of the tools reads the server's resources."""
         self.definitions: dict[str, RemoteDefinition] = {}
         self.problems: list[tuple[str | None, str]] = []
         """The name of a tool, or `None`, with what is wrong."""
@@ -277,7 +317,10 @@ async def list_tools(client: Client) -> ServerTools:
             if tool.name in found:
                 listing.problems.append((tool.name, "the server lists this name twice"))
             elif len(found) < MAX_TOOLS:
-                found[tool.name] = remote_definition(tool)
+                try:
+                    found[tool.name] = remote_definition(tool)
+                except (ConfigError, ValueError, RecursionError) as error:
+                    listing.problems.append((tool.name, f"was skipped: {_problem(error)}"))
         cursor = page.next_cursor
         if not cursor or cursor in seen or len(found) >= MAX_TOOLS:  # some end with an empty one
             break
@@ -288,6 +331,10 @@ async def list_tools(client: Client) -> ServerTools:
         )
     listing.definitions = {name: found[name] for name in sorted(found)}
     return listing
+
+
+def _problem(error: Exception) -> str:
+    return "its definition is nested too deep" if isinstance(error, RecursionError) else str(error)
 
 
 async def _page(client: Client, cursor: str | None, listing: ServerTools) -> ListToolsResult:

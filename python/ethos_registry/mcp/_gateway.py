@@ -6,11 +6,13 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ethos_registry._core import __version__
 from ethos_registry.execution._options import UntrustedPolicy
 from ethos_registry.mcp._gateway_access import claimed_stdio
+from ethos_registry.mcp._users import McpUsers
 from ethos_registry.registry._reader import RegistryReader
 from ethos_registry.types import _checks
 from ethos_registry.types._context import DEFAULT_BUDGET_CHARS
@@ -33,6 +35,7 @@ WRITE_OUT_SECONDS = 1.0
 ANSWER_SECONDS = 0.05
 
 
+@_checks.checked_class
 class McpGateway:
     """Serves personalities of a registry over the Model Context Protocol; needs the extra `mcp`.
 
@@ -96,17 +99,19 @@ class McpGateway:
         )
         if not isinstance(registry, RegistryReader):
             raise ConfigError(f"`registry` must be a registry, got {type(registry).__name__}")
+        self._make: Callable[..., Any] = partial(
+            served.ServedPersonality,
+            registry,
+            settings=settings,
+            name=_checks.text(name, "name"),
+            version=__version__,
+            instructions=_checks.optional_text(instructions, "instructions"),
+        )
         self._served = {
-            personality.id: served.ServedPersonality(
-                registry,
-                personality,
-                settings,
-                name=_checks.text(name, "name"),
-                version=__version__,
-                instructions=_checks.optional_text(instructions, "instructions"),
-            )
+            personality.id: self._make(personality=personality)
             for personality in _checked(personalities)
         }
+        self._users: Any = None
         self._closing: asyncio.Event | None = None
         self._stopped = asyncio.Event()
         self._is_closed = False
@@ -127,8 +132,11 @@ class McpGateway:
 
         `serve_stdio` and `serve_http` look for changes themselves, several times a second.
         """
-        for one in self._served.values():
+        for one in self._all_served():
             await one.announce_changes()
+
+    def _all_served(self) -> list[Any]:
+        return [*self._served.values(), *(self._users.served if self._users is not None else ())]
 
     @staticmethod
     def claimed_stdio() -> contextlib.AbstractContextManager[tuple[int, int]]:
@@ -195,13 +203,17 @@ class McpGateway:
         host: str = "127.0.0.1",
         token: str | None = None,
         allowed_hosts: Iterable[str] = (),
+        users: McpUsers | None = None,
     ) -> Starlette:
         """An ASGI application that serves each personality at `/mcp/{id}`, for a server of yours.
+
+        With `users` it serves each user at `/mcp` instead, by the gates of that user.
 
         Args:
             host: The address that the server listens at.
             token: What clients must send as `Authorization: Bearer <token>`; required unless `host`
-                is a loopback address.
+                is a loopback address, or there are `users`.
+            users: Who may use the gateway, by tokens of their own.
             allowed_hosts: Further names under which clients reach the server. A request whose
                 `Host` or `Origin` names another host is refused, against DNS rebinding.
 
@@ -212,7 +224,22 @@ class McpGateway:
         from ethos_registry.mcp._gateway_access import Access
         from ethos_registry.mcp._gateway_http import http_app
 
-        return http_app(self._served, Access(host, token, allowed_hosts), self._running)
+        access = Access(host, token, allowed_hosts, needs_token=users is None)
+        if users is None:
+            return http_app(self._served, access, self._running)
+        if not isinstance(users, McpUsers):
+            raise ConfigError(f"`users` must be McpUsers, got {type(users).__name__}")
+        if token is not None:
+            raise ConfigError("give `token` or `users`, not both")
+        from ethos_registry.mcp._gateway_http import MAX_BODY_BYTES, users_app
+        from ethos_registry.mcp._gateway_users import ServedUsers
+
+        self._users = ServedUsers(
+            users,
+            lambda personality, fields: self._make(personality=personality, context_fields=fields),
+            MAX_BODY_BYTES,
+        )
+        return users_app(self._users, access, self._running)
 
     async def serve_http(
         self,
@@ -221,6 +248,7 @@ class McpGateway:
         *,
         token: str | None = None,
         allowed_hosts: Iterable[str] = (),
+        users: McpUsers | None = None,
         on_ready: Callable[[list[str]], object] | None = None,
     ) -> None:
         """Serve over streamable HTTP until `close`; see `http_app` for the parameters.
@@ -229,7 +257,7 @@ class McpGateway:
         """
         from ethos_registry.mcp import _gateway_http
 
-        app = self.http_app(host=host, token=token, allowed_hosts=allowed_hosts)
+        app = self.http_app(host=host, token=token, allowed_hosts=allowed_hosts, users=users)
         listener = _gateway_http.bound_socket(host, port)
         self._closing = closing = asyncio.Event()
         if self._is_closed:
@@ -237,7 +265,8 @@ class McpGateway:
         if on_ready is not None:
             shown = f"[{host}]" if ":" in host else host
             address = f"http://{shown}:{listener.getsockname()[1]}"
-            on_ready([f"{address}{_gateway_http.path_of(each)}" for each in self._served])
+            paths = [_gateway_http.path_of(each) for each in self._served]
+            on_ready([f"{address}{path}" for path in (paths if users is None else ["/mcp"])])
         await _gateway_http.serve_app(app, listener, closing)
 
     def close(self) -> None:
@@ -266,14 +295,14 @@ class McpGateway:
         while True:
             await asyncio.sleep(POLL_SECONDS)
             looks += 1
-            for one in self._served.values():
+            for one in self._all_served():
                 if looks % PROBE_EVERY == 0 or one.has_new_entries():
                     await one.announce_changes()
 
     async def _stop_calls(self) -> None:
         assert self._closing is not None
         await self._closing.wait()
-        await asyncio.gather(*(one.stop() for one in self._served.values()))
+        await asyncio.gather(*(one.stop() for one in self._all_served()))
         self._stopped.set()
 
     def _one(self, personality_id: str | None) -> Any:

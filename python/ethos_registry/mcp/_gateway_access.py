@@ -50,10 +50,17 @@ class Access:
 
     __slots__ = ("_host", "_names", "_token")
 
-    def __init__(self, host: str, token: str | None, allowed_hosts: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        host: str,
+        token: str | None,
+        allowed_hosts: Iterable[str] = (),
+        *,
+        needs_token: bool = True,
+    ) -> None:
         if token is not None and (not token or not token.isascii() or not token.isprintable()):
             raise ConfigError("`token` must be a non-empty string of printable ASCII characters")
-        if token is None and not is_loopback(host):
+        if token is None and needs_token and not is_loopback(host):
             raise ConfigError(
                 f"{host} can be reached from other machines: give a `token` that clients must send"
             )

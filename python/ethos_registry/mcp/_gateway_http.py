@@ -12,19 +12,24 @@ import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ethos_registry.mcp._gateway_access import Access
 from ethos_registry.mcp._gateway_session import ServedPersonality
+from ethos_registry.mcp._gateway_users import ServedUsers
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["bound_socket", "http_app", "path_of", "serve_app"]
+__all__ = ["MAX_BODY_BYTES", "bound_socket", "http_app", "path_of", "serve_app", "users_app"]
 
 
 CLOSE_SECONDS = 2
 MAX_BODY_BYTES = 4 * 1024 * 1024
+MAX_SESSIONS = 1_000
+"""Of one personality at the same time; then a client is answered 503."""
+SESSION_IDLE_SECONDS = 1_800.0
+"""A session without a request for this long is ended; its client starts a new one."""
 
 
 def path_of(personality_id: str) -> str:
@@ -44,7 +49,10 @@ def http_app(
     """An application of `/mcp/{personality}`, and `/mcp` if there is one personality."""
     managers = {
         f"/mcp/{personality_id}": StreamableHTTPSessionManager(
-            one.server, max_request_body_size=MAX_BODY_BYTES
+            one.server,
+            max_request_body_size=MAX_BODY_BYTES,
+            max_sessions=MAX_SESSIONS,
+            session_idle_timeout=SESSION_IDLE_SECONDS,
         )
         for personality_id, one in served.items()
     }
@@ -78,6 +86,41 @@ def http_app(
             yield
 
     return Starlette(routes=[Mount("/", app=handle)], lifespan=lifespan)
+
+
+def users_app(
+    users: ServedUsers,
+    access: Access,
+    running: Callable[[], contextlib.AbstractAsyncContextManager[None]],
+) -> Starlette:
+    """An application of `/mcp`, where each user has its own tools."""
+
+    async def handle(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        denial = access.denial(Headers(scope=scope))
+        if denial is not None:
+            response: Response = PlainTextResponse(f"{denial.reason}\n", denial.status)
+            await response(scope, receive, send)
+        elif _path_in(scope) != "/mcp":
+            response = PlainTextResponse("Not found. There is: /mcp\n", 404)
+            await response(scope, receive, send)
+        else:
+            found = await users.find(scope)
+            if isinstance(found, Response):
+                await found(scope, receive, send)
+            else:
+                await found.handle_request(scope, receive, send)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with running():
+            try:
+                yield
+            finally:
+                await users.close()
+
+    return Starlette(routes=[*users.routes(), Mount("/", app=handle)], lifespan=lifespan)
 
 
 def _path_in(scope: Scope) -> str:

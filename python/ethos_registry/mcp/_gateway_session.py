@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeAlias
-from urllib.parse import quote
 from uuid import uuid4
 
 import anyio
@@ -29,103 +29,28 @@ from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.execution._options import UntrustedPolicy
 from ethos_registry.execution._remote_batch import tool_digest
+from ethos_registry.mcp._results import META_PREFIX, error_result, to_mcp_result
+from ethos_registry.mcp._tools import BridgedTool
 from ethos_registry.registry._definitions import in_order
 from ethos_registry.registry._frozen import FrozenToolRegistry
 from ethos_registry.registry._reader import RegistryReader
 from ethos_registry.registry._view import View
 from ethos_registry.types._call import CallResult, ToolCall
-from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
 from ethos_registry.types._policy import Personality, ToolCapabilities
 from ethos_registry.types._ports import ArtifactStore
 from ethos_registry.types._transport import not_started
 
 __all__ = [
-    "META_PREFIX",
     "TOOL_DIGEST",
     "CallSettings",
     "Growing",
     "ProgressSender",
     "ReportProgress",
     "ServedPersonality",
-    "error_result",
     "listed_tools",
-    "to_mcp_result",
     "tool_hints",
 ]
-
-
-# The result of a call as a client is sent it.
-
-META_PREFIX = "ethos-registry/"
-"""Begins the keys that the gateway adds to the `_meta` of a result."""
-
-
-def to_mcp_result(result: CallResult) -> dict[str, Any]:
-    """A `tools/call` result: the text, then the content blocks; an error if the call failed.
-
-    `_meta` names what programs may need: whether the output is untrusted and its source, how long
-    the text was before it was cut, the code of an error.
-    """
-    text = result.result.text
-    content: list[dict[str, Any]] = []
-    if text or not result.result.content:
-        content.append({"type": "text", "text": text})
-    for position, block in enumerate(result.result.content):
-        content.append(_block(block, result.tool_call_id, position))
-    wire: dict[str, Any] = {
-        "resultType": "complete",
-        "content": content,
-        "isError": not result.result.ok,
-    }
-    meta = _meta(result)
-    if meta:
-        wire["_meta"] = meta
-    return wire
-
-
-def error_result(text: str) -> dict[str, Any]:
-    """A `tools/call` result that reports an error."""
-    content = [{"type": "text", "text": text}]
-    return {"resultType": "complete", "content": content, "isError": True}
-
-
-def _meta(result: CallResult) -> dict[str, Any]:
-    meta: dict[str, Any] = {}
-    if result.untrusted:
-        meta[f"{META_PREFIX}untrusted"] = True
-        if result.source is not None:
-            meta[f"{META_PREFIX}source"] = result.source
-    if result.truncated_from is not None:
-        meta[f"{META_PREFIX}truncatedFrom"] = result.truncated_from
-    if not result.result.ok:
-        meta[f"{META_PREFIX}code"] = result.result.code
-        if result.result.reason is not None:
-            meta[f"{META_PREFIX}reason"] = result.result.reason
-    return meta
-
-
-def _block(block: ContentBlock, call_id: str, position: int) -> dict[str, Any]:
-    if isinstance(block, Image | Audio):
-        return {"type": block.kind, "data": block.base64_text, "mimeType": block.media_type}
-    if isinstance(block, Document):
-        # A resource needs an address; this one cannot be read again.
-        name = quote(block.name or f"document-{position + 1}", safe="")
-        resource = {
-            "uri": f"ethos-registry://calls/{quote(call_id, safe='')}/{name}",
-            "mimeType": block.media_type,
-        }
-        return {"type": "resource", "resource": resource | _document_data(block)}
-    return {"type": "resource_link", "uri": block.url, "name": block.title or block.url}
-
-
-def _document_data(document: Document) -> dict[str, str]:
-    if document.media_type.startswith("text/") or document.media_type == "application/json":
-        try:
-            return {"text": document.data_bytes.decode("utf-8")}
-        except UnicodeDecodeError:
-            pass
-    return {"blob": document.base64_text}
 
 
 # Progress events of a tool, as notifications whose value only grows.
@@ -234,13 +159,25 @@ def listed_tools(entries: Iterable[Entry]) -> list[dict[str, Any]]:
 
 def _listed(entry: Entry) -> dict[str, Any]:
     definition = entry.definition.fresh()
-    return {
+    listed = {
         "name": entry.name,
         "description": definition["description"],
         "inputSchema": definition["parameters"],
         "annotations": tool_hints(entry.capabilities, idempotent=entry.tool.idempotent),
         "_meta": {TOOL_DIGEST: tool_digest(entry)},
     }
+    bridged = _bridged(entry)
+    if bridged is not None and not bridged.is_hidden:
+        meta = listed["_meta"]
+        listed |= bridged.listed_fields()
+        listed["_meta"] = listed.get("_meta", {}) | meta
+    return listed
+
+
+def _bridged(entry: Entry | None) -> BridgedTool | None:
+    """The tool of another MCP server behind an entry, whose fields are passed on."""
+    execute = None if entry is None else entry.tool.execute
+    return execute if isinstance(execute, BridgedTool) else None
 
 
 def tool_hints(capabilities: ToolCapabilities, *, idempotent: bool) -> dict[str, bool]:
@@ -295,8 +232,10 @@ class ServedPersonality:
         name: str,
         version: str,
         instructions: str | None,
+        context_fields: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.personality = personality
+        self._context_fields = dict(context_fields)
         self._registry = registry
         self._is_frozen = isinstance(registry, FrozenToolRegistry)
         self._settings = settings
@@ -414,17 +353,19 @@ class ServedPersonality:
             return to_mcp_result(_other_version(params.name))
         sender = ProgressSender(context.session.report_progress)
         request_id = _sent_call_id(params) or str(context.request_id)
-        tool_context = ToolContext(
-            session_id=self._session_of(context),
-            platform="mcp",
-            working_dir=settings.working_dir,
-            personality_id=self.personality.id,
-            network_policy=self.personality.network,
-            emit=sender.emit,
-            result_budget_chars=settings.result_budget_chars,
-            artifact_store=settings.artifact_store,
-            dry_run=settings.dry_run,
-        )
+        fields: dict[str, Any] = {
+            "working_dir": settings.working_dir,
+            "artifact_store": settings.artifact_store,
+            "result_budget_chars": settings.result_budget_chars,
+            "dry_run": settings.dry_run,
+            **self._context_fields,
+            "session_id": self._session_of(context),
+            "platform": "mcp",
+            "personality_id": self.personality.id,
+            "network_policy": self.personality.network,
+            "emit": sender.emit,
+        }
+        tool_context = ToolContext(**fields)
         call = ToolCall(request_id, params.name, params.arguments or {})
         task = asyncio.ensure_future(
             self._current_view().execute([call], tool_context, untrusted=settings.untrusted)
@@ -446,7 +387,13 @@ class ServedPersonality:
             raise
         finally:
             self._running.discard(task)
-        return to_mcp_result(results[0])
+        bridged = _bridged(self._entries.get(params.name))
+        return to_mcp_result(
+            results[0],
+            wraps_untrusted=settings.untrusted == "wrap",
+            has_output_schema=bridged is not None and bridged.has_output_schema,
+            max_structured_chars=settings.result_budget_chars,
+        )
 
     def _is_other_version(self, params: CallToolRequestParams) -> bool:
         """Whether the client's registry has another version of the tool."""

@@ -21,7 +21,7 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-__all__ = ["messages_from_client", "messages_from_server"]
+__all__ = ["messages_from_client", "messages_from_server", "without_deep_values"]
 
 
 _OF_THE_CLIENT = (CONNECTION_CLOSED, REQUEST_TIMEOUT)
@@ -32,7 +32,10 @@ _START = (
 _RESPONSE_ID = re.compile(_START + rb'"(?:result|error)"\s*:')
 _REQUEST_ID = re.compile(_START + rb'"method"\s*:')
 """The start of a message whose rest cannot be parsed."""
-_NO_RESPONSE = "the server sent a response that is not valid; the request may have run"
+_LISTING = re.compile(rb'"(?:tools|resources|resourceTemplates|prompts)"\s*:\s*\[')
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+_MAX_DEPTH = 128
+_NO_RESPONSE = "the server sent a response that is not valid; it may have run"
 _NO_REQUEST = "the request is not valid"
 _PARSE_ERRORS = (ValueError, RecursionError)
 _parse = jsonrpc_message_adapter.validate_json
@@ -47,9 +50,39 @@ def messages_from_server(line: bytes) -> list[JSONRPCMessage]:
     try:
         messages = [_parse(line, by_name=False)]
     except ValueError:
+        if _LISTING.search(line):
+            line = without_deep_values(line)
         messages, broken = _repaired(line, _RESPONSE_ID, ("result", "error"))
         messages += [_error(each, PARSE_ERROR, _NO_RESPONSE) for each in broken]
     return [_recoded(each) if isinstance(each, JSONRPCError) else each for each in messages]
+
+
+def without_deep_values(text: bytes) -> bytes:
+    """JSON, or lines of it, with `null` for each value that is nested too deep for a parser.
+
+    In a listing that costs the one item, whose definition is not valid any more.
+
+    >>> text = b"[1, " + b"[" * 200 + b"]" * 200 + b"]"
+    >>> len(without_deep_values(text))
+    263
+    """
+    if text.count(b"[") + text.count(b"{") <= _MAX_DEPTH:
+        return text
+    parts: list[bytes] = []
+    depth = start = 0
+    for found in _BRACKETS.finditer(text):
+        bracket = found[0]
+        if bracket in (b"[", b"{"):
+            depth += 1
+            if depth == _MAX_DEPTH + 1:
+                parts += (text[start : found.start()], b"null")
+        elif bracket in (b"]", b"}"):
+            if depth == _MAX_DEPTH + 1:
+                start = found.end()
+            depth = max(depth - 1, 0)
+    if depth <= _MAX_DEPTH:
+        parts.append(text[start:])
+    return b"".join(parts)
 
 
 def messages_from_client(line: bytes) -> tuple[list[JSONRPCMessage], list[JSONRPCError]]:

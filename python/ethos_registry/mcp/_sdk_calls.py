@@ -5,30 +5,54 @@ Imports the package `mcp`: the connection imports this module when it connects.
 
 from __future__ import annotations
 
+import contextlib
+from secrets import token_hex
 from typing import Any
 
 import anyio
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, REQUEST_TIMEOUT
-from pydantic import ValidationError
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    REQUEST_TIMEOUT,
+    CallToolResult,
+    ContentBlock,
+    CreateTaskResult,
+    GetTaskResult,
+)
+from pydantic import TypeAdapter, ValidationError
 
 from ethos_registry.mcp._results import (
+    REFUSED,
+    SESSION_ENDED,
     ConnectionLostError,
-    SessionEndedError,
+    NotSentError,
     from_mcp_result,
-    one_line,
+    readable_blocks,
 )
+from ethos_registry.mcp._server_text import cleaned, one_line
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ToolError, ToolResult
 
-__all__ = ["invalid_result", "is_answer", "is_timeout", "raise_if_lost", "send_call"]
+__all__ = [
+    "REFUSED_MESSAGE",
+    "invalid_result",
+    "is_answer",
+    "is_timeout",
+    "raise_if_lost",
+    "read_unknown_blocks",
+    "send_call",
+]
 
 
 # What an error of the SDK's client means: it uses few codes, which servers use too.
 
 _CLOSED = ("Connection closed", "SSE stream ")
 _SESSION_ENDED = (INVALID_REQUEST, "Session terminated")
+REFUSED_MESSAGE = f"the connection was refused ({token_hex(8)})"
+"""The message of an error that our own HTTP client reports; no server can know it."""
 
 
 def raise_if_lost(error: BaseException) -> None:
@@ -36,7 +60,7 @@ def raise_if_lost(error: BaseException) -> None:
 
     Raises:
         ConnectionLostError: The connection ended before the answer came.
-        SessionEndedError: The server refused the request: it does not know the session any more.
+        NotSentError: The server was not reached, or does not know the session any more.
 
     """
     if isinstance(error, anyio.BrokenResourceError | anyio.ClosedResourceError):
@@ -45,7 +69,9 @@ def raise_if_lost(error: BaseException) -> None:
         if error.code == CONNECTION_CLOSED and error.message.startswith(_CLOSED):
             raise ConnectionLostError from None
         if (error.code, error.message) == _SESSION_ENDED:
-            raise SessionEndedError from None
+            raise NotSentError(SESSION_ENDED) from None
+        if error.message == REFUSED_MESSAGE:
+            raise NotSentError(REFUSED) from None
 
 
 def is_timeout(error: MCPError) -> bool:
@@ -59,7 +85,7 @@ def is_answer(error: BaseException) -> bool:
         return False
     try:
         raise_if_lost(error)
-    except (ConnectionLostError, SessionEndedError):
+    except (ConnectionLostError, NotSentError):
         return False
     return True
 
@@ -75,12 +101,13 @@ async def send_call(
     args: dict[str, Any],
     context: ToolContext,
     timeout_seconds: float | None,
+    task_support: str | None = None,
 ) -> ToolResult:
-    """Send one call and translate its answer.
+    """Send one call and translate its answer; a task is polled until it has ended.
 
     Raises:
         ConnectionLostError: The connection ended before the answer came.
-        SessionEndedError: The server did not start the call.
+        NotSentError: The server did not start the call.
 
     """
 
@@ -90,13 +117,13 @@ async def send_call(
         shown = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
         context.report(text or shown, percent=percent, audience="user")
 
+    seconds = None if timeout_seconds is None else timeout_seconds + _EXTRA_SECONDS
     try:
-        answer = await client.call_tool(
-            name,
-            args,
-            None if timeout_seconds is None else timeout_seconds + _EXTRA_SECONDS,
-            report,
-        )
+        if task_support in ("optional", "required") and _has_tasks(client):
+            asks = task_support == "required"
+            answer = await _result_of_task(client, name, args, seconds, report, asks=asks)
+        else:
+            answer = await client.call_tool(name, args, seconds, report)
     except MCPError as error:
         raise_if_lost(error)
         if is_timeout(error):
@@ -106,12 +133,90 @@ async def send_call(
                 "timeout",
             )
         code = "input_invalid" if error.code == INVALID_PARAMS else "execution_failed"
-        return ToolError(_bounded(error.message or f"error {error.code}"), code)  # type: ignore[arg-type]
+        text = cleaned(error.message, _MAX_ERROR_CHARS) or f"error {error.code}"
+        return ToolError(text, code)  # type: ignore[arg-type]
     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
         raise ConnectionLostError from None
     except (RuntimeError, ValidationError) as error:
         return ToolError(invalid_result(error))
-    return from_mcp_result(answer)
+    return from_mcp_result(answer, lambda text: context.report(text, audience="user"))
+
+
+def read_unknown_blocks(client: Client) -> None:
+    """Let the client take results that hold blocks which its SDK does not know."""
+    dispatcher = client.session._dispatcher
+    send = dispatcher.send_raw_request
+
+    async def send_raw_request(method: str, *args: Any, **options: Any) -> Any:
+        answer = await send(method, *args, **options)
+        return readable_blocks(answer, _is_readable) if method == "tools/call" else answer
+
+    dispatcher.send_raw_request = send_raw_request  # type: ignore[method-assign]
+
+
+_BLOCK: TypeAdapter[Any] = TypeAdapter(ContentBlock)
+
+
+def _is_readable(block: Any) -> bool:
+    try:
+        _BLOCK.validate_python(block, by_name=False)
+    except ValidationError:
+        return False
+    return True
+
+
+_POLL_SECONDS = (0.05, 5.0)
+"""Servers propose an interval; one outside these bounds is not followed."""
+
+
+def _has_tasks(client: Client) -> bool:
+    """Whether the server runs calls as tasks, by the revision that has them in its core."""
+    tasks = client.server_capabilities.tasks
+    return client.protocol_version < "2026" and tasks is not None
+
+
+async def _result_of_task(
+    client: Client,
+    name: str,
+    args: dict[str, Any],
+    seconds: float | None,
+    report: Any,
+    *,
+    asks: bool,
+) -> CallToolResult:
+    """The result of a call that the server may answer with a task; `asks` for one.
+
+    The SDK's client has no call for it. A caller that is cancelled cancels the task.
+    """
+    session = client.session
+
+    async def send(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
+        data: dict[str, Any] = {"method": method, "params": params}
+        known: Any = options if seconds is None else {"timeout": seconds} | options
+        session._stamp(data, known)
+        return dict(await session._dispatcher.send_raw_request(method, data["params"], known))
+
+    params: dict[str, Any] = {"name": name, "arguments": args}
+    if asks:
+        params["task"] = {} if seconds is None else {"ttl": int(seconds * 1000)}
+    answer = await send("tools/call", params, on_progress=report)
+    if "task" not in answer:
+        return CallToolResult.model_validate(answer, by_name=False)
+    task = CreateTaskResult.model_validate(answer, by_name=False).task
+    wanted = {"taskId": task.task_id}
+    try:
+        while task.status == "working":
+            shortest, longest = _POLL_SECONDS
+            milliseconds = task.poll_interval or 1000
+            await anyio.sleep(min(max(milliseconds / 1000, shortest), longest))
+            state = await send("tasks/get", wanted)
+            task = GetTaskResult.model_validate(state, by_name=False)
+        # A task that waits for input is sent its questions while this request waits.
+        return CallToolResult.model_validate(await send("tasks/result", wanted), by_name=False)
+    except anyio.get_cancelled_exc_class():
+        with anyio.move_on_after(1, shield=True), contextlib.suppress(MCPError):
+            await send("tasks/cancel", wanted)
+        raise
 
 
 def invalid_result(error: RuntimeError | ValidationError) -> str:
@@ -124,7 +229,3 @@ def invalid_result(error: RuntimeError | ValidationError) -> str:
     return (
         f"it has run, but the MCP server answered with an invalid result: {one_line(problem, 500)}"
     )
-
-
-def _bounded(text: str) -> str:
-    return text if len(text) <= _MAX_ERROR_CHARS else f"{text[:_MAX_ERROR_CHARS]}..."

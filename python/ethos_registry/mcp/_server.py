@@ -10,12 +10,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
+from ethos_registry._suggest import did_you_mean
+from ethos_registry.mcp._server_text import MAX_DEFINITION_BYTES, MAX_SERVER_DEFINITION_BYTES
 from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._secret_names import is_secret_name
 
 __all__ = [
+    "RECONNECT_WAIT_SECONDS",
     "McpServer",
     "McpTransportKind",
     "Scrubber",
@@ -49,18 +52,46 @@ def references(value: str) -> list[str]:
     return _REFERENCE.findall(value)
 
 
-def resolved(values: Mapping[str, str], secrets: SecretSource, server: str) -> dict[str, str]:
-    """The values with each `secret:NAME` replaced; `ConfigError` names a secret that is missing."""
+_EXPANDED = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+"""`${NAME}`, `${env:NAME}` of VS Code, and `${NAME:-default}`."""
+
+
+def expanded(value: str, server: str) -> str:
+    """The value with environment variables; `ConfigError` names one that is missing.
+
+    >>> expanded("${ABSENT:-8080}", "web")
+    '8080'
+    """
+
+    def value_of(found: re.Match[str]) -> str:
+        known = os.environ.get(found[1]) or found[2]
+        if known is None:
+            raise ConfigError(
+                f"MCP server {server!r}: the environment variable {found[1]} is not defined; "
+                f"define it, or write ${{{found[1]}:-default}}"
+            )
+        return known
+
+    return _EXPANDED.sub(value_of, value)
+
+
+def resolved(values: Mapping[str, str], secrets: SecretSource, server: McpServer) -> dict[str, str]:
+    """The values with each `secret:NAME` replaced; `ConfigError` names a secret that is missing.
+
+    Environment variables are replaced too if the server is from a configuration.
+    """
 
     def value_of(found: re.Match[str]) -> str:
         value = secrets(found[1])
         if value is None:
             raise ConfigError(
-                f"MCP server {server!r}: the secret {found[1]!r} is not defined; by default it is "
-                f"the environment variable {re.sub(r'[^A-Za-z0-9]', '_', found[1]).upper()}"
+                f"MCP server {server.name!r}: the secret {found[1]!r} is not defined; by default "
+                f"it is the environment variable {re.sub(r'[^A-Za-z0-9]', '_', found[1]).upper()}"
             )
         return value
 
+    if server.expands_variables:
+        values = {name: expanded(value, server.name) for name, value in values.items()}
     return {name: _REFERENCE.sub(value_of, value) for name, value in values.items()}
 
 
@@ -96,6 +127,7 @@ McpTransportKind: TypeAlias = Literal["stdio", "http", "sse", "in-process"]
 
 CONNECT_TIMEOUT_SECONDS = 15.0
 TIMEOUT_SECONDS = 120.0
+RECONNECT_WAIT_SECONDS = 5.0
 _TRANSPORTS: dict[str, McpTransportKind] = {
     "stdio": "stdio",
     "http": "http",
@@ -104,13 +136,16 @@ _TRANSPORTS: dict[str, McpTransportKind] = {
     "streamable_http": "http",
     "sse": "sse",
 }
-_FIELDS = frozenset(
-    {"command", "args", "env", "cwd", "url", "headers", "type", "disabled", "enabled"}
-)
 _VARIABLE = re.compile(r"\$\{[^}]+\}")
+_URL_FIELDS = ("httpUrl", "serverUrl", "url")
+"""Names of the same field in the files of different hosts; the first one that is given counts."""
+_FIELDS = frozenset(
+    {"command", "args", "env", "cwd", "headers", "type", "disabled", "enabled", *_URL_FIELDS}
+)
 _PROTOCOLS = ("auto", "legacy", "2026-07-28")
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True, repr=False, kw_only=True)
 class McpServer:
     """One MCP server: a `command`, a `url`, or a `server` object of this process.
@@ -148,8 +183,20 @@ class McpServer:
     trust_annotations: bool = False
     """Believe `readOnlyHint` and `idempotentHint`: such tools count as idempotent, start early in
     streams and are sent again, once, if the connection was lost during a call."""
+    resources: bool = False
+    """Offer the server's resources as a tool `read_resource`, gated as its tools are."""
+    max_definition_bytes: int = MAX_DEFINITION_BYTES
+    """A tool whose definition is larger is skipped and reported as a problem."""
+    max_total_definition_bytes: int = MAX_SERVER_DEFINITION_BYTES
+    """Tools beyond it, in the order of their names, are skipped and reported."""
     protocol: str = "auto"
     """`auto` asks the server; `legacy` starts with `initialize`; or `2026-07-28`."""
+    reconnect_wait_seconds: float = RECONNECT_WAIT_SECONDS
+    """How long after the loss of a connection a call waits for the next one, before it is answered
+    `not_available`; 0 to wait for nothing."""
+    expands_variables: bool = False
+    """Replace `${NAME}` and `${NAME:-default}` by environment variables when it connects; true for
+    servers of a configuration."""
     unknown_fields: tuple[str, ...] = ()
     """Fields of the JSON object that are not read here; the bridge lists them as a problem."""
 
@@ -175,7 +222,10 @@ class McpServer:
             if value is not None and not _checks.text(os.fspath(value), name):
                 raise self._error(f"`{name}` must not be empty")
             values[name] = None if value is None else os.fspath(value)
-        if self.url is not None and not self.url.startswith(("http://", "https://")):
+        is_expanded = self.expands_variables and str(self.url).startswith("${")
+        if self.url is not None and not (
+            is_expanded or self.url.startswith(("http://", "https://"))
+        ):
             raise self._error(
                 f"`url` must begin with http:// or https://: {_checks.brief(self.url)}"
             )
@@ -185,6 +235,11 @@ class McpServer:
         _checks.one_of(self.protocol, _PROTOCOLS, "protocol")
         _checks.boolean(self.trust_annotations, "trust_annotations")
         _checks.finite_number(self.connect_timeout_seconds, "connect_timeout_seconds")
+        _checks.finite_number(self.reconnect_wait_seconds, "reconnect_wait_seconds")
+        _checks.boolean(self.expands_variables, "expands_variables")
+        _checks.boolean(self.resources, "resources")
+        for name in ("max_definition_bytes", "max_total_definition_bytes"):
+            _checks.finite_number(getattr(self, name), name, whole=True)
         if self.timeout_seconds is not None:
             _checks.finite_number(self.timeout_seconds, "timeout_seconds")
         for name, value in values.items():
@@ -215,12 +270,29 @@ class McpServer:
 
     @property
     def unexpanded_fields(self) -> list[str]:
-        """The fields that hold `${...}`, which some hosts replace by environment variables."""
+        """The fields that hold `${...}` that is not replaced, as some hosts do."""
         fields: dict[str, str | None] = {"command": self.command, "cwd": self.cwd, "url": self.url}
         fields |= {f"args.{place}": value for place, value in enumerate(self.args)}
         for name in ("env", "headers"):
             fields |= {f"{name}.{key}": value for key, value in self._pairs(name).items()}
+        if self.expands_variables:
+            fields = {name: _EXPANDED.sub("", value or "") for name, value in fields.items()}
         return [name for name, value in fields.items() if value and _VARIABLE.search(value)]
+
+    def expanded(self) -> McpServer:
+        """The same with the environment variables in command, arguments, folder and URL."""
+        if not self.expands_variables:
+            return self
+        values: dict[str, Any] = {
+            name: expanded(value, self.name)
+            for name in ("command", "cwd", "url")
+            if (value := getattr(self, name)) is not None
+        }
+        args = [expanded(value, self.name) for value in self.args]
+        changed: McpServer = replace(self, args=args, **values)
+        if changed.url is not None and not changed.url.startswith(("http://", "https://")):
+            raise self._error("its URL does not begin with http:// or https://")
+        return changed
 
     @property
     def place(self) -> str:
@@ -260,7 +332,8 @@ def url_without_secrets(url: str) -> str:
 def read_config(source: str | os.PathLike[str] | Mapping[str, Any]) -> list[McpServer]:
     """The servers of a file in the common `mcpServers` format, or of its content.
 
-    Servers with `"disabled": true` or `"enabled": false` are left out.
+    `servers` of VS Code is read too, and `serverUrl` and `httpUrl` for `url`. Servers with
+    `"disabled": true` or `"enabled": false` are left out.
 
     Raises:
         ConfigError: The file cannot be read, is not JSON, or describes a server in a wrong way.
@@ -278,14 +351,25 @@ def read_config(source: str | os.PathLike[str] | Mapping[str, Any]) -> list[McpS
             raise ConfigError(f"{place}: is not text in UTF-8; save it as UTF-8") from None
         except ValueError as error:
             raise ConfigError(f"{place}: is not valid JSON: {error}") from None
-    servers = document.get("mcpServers") if isinstance(document, Mapping) else None
-    if not isinstance(servers, Mapping):
+    servers = _servers_in(document)
+    if servers is None:
         raise ConfigError(
             f'{place}: must be {{"mcpServers": {{"name": {{"command": "..."}}}}}}: '
             "there is no object `mcpServers`"
         )
     found = [_server(place, name, entry) for name, entry in servers.items()]
     return [server for server in found if server is not None]
+
+
+def _servers_in(document: Any) -> Mapping[str, Any] | None:
+    """The object of servers: `mcpServers`, or `servers` as VS Code writes it."""
+    for path in (("mcpServers",), ("servers",), ("mcp", "servers")):
+        found = document
+        for name in path:
+            found = found.get(name) if isinstance(found, Mapping) else None
+        if isinstance(found, Mapping):
+            return found
+    return None
 
 
 def _server(place: str, name: str, entry: Any) -> McpServer | None:
@@ -303,18 +387,22 @@ def _server(place: str, name: str, entry: Any) -> McpServer | None:
     kind = entry.get("type")
     if kind is not None and (not isinstance(kind, str) or kind not in _TRANSPORTS):
         raise ConfigError(
-            f"{place}: server {name!r} has the unknown type {_checks.brief(kind)}; "
-            "known are stdio, http and sse"
+            f"{place}: server {name!r} has the unknown type {_checks.brief(kind)}"
+            f"{did_you_mean(kind, _TRANSPORTS)}; known are stdio, http and sse"
         )
     known = {
         field: entry[field]
-        for field in ("command", "args", "env", "cwd", "url", "headers")
+        for field in ("command", "args", "env", "cwd", "headers")
         if entry.get(field) is not None
     }
+    urls = [entry[field] for field in _URL_FIELDS if entry.get(field) is not None]
+    if urls:
+        known["url"] = urls[0]
     try:
         return McpServer(
             name=name,
             transport=None if kind is None else _TRANSPORTS[kind],
+            expands_variables=True,
             unknown_fields=tuple(sorted(str(field) for field in entry.keys() - _FIELDS)),
             **known,
         )

@@ -72,12 +72,6 @@ class LogFile:
             file.truncate()
         self._size = len(end)
 
-    def remove(self) -> None:
-        """Delete the file."""
-        if self._path is not None:
-            with contextlib.suppress(OSError):
-                os.unlink(self._path)
-
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
 """A longer line ends the connection: the server would be read into memory without a limit."""
@@ -115,6 +109,13 @@ class StdioTransport:
         self.is_initialized = False
         """Whether the server has answered; one that never did gets no time to exit by itself."""
         self.process: SupervisedProcess | None = None
+        self._probe: _Probe | None = None
+
+    @property
+    def was_probed(self) -> bool:
+        """Whether the program was asked for its revision, and has answered nothing at all."""
+        probe = self._probe
+        return probe is not None and not probe.is_answered
 
     async def __aenter__(self) -> tuple[Any, Any]:
         import anyio
@@ -144,7 +145,9 @@ class StdioTransport:
             self._transports.append(logging)
             writing, flow = await loop.connect_write_pipe(_Flow, process.stdin)
             self._transports.append(writing)
-            self._writer = _LineWriter(writing, flow)
+            self._probe = _Probe(self._reader.answer)
+            self._reader.on_line = self._probe.answered
+            self._writer = _LineWriter(writing, flow, self._probe.sent)
             process.on_exit(self._from_thread(self._program_exited))
             process.on_end(self._from_thread(self._ended.set))
         except BaseException:
@@ -251,6 +254,44 @@ class StdioTransport:
         self._reader.close()
 
 
+PROBE_SECONDS = 3.0
+"""A server that answers nothing in that time is asked by the older handshake too."""
+_METHOD_NOT_FOUND = -32601
+
+
+class _Probe:
+    """Answers `server/discover` for a server that is silent, as one that does not know it would.
+
+    The SDK's client waits ten seconds. What the server answers later is dropped by the client.
+    """
+
+    __slots__ = ("_answer", "_timer", "is_answered")
+
+    def __init__(self, answer: Callable[[Any], object]) -> None:
+        self._answer = answer
+        self._timer: asyncio.TimerHandle | None = None
+        self.is_answered = True
+
+    def sent(self, message: Any) -> None:
+        """A message goes to the server."""
+        if getattr(message, "method", None) == "server/discover":
+            self.is_answered = False
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(PROBE_SECONDS, self._refuse, message.id)
+
+    def answered(self) -> None:
+        """The server wrote a message."""
+        self.is_answered = True
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _refuse(self, identifier: int | str) -> None:
+        from mcp_types import ErrorData, JSONRPCError
+
+        error = ErrorData(code=_METHOD_NOT_FOUND, message="no answer to server/discover")
+        self._answer(JSONRPCError(jsonrpc="2.0", id=identifier, error=error))
+
+
 class _LineReader(asyncio.Protocol):
     """Standard output: each line is a message, and goes to the client without another task."""
 
@@ -274,6 +315,8 @@ class _LineReader(asyncio.Protocol):
         self._parts: list[bytes] = []
         self._size = 0
         self._is_closed = False
+        self.on_line: Callable[[], object] | None = None
+        """Called at the first message."""
         self.problem = ""
         """Why nothing more is read, if that is not the server's end."""
         self._transport: asyncio.ReadTransport | None = None
@@ -327,9 +370,16 @@ class _LineReader(asyncio.Protocol):
         if not messages:
             self._log.lines_dropped += 1
             self._log.write(b"[not a message, on standard output] " + line[:500] + b"\n")
+        elif self.on_line is not None:
+            self.on_line()
+            self.on_line = None
+        for message in messages:
+            self.answer(message)
+
+    def answer(self, message: Any) -> None:
+        """Give the client a message."""
         with contextlib.suppress(*self._gone):
-            for message in messages:
-                self._send.send_nowait(self._message(message))
+            self._send.send_nowait(self._message(message))
 
     def _pause(self) -> None:
         transport = self._transport
@@ -384,9 +434,15 @@ class _Flow(asyncio.BaseProtocol):
 class _LineWriter:
     """Standard input as the stream that the client writes to."""
 
-    def __init__(self, transport: asyncio.WriteTransport, flow: _Flow) -> None:
+    def __init__(
+        self,
+        transport: asyncio.WriteTransport,
+        flow: _Flow,
+        on_first: Callable[[Any], object],
+    ) -> None:
         from anyio import BrokenResourceError
 
+        self._on_first: Callable[[Any], object] | None = on_first
         self._broken = BrokenResourceError
         self._transport = transport
         self._flow = flow
@@ -400,6 +456,9 @@ class _LineWriter:
         """
         if self._flow.is_lost or self._transport.is_closing():
             raise self._broken
+        if self._on_first is not None:
+            self._on_first(item.message)
+            self._on_first = None
         if not self._lines:
             self._call_soon(self._write)
         self._lines.append(item.message.model_dump_json(by_alias=True, exclude_unset=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeAlias
 
@@ -17,7 +18,8 @@ from ethos_registry.mcp._definitions import (
     compositions_at_root,
     pin_differences,
 )
-from ethos_registry.mcp._results import not_started, one_line
+from ethos_registry.mcp._results import not_started
+from ethos_registry.mcp._server_text import one_line
 from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.registry._tool_registry import ToolRegistry
 from ethos_registry.types._context import ToolContext
@@ -56,13 +58,15 @@ class BridgedTool:
 
     __slots__ = (
         "_connection",
+        "_listed_fields",
         "_may_resend",
-        "_validator",
         "annotations",
+        "argument_check",
         "definition",
         "is_hidden",
         "name",
         "refusal",
+        "size_bytes",
         "tool",
     )
 
@@ -85,9 +89,18 @@ class BridgedTool:
             self.annotations.read_only or self.annotations.idempotent
         )
         self._may_resend = is_trusted
-        description, schema = definition.description, definition.schema
-        if is_hidden:
-            description, schema = "Not approved.", {"type": "object"}
+        description, schema, listed = "Not approved.", {"type": "object"}, {}
+        if not is_hidden:
+            description, schema = definition.description, definition.schema
+            listed = definition.listed_fields(trust_annotations=server.trust_annotations)
+        self._listed_fields = listed
+        shown = {"name": self.name, "description": description, "inputSchema": schema} | listed
+        self.size_bytes = len(json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"))
+        if self.size_bytes > server.max_definition_bytes:
+            raise ConfigError(
+                f"its definition has {self.size_bytes:,} bytes, more than "
+                f"{server.max_definition_bytes:,} (`max_definition_bytes` of the server)"
+            )
         self.tool = Tool(
             self.name,
             description,
@@ -98,7 +111,18 @@ class BridgedTool:
             idempotent=is_trusted,
             is_available=_never if is_hidden else None,
         )
-        self._validator = argument_validator(self.name, self.tool.schema)
+        validator = argument_validator(self.name, self.tool.schema)
+        self.argument_check = None if refusal is not None else validator
+        """Validates the arguments of a call before it is sent; read at registration."""
+
+    @property
+    def has_output_schema(self) -> bool:
+        """Whether the server promises `structuredContent` of a form."""
+        return "outputSchema" in self._listed_fields
+
+    def listed_fields(self) -> dict[str, Any]:
+        """What a gateway lists beside name, description and input schema."""
+        return dict(self._listed_fields)
 
     @property
     def root_compositions(self) -> list[str]:
@@ -123,11 +147,13 @@ class BridgedTool:
         """Run one call."""
         if self.refusal is not None:
             return not_started(self.name, self.refusal)
-        problem = self._validator.problems(args)
-        if problem is not None:
-            return problem
         return await self._connection.call(
-            self.name, self.definition.name, args, context, self._may_resend
+            self.name,
+            self.definition.name,
+            args,
+            context,
+            self._may_resend,
+            self.definition.task_support,
         )
 
 
@@ -180,10 +206,10 @@ ChangePolicy: TypeAlias = Literal["quarantine", "accept", "drop"]
 """What happens to a tool of a pinned server whose definition is not the approved one: its calls are
 refused, it is taken over, or it is removed."""
 
-_CHANGED = (
-    "its definition has changed since it was approved; `ethos-registry mcp accept` approves it"
-)
-_NEW = "it was not there when its server was approved; `ethos-registry mcp accept` approves it"
+_CHANGED = "its definition has changed since it was approved"
+_NEW = "it was not there when its server was approved"
+_HOW_TO_APPROVE = "`ethos-registry mcp accept` approves it"
+"""For the operator: a model that reads it may try to run it."""
 
 
 class ToolSet:
@@ -226,6 +252,8 @@ class ToolSet:
         self._problems = [problem for problem in self._problems if problem.kind == "tool"]
         before, self.tools = self.tools, {}
         names: dict[str, str] = {}
+        size = left_out = 0
+        limit = self._connection.server.max_total_definition_bytes
         for raw, definition in (self.listed or {}).items():
             made = self._made(raw, definition, before.get(raw))
             if made is None:
@@ -233,8 +261,19 @@ class ToolSet:
             if (twin := names.get(made.name)) is not None:
                 self._note("collision", f"has the name {made.name} of the tool {twin!r} too", raw)
                 continue
+            if size + made.size_bytes > limit:
+                left_out += 1
+                continue
+            size += made.size_bytes
             names[made.name] = raw
             self.tools[raw] = made
+        if left_out:
+            self._note(
+                "count",
+                f"{left_out:,} tools were skipped: with them the definitions of the server have "
+                f"more than {limit:,} bytes (`max_total_definition_bytes`)",
+                None,
+            )
 
     def _made(
         self, raw: str, definition: RemoteDefinition, before: BridgedTool | None
@@ -246,7 +285,7 @@ class ToolSet:
             pin = self._pins.definitions(server).get(raw)
             if pin is None or pin.digest != definition.digest:
                 refusal = _NEW if pin is None else _CHANGED
-                self._note("pin", refusal, raw)
+                self._note("pin", f"{refusal}; {_HOW_TO_APPROVE}", raw)
                 if self._on_change == "drop":
                     return None
                 is_hidden = pin is None
@@ -295,8 +334,9 @@ def server_problems(
         fields = ", ".join(f"`{field}`" for field in connection.server.unexpanded_fields)
         note(
             "config",
-            f"`${{...}}` is not replaced, in {one_line(fields)}; in `env` and `headers` write "
-            "`secret:NAME` for the environment variable NAME",
+            f"`${{...}}` is not replaced, in {one_line(fields)}; in a configuration "
+            "write `${NAME}` or `${NAME:-default}` for an environment variable, elsewhere "
+            "`secret:NAME`",
         )
     if connection.state in ("failed", "connecting") and connection.reason:
         lines = connection.scrub(connection.log.tail).strip().splitlines()

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
         PrefixDiff,
         prefix_diff,
     )
+    from ethos_registry.providers._wire_format import SchemaNote
 
 __all__ = [
     "CacheLoss",
     "Prefix",
     "PrefixChange",
     "PrefixDiff",
+    "SchemaNote",
     "portable_name",
     "prefix_diff",
 ]
@@ -29,5 +31,6 @@ if not TYPE_CHECKING:
         {
             "providers._portable_name": "portable_name",
             "providers._prefix": "CacheLoss Prefix PrefixChange PrefixDiff prefix_diff",
+            "providers._wire_format": "SchemaNote",
         },
     )

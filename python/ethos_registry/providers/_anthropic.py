@@ -30,6 +30,7 @@ from ethos_registry.providers._wire_format import (
 from ethos_registry.providers._wire_types import AnthropicMessage, AnthropicTool
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
+from ethos_registry.types._content import MAX_CONTENT_BYTES
 from ethos_registry.types._errors import ConfigError
 
 __all__ = ["AnthropicMessages", "AnthropicStream"]
@@ -147,17 +148,18 @@ def _cut(following: list[Any], stop_reason: object) -> str:
     )
 
 
-_IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-
-
-def _shows(block: DataBlock) -> bool:
-    if block.kind == "document":
-        return block.media_type == "application/pdf"
-    return block.kind == "image" and block.media_type in _IMAGES
+MEDIA_BYTES = {
+    "image/gif": 3_932_160,
+    "image/jpeg": 3_932_160,
+    "image/png": 3_932_160,
+    "image/webp": 3_932_160,
+    "application/pdf": MAX_CONTENT_BYTES,
+}
+"""What is sent, with the most bytes: an image may have 5 MiB in base64."""
 
 
 def _result_block(result: CallResult) -> dict[str, Any]:
-    text, blocks = sent_parts(result, _shows if result.ok else _shows_nothing)
+    text, blocks = sent_parts(result, MEDIA_BYTES if result.ok else {})
     content: str | list[dict[str, Any]] = text
     if blocks:
         content = [{"type": "text", "text": text}, *map(_data_block, blocks)]
@@ -170,10 +172,6 @@ def _result_block(result: CallResult) -> dict[str, Any]:
     if not result.ok:
         block["is_error"] = True
     return block
-
-
-def _shows_nothing(block: DataBlock) -> bool:
-    return False
 
 
 def _data_block(block: DataBlock) -> dict[str, Any]:

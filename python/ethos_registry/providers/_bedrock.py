@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -16,7 +17,6 @@ from ethos_registry.providers._stream_parser import (
     text_of,
 )
 from ethos_registry.providers._wire_format import (
-    DataBlock,
     ProviderDefinition,
     WireFormat,
     call_id,
@@ -35,7 +35,12 @@ __all__ = ["BedrockConverse", "BedrockStream"]
 
 _COMPLETE = ("tool_use", "end_turn", "stop_sequence", None)
 _FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9 ()\[\]-]+")
+_MEDIA_BYTES = dict.fromkeys(_FORMATS, 3_932_160) | {"application/pdf": 4_718_592}
+"""What is sent, with the most bytes (API_runtime_Message: 3.75 MB an image, 4.5 MB a document)."""
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9()\[\]-]+")
+_MAX_NAME_CHARS = 64
+_CALL_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
+_DIGEST_CHARS = 8
 
 
 class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
@@ -95,14 +100,27 @@ class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
         return [{"role": "user", "content": blocks}] if blocks else []
 
 
-def _shows(block: DataBlock) -> bool:
-    if block.kind == "document":
-        return block.media_type == "application/pdf"
-    return block.kind == "image" and block.media_type in _FORMATS
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def sent_call_id(identifier: str) -> str:
+    """The id of a call as the API takes it: the same one, else a digest of it."""
+    return identifier if _CALL_ID.fullmatch(identifier) else f"call_{_digest(identifier)[:32]}"
+
+
+def _document_name(name: str | None, call_id: str, position: int) -> str:
+    """A name that the API takes, and that no other document of the request has.
+
+    Documents of one name, in earlier turns too, make it refuse the request.
+    """
+    digest = _digest(f"{call_id}/{position}")[:_DIGEST_CHARS]
+    begin = _NOT_IN_NAMES.sub(" ", name or "").strip()[: _MAX_NAME_CHARS - _DIGEST_CHARS - 1]
+    return f"{begin.strip() or 'document'} {digest}"
 
 
 def _result(result: CallResult) -> dict[str, Any]:
-    text, blocks = sent_parts(result, _shows)
+    text, blocks = sent_parts(result, _MEDIA_BYTES)
     content: list[dict[str, Any]] = [{"text": text}]
     for position, block in enumerate(blocks):
         source = {"bytes": block.data_bytes}
@@ -110,11 +128,11 @@ def _result(result: CallResult) -> dict[str, Any]:
             image = {"format": _FORMATS[block.media_type], "source": source}
             content.append({"image": image})
         else:
-            name = _NOT_IN_NAMES.sub("-", block.name or "").strip("- ")[:200]
-            document = {"format": "pdf", "name": name or f"document {position}", "source": source}
+            name = _document_name(block.name, result.tool_call_id, position)
+            document = {"format": "pdf", "name": name, "source": source}
             content.append({"document": document})
     return {
-        "toolUseId": result.tool_call_id,
+        "toolUseId": sent_call_id(result.tool_call_id),
         "content": content,
         "status": "success" if result.ok else "error",
     }
@@ -251,7 +269,7 @@ def _sent(block: _Block) -> dict[str, Any] | None:
     if call is not None:
         return {
             "toolUse": {
-                "toolUseId": call.tool_call_id,
+                "toolUseId": sent_call_id(call.tool_call_id),
                 "name": sendable_name(call.name),
                 "input": call.arguments.for_reply(),
             }

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, overload
+import importlib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
-from ethos_registry.providers._anthropic import AnthropicMessages, AnthropicStream
-from ethos_registry.providers._bedrock import BedrockConverse, BedrockStream
-from ethos_registry.providers._cohere import CohereChat, CohereStream
-from ethos_registry.providers._gemini import Gemini, GeminiStream
-from ethos_registry.providers._ollama import Ollama, OllamaStream
-from ethos_registry.providers._openai_chat import OpenAIChat, OpenAIChatStream
-from ethos_registry.providers._openai_responses import OpenAIResponses, OpenAIResponsesStream
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.providers._schema_rules import DIALECTS
-from ethos_registry.providers._stream_parser import ReplyParser
-from ethos_registry.providers._wire_format import WireFormat
 from ethos_registry.types._errors import ConfigError
+
+if TYPE_CHECKING:
+    from ethos_registry.providers._anthropic import AnthropicMessages
+    from ethos_registry.providers._bedrock import BedrockConverse
+    from ethos_registry.providers._cohere import CohereChat
+    from ethos_registry.providers._gemini import Gemini
+    from ethos_registry.providers._ollama import Ollama
+    from ethos_registry.providers._openai_chat import OpenAIChat
+    from ethos_registry.providers._openai_responses import OpenAIResponses
+    from ethos_registry.providers._stream_parser import ReplyParser
+    from ethos_registry.providers._wire_format import WireFormat
 
 __all__ = ["PROVIDERS", "STREAMS", "ChatName", "provider", "reply_parser"]
 
@@ -26,26 +30,93 @@ ChatName: TypeAlias = Literal[
 ]
 """Chat Completions, and servers that speak it."""
 
-_CHAT = OpenAIChat()
 
-PROVIDERS: Mapping[str, WireFormat[Any, Any]] = MappingProxyType(
+class _Format(NamedTuple):
+    module: str
+    wire: str
+    """The class of the request side."""
+    stream: str
+    """The class that reads streams."""
+
+    def load(self, name: str) -> Any:
+        """One of the classes. A batch of plain calls needs none, so none is imported before."""
+        module = importlib.import_module(f"ethos_registry.providers.{self.module}")
+        return getattr(module, name)
+
+
+_ANTHROPIC = _Format("_anthropic", "AnthropicMessages", "AnthropicStream")
+_CHAT = _Format("_openai_chat", "OpenAIChat", "OpenAIChatStream")
+_RESPONSES = _Format("_openai_responses", "OpenAIResponses", "OpenAIResponsesStream")
+_GEMINI = _Format("_gemini", "Gemini", "GeminiStream")
+_OLLAMA = _Format("_ollama", "Ollama", "OllamaStream")
+_BEDROCK = _Format("_bedrock", "BedrockConverse", "BedrockStream")
+_COHERE = _Format("_cohere", "CohereChat", "CohereStream")
+
+V = TypeVar("V")
+
+
+class _Loaded(Mapping[str, V]):
+    """What belongs to each name, loaded when it is first asked for."""
+
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
+        self._loaded: dict[str, V] = {}
+
+    def __getitem__(self, name: str) -> V:
+        found = self._loaded.get(name)
+        if found is None:
+            found = self._loaded[name] = self._load(self._names[name])
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def _load(self, known: Any) -> V:
+        raise NotImplementedError
+
+
+class _WireFormats(_Loaded["WireFormat[Any, Any]"]):
+    def _load(self, known: tuple[_Format, str | None]) -> WireFormat[Any, Any]:
+        return _wire_format(*known)
+
+
+class _Parsers(_Loaded["type[ReplyParser]"]):
+    def _load(self, known: _Format) -> type[ReplyParser]:
+        found: type[ReplyParser] = known.load(known.stream)
+        return found
+
+
+@cache
+def _wire_format(known: _Format, dialect: str | None) -> WireFormat[Any, Any]:
+    make = known.load(known.wire)
+    found: WireFormat[Any, Any] = make() if dialect is None else make(DIALECTS[dialect])
+    return found
+
+
+PROVIDERS: Mapping[str, WireFormat[Any, Any]] = _WireFormats(
     {
-        "anthropic": AnthropicMessages(),
-        "openai": _CHAT,
-        "openai_chat": _CHAT,
-        "openai_responses": OpenAIResponses(),
-        "gemini": Gemini(),
-        "ollama": Ollama(),
-        "bedrock": BedrockConverse(),
-        "cohere": CohereChat(),
-        "openrouter": _CHAT,
-        "vllm": OpenAIChat(DIALECTS["vllm"]),
-        "mistral": _CHAT,
-        "groq": _CHAT,
-        "moonshot": OpenAIChat(DIALECTS["moonshot"]),
-        "llama_cpp": OpenAIChat(DIALECTS["llama_cpp"]),
-        "gemini_parameters": Gemini(DIALECTS["gemini_parameters"]),
-        "ollama_http": Ollama(DIALECTS["ollama_http"]),
+        "anthropic": (_ANTHROPIC, None),
+        "openai": (_CHAT, None),
+        "openai_chat": (_CHAT, None),
+        "openai_responses": (_RESPONSES, None),
+        "gemini": (_GEMINI, None),
+        "ollama": (_OLLAMA, None),
+        "bedrock": (_BEDROCK, None),
+        "cohere": (_COHERE, None),
+        "openrouter": (_CHAT, None),
+        "vllm": (_CHAT, "vllm"),
+        "mistral": (_CHAT, None),
+        "groq": (_CHAT, None),
+        "moonshot": (_CHAT, "moonshot"),
+        "llama_cpp": (_CHAT, "llama_cpp"),
+        "gemini_parameters": (_GEMINI, "gemini_parameters"),
+        "ollama_http": (_OLLAMA, "ollama_http"),
     }
 )
 """Every name that `provider()` knows."""
@@ -81,19 +152,20 @@ def provider(name: str, dialect: str | None = None) -> WireFormat[Any, Any]:
     >>> provider("openai").name
     'openai_chat'
     """
-    found = PROVIDERS.get(name) if isinstance(name, str) else None
-    if found is None:
+    if not isinstance(name, str) or name not in PROVIDERS:
         known = ", ".join(f"`{each}`" for each in PROVIDERS)
         raise ConfigError(
-            f"unknown provider {name!r}; known are {known}",
+            f"unknown provider {name!r}{did_you_mean(name, PROVIDERS)}; known are {known}",
             context={"field": "provider", "value": name},
         )
+    found = PROVIDERS[name]
     if dialect is None:
         return found
     rules = DIALECTS.get(dialect)
     if rules is None:
+        known = ", ".join(f"`{each}`" for each in DIALECTS)
         raise ConfigError(
-            f"unknown dialect {dialect!r}; known are {', '.join(f'`{each}`' for each in DIALECTS)}",
+            f"unknown dialect {dialect!r}{did_you_mean(dialect, DIALECTS)}; known are {known}",
             context={"field": "dialect", "value": dialect},
         )
     return type(found)(rules)
@@ -101,21 +173,21 @@ def provider(name: str, dialect: str | None = None) -> WireFormat[Any, Any]:
 
 # Parsers of streams by the name of the provider.
 
-STREAMS: Mapping[str, type[ReplyParser]] = MappingProxyType(
+STREAMS: Mapping[str, type[ReplyParser]] = _Parsers(
     {
-        "anthropic": AnthropicStream,
-        "openai": OpenAIChatStream,
-        "openai_chat": OpenAIChatStream,
-        "openrouter": OpenAIChatStream,
-        "vllm": OpenAIChatStream,
-        "mistral": OpenAIChatStream,
-        "groq": OpenAIChatStream,
-        "openai_responses": OpenAIResponsesStream,
-        "responses": OpenAIResponsesStream,
-        "gemini": GeminiStream,
-        "ollama": OllamaStream,
-        "bedrock": BedrockStream,
-        "cohere": CohereStream,
+        "anthropic": _ANTHROPIC,
+        "openai": _CHAT,
+        "openai_chat": _CHAT,
+        "openrouter": _CHAT,
+        "vllm": _CHAT,
+        "mistral": _CHAT,
+        "groq": _CHAT,
+        "openai_responses": _RESPONSES,
+        "responses": _RESPONSES,
+        "gemini": _GEMINI,
+        "ollama": _OLLAMA,
+        "bedrock": _BEDROCK,
+        "cohere": _COHERE,
     }
 )
 """Every name that `dispatch(provider=...)` knows."""
@@ -127,13 +199,13 @@ def reply_parser(name: str) -> ReplyParser:
     >>> reply_parser("openai").provider
     'openai_chat'
     """
-    found = STREAMS.get(name) if isinstance(name, str) else None
-    if found is None:
+    if not isinstance(name, str) or name not in STREAMS:
         known = ", ".join(f"`{each}`" for each in STREAMS)
         raise ConfigError(
-            f"unknown provider {name!r}; streams of {known} can be dispatched",
+            f"unknown provider {name!r}{did_you_mean(name, STREAMS)}; "
+            f"streams of {known} can be dispatched",
             context={"field": "provider", "value": name},
         )
-    parser = found()
+    parser = STREAMS[name]()
     parser.given_name = name
     return parser

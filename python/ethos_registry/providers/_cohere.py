@@ -16,7 +16,6 @@ from ethos_registry.providers._stream_parser import (
     text_of,
 )
 from ethos_registry.providers._wire_format import (
-    DataBlock,
     ProviderDefinition,
     WireFormat,
     call_id,
@@ -97,16 +96,12 @@ class CohereChat(WireFormat[CohereTool, CohereMessage]):
         """
         messages: list[CohereMessage] = []
         for result in results:
-            text, _ = sent_parts(result, _shows_nothing)
+            text, _ = sent_parts(result, {})
             content = text if result.ok else error_text(text)
             messages.append(
                 {"role": "tool", "tool_call_id": result.tool_call_id, "content": content}
             )
         return messages
-
-
-def _shows_nothing(block: DataBlock) -> bool:
-    return False
 
 
 # Cohere v2 chat.

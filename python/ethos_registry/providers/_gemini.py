@@ -16,7 +16,6 @@ from ethos_registry.providers._stream_parser import (
     text_of,
 )
 from ethos_registry.providers._wire_format import (
-    DataBlock,
     ProviderDefinition,
     WireFormat,
     call_id,
@@ -28,6 +27,7 @@ from ethos_registry.providers._wire_format import (
 from ethos_registry.providers._wire_types import GeminiMessage
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
+from ethos_registry.types._content import MAX_CONTENT_BYTES
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import MAX_DEPTH
 
@@ -134,15 +134,14 @@ def _call(call: object, position: int) -> ToolCall | MalformedCall:
     return ToolCall(identifier, name, {} if args is None else args)
 
 
-_MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf"})
-
-
-def _shows(block: DataBlock) -> bool:
-    return block.media_type in _MEDIA_TYPES
+_MEDIA_BYTES = dict.fromkeys(
+    ("image/jpeg", "image/png", "image/webp", "application/pdf"), MAX_CONTENT_BYTES
+)
+"""What is sent, with the most bytes."""
 
 
 def _response(result: CallResult) -> dict[str, Any]:
-    text, blocks = sent_parts(result, _shows)
+    text, blocks = sent_parts(result, _MEDIA_BYTES)
     response: dict[str, Any] = {
         "name": result.name,
         "response": {"output" if result.ok else "error": text},

@@ -18,7 +18,6 @@ from ethos_registry.providers._stream_parser import (
     text_of,
 )
 from ethos_registry.providers._wire_format import (
-    DataBlock,
     ProviderDefinition,
     WireFormat,
     call_id,
@@ -30,6 +29,7 @@ from ethos_registry.providers._wire_format import (
 from ethos_registry.providers._wire_types import OllamaMessage, OllamaTool
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
+from ethos_registry.types._content import MAX_CONTENT_BYTES
 from ethos_registry.types._errors import ConfigError
 
 __all__ = ["Ollama", "OllamaStream"]
@@ -100,15 +100,12 @@ def _call(entry: object, position: int) -> ToolCall | MalformedCall:
     return ToolCall(identifier, name, {} if arguments is None else arguments)
 
 
-_IMAGES = frozenset({"image/png", "image/jpeg", "image/webp"})
-
-
-def _shows(block: DataBlock) -> bool:
-    return block.kind == "image" and block.media_type in _IMAGES
+_MEDIA_BYTES = dict.fromkeys(("image/jpeg", "image/png", "image/webp"), MAX_CONTENT_BYTES)
+"""What is sent, with the most bytes."""
 
 
 def _message(result: CallResult) -> OllamaMessage:
-    text, blocks = sent_parts(result, _shows)
+    text, blocks = sent_parts(result, _MEDIA_BYTES)
     text = text if result.ok else error_text(text)
     if not blocks:
         return {"role": "tool", "content": text, "tool_name": result.name}

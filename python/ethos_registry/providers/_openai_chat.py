@@ -19,7 +19,6 @@ from ethos_registry.providers._stream_parser import (
     text_of,
 )
 from ethos_registry.providers._wire_format import (
-    DataBlock,
     ProviderDefinition,
     WireFormat,
     call_id,
@@ -152,12 +151,8 @@ def error_text(text: str) -> str:
 
 
 def _content(result: CallResult) -> str:
-    text, _ = sent_parts(result, _shows_nothing)
+    text, _ = sent_parts(result, {})
     return text if result.ok else error_text(text)
-
-
-def _shows_nothing(block: DataBlock) -> bool:
-    return False
 
 
 # OpenAI Chat Completions, and the many servers that speak it.

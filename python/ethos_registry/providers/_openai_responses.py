@@ -31,6 +31,7 @@ from ethos_registry.providers._wire_format import (
 from ethos_registry.providers._wire_types import OpenAIResponsesItem, OpenAIResponsesTool
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
+from ethos_registry.types._content import MAX_CONTENT_BYTES
 from ethos_registry.types._errors import ConfigError
 
 __all__ = ["OpenAIResponses", "OpenAIResponsesStream"]
@@ -126,17 +127,14 @@ def _call(item: object, position: int, *, is_cut: bool) -> ToolCall | MalformedC
     return ToolCall(identifier, name, "" if arguments is None else arguments)
 
 
-_IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
-
-
-def _shows(block: DataBlock) -> bool:
-    if block.kind == "document":
-        return block.media_type == "application/pdf"
-    return block.kind == "image" and block.media_type in _IMAGES
+_MEDIA_BYTES = dict.fromkeys(
+    ("image/gif", "image/jpeg", "image/png", "image/webp", "application/pdf"), MAX_CONTENT_BYTES
+)
+"""What is sent, with the most bytes."""
 
 
 def _output(result: CallResult) -> str | list[dict[str, Any]]:
-    text, blocks = sent_parts(result, _shows)
+    text, blocks = sent_parts(result, _MEDIA_BYTES)
     if not result.ok:
         text = error_text(text)
     if not blocks:

@@ -25,7 +25,14 @@ from ethos_registry.schema._dialect import Dialect
 from ethos_registry.schema._strict import BudgetUse, StrictForm, strict_form
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
-from ethos_registry.types._content import Audio, Document, Image, Link
+from ethos_registry.types._content import (
+    MAX_CONTENT_BYTES,
+    Audio,
+    Document,
+    Image,
+    Link,
+    block_of_signature,
+)
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict, ReadOnlyList
 from ethos_registry.types._tool import Segment
@@ -235,10 +242,11 @@ def sent_text(result: CallResult) -> str:
 
 
 def sent_parts(
-    result: CallResult, shows: Callable[[DataBlock], bool]
+    result: CallResult, shows: Callable[[DataBlock], bool] | Mapping[str, int]
 ) -> tuple[str, list[DataBlock]]:
     """The text of a result, and the blocks beside it that the provider `shows`.
 
+    `shows` may also be the most bytes of each media type. What a block is, its first bytes decide.
     Links and what cannot be shown become lines of the text.
     """
     if not result.content:
@@ -248,13 +256,34 @@ def sent_parts(
     for block in result.content:
         if isinstance(block, Link):
             lines.append(block.line())
-        elif shows(block):
-            shown.append(block)
+            continue
+        known = block_of_signature(block)
+        problem = _not_shown(block, known, shows)
+        if known is not None and problem is None:
+            shown.append(known)
         else:
-            lines.append(f"[not shown: {block.describe()}]")
+            lines.append(f"[not shown: {block.describe()}{problem}]")
     if not lines:
         lines = [block.describe() for block in shown]
     return "\n".join(lines), shown
+
+
+def _not_shown(
+    block: DataBlock,
+    known: DataBlock | None,
+    shows: Callable[[DataBlock], bool] | Mapping[str, int],
+) -> str | None:
+    """Why a block is not shown, as an addition to its description; `None` if it is."""
+
+    def takes(given: DataBlock) -> bool:
+        return given.media_type in shows if isinstance(shows, Mapping) else shows(given)
+
+    if known is None:
+        return "; its bytes are something else" if takes(block) else ""
+    if not takes(known):
+        return f"; its bytes are {known.media_type}" if takes(block) else ""
+    most = shows[known.media_type] if isinstance(shows, Mapping) else MAX_CONTENT_BYTES
+    return f"; at most {most:,} bytes are sent" if len(known.data_bytes) > most else None
 
 
 # What every provider can do: show tools, read calls out of a reply, answer them.

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ethos_registry._persistence.files import make_private_file, make_private_folder
 from ethos_registry.recording._rows import COLUMNS, RecordingError, call_of, row_of
 from ethos_registry.types._extras import missing_extra
 from ethos_registry.types._observer import RecordedCall
@@ -32,7 +33,7 @@ class ParquetFolderStore:
         """Store all of the calls, or none."""
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{os.getpid()}-{secrets.token_hex(4)}"
         with _failures(self.place):
-            os.makedirs(self.place, mode=0o700, exist_ok=True)
+            make_private_folder(self.place)
         file = _NewFile(os.path.join(self.place, f"{name}.parquet"), self.place)
         file.write(calls)
         file.complete()
@@ -104,7 +105,7 @@ class _NewFile:
         with self._removed_on_failure():
             table = pa.table(columns, schema=schema)
             if self._writer is None:
-                os.close(os.open(self._part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+                make_private_file(self._part, is_new=True)
                 self._writer = parquet.ParquetWriter(
                     self._part, schema, compression="zstd", use_dictionary=list(_DICTIONARIES)
                 )

@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 from ethos_registry._persistence.sqlite_file import SqliteFile, sqlite_problem
 from ethos_registry.recording._rows import COLUMNS, RecordingError, call_of, row_of
+from ethos_registry.types import _checks
 from ethos_registry.types._observer import RecordedCall
 
 __all__ = ["FoundCall", "SqliteRecording", "SqliteRecordingStore"]
@@ -107,6 +108,7 @@ class FoundCall(NamedTuple):
     """The output around the first match in it, else its start."""
 
 
+@_checks.checked_class
 class SqliteRecording:
     """Reads a recording; see `Recording`."""
 

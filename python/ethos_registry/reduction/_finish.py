@@ -27,6 +27,7 @@ from ethos_registry.types._content import (
     Image,
     Link,
     content_blocks,
+    is_text,
 )
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._reducer import ReductionPolicy, ToolResultReducer
@@ -101,7 +102,7 @@ def _redacted_block(block: ContentBlock, redact: Redact) -> ContentBlock:
         text = getattr(block, field, None)
         if text and (clean := redact(text)) is not text:
             changes[field] = clean.replace(" ", "-") if field == "url" else clean
-    if not isinstance(block, Link) and _is_text(block):
+    if not isinstance(block, Link) and is_text(block):
         for encoding in _ENCODINGS:
             try:
                 text = block.data_bytes.decode(encoding)
@@ -114,17 +115,6 @@ def _redacted_block(block: ContentBlock, redact: Redact) -> ContentBlock:
 
 
 _ENCODINGS = ("utf-8", "utf-16", "latin-1")
-
-
-def _is_text(block: Image | Document | Audio) -> bool:
-    """Whether a block's data is text that a model reads as such; SVG is."""
-    kind, _, subtype = block.media_type.partition(";")[0].partition("/")
-    return kind == "text" or subtype in _TEXT or subtype.endswith(("+json", "+xml", "+yaml"))
-
-
-_TEXT = frozenset(
-    {"json", "xml", "yaml", "x-yaml", "toml", "javascript", "x-sh", "sql", "x-ndjson", "rtf"}
-)
 
 
 def _without_name(block: Image | Document | Audio) -> ContentBlock:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ethos_registry import _core
-from ethos_registry._persistence.files import write_whole_file
+from ethos_registry._persistence.files import make_private_folder, write_whole_file
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 
@@ -51,6 +51,7 @@ class FormatError(ConfigError):
     code: ClassVar[str] = "E_FORMAT"
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class OutputFormat:
     """A format of outputs, as a `format.toml` states it."""
@@ -69,6 +70,7 @@ class OutputFormat:
         return _core.format_of(text, command) == self.name
 
 
+@_checks.checked_signature
 def register_format(path: str | os.PathLike[str], *, replace: bool = False) -> OutputFormat:
     r"""Register a format for the whole process; returns what was registered.
 
@@ -191,6 +193,7 @@ def user_formats_folder() -> Path:
     return folder / "formats"
 
 
+@_checks.checked_signature
 def load_formats(
     *,
     project: str | os.PathLike[str] | None = None,
@@ -330,7 +333,7 @@ def _trusted() -> dict[str, str]:
 def _write(path: Path, text: str) -> None:
     """Write a file that only its owner reads, as a whole or not at all."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         write_whole_file(path, text)
     except OSError as error:
         raise FormatError(f"{path}: cannot be written: {error.strerror}") from None

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.reduction._reducers import KINDS, length_of, policy_of_kind
+from ethos_registry.types import _checks
 from ethos_registry.types._checks import brief, optional_text
 from ethos_registry.types._checks import text as checked_text
 from ethos_registry.types._errors import ConfigError
@@ -28,6 +30,7 @@ __all__ = [
 Item = TypeVar("Item")
 
 
+@_checks.checked_signature
 def reduce_text(
     text: str,
     *,
@@ -65,6 +68,7 @@ def reduce_text(
     raise ConfigError(f"reduce_text: {failure}")
 
 
+@_checks.checked_signature
 def reduce_many(
     texts: Sequence[str],
     *,
@@ -107,10 +111,16 @@ def reduce_many(
     raise ConfigError(f"reduce_many: {failure}")
 
 
+def _no_reducer(tool_name: object) -> ConfigError:
+    return ConfigError(
+        f"no built-in reducer for {brief(tool_name)}{did_you_mean(tool_name, KINDS)}: "
+        f"known are {', '.join(KINDS)}"
+    )
+
+
 def _native(tool_name: str) -> _core.NativeReducer:
     if tool_name not in KINDS:
-        known = ", ".join(KINDS)
-        raise ConfigError(f"no built-in reducer for {brief(tool_name)}: known are {known}")
+        raise _no_reducer(tool_name)
     return _core.NativeReducer(tool_name)
 
 
@@ -162,6 +172,7 @@ class ArrowArray(Protocol):
         """The capsules of a schema and its array."""
 
 
+@_checks.checked_signature
 def reduce_arrow(
     tool_name: str,
     outputs: ArrowStream | ArrowArray,
@@ -189,8 +200,7 @@ def reduce_arrow(
     (2, ['short', None])
     """
     if tool_name not in KINDS:
-        known = ", ".join(KINDS)
-        raise ConfigError(f"no built-in reducer for {brief(tool_name)}: known are {known}")
+        raise _no_reducer(tool_name)
     if isinstance(exit_codes, Iterable) and not _is_column(exit_codes):
         exit_codes = list(exit_codes)
     target_chars, level = length_of(policy_of_kind(policy, tool_name))

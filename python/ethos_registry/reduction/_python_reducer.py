@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.reduction._reducers import rebuilt
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import MAX_DEPTH, MAX_JSON_BYTES, json_fields, json_object
@@ -183,6 +184,7 @@ def _checked(answer: object) -> ToolResult:
     if isinstance(answer, ToolError) and answer.code not in ERROR_CODES:
         raise ConfigError(
             f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {answer.code!r}"
+            f"{did_you_mean(answer.code, ERROR_CODES)}"
         )
     return answer
 

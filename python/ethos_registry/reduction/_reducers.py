@@ -280,6 +280,7 @@ def built_in_reducers(
     ]
 
 
+@_checks.checked_signature
 def default_reducers(
     policy: ReductionPolicy | DefaultPolicy | None = "default",
 ) -> DefaultToolResultReducerRegistry:

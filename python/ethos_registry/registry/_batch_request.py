@@ -12,6 +12,7 @@ from ethos_registry.execution._batch_run import execute_batch
 from ethos_registry.execution._options import CheckedOptions, checked_options
 from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
+from ethos_registry.execution._usage_limits import ViewLimits
 from ethos_registry.providers._reply import reply_calls
 from ethos_registry.registry._explain import refuse_unmatched_filters, report_unmatched_reducers
 from ethos_registry.types import _checks
@@ -26,6 +27,7 @@ __all__ = [
     "checked_execution",
     "checked_resume",
     "checked_tool_context",
+    "limited",
     "read_reply",
     "report_unmatched",
 ]
@@ -73,10 +75,11 @@ def checked_execution(
     runtime: Runtime,
     personality: Personality | None,
     turn: DispatchContext | None,
+    limits: ViewLimits | None = None,
 ) -> Coroutine[Any, Any, CallResults]:
     """The coroutine of a batch; see `RegistryReader.execute_parallel` for what is raised."""
     calls, context = checked_batch(calls, context)
-    checked = checked_options(options, turn_attachments)
+    checked = limited(checked_options(options, turn_attachments), limits, context, runtime)
     report_unmatched(checked, admission, runtime)
     if runtime.transports is not None:
         for key in runtime.transports.idle_keys(admission.snapshot):
@@ -98,27 +101,39 @@ async def checked_resume(
     edited_args: Any,
     reason: str | None,
     agent_id: str | None = None,
+    limits: ViewLimits | None = None,
 ) -> CallResult:
     """Continue a call that waits for approval; see `View.resume`."""
+    _, checked_in = checked_batch([], context)
     call, resumed = resumed_call(
         runtime.approvals,
         token,
         admission.snapshot,
         personality_id=None if personality is None else personality.id,
         agent_id=agent_id,
+        session_id=checked_in.session_id,
         is_approved=_checks.boolean(approved, "approved"),
         edited_args=edited_args,
         reason=_checks.optional_unicode_text(reason, "reason"),
     )
-    calls, checked_in = checked_batch([call], context)
     checked = dataclasses.replace(checked_options(options, turn_attachments), resumed=resumed)
+    checked = limited(checked, limits, checked_in, runtime)
     report_unmatched(checked, admission, runtime)
     [result] = await execute_batch(
-        calls, admission, runtime, checked_in, checked, personality, turn
+        [call], admission, runtime, checked_in, checked, personality, turn
     )
     if resumed.is_used:
         raise ApprovalError("used", f"the approval of tool `{call.name}` was used before")
     return result
+
+
+def limited(
+    options: CheckedOptions, limits: ViewLimits | None, context: ToolContext, runtime: Runtime
+) -> CheckedOptions:
+    """The options with the limits of a view; `ConfigError` if the context does not fit them."""
+    if limits is None:
+        return options
+    return dataclasses.replace(options, limits=limits.of_batch(context, runtime))
 
 
 def report_unmatched(options: CheckedOptions, admission: Admission, runtime: Runtime) -> None:

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
 from ethos_registry import _core
 from ethos_registry._table.entry import ArgumentCheck, Entry, SealedDefinition, make_entry
 from ethos_registry._table.entry_table import mcp_identity
+from ethos_registry.execution._arguments import parse_json_arguments
 from ethos_registry.providers._sent_arguments import sent_arguments
 from ethos_registry.schema._binding import AsyncFunctionCall, FunctionCall
 from ethos_registry.schema._compatibility import check_compatibility
 from ethos_registry.schema._function_tool import FunctionTool
+from ethos_registry.schema._repair import ArgumentRepair
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import CapabilityName, ToolCapabilities
 from ethos_registry.types._result import ToolError
+from ethos_registry.types._schema_rules import doubts
 from ethos_registry.types._tool import Tool
+
+_logger = logging.getLogger("ethos_registry")
 
 __all__ = [
     "ImmutableCapabilities",
@@ -77,8 +83,14 @@ class ImmutableCheck(NamedTuple):
         with contextlib.suppress(RuntimeError):  # the core failed: reported below
             if type(args) is dict and self.compiled.is_valid(args):
                 return None
-        schema = json.loads(self.text)
-        return ArgumentValidator(self.tool_name, schema, self.compiled).problems(args)
+        return self._validator().problems(args)
+
+    def failing(self, args: object) -> list[tuple[int | str, ...]]:
+        """As `ArgumentValidator.failing`."""
+        return self._validator().failing(args)
+
+    def _validator(self) -> ArgumentValidator:
+        return ArgumentValidator(self.tool_name, json.loads(self.text), self.compiled)
 
 
 def _immutable_check(check: ArgumentCheck | None) -> ArgumentCheck | None:
@@ -103,6 +115,9 @@ def checked_entry(
         raise ConfigError(f"a registry holds Tool values, got {type(tool).__name__}; {way_out}")
     if isinstance(tool, FunctionTool):
         check_compatibility(tool.name, tool.schema, tool.arguments)
+    elif mcp_server is None and not tool.name.startswith("mcp__"):  # written by hand
+        for doubt in doubts(tool.schema):
+            _logger.warning("tool `%s`: %s", tool.name, doubt)
     _checks.optional_unicode_text(plugin_id, "plugin_id")
     _checks.optional_unicode_text(owner, "owner")
     _checks.optional_unicode_text(mcp_server, "mcp_server")
@@ -115,14 +130,21 @@ def checked_entry(
         argument_check=_argument_check(tool, validates_arguments=validates_arguments),
         binding=execute if isinstance(execute, FunctionCall | AsyncFunctionCall) else None,
         sent_arguments=sent_arguments(tool.schema, strict=tool.strict),
+        repair=_REPAIR,
     )
     if not entry.declares_capabilities:
         return entry
     return entry._replace(capabilities=immutable_capabilities(entry.capabilities))
 
 
+_REPAIR = ArgumentRepair(parse_json_arguments)
+
+
 def _argument_check(tool: Tool, *, validates_arguments: bool) -> ArgumentValidator | None:
     """The compiled schema if arguments are validated; raises if it cannot be compiled."""
+    of_server = getattr(tool.execute, "argument_check", None)
+    if isinstance(of_server, ArgumentValidator):
+        return of_server
     if not (tool.strict or validates_arguments):
         return None
     return _compiled(tool.name, tool.schema)

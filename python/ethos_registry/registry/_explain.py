@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry._table.admission import Admission, is_available, refusal_under
 from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Snapshot
+from ethos_registry.capabilities._files import places_that_run_later
 from ethos_registry.capabilities._resolver import CapabilityBackends, covers_host, uncovered_paths
 from ethos_registry.execution._options import InvocationFilter
 from ethos_registry.execution._runtime import Runtime
@@ -36,7 +38,6 @@ __all__ = [
     "capability_findings",
     "checked_policy",
     "explain_tool",
-    "nearest_name",
     "refuse_unmatched",
     "refuse_unmatched_filters",
     "report_unmatched_reducers",
@@ -54,10 +55,11 @@ class CapabilityFinding:
     """One thing to know about a tool under a personality."""
 
     tool: str
-    kind: Literal["no_backend", "not_bindable", "not_covered", "undeclared"]
+    kind: Literal["no_backend", "not_bindable", "not_covered", "undeclared", "runs_later"]
     """`no_backend`: its calls are refused here. `not_bindable`: they are refused because this
     machine cannot enforce the policy. `not_covered`: it gets less than it declares.
-    `undeclared`: it declares nothing, or runs commands unconfined: the policy does not bind it."""
+    `undeclared`: it declares nothing, or runs commands unconfined: the policy does not bind it.
+    `runs_later`: the policy permits writing where programs of the user find code to run."""
     capability: str
     """As `fs_reach.read`; empty for `undeclared`, and for a tool that runs its own commands."""
     message: str
@@ -66,7 +68,10 @@ class CapabilityFinding:
 def capability_findings(
     entries: Iterable[Entry], personality: Personality, backends: CapabilityBackends | None
 ) -> list[CapabilityFinding]:
-    """The findings of the tools that a personality may call, by tool in registration order."""
+    """The findings of the tools that a personality may call, by tool in registration order.
+
+    Then those of the personality itself, which name no tool.
+    """
     found: list[CapabilityFinding] = []
     for entry in entries:
         capabilities = entry.capabilities
@@ -80,6 +85,9 @@ def capability_findings(
             message = f"`{entry.name}` is refused: {reason}"
             found.append(CapabilityFinding(entry.name, "not_bindable", "", message))
         found += _of_tool(entry.name, capabilities, personality, backends)
+    for path in places_that_run_later(personality.fs_reach):
+        message = f"what is written to {path} runs later, outside the policy"
+        found.append(CapabilityFinding("", "runs_later", "fs_reach.write", message))
     return found
 
 
@@ -114,10 +122,6 @@ def _of_tool(
 
 
 _logger = logging.getLogger("ethos_registry")
-
-NAMES_COMPARED = 5_000
-"""How many names are compared for a suggestion: a few tenths of a second."""
-MAX_NAME_CHARS = 64
 
 Verdict: TypeAlias = Literal[
     "visible",
@@ -197,8 +201,7 @@ def explain_tool(name: str, personality: Personality, admission: Admission) -> E
 def _refusal(name: str, personality: Personality, outcome: Verdict, admission: Admission) -> str:
     if outcome == "unknown":
         shown = f"`{name}`" if _core.is_tool_name(name) else brief(name)
-        nearest = nearest_name(name, [entry.name for entry in admission.snapshot.all()])
-        meant = "" if nearest is None else f"; did you mean `{nearest}`?"
+        meant = did_you_mean(name, (entry.name for entry in admission.snapshot.all()))
         return f"{shown} is not registered; names are case-sensitive{meant}"
     entry = admission.snapshot.get(name)
     assert entry is not None
@@ -217,15 +220,6 @@ def _refusal(name: str, personality: Personality, outcome: Verdict, admission: A
         f"`{name}` belongs to MCP server {entry.mcp_server!r}, "
         f"which is not in `mcp_servers` of `{personality.id}`"
     )
-
-
-def nearest_name(name: str, known: Sequence[str]) -> str | None:
-    """The registered name that this one is most likely a typo of, if any."""
-    import difflib
-
-    folded = {each.casefold(): each for each in reversed(known[:NAMES_COMPARED])}
-    found = difflib.get_close_matches(name[:MAX_NAME_CHARS].casefold(), folded, n=1, cutoff=0.75)
-    return folded[found[0]] if found else None
 
 
 def unbound_tools(personality: Personality, admission: Admission) -> list[str]:
@@ -422,8 +416,9 @@ def _problem(listed: str, name: str, snapshot: Snapshot, *, by_list: bool) -> st
             else (f"plugin {entry.plugin_id!r}", "plugins")
         )
         return f"tool {shown} belongs to {source}, which `{field}` admits, not a list of tools"
-    nearest = nearest_name(name, _known(listed, snapshot))
-    return unknown if nearest is None else f"{unknown} (did you mean {nearest!r}?)"
+    if listed == "allowed_tools" and name in _known("allowed_groups", snapshot):
+        return f"{unknown} (did you mean 'toolset:{name}'?)"
+    return f"{unknown}{did_you_mean(name, _known(listed, snapshot))}"
 
 
 def _known(listed: str, snapshot: Snapshot) -> Sequence[str]:

@@ -17,7 +17,12 @@ from ethos_registry.registry._definitions import plain_definitions
 from ethos_registry.registry._entry import checked_entry, immutable_entry
 from ethos_registry.registry._merging import RegisteredEntry, entries_of
 from ethos_registry.registry._reader import Definitions, RegistryReader
-from ethos_registry.registry._settings import DEFAULT_TIMEOUT_SECONDS, RunOptions, checked_runtime
+from ethos_registry.registry._settings import (
+    DEFAULT_TIMEOUT_SECONDS,
+    RunOptions,
+    check_option_names,
+    checked_runtime,
+)
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError, ToolAlreadyRegisteredError
 from ethos_registry.types._policy import ToolFilterOpts
@@ -64,6 +69,13 @@ class SealedSnapshot(Snapshot):
         return Selection(*cast("Any", self._sealed._selected(gate)))
 
 
+_CHANGES = frozenset(
+    {"clear_hidden", "declare", "hide", "prune_ephemeral", "register", "register_all"}
+    | {"set_hidden", "tool", "unhide", "unregister"}
+)
+"""Methods of a `ToolRegistry` that change it."""
+
+
 class FrozenToolRegistry(RegistryReader, _core.SealedTable):
     """An immutable registry: the complete set of tools that one agent may use.
 
@@ -99,6 +111,7 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
     ) -> Self:
         """A registry of these tools; the settings are those of `ToolRegistry`."""
         validates = _checks.boolean(validate_arguments, "validate_arguments")
+        check_option_names(options)
         runtime = checked_runtime(
             capability_backends, reducer_registry, default_timeout_seconds, **options
         )
@@ -107,6 +120,12 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         entries = [checked_entry(tool, validates_arguments=validates) for tool in tools]
         registered = [RegisteredEntry(entry, is_hidden=False) for entry in entries]
         return cast("Self", _frozen(registered, runtime, validates, None, Declared()))
+
+    def __getattr__(self, name: str) -> NoReturn:
+        way_out = "`dir(registry)` lists what it has"
+        if name in _CHANGES:
+            way_out = "it cannot be changed; `ToolRegistry.merge([registry])` makes a copy that can"
+        raise AttributeError(f"a frozen registry has no {name!r}; {way_out}", name=name, obj=self)
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("`FrozenToolRegistry` cannot be subclassed: a subclass could be changed")
@@ -186,6 +205,7 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         )
 
 
+@_checks.checked_signature
 def create_tool_registry(
     tools: Iterable[Tool] = (),
     *,
@@ -321,4 +341,5 @@ def _sent_settings(runtime: Runtime) -> dict[str, Any]:
         "max_concurrency": runtime.max_concurrency,
         "approvals": runtime.approvals,
         "reduction": runtime.reduction,
+        "repair_arguments": runtime.repair_arguments,
     }

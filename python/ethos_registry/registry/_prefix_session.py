@@ -52,6 +52,7 @@ _HAVE_CHANGES = ("anthropic", "openai_responses")
 """Formats that can add tools in mid-conversation; the first can remove them, too."""
 
 
+@_checks.checked_class
 class PrefixSession:
     """Keeps the tool list of the first request for a whole conversation.
 
@@ -330,6 +331,7 @@ class PrefixSession:
             view._runtime,
             personality=view._personality,
             turn=view._turn,
+            limits=view._limits,
         )
 
 

@@ -17,6 +17,7 @@ from ethos_registry.capabilities._resolver import CapabilityBackends
 from ethos_registry.execution._options import BatchOptions
 from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
+from ethos_registry.execution._usage_limits import checked_view_limits
 from ethos_registry.registry._batch_request import checked_execution, checked_resume
 from ethos_registry.registry._definitions import plain_definitions, tools_table
 from ethos_registry.registry._explain import (
@@ -41,6 +42,7 @@ from ethos_registry.types._context import ToolContext
 from ethos_registry.types._policy import Personality, ToolFilterOpts
 from ethos_registry.types._tool import Registration, Tool
 from ethos_registry.types._turn import DispatchContext
+from ethos_registry.types._usage_limits import UsageLimits
 
 __all__ = ["Definitions", "RegistryReader"]
 
@@ -174,6 +176,7 @@ class RegistryReader:
     def _personality_admission(self, personality: Personality) -> Admission:
         return Admission(self._snapshot(), personality_gate(personality))
 
+    @_checks.checked_signature
     def to_definitions(
         self,
         allowed_tools: Iterable[str] | None = None,
@@ -189,6 +192,7 @@ class RegistryReader:
         admission = self._admission(allowed_tools, filter_opts)
         return plain_definitions(admission, admission.unavailable())[:]
 
+    @_checks.checked_signature
     def view(
         self,
         personality: Personality,
@@ -196,6 +200,7 @@ class RegistryReader:
         freeze_availability: bool = False,
         search: bool | ToolSearch = False,
         allow_unmatched: bool = False,
+        limits: UsageLimits | None = None,
     ) -> View:
         """A snapshot of what a personality sees and may run.
 
@@ -203,6 +208,10 @@ class RegistryReader:
         them run: it raises `ConfigError` with the nearest name, unless `allow_unmatched` is given,
         for policies that several programs share. Tools that are hidden or not available match, and
         so do tools that were removed, declared servers and plugins, and the readers of artifacts.
+
+        `limits` bound what its calls use, as `{"run": {"calls": 50}, "day": {"cost_usd": 5.0}}`: a
+        call beyond one is answered `not_available` with the reason `limit`. The registry's
+        `UsageLedger` counts, for all views and processes that share it. See `UsageLimits`.
 
         With `search=True` or a `ToolSearch` it lists the tools that are always included and finds
         the others; see `SearchView` and `DeferredView`. Without, a warning is logged once if it
@@ -212,9 +221,12 @@ class RegistryReader:
         if not _checks.boolean(allow_unmatched, "allow_unmatched"):
             refuse_unmatched(personality, admission)
         refuse_unmatched_filters(self._settings().filters, admission.snapshot)
+        limited = checked_view_limits(limits, self._settings())
         searching = checked_search(search)
         if searching is not None:
-            return searching_view(admission, self._settings(), searching, personality, self._turn())
+            return searching_view(
+                admission, self._settings(), searching, personality, self._turn(), limited
+            )
         if len(admission.visible()) > MANY_TOOLS:
             warn_of_many(personality, len(admission.visible()))
         return View(
@@ -223,8 +235,10 @@ class RegistryReader:
             personality=personality,
             freeze_availability=freeze_availability,
             turn=self._turn(),
+            limits=limited,
         )
 
+    @_checks.checked_signature
     def explain(self, name: str, personality: Personality) -> Explanation:
         """Why a tool is visible, hidden or refused: the gate, the value and how to change it."""
         return explain_tool(
@@ -246,6 +260,7 @@ class RegistryReader:
         admission = self._personality_admission(personality)
         return capability_findings(admission.visible(), personality, self._settings().backends)
 
+    @_checks.checked_signature
     def check(
         self,
         personality: Personality,

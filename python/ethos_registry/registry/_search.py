@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -41,6 +42,7 @@ _SPARE = 50
 """Matches beyond the limit that are looked at, in case others are not available."""
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ToolSearch:
     """How a view finds tools that are not in its list; `registry.view(personality, search=...)`.
@@ -153,6 +155,14 @@ class FoundTools:
         for name in names:
             if name in by_name and self.callable_entry(name) is None:
                 self.found[name] = by_name[name]
+
+    def unload(self, keep: Iterable[str]) -> list[str]:
+        """Forget what was found, but for some names; the names that were forgotten."""
+        listed = set(keep)
+        gone = [name for name in self.found if name not in listed]
+        for name in gone:
+            del self.found[name]
+        return gone
 
     def tokens(self) -> int:
         """What the definitions of listed and found tools cost."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, NoReturn
 
@@ -14,6 +14,7 @@ from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Selection, Snapshot
 from ethos_registry.execution._arguments import BadArgumentsError, parse_json_arguments
 from ethos_registry.execution._runtime import Runtime
+from ethos_registry.execution._usage_limits import ViewLimits
 from ethos_registry.providers._by_name import provider as provider_named
 from ethos_registry.providers._wire_format import (
     DefinitionOrder,
@@ -31,6 +32,7 @@ from ethos_registry.registry._search import (
     search_entry,
 )
 from ethos_registry.registry._view import View
+from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict
 from ethos_registry.types._policy import Personality
@@ -221,10 +223,11 @@ class SearchView(View):
         *,
         personality: Personality | None = None,
         turn: DispatchContext | None = None,
+        limits: ViewLimits | None = None,
     ) -> None:
         self._tools = FoundTools(base, options, personality)
         admission = SearchingAdmission(self._tools, calls_by_name=True)
-        super().__init__(admission, runtime, personality=personality, turn=turn)
+        super().__init__(admission, runtime, personality=personality, turn=turn, limits=limits)
         self._unavailable = None  # what is listed changes
 
     @property
@@ -236,6 +239,14 @@ class SearchView(View):
     def definition_tokens(self) -> int:
         """Tokens of the definitions of listed and found tools, estimated at four bytes each."""
         return self._tools.tokens()
+
+    def unload_found(self, keep: Iterable[str] = ()) -> list[str]:
+        """Take found tools off the list, but for some names; returns those that were taken off.
+
+        The list changes, so call it when the provider's cached prefix is lost anyway: after a
+        compaction of the conversation, or when the cache has expired. A search finds them again.
+        """
+        return self._tools.unload(_checks.strings(keep, "keep"))
 
     def _continue(self, earlier: View) -> None:
         """Load what the conversation had found in an earlier view."""
@@ -251,7 +262,12 @@ class SearchView(View):
         view._tools = self._tools
         admission = SearchingAdmission(self._tools, calls_by_name=False)
         View.__init__(
-            view, admission, self._runtime, personality=self._personality, turn=self._turn
+            view,
+            admission,
+            self._runtime,
+            personality=self._personality,
+            turn=self._turn,
+            limits=self._limits,
         )
         view._unavailable = None
         return view
@@ -337,17 +353,18 @@ def searching_view(
     search: ToolSearch,
     personality: Personality,
     turn: DispatchContext | None,
+    limits: ViewLimits | None,
 ) -> View:
     """A view that searches; `ConfigError` if a tool has the name of one of its own."""
     if search.by == "provider":
-        return DeferredView(admission, runtime, personality=personality, turn=turn)
+        return DeferredView(admission, runtime, personality=personality, turn=turn, limits=limits)
     for name in (SEARCH_TOOLS, CALL_FOUND_TOOL):
         if admission.snapshot.get(name) is not None:
             raise ConfigError(
                 f"a tool is named `{name}`, as a tool of the search; rename it, or use "
                 'ToolSearch(by="provider")'
             )
-    return SearchView(admission, runtime, search, personality=personality, turn=turn)
+    return SearchView(admission, runtime, search, personality=personality, turn=turn, limits=limits)
 
 
 def warn_of_many(personality: Personality, count: int) -> None:

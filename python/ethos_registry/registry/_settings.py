@@ -22,6 +22,7 @@ from ethos_registry.execution._runtime import (
 from ethos_registry.execution._threads import DaemonThreads, tool_threads
 from ethos_registry.reduction._redaction import Redact, Redactor
 from ethos_registry.types import _checks
+from ethos_registry.types._call import RepairLevel, checked_repair_level
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import AnyObserver
 from ethos_registry.types._reducer import (
@@ -31,7 +32,7 @@ from ethos_registry.types._reducer import (
 )
 from ethos_registry.types._transport import ToolTransport
 
-__all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "checked_runtime"]
+__all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "check_option_names", "checked_runtime"]
 
 
 DEFAULT_TIMEOUT_SECONDS = 120.0
@@ -70,6 +71,26 @@ class RunOptions(TypedDict, total=False):
     reduction: ReductionPolicy | None
     """How much of reduced results is kept, where neither the batch nor the tool sets it. Default:
     `None`, they are as short as their reducers make them."""
+    repair_arguments: RepairLevel
+    """Which wrong arguments are repaired, after they failed validation and if they have one
+    reading; what was done is in `CallResult.repairs`. Never for `strict` tools. Default: `"safe"`.
+    """
+
+
+_NAMED_OPTIONS = (
+    "tools",
+    "capability_backends",
+    "reducer_registry",
+    "default_timeout_seconds",
+    "validate_arguments",
+)
+
+
+def check_option_names(options: Mapping[str, object]) -> None:
+    """`SignatureError` for an option that a registry does not have."""
+    if unknown := options.keys() - RunOptions.__annotations__.keys():
+        known = (*_NAMED_OPTIONS, *RunOptions.__annotations__)
+        raise _checks.unknown_option("ToolRegistry", min(unknown), known)
 
 
 def checked_runtime(
@@ -88,6 +109,7 @@ def checked_runtime(
     approvals: Approvals | None = None,
     transports: Mapping[str, ToolTransport] | None = None,
     reduction: ReductionPolicy | None = None,
+    repair_arguments: RepairLevel = "safe",
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
     if default_timeout_seconds is not None:
@@ -128,6 +150,7 @@ def checked_runtime(
         approvals=approvals,
         transports=checked_transports(transports),
         reduction=_copied(checked_reduction(reduction, "reduction")),
+        repair_arguments=checked_repair_level(repair_arguments),
     )
 
 

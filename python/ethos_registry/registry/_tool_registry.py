@@ -30,10 +30,16 @@ from ethos_registry.registry._merging import (
     store_of,
 )
 from ethos_registry.registry._reader import RegistryReader
-from ethos_registry.registry._settings import DEFAULT_TIMEOUT_SECONDS, RunOptions, checked_runtime
+from ethos_registry.registry._settings import (
+    DEFAULT_TIMEOUT_SECONDS,
+    RunOptions,
+    check_option_names,
+    checked_runtime,
+)
 from ethos_registry.schema._function_tool import FunctionTool
 from ethos_registry.schema._function_tool import tool as make_tool
 from ethos_registry.types import _checks
+from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import ToolCapabilities, ToolFilterOpts
 from ethos_registry.types._ports import TurnScope
@@ -59,6 +65,7 @@ class RegistryWriter(RegistryReader):
 
     # Registering
 
+    @_checks.checked_signature
     def register(
         self,
         tool: Tool,
@@ -78,6 +85,7 @@ class RegistryWriter(RegistryReader):
         entry = self._entry(tool, plugin_id=plugin_id, owner=owner, mcp_server=mcp_server)
         self._table.put([entry], overwrite=_checks.boolean(overwrite, "overwrite"))
 
+    @_checks.checked_signature
     def register_all(self, tools: Iterable[Tool], *, plugin_id: str | None = None) -> None:
         """Register all tools, or none if one of them cannot be registered."""
         self._table.put(self._entries(tools, plugin_id=plugin_id), overwrite=False)
@@ -131,6 +139,7 @@ class RegistryWriter(RegistryReader):
         max_concurrency: int | None = ...,
         calls_per_second: float | None = ...,
         reduction: ReductionPolicy | None = ...,
+        repair_arguments: RepairLevel | None = ...,
     ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
     @overload
@@ -150,8 +159,42 @@ class RegistryWriter(RegistryReader):
     ) -> Any:
         """Make a tool from a function and register it; a decorator, with or without arguments.
 
-        `options` are those of `ethos_registry.tool`: `name`, `description`, `toolset`,
-        `timeout_seconds` and so on.
+        Args:
+            function: What is decorated, or a bound method.
+            overwrite: Whether to replace a tool of this name.
+            plugin_id: Makes it a tool of this plugin.
+            owner: Who registers it, for messages and the usage ledger.
+            **options: The options below.
+
+        Keyword Args:
+            name (str | None): What the model calls it. Default: the function's name.
+            description (str | None): What the model reads to decide when to call it. Default:
+                the text of the docstring.
+            schema (Mapping | None): JSON Schema of the arguments. Default: derived from the
+                signature.
+            toolset (str | None): The group that personalities admit as `toolset:<group>`.
+            max_result_chars (int | None): Longest result in characters, beside the budget's share.
+            capabilities (ToolCapabilities | Mapping | None): Files, hosts, programs and secrets
+                that it needs; it gets scoped objects for them.
+            is_available (Callable | None): Asked at each listing and batch, as `lambda: True`.
+            always_include (bool): Whether it passes the toolset gate of every personality.
+            output_is_untrusted (bool): Whether others write its output: web pages, files, mail.
+            ephemeral (bool): Whether it is dropped when the turn is acknowledged.
+            on_collision (str): What a merge does if its name is taken: `"throw"`, `"replace"` or
+                `"keep"`.
+            timeout_seconds (float | None): Seconds from the start of a call; `None` for no timeout.
+                Default: the registry's, 120.
+            idempotent (bool): Whether calling it twice is harmless; a stream may start it early.
+            strict (bool): Whether arguments are validated against the schema, without coercion.
+            dispatch (str | None): When a call of a streamed reply may start: `"confirmed"` or
+                `"eager"`. Default: `"eager"` for idempotent tools.
+            repair_arguments (str | None): Which wrong arguments are repaired: `"off"`, `"safe"` or
+                `"all"`. Default: the registry's, `"safe"`; off for a strict tool.
+            retry (Retry | None): When a call that failed is tried again; for idempotent tools.
+            max_concurrency (int | None): How many of its calls run at once in this process.
+            calls_per_second (float | None): How many of its calls start in a second.
+            reduction (ReductionPolicy | None): How much of its results is kept.
+
         """
 
         def register(function: Callable[..., Any]) -> FunctionTool[..., Any]:
@@ -220,20 +263,22 @@ def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
     return ToolRegistry in type(value).__mro__
 
 
+@_checks.checked_class
 class ToolRegistry(RegistryWriter):
     """Stores tools, shows each agent only those that it may use, and answers every call.
 
     Thread-safe. `reducer_registry` shortens results (`default_reducers()` has the built-in
     reducers; without it nothing is reduced). `default_timeout_seconds` is the timeout of tools that
     set none, `None` for no timeout. With `validate_arguments` the arguments of every tool are
-    validated against its schema without coercion, as those of `strict` tools always are.
+    validated against its schema, as those of `strict` tools always are.
 
     Further settings: `observers` receive what happened to each call (see `Observer`); at most
     `max_threads` plain functions run at once (default: the threads that all registries share, at
     most 1,024); a function that gets no thread within `thread_wait_seconds` (5) is answered
     `not_available`; a call that was stopped is abandoned after `abandon_after_seconds` (2);
     `filters` run around every call, outside those of its batch; `max_concurrency` bounds the calls
-    of all batches that run at once on one event loop.
+    of all batches that run at once on one event loop; `repair_arguments` (`"safe"`) reads wrong
+    arguments that have one reading, such as `"5"` for a whole number, after validation failed.
 
     >>> registry = ToolRegistry()
     >>> @registry.tool
@@ -259,6 +304,7 @@ class ToolRegistry(RegistryWriter):
         **options: Unpack[RunOptions],
     ) -> None:
         self._validates_arguments = _checks.boolean(validate_arguments, "validate_arguments")
+        check_option_names(options)
         self._table = EntryTable()
         self._runtime = checked_runtime(
             capability_backends, reducer_registry, default_timeout_seconds, **options
@@ -303,6 +349,7 @@ class ToolRegistry(RegistryWriter):
         """
         return self._over(self._table.branch())
 
+    @_checks.checked_signature
     def turn(self, context: DispatchContext, forge: ForgeSource = ()) -> Turn:
         """A turn: `for_turn()` with forged tools, bound to its context; see `Turn`.
 

@@ -14,6 +14,7 @@ from ethos_registry.execution._batch_run import Session
 from ethos_registry.execution._options import BatchOptions, OnResult, StreamOptions, checked_options
 from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
+from ethos_registry.execution._usage_limits import ViewLimits, reported_usage
 from ethos_registry.providers._by_name import ChatName, reply_parser
 from ethos_registry.providers._prefix import Prefix
 from ethos_registry.providers._wire_format import DefinitionOrder, SchemaNote
@@ -31,6 +32,7 @@ from ethos_registry.registry._batch_request import (
     checked_execution,
     checked_resume,
     checked_tool_context,
+    limited,
     read_reply,
     report_unmatched,
 )
@@ -45,8 +47,10 @@ from ethos_registry.registry._stream import (
     SyncStreamDispatcher,
 )
 from ethos_registry.registry._sync import run_sync
+from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._context import ToolContext
+from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._turn import DispatchContext
 
@@ -88,10 +92,12 @@ class StreamingView:
     __slots__ = ()
 
     _admission: Admission
+    _limits: ViewLimits | None
     _personality: Personality | None
     _runtime: Runtime
     _turn: DispatchContext | None
 
+    @_checks.checked_signature
     def dispatch(
         self,
         context: ToolContext | None = None,
@@ -141,6 +147,7 @@ class StreamingView:
             **options,
         )
 
+    @_checks.checked_signature
     def dispatch_sync(
         self,
         context: ToolContext | None = None,
@@ -191,6 +198,7 @@ class StreamingView:
         """The same with context variables for the tasks of the calls."""
         context = checked_tool_context(context)
         checked = checked_options(options, turn_attachments)
+        checked = limited(checked, self._limits, context, self._runtime)
         report_unmatched(checked, self._admission, self._runtime)
         callbacks = StreamCallbacks.checked(on_start, on_arguments)
         new_session = partial(
@@ -260,6 +268,7 @@ class View(StreamingView):
 
     __slots__ = (
         "_admission",
+        "_limits",
         "_personality",
         "_recent",
         "_runtime",
@@ -275,7 +284,9 @@ class View(StreamingView):
         personality: Personality | None = None,
         freeze_availability: bool = False,
         turn: DispatchContext | None = None,
+        limits: ViewLimits | None = None,
     ) -> None:
+        self._limits = limits
         self._admission = admission = admission.under(personality)
         self._personality = personality
         self._runtime = runtime
@@ -341,6 +352,7 @@ class View(StreamingView):
     def definitions(
         self, provider: str | None, *, order: DefinitionOrder = ..., breakpoints: int = ...
     ) -> list[Any]: ...
+    @_checks.checked_signature
     def definitions(
         self,
         provider: str | None = None,
@@ -453,6 +465,7 @@ class View(StreamingView):
             self._runtime,
             self._personality,
             self._turn,
+            self._limits,
         )
 
     def execute_sync(
@@ -514,6 +527,7 @@ class View(StreamingView):
             approved=approved,
             edited_args=edited_args,
             reason=reason,
+            limits=self._limits,
         )
 
     def resume_sync(
@@ -562,10 +576,49 @@ class View(StreamingView):
             )
         )
 
+    async def report_usage(
+        self, context: ToolContext | None = None, *, tokens: int = 0, cost_usd: float = 0.0
+    ) -> None:
+        """Count what a model's reply used against the `limits` of the view.
+
+        Call it after each reply: calls start as long as what was counted is below the limits. The
+        `cost_usd` of results is counted already. A ledger that cannot be written is logged.
+
+        Raises:
+            ConfigError: A number is negative, the view has no limits, or `context` does not name
+                the run or tenant that they are for.
+
+        >>> from ethos_registry import Personality, ToolContext, ToolRegistry
+        >>> from ethos_registry.usage import UsageLedger
+        >>> registry = ToolRegistry(observers=[UsageLedger()])
+        >>> @registry.tool
+        ... def now() -> str: return "12:00"
+        >>> view = registry.view(Personality("clerk"), limits={"run": {"tokens": 10_000}})
+        >>> context = ToolContext(run_id="run-1")
+        >>> view.report_usage_sync(context, tokens=12_000)
+        >>> [result] = view.execute_sync([{"id": "1", "name": "now", "args": {}}], context)
+        >>> result.result.reason
+        'limit'
+
+        """
+        amounts = reported_usage(tokens, cost_usd)
+        if self._limits is None:
+            raise ConfigError(
+                "the view has no limits to count for; make it with `registry.view(..., limits=...)`"
+            )
+        checked = checked_tool_context(context)
+        await self._limits.of_batch(checked, self._runtime).add(amounts)
+
+    def report_usage_sync(
+        self, context: ToolContext | None = None, *, tokens: int = 0, cost_usd: float = 0.0
+    ) -> None:
+        """`report_usage` for code that does not await; it takes the same parameters."""
+        run_sync(lambda: self.report_usage(context, tokens=tokens, cost_usd=cost_usd))
+
     @property
     def fingerprint(self) -> str:
         """SHA-256 hex over the canonical JSON of the definitions.
 
-        Equal when the model is shown the same tools in the same order, however keys are ordered.
+        Equal when the model is shown the same tools, however they and their keys are ordered.
         """
         return _definitions.fingerprint(self._admission, self._missing())

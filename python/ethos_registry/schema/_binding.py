@@ -21,7 +21,12 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json, to_json, to_jsonable_python
 
 from ethos_registry.schema._parameters import innermost
-from ethos_registry.schema._problems import KEYWORDS, not_an_argument, problems_text
+from ethos_registry.schema._problems import (
+    KEYWORDS,
+    failing_places,
+    not_an_argument,
+    problems_text,
+)
 from ethos_registry.types._checks import is_async_callable
 from ethos_registry.types._content import Audio, Document, Image, Link
 from ethos_registry.types._context import ToolContext
@@ -166,20 +171,36 @@ class Binder(NamedTuple):
 
     def bind(self, arguments: object, context: ToolContext | None) -> dict[str, Any] | ToolError:
         """Keyword arguments for the function, or the `input_invalid` error that a model reads."""
-        values: dict[str, Any]
         given: Any = {} if arguments is None else arguments
         try:
-            if self.has_keywords:
-                values = self.validate(self._split(given))
-                values.update(values.pop(KEYWORDS))
-            else:
-                values = self.validate(given)
+            values = self._validated(given)
         except ValidationError as error:
-            return _refusal(problems_text(error, arguments, self.names))
+            repaired = None if context is None else context._repaired(given, self.failing)
+            if repaired is None:
+                return _refusal(problems_text(error, arguments, self.names))
+            values = self._validated(repaired)
         except _ReservedNameError as error:
             return _refusal(not_an_argument(error.args[0], self.names))
         if self.context_name is not None:
             values[self.context_name] = context
+        return values
+
+    def failing(self, arguments: object) -> list[tuple[int | str, ...]]:
+        """Where arguments do not bind; empty if they do."""
+        given: Any = {} if arguments is None else arguments
+        try:
+            self._validated(given)
+        except ValidationError as error:
+            return failing_places(error, given)
+        except _ReservedNameError as error:
+            return [error.args]
+        return []
+
+    def _validated(self, given: Any) -> dict[str, Any]:
+        if not self.has_keywords:
+            return self.validate(given)
+        values = self.validate(self._split(given))
+        values.update(values.pop(KEYWORDS))
         return values
 
     def _split(self, arguments: Any) -> Any:
@@ -218,6 +239,10 @@ class FunctionCall(NamedTuple):
         """The keyword arguments alone."""
         return self.binder.bind(args, context)
 
+    def failing(self, args: Any) -> list[tuple[int | str, ...]]:
+        """Where arguments do not bind; empty if they do."""
+        return self.binder.failing(args)
+
     def call(self, values: dict[str, Any]) -> ToolResult:
         """The result of calling the function with keyword arguments that are bound."""
         returned = self.function(**values)
@@ -252,6 +277,10 @@ class AsyncFunctionCall(NamedTuple):
     def bind(self, args: Any, context: ToolContext) -> dict[str, Any] | ToolError:
         """The keyword arguments alone."""
         return self.binder.bind(args, context)
+
+    def failing(self, args: Any) -> list[tuple[int | str, ...]]:
+        """Where arguments do not bind; empty if they do."""
+        return self.binder.failing(args)
 
     async def call(self, values: dict[str, Any]) -> ToolResult:
         """The result of calling the function with keyword arguments that are bound."""

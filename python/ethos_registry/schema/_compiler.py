@@ -7,6 +7,7 @@ after its properties are renamed. Where a pass permits more, or renames, there i
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from ethos_registry.schema._compilation import (
     MAX_LEVELS,
     MAX_NODES,
     NoSchemaError,
+    NoteKind,
     SchemaChange,
     described,
     named_within,
@@ -23,11 +25,11 @@ from ethos_registry.schema._compilation import (
     with_names,
 )
 from ethos_registry.schema._dialect import Dialect
-from ethos_registry.schema._limit_pass import LimitPass
+from ethos_registry.schema._limit_pass import UNSAID, LimitPass
 from ethos_registry.schema._references import References, inner_schemas, references_in
 from ethos_registry.schema._value_pass import describe_in_branch
 from ethos_registry.types._json_values import read_only
-from ethos_registry.types._schema_rules import SCHEMA, SCHEMA_LISTS, ordered_schema
+from ethos_registry.types._schema_rules import KEYWORD_ORDER, SCHEMA, SCHEMA_LISTS, ordered_schema
 
 __all__ = ["Compiled", "compile_schema"]
 
@@ -52,15 +54,24 @@ def compile_schema(schema: Mapping[str, Any], dialect: Dialect) -> Compiled:
     plain = schema
     if "$schema" in schema:
         plain = {name: value for name, value in schema.items() if name != "$schema"}
-    if _is_taken(plain, dialect):
-        return Compiled(plain, "", {}, ())
-    return _Compiler(schema, dialect).compiled()
+    form = _PlainForm(dialect)
+    try:
+        if plain.get("type") != "object" or not ("properties" in plain or _takes_any_root(dialect)):
+            raise _NotPlainError
+        made = form.node(plain, "", dialect, MAX_LEVELS, is_root=True)
+    except _NotPlainError:
+        return _Compiler(schema, dialect).compiled()
+    return Compiled(made, form.tool_note, {}, tuple(form.changes))
 
 
-# A schema that needs no change
+def _takes_any_root(dialect: Dialect) -> bool:
+    return not dialect.object_needs_properties and dialect.root_keywords is None
 
 
-_SIMPLE = frozenset(
+# Schemas of plain keywords, which most are: one walk, and no copy where nothing changes
+
+
+_PLAIN = frozenset(
     {
         "type",
         "description",
@@ -72,84 +83,201 @@ _SIMPLE = frozenset(
         "default",
         "minimum",
         "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
         "minLength",
         "maxLength",
         "minItems",
         "maxItems",
+        "title",
+        "examples",
+        "format",
     }
 )
-_SIMPLE_WHERE_KNOWN = frozenset({"title", "examples", "exclusiveMinimum", "exclusiveMaximum"})
+_STRUCTURE = frozenset({"type", "properties", "required", "items"})
+_PLAIN_TYPES = frozenset(ALL_TYPES) - {"null"} | {"integer"}
 
 
-@lru_cache(maxsize=64)
-def _simple_keywords(dialect: Dialect) -> frozenset[str]:
-    """The keywords that need no look at what is beside them."""
-    known = _SIMPLE | _SIMPLE_WHERE_KNOWN
-    if dialect.keywords is not None:
-        known &= dialect.keywords
-    if dialect.root_keywords is not None or dialect.max_items_sum is not None:
-        known -= {"maxItems"}
-    return known - dialect.without
+class _Keywords(NamedTuple):
+    """What becomes of the plain keywords under a dialect."""
+
+    unchanged: frozenset[str]
+    dropped: frozenset[str]
+    described: frozenset[str]
 
 
-def _is_taken(schema: Mapping[str, Any], dialect: Dialect) -> bool:
-    """Whether the dialect certainly takes the schema as it is; `False` if that takes a closer look.
+@lru_cache(maxsize=128)
+def _keywords(dialect: Dialect, *, is_root: bool) -> _Keywords:
+    known = dialect.root_keywords if is_root and dialect.root_keywords else dialect.keywords
+    plain = _PLAIN if dialect.max_items_sum is None else _PLAIN - {"maxItems"}
+    unchanged = (plain if known is None else plain & known) - dialect.without
+    return _Keywords(
+        unchanged, (plain & UNSAID) - unchanged, plain - UNSAID - unchanged - _STRUCTURE
+    )
 
-    Most schemas pass, so this is what a list of many tools costs.
+
+class _NotPlainError(Exception):
+    """A schema needs a closer look."""
+
+
+class _PlainForm:
+    """A schema of plain keywords as a dialect has it: the same that the passes make of it.
+
+    This is what a list of many tools costs the first time.
     """
-    if dialect.root_keywords is not None:
-        return False
-    return (
-        schema.get("type") == "object"
-        and ("properties" in schema or not dialect.object_needs_properties)
-        and _is_simple(schema, dialect, _simple_keywords(dialect), MAX_LEVELS)
-    )
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.changes: list[SchemaChange] = []
+        self.tool_note = ""
+        self._root_words = _keywords(dialect, is_root=True)
+        self._words = _keywords(dialect, is_root=False)
+
+    def node(
+        self, schema: Any, path: str, dialect: Dialect, levels: int, *, is_root: bool = False
+    ) -> Any:
+        """The schema itself if nothing in it changes; `_NotPlainError` if that is not certain."""
+        if not isinstance(schema, dict) or levels == 0:
+            raise _NotPlainError
+        kind = schema.get("type")
+        if type(kind) is not str or kind not in _PLAIN_TYPES:
+            raise _NotPlainError
+        if dialect is self.dialect:
+            words = self._root_words if is_root else self._words
+        else:
+            words = _keywords(dialect, is_root=False)
+        notes: dict[str, Any] = {}
+        changed: dict[str, Any] | None = None
+        if not words.unchanged.issuperset(schema):
+            changed = dict(schema)
+            for keyword, value in schema.items():
+                if keyword in words.unchanged:
+                    continue
+                if keyword == "additionalProperties":
+                    if type(value) is not bool:
+                        raise _NotPlainError
+                    if not value:
+                        self._say("rewritten", path, "`additionalProperties: false` is not sent")
+                elif keyword in words.described:
+                    notes[keyword] = value
+                elif keyword not in words.dropped:
+                    raise _NotPlainError
+                del changed[keyword]
+        self._check(schema, kind, dialect)
+        if "format" in schema and "format" in words.unchanged:
+            changed = self._format(schema, changed, notes, dialect)
+        if notes:
+            assert changed is not None
+            self._describe(changed, notes, path, is_root=is_root)
+        if kind == "object" or kind == "array":
+            changed = self._inside(schema, changed, path, dialect, levels - 1)
+        return schema if changed is None else changed
+
+    def _check(self, schema: dict[str, Any], kind: str, dialect: Dialect) -> None:
+        """Raise for what the passes would change."""
+        if kind == "object":
+            properties, required = schema.get("properties"), schema.get("required", ())
+            if properties is None:
+                if dialect.object_needs_properties or schema.keys() - {"type", "description"}:
+                    raise _NotPlainError
+            elif (
+                not isinstance(properties, dict)
+                or required == []
+                or not isinstance(required, list | tuple)
+                or not all(name in properties for name in required)
+                or schema.get("additionalProperties") == {}
+            ):
+                raise _NotPlainError
+            elif dialect.property_name is not None:
+                matches = dialect.property_name.fullmatch
+                if not all(map(matches, properties)):
+                    raise _NotPlainError
+        elif not _OF_OBJECTS.isdisjoint(schema):
+            raise _NotPlainError
+        if ("items" in schema) is not (kind == "array") and (
+            kind != "array" or dialect.array_needs_items
+        ):
+            raise _NotPlainError
+        if "enum" in schema:
+            enum = schema["enum"]
+            if kind == "object" or not enum or None in enum:
+                raise _NotPlainError
+            if dialect.string_enums and not _are_strings(enum, kind):
+                raise _NotPlainError
+        if (
+            type(schema.get("exclusiveMinimum")) is bool
+            or type(schema.get("exclusiveMaximum")) is bool
+        ):
+            raise _NotPlainError
+
+    def _format(
+        self,
+        schema: dict[str, Any],
+        changed: dict[str, Any] | None,
+        notes: dict[str, Any],
+        dialect: Dialect,
+    ) -> dict[str, Any] | None:
+        if not dialect.pattern_with_length and ("minLength" in schema or "maxLength" in schema):
+            raise _NotPlainError
+        if dialect.formats is None or schema["format"] in dialect.formats:
+            return changed
+        changed = changed or dict(schema)
+        notes["format"] = changed.pop("format")
+        return changed
+
+    def _describe(
+        self, node: dict[str, Any], notes: dict[str, Any], path: str, *, is_root: bool
+    ) -> None:
+        for keyword in notes:
+            if is_root:
+                self._say("described", "", f"`{keyword}` at the root is in the tool's description")
+            else:
+                self._say("described", path, f"`{keyword}` is in the description")
+        if is_root:
+            self.tool_note = note_text(notes)
+            return
+        described(node, notes)
+        description = node.pop("description")
+        rest = {name: value for name, value in node.items() if name not in _BEFORE_DESCRIPTION}
+        for name in rest:
+            del node[name]
+        node["description"] = description
+        node.update(rest)
+
+    def _inside(
+        self,
+        schema: dict[str, Any],
+        changed: dict[str, Any] | None,
+        path: str,
+        dialect: Dialect,
+        levels: int,
+    ) -> dict[str, Any] | None:
+        inner: dict[str, Any] = {}
+        properties = schema.get("properties")
+        if properties:
+            begin = f"{path}/" if path else ""
+            made = {
+                name: self.node(item, begin + name, dialect, levels)
+                for name, item in properties.items()
+            }
+            if not all(map(operator.is_, made.values(), properties.values())):
+                inner["properties"] = made
+        for keyword in ("items", "additionalProperties"):
+            value = schema.get(keyword)
+            if value is not None and type(value) is not bool:
+                whole = dialect.items_are_whole and keyword == "items"
+                place = f"{path}/*" if path else "*"
+                found = self.node(value, place, _WHOLE if whole else dialect, levels)
+                if found is not value:
+                    inner[keyword] = found
+        return changed if not inner else {**(schema if changed is None else changed), **inner}
+
+    def _say(self, kind: NoteKind, path: str, message: str) -> None:
+        self.changes.append(SchemaChange(kind, path, message))
 
 
-def _is_simple(schema: Any, dialect: Dialect, keywords: frozenset[str], levels: int) -> bool:
-    if not isinstance(schema, dict) or levels == 0 or not keywords.issuperset(schema):
-        return False
-    kind = schema.get("type")
-    if type(kind) is not str or (kind not in ALL_TYPES and kind != "integer"):
-        return False
-    properties = schema.get("properties")
-    if kind == "object":
-        if "enum" in schema or not isinstance(properties, dict):
-            return properties is None and _has_no_names(schema, dialect)
-        name_rule = dialect.property_name
-        for name, item in properties.items():
-            if name_rule is not None and name_rule.fullmatch(name) is None:
-                return False
-            if not _is_simple(item, dialect, keywords, levels - 1):
-                return False
-        required = schema.get("required", [])
-        if not (isinstance(required, list) and properties.keys() >= set(required)):
-            return False
-        others = schema.get("additionalProperties")
-        if isinstance(others, dict):
-            return _is_simple(others, dialect, keywords, levels - 1)
-        return True
-    if properties is not None or "required" in schema or "additionalProperties" in schema:
-        return False
-    if kind == "array":
-        if "items" in schema:
-            return _is_simple(schema["items"], dialect, keywords, levels - 1)
-        return not dialect.array_needs_items
-    if "items" in schema:
-        return False
-    if "enum" in schema and (
-        not schema["enum"] or (dialect.string_enums and not _are_strings(schema["enum"], kind))
-    ):
-        return False
-    return not (
-        isinstance(schema.get("exclusiveMinimum"), bool)
-        or isinstance(schema.get("exclusiveMaximum"), bool)
-    )
-
-
-def _has_no_names(schema: dict[str, Any], dialect: Dialect) -> bool:
-    """Whether an object is any object."""
-    return not dialect.object_needs_properties and schema.keys() <= {"type", "description"}
+_OF_OBJECTS = frozenset({"properties", "required", "additionalProperties"})
+_BEFORE_DESCRIPTION = frozenset(KEYWORD_ORDER[: KEYWORD_ORDER.index("description")])
 
 
 def _are_strings(values: list[Any], kind: str) -> bool:
@@ -326,7 +454,7 @@ class _Compiler(LimitPass):
 
 
 _WHOLE = Dialect("whole")
-"""What is kept inside `items` where a provider keeps all of it."""
+"""The rules inside `items` where a provider takes all of it."""
 
 
 def values_of(schema: Any, keyword: str) -> Iterator[Any]:

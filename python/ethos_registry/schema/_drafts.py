@@ -7,7 +7,7 @@ from typing import Any
 
 from ethos_registry.types._schema_rules import SCHEMA, SCHEMA_LISTS, SCHEMAS_BY_NAME
 
-__all__ = ["DROPPED", "node_of_2020_12", "schema_of_2020_12"]
+__all__ = ["DROPPED", "has_old_references", "node_of_2020_12", "schema_of_2020_12"]
 
 
 Report = Callable[[str], None]
@@ -68,10 +68,11 @@ _BESIDE_OLD_REFERENCE = frozenset(
 _OLD_DRAFTS = ("draft-03", "draft-04", "draft-06", "draft-07")
 
 
-def schema_of_2020_12(schema: Any) -> Any:
+def schema_of_2020_12(schema: Any, report: Report | None = None) -> Any:
     """The whole schema in the words of draft 2020-12; the author's is not changed.
 
-    Pointers into `definitions` lead into `$defs`.
+    Pointers into `definitions` lead into `$defs`. `report` is not called for keywords that are
+    dropped because no call depends on them.
 
     >>> schema_of_2020_12({"type": "OBJECT", "properties": {"n": {"minimum": 0,
     ...     "exclusiveMinimum": True}}})
@@ -79,7 +80,7 @@ def schema_of_2020_12(schema: Any) -> Any:
     """
 
     def translated(value: Any) -> Any:
-        node = node_of_2020_12(value, old_references=has_old_references(schema))
+        node = node_of_2020_12(value, report, old_references=has_old_references(schema))
         if not isinstance(node, dict):
             return node
         pointer = node.get("$ref")
@@ -131,6 +132,7 @@ def node_of_2020_12(
         say("`definitions` are written as `$defs`")
     if "$recursiveRef" in node:
         node.setdefault("$ref", node.pop("$recursiveRef"))
+        say("`$recursiveRef` is written as `$ref`")
     _type(node, say)
     _bounds(node, say)
     _items(node, say)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, ParamSpec, TypeVar, Unpack, overload
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.schema._arguments import Arguments
 from ethos_registry.schema._binding import function_call
 from ethos_registry.schema._parameters import innermost, read_docstring
 from ethos_registry.types import _checks
+from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import ToolCapabilities
 from ethos_registry.types._reducer import ReductionPolicy
@@ -27,6 +30,8 @@ from ethos_registry.types._tool import (
 
 __all__ = ["FunctionTool", "tool"]
 
+
+_logger = logging.getLogger("ethos_registry")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -144,6 +149,7 @@ def tool(
     max_concurrency: int | None = None,
     calls_per_second: float | None = None,
     reduction: ReductionPolicy | None = None,
+    repair_arguments: RepairLevel | None = None,
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
 
@@ -157,12 +163,44 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     Schema and descriptions come from the signature (`Annotated[str, "Where."]`) and the docstring
     (google, numpy or sphinx style), the tool's own description from its text; without a docstring
     it is the function's name in words. A parameter annotated `ToolContext` gets the call's context
-    and is not shown. Keywords are the fields of `Tool`; a `schema` given here is shown instead of
-    the derived one.
+    and is not shown.
 
     A call binds in lax mode (`"5"` becomes 5), and what the function returns becomes a result (see
     `to_result`). Async functions stay async; plain ones run on a thread. `ConfigError` names the
     parameter that no model could fill.
+
+    Args:
+        function: What is decorated, or a bound method.
+        **fields: The options below.
+
+    Keyword Args:
+        name (str | None): What the model calls it. Default: the function's name.
+        description (str | None): What the model reads to decide when to call it. Default:
+            the text of the docstring.
+        schema (Mapping | None): JSON Schema of the arguments. Default: derived from the
+            signature.
+        toolset (str | None): The group that personalities admit as `toolset:<group>`.
+        max_result_chars (int | None): Longest result in characters, beside the budget's share.
+        capabilities (ToolCapabilities | Mapping | None): Files, hosts, programs and secrets
+            that it needs; it gets scoped objects for them.
+        is_available (Callable | None): Asked at each listing and batch, as `lambda: True`.
+        always_include (bool): Whether it passes the toolset gate of every personality.
+        output_is_untrusted (bool): Whether others write its output: web pages, files, mail.
+        ephemeral (bool): Whether it is dropped when the turn is acknowledged.
+        on_collision (str): What a merge does if its name is taken: `"throw"`, `"replace"` or
+            `"keep"`.
+        timeout_seconds (float | None): Seconds from the start of a call; `None` for no timeout.
+            Default: the registry's, 120.
+        idempotent (bool): Whether calling it twice is harmless; a stream may start it early.
+        strict (bool): Whether arguments are validated against the schema, without coercion.
+        dispatch (str | None): When a call of a streamed reply may start: `"confirmed"` or
+            `"eager"`. Default: `"eager"` for idempotent tools.
+        repair_arguments (str | None): Which wrong arguments are repaired: `"off"`, `"safe"` or
+            `"all"`. Default: the registry's, `"safe"`; off for a strict tool.
+        retry (Retry | None): When a call that failed is tried again; for idempotent tools.
+        max_concurrency (int | None): How many of its calls run at once in this process.
+        calls_per_second (float | None): How many of its calls start in a second.
+        reduction (ReductionPolicy | None): How much of its results is kept.
 
     >>> from ethos_registry import ToolContext
     >>> @tool(toolset="text", idempotent=True)
@@ -173,11 +211,12 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     '3'
     >>> count_words.description, count_words.is_coroutine
     ('Count the words of the text.', False)
+
     """
     known = [field for field in Tool.FIELDS if field != "execute"]
     unknown = fields.keys() - set(known)
     if unknown:
-        raise ConfigError(f"`tool` has no keyword {min(unknown)!r}; it has {', '.join(known)}")
+        raise _checks.unknown_option("tool", min(unknown), known)
     if function is None:
         return lambda decorated: _made(decorated, fields)
     return _made(function, fields)
@@ -216,6 +255,7 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
         )
     documentation = read_docstring(written.__doc__)
     arguments = Arguments(function, tool_name=str(name)[:80], descriptions=documentation.parameters)
+    _report_undescribed(str(name)[:80], function, documentation.parameters)
     derived = {
         "description": documentation.description or _in_words(name),
         "schema": arguments.schema,
@@ -228,6 +268,21 @@ def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTo
         arguments,
         **derived | given | {"name": name, "execute": function_call(function, arguments.binder)},
     )
+
+
+def _report_undescribed(
+    name: str, function: Callable[..., Any], described: Mapping[str, str]
+) -> None:
+    """Log what a docstring describes and the function lacks: the model never reads it."""
+    parameters = list(inspect.signature(function).parameters)
+    for each in described:
+        if each.lstrip("*") not in parameters:
+            _logger.warning(
+                "tool `%s`: its docstring describes `%s`, which is not a parameter%s",
+                name,
+                each,
+                did_you_mean(each, parameters),
+            )
 
 
 def _in_words(name: str) -> str:

@@ -13,10 +13,10 @@ from ethos_registry.schema._dialect import Dialect
 from ethos_registry.schema._fixed_values import add_type
 from ethos_registry.schema._value_pass import ValuePass
 
-__all__ = ["LimitPass"]
+__all__ = ["UNSAID", "LimitPass"]
 
 
-_UNSAID = frozenset({"title", "deprecated", "$schema"})
+UNSAID = frozenset({"title", "deprecated", "$schema"})
 """Keywords that a model need not read where the provider does not take them."""
 _HAS_KIND = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "not", "if"})
 """Keywords that a schema is not just any value with."""
@@ -116,7 +116,7 @@ class LimitPass(ValuePass):
             if keyword == "additionalProperties" and value is False:
                 self.widened += 1
                 self.say("rewritten", path, "`additionalProperties: false` is not sent")
-            elif keyword not in _UNSAID:
+            elif keyword not in UNSAID:
                 notes[keyword] = value
         formats = dialect.formats
         if formats is not None and "format" in node and node["format"] not in formats:

@@ -280,10 +280,11 @@ def _refuse_unfillable(parameter: inspect.Parameter, tool_name: str, *, is_self:
             f"parameter `{parameter.name}` is positional-only, and models pass arguments by name; "
             "remove the `/`"
         )
-    elif parameter.name == "ctx" and parameter.annotation is inspect.Parameter.empty:
+    elif parameter.name in ("context", "ctx") and parameter.annotation is parameter.empty:
         problem = (
-            "parameter `ctx` has no annotation, so a model would have to fill it; annotate it: "
-            "`ctx: ToolContext`, or `ctx: Any` if it is an argument"
+            f"parameter `{parameter.name}` has no annotation, so a model would have to fill it; "
+            f"annotate it: `{parameter.name}: ToolContext`, or `{parameter.name}: Any` if it is an "
+            "argument"
         )
     elif parameter.kind is inspect.Parameter.VAR_POSITIONAL:
         problem = (

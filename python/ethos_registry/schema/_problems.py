@@ -393,6 +393,15 @@ def problems_text(error: ValidationError, arguments: object, names: tuple[str, .
     return problem_lines(problems)
 
 
+def failing_places(error: ValidationError, arguments: object) -> list[tuple[int | str, ...]]:
+    """The places in the arguments that an error is about, each once."""
+    found: dict[tuple[int | str, ...], None] = {}
+    for item in error.errors(include_url=False, include_context=False, include_input=False):
+        parts, _ = _place(item["loc"], arguments, item["type"] in _MISSING)
+        found[tuple(parts)] = None
+    return list(found)
+
+
 def not_an_argument(name: str, names: tuple[str, ...]) -> str:
     """The message about a name that is not one of the arguments.
 
@@ -405,6 +414,15 @@ def not_an_argument(name: str, names: tuple[str, ...]) -> str:
 def _path(
     location: tuple[int | str, ...], arguments: object, is_missing: bool
 ) -> tuple[str, str | None]:
+    """The place in the arguments as text, and the member of a union that expected it."""
+    parts, label = _place(location, arguments, is_missing)
+    name = path_text(parts)
+    return (f"{name} (its name)", None) if label == "[key]" else (name, label)
+
+
+def _place(
+    location: tuple[int | str, ...], arguments: object, is_missing: bool
+) -> tuple[list[int | str], str | None]:
     """The place in the arguments, and the member of a union that expected it.
 
     Pydantic mixes keys with labels of its own (`int`, `Cat`, `[key]`); a step that is neither a key
@@ -425,8 +443,7 @@ def _path(
             parts.append(step)
         elif isinstance(step, str):
             label = step
-    name = path_text(parts)
-    return (f"{name} (its name)", None) if label == "[key]" else (name, label)
+    return parts, label
 
 
 def _holds(value: Any, step: int | str) -> bool:

@@ -192,6 +192,14 @@ class ArgumentValidator:
                 problem.expected.setdefault(text, [])
         return _refusal(problem_lines(problems))
 
+    def failing(self, args: object) -> list[tuple[int | str, ...]]:
+        """Where `args` do not match; empty if they do."""
+        compiled = self._compiled or self.compile()
+        try:
+            return [path for path, *_ in compiled.validate(args) or ()]
+        except RuntimeError:  # the core failed
+            return [()]
+
     def _phrases(
         self,
         keyword: str,

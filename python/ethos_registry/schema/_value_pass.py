@@ -131,7 +131,7 @@ class ValuePass(RootPass):
         elif len(types) == 1:
             node["type"] = types[0]
         elif types:
-            del node["type"]
+            node.pop("type", None)
             node["anyOf"] = [_of_type(node, name) for name in types]
             for name in list(node):
                 if name not in ("anyOf", *ABOUT):

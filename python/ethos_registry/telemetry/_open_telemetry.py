@@ -262,6 +262,8 @@ class TracedBatch(MeasuredBatch):
         failed = self._failed_attempts[row[0]]
         if failed:
             facts[_conventions.ATTEMPTS] = failed + 1
+        if answer.repairs:
+            facts[_conventions.REPAIRED] = len(answer.repairs)
         optional = {
             _conventions.AGENT_NAME: context.agent_id,
             _conventions.CONVERSATION_ID: context.session_id or None,
@@ -300,6 +302,7 @@ _API_MODULES = ("opentelemetry.trace", "opentelemetry.metrics")
 """Providers of the API itself do nothing; those of an SDK are in other modules."""
 
 
+@_checks.checked_class
 class OpenTelemetry:
     """Reports each call as a span `execute_tool {tool}` and as metrics (extra `otel`).
 

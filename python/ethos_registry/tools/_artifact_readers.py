@@ -253,6 +253,7 @@ class Reader(NamedTuple):
     read: Read
 
 
+@_checks.checked_class
 class ArtifactReaders:
     r"""Makes a turn's tools for reading the artifacts of one store.
 

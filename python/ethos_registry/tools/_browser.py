@@ -337,6 +337,7 @@ _ELEMENT = {
 _MAX_TYPED_CHARS = 10_000
 
 
+@_checks.checked_class
 class Browser:
     """Tools that use web pages in an installed Chromium (extra `browser`).
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import dataclasses
 import os
 import re
 import signal
@@ -9,9 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from ethos_registry._processes.own_thread import on_own_thread
 from ethos_registry._processes.supervised_process import Containment
 from ethos_registry._processes.supervisor import containment
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION
+from ethos_registry.capabilities._process import joined_limits
+from ethos_registry.capabilities._resolver import personality_of
 from ethos_registry.capabilities._sandbox import (
     CommandSandbox,
     CommandSandboxPort,
@@ -24,7 +30,7 @@ from ethos_registry.tools._arguments import RefusalError
 from ethos_registry.tools._process import BoundedOutput, OutputProgress, run_process
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._policy import Personality
+from ethos_registry.types._policy import CommandPolicy, Personality
 
 __all__ = [
     "Confinement",
@@ -62,9 +68,12 @@ _NO_NETWORK = re.compile(
 class Confinement:
     """How the commands of one tool are confined."""
 
-    __slots__ = ("_is_off", "_is_required", "_sandbox", "_tool_name")
+    __slots__ = ("_commands", "_is_off", "_is_required", "_sandbox", "_tool_name")
 
-    def __init__(self, choice: SandboxChoice, tool_name: str) -> None:
+    def __init__(
+        self, choice: SandboxChoice, tool_name: str, commands: CommandPolicy | None = None
+    ) -> None:
+        self._commands = CommandPolicy() if commands is None else commands
         self._tool_name = tool_name
         self._is_off = choice == "off"
         self._is_required = choice == "required"
@@ -91,7 +100,24 @@ class Confinement:
             return SandboxPolicy(write=[context.working_dir], protection=protection)
         return policy
 
-    def prepared(
+    def limits(self, context: ToolContext) -> CommandPolicy:
+        """The limits of the tool and of the personality; what neither states has a default."""
+        personality = personality_of(context)
+        stated = self._commands.narrowed(None if personality is None else personality.commands)
+        unset = {name: value for name, value in _DEFAULTS.items() if not getattr(stated, name)}
+        if containment() == "tree":
+            return dataclasses.replace(stated, **unset)  # type: ignore[arg-type]
+        if stated.processes or stated.total_memory_bytes:
+            raise RefusalError(
+                f"{self._tool_name} cannot limit processes and memory on this system: leave "
+                "`processes` and `total_memory_bytes` out of `commands`",
+                "not_available",
+            )
+        return dataclasses.replace(
+            stated, output_bytes=stated.output_bytes or _DEFAULTS["output_bytes"]
+        )
+
+    async def prepared(
         self,
         argv: Sequence[str],
         policy: SandboxPolicy,
@@ -99,9 +125,18 @@ class Confinement:
         directory: str,
         environment: Mapping[str, str],
     ) -> PreparedCommand:
-        """The confined command line; a refusal if this machine cannot confine it."""
+        """The confined command line; a refusal if this machine cannot confine it.
+
+        Off the loop: it searches the writable directories.
+        """
+        work = on_own_thread(
+            lambda: self._sandbox.wrap(argv, policy, directory=directory, environment=environment)
+        )
         try:
-            return self._sandbox.wrap(argv, policy, directory=directory, environment=environment)
+            return await asyncio.shield(work)
+        except asyncio.CancelledError:
+            work.add_done_callback(_clean_up)
+            raise
         except UnconfinedError as error:
             reason = str(error).partition(": ")[2]
             raise RefusalError(
@@ -111,10 +146,33 @@ class Confinement:
             ) from None
 
 
-def checked_sandbox(choice: object, tool_name: str) -> Confinement:
+def _clean_up(prepared: asyncio.Future[PreparedCommand]) -> None:
+    if not prepared.cancelled() and prepared.exception() is None:
+        prepared.result().clean_up()
+
+
+def _memory_of_machine() -> int:
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return 8 * 1024**3
+
+
+_DEFAULTS = {
+    "processes": 1_000,
+    "total_memory_bytes": _memory_of_machine() * 3 // 4,
+    "output_bytes": 256 * 1024**2,
+}
+"""For a build with all processors, but not for a fork bomb or output without end."""
+
+
+def checked_sandbox(
+    choice: object, tool_name: str, commands: CommandPolicy | None = None
+) -> Confinement:
     """The confinement of a tool; `ConfigError` for an unknown choice."""
+    if not isinstance(commands, CommandPolicy | None):
+        raise ConfigError(f"`commands` must be a CommandPolicy, got {type(commands).__name__}")
     if choice in ("policy", "required", "off") or callable(getattr(choice, "wrap", None)):
-        return Confinement(choice, tool_name)  # type: ignore[arg-type]
+        return Confinement(choice, tool_name, commands)  # type: ignore[arg-type]
     raise ConfigError(
         f'`sandbox` must be "policy", "required", "off" or a command sandbox, got {choice!r}'
     )
@@ -175,6 +233,8 @@ class Ending:
     """What a sandbox blocked, if it is known."""
     restored: Sequence[str] = ()
     """Protected files that the program changed, and that are as they were before."""
+    exceeded: str = ""
+    """The limit that ended it, with its value; empty if none did."""
 
     @property
     def sentence(self) -> str:
@@ -183,6 +243,8 @@ class Ending:
 
     @property
     def _how(self) -> str:
+        if self.exceeded:
+            return f"Command was ended: it exceeded the limit {self.exceeded}."
         if self.exit_code is None:
             text = f"Command was killed after {self.timeout_seconds:g} s: time was up."
             return text if self.is_all_ended else f"{text} {MAY_RUN_ON[containment()]}"
@@ -194,6 +256,8 @@ class Ending:
     @property
     def error_fields(self) -> Mapping[str, Any]:
         """The extra fields of the error result."""
+        if self.exceeded:
+            return {"exit_code": None, "limit": self.exceeded.partition(" ")[0]}
         if self.exit_code is not None:
             return {"exit_code": self.exit_code}
         fields: dict[str, Any] = {"exit_code": None, "timed_out": True}
@@ -243,10 +307,12 @@ async def run_command(
 
     inherited = {name: value for name, value in os.environ.items() if name not in _COLOUR_SWITCHES}
     own = _ENVIRONMENT | dict(variables or {})
-    policy = None if confinement is None else confinement.policy(context)
+    confinement = Confinement("off", "the command") if confinement is None else confinement
+    policy = confinement.policy(context)
+    commands = confinement.limits(context)
     prepared = PreparedCommand([*argv], inherited | own)
-    if confinement is not None and policy is not None:
-        prepared = confinement.prepared(
+    if policy is not None:
+        prepared = await confinement.prepared(
             argv, policy, directory=directory, environment=inherited | own
         )
         prepared.environment.update(own)
@@ -256,17 +322,29 @@ async def run_command(
             directory=directory,
             timeout_seconds=timeout_seconds,
             on_output=receive,
+            limits=lambda: joined_limits(confinement.limits(context), None),
+            output_bytes=commands.output_bytes,
         )
-    finally:
+    except BaseException:  # a coroutine that is being closed may not await
         progress.finish()
-        restored = prepared.clean_up()
+        prepared.clean_up()
+        raise
+    progress.finish()
+    restored = await on_own_thread(prepared.clean_up)
     text, dropped = output.text()
     if restored:
         text += f"\n[The sandbox put protected files back: {', '.join(restored[:_NAMED_PATHS])}"
         text += f" and {len(restored) - _NAMED_PATHS} more]\n" if restored[_NAMED_PATHS:] else "]\n"
     note = "" if policy is None or end.status == 0 else blocked_note(text, policy)
     return Ending(
-        end.status, text, dropped, timeout_seconds, end.is_all_ended, note, tuple(restored)
+        None if end.exceeded else end.status,
+        text,
+        dropped,
+        timeout_seconds,
+        end.is_all_ended,
+        note,
+        tuple(restored),
+        f"{end.exceeded} ({getattr(commands, end.exceeded):,})" if end.exceeded else "",
     )
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 
 from ethos_registry import _core
 from ethos_registry.capabilities._address_guard import HostNotAllowedError
-from ethos_registry.capabilities._network import ResponseTooLargeError
+from ethos_registry.capabilities._network import ResponseTooLargeError, decoded_by
 from ethos_registry.tools._arguments import (
     RefusalError,
     known_arguments,
@@ -21,6 +21,7 @@ from ethos_registry.tools._arguments import (
     quoted,
     required_text,
 )
+from ethos_registry.types import _checks
 from ethos_registry.types._content import Audio, Document, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._extras import has_extra, missing_extra
@@ -86,10 +87,7 @@ def decoded(data: bytes, charset: str | None = None) -> str:
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data.decode(encoding, "replace")
-    try:
-        return data.decode(charset or "utf-8", "replace")
-    except LookupError:
-        return data.decode("utf-8", "replace")
+    return decoded_by(charset or "utf-8", data)
 
 
 def described_bytes(
@@ -240,6 +238,7 @@ _STATUS_HELP = {
 }
 
 
+@_checks.checked_signature
 def fetch_url_tool(*, allowed_hosts: Sequence[str] = ("*",)) -> Tool:
     """The tool `fetch_url(url, wholePage?)`, in the toolset `web` (extra `web`).
 

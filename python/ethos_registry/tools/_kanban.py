@@ -11,7 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ethos_registry._persistence.files import retried_while_locked
+from ethos_registry._persistence.files import (
+    make_private_file,
+    make_private_folder,
+    retried_while_locked,
+)
 from ethos_registry.tools._arguments import RefusalError, known_arguments, quoted, required_text
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
@@ -105,7 +109,7 @@ class Board:
 
     def _opened(self) -> sqlite3.Connection:
         try:
-            os.makedirs(os.path.dirname(self._path), exist_ok=True)
+            make_private_folder(os.path.dirname(self._path))
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise RefusalError(
@@ -113,7 +117,7 @@ class Board:
             ) from None
         # SQLite would create it for everybody to read, and gives its journals the same mode.
         with contextlib.suppress(OSError):
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            make_private_file(self._path)
         return sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -203,6 +207,7 @@ _MAX_DIGITS = 15
 _Execute = Callable[[Mapping[str, Any]], ToolResult]
 
 
+@_checks.checked_signature
 def kanban_tools(
     database: str | os.PathLike[str], *, statuses: Sequence[str] = DEFAULT_STATUSES
 ) -> list[Tool]:

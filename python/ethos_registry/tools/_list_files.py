@@ -240,6 +240,7 @@ _SCHEMA = {
 }
 
 
+@_checks.checked_signature
 def list_files_tool(*, max_entries: int = DEFAULT_MAX_ENTRIES) -> Tool:
     """The tool `list_files(path?, pattern?, depth?)`, in the toolset `file`.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ethos_registry import _core
 from ethos_registry._persistence.sqlite_file import SqliteFile, sqlite_problem
+from ethos_registry._suggest import nearest
 from ethos_registry.tools._arguments import (
     RefusalError,
     known_arguments,
@@ -223,6 +223,7 @@ _NAME = {"type": "string", "maxLength": _MAX_NAME_CHARS}
 _Execute = Callable[[Mapping[str, Any], ToolContext], ToolResult]
 
 
+@_checks.checked_signature
 def memory_tools(
     database: str | os.PathLike[str],
     *,
@@ -379,6 +380,6 @@ def _name(values: Mapping[str, Any]) -> str:
 
 def _no_note(notes: Notes, scope: str, name: str) -> str:
     names = [note.name for note in notes.all(scope)]
-    near = difflib.get_close_matches(name, names, 1, 0.5)
-    hint = f"did you mean {quoted(near[0])}?" if near else "memory_read without a name lists all"
+    near = nearest(name, names)
+    hint = f"did you mean {quoted(near)}?" if near else "memory_read without a name lists all"
     return f"there is no note {quoted(name)}; {hint}"

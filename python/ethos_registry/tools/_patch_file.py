@@ -125,6 +125,7 @@ _SCHEMA = {
 }
 
 
+@_checks.checked_signature
 def patch_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     r"""The tool `patch_file(path, old, new, replaceAll?)`, in the toolset `file`.
 

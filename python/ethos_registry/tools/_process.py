@@ -11,7 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import IO, Protocol
 
-from ethos_registry._processes.supervised_process import SupervisorUnavailableError
+from ethos_registry._processes.supervised_process import (
+    ResourceLimits,
+    SupervisorUnavailableError,
+)
 from ethos_registry.capabilities._sandbox import PreparedCommand
 
 __all__ = ["BoundedOutput", "OutputPipe", "OutputProgress", "ProcessEnd", "run_process"]
@@ -269,6 +272,8 @@ class ProcessEnd:
     """Its exit status, negative for a signal; `None` if it was ended at the timeout."""
     is_all_ended: bool = True
     """After a timeout: whether certainly nothing that it started is running."""
+    exceeded: str = ""
+    """The limit that ended it; empty if none did."""
 
 
 async def run_process(
@@ -277,6 +282,8 @@ async def run_process(
     directory: str,
     timeout_seconds: float | None,
     on_output: Callable[[bytes], None],
+    limits: Callable[[], ResourceLimits] | None = None,
+    output_bytes: int | None = None,
 ) -> ProcessEnd:
     """Run a program to its end.
 
@@ -286,7 +293,9 @@ async def run_process(
     they write later is lost.
 
     On timeout and on cancellation everything that the program started is ended, with SIGTERM and
-    0.5 s later with SIGKILL. See `containment` for what "everything" is on this system.
+    0.5 s later with SIGKILL. Beyond a limit, of `limits` or on the bytes of its output, it is ended
+    at once with SIGKILL. `limits` is asked at each start: what can be limited may change. See
+    `containment` for what "everything" is on this system.
 
     Raises:
         OSError: The program cannot be started.
@@ -297,10 +306,11 @@ async def run_process(
     # `asyncio.run`, it waits for the program without end. Here nothing is awaited before there is
     # a child that can be stopped.
     loop = asyncio.get_running_loop()
+    arguments = (loop, command, directory, on_output, limits, output_bytes)
     try:
-        return await _Child(loop, command, directory, on_output).end(timeout_seconds)
+        return await _Child(*arguments).end(timeout_seconds)
     except SupervisorUnavailableError:
-        return await _Child(loop, command, directory, on_output).end(timeout_seconds)
+        return await _Child(*arguments).end(timeout_seconds)
 
 
 class _Child:
@@ -312,22 +322,39 @@ class _Child:
         command: PreparedCommand,
         directory: str,
         on_output: Callable[[bytes], None],
+        limits: Callable[[], ResourceLimits] | None,
+        output_bytes: int | None,
     ) -> None:
         self._loop = loop
+        self._on_output = on_output
+        self._room = output_bytes
+        self._exceeded = ""
         self._process = command.start(
             directory=directory,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             when_ended="keep",
             grace_seconds=_TERMINATE_GRACE_SECONDS,
+            limits=None if limits is None else limits(),
         )
         assert self._process.stdout is not None
-        self._pipe = OutputPipe(loop, self._process.stdout, on_output)
+        self._pipe = OutputPipe(loop, self._process.stdout, self._receive)
         self._exited: asyncio.Future[None] = loop.create_future()
         self._ended: asyncio.Future[None] = loop.create_future()
         self._is_open = True
         self._process.on_exit(lambda: self._resolve(self._exited))
         self._process.on_end(lambda: self._resolve(self._ended))
+
+    def _receive(self, piece: bytes) -> None:
+        if self._room is not None:
+            piece = piece[: self._room + 1]
+            self._room -= len(piece)
+            if self._room < 0:
+                piece = piece[:-1]
+                self._exceeded = "output_bytes"
+                self._process.kill()
+                self._pipe.close()
+        self._on_output(piece)
 
     def _resolve(self, future: asyncio.Future[None]) -> None:
         """Called on a thread of the process."""
@@ -349,7 +376,7 @@ class _Child:
             raise
         finally:
             self._close(kill=True)
-        return ProcessEnd(status)
+        return ProcessEnd(status, exceeded=self._exceeded or self._process.exceeded)
 
     async def _stop(self) -> None:
         """End everything that was started, at the latest with SIGKILL."""

@@ -22,6 +22,8 @@ from ethos_registry.tools._project_command import (
     pyproject_tools,
     with_go_packages,
 )
+from ethos_registry.types import _checks
+from ethos_registry.types._policy import CommandPolicy
 from ethos_registry.types._tool import Tool
 
 __all__ = [
@@ -302,10 +304,12 @@ _TYPECHECK = ProjectCommand(
 )
 
 
+@_checks.checked_signature
 def lint_tool(
     *,
     default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
     sandbox: SandboxChoice = "policy",
+    commands: CommandPolicy | None = None,
 ) -> Tool:
     """The tool `lint(arguments?, cwd?, timeout_seconds?)`, in the toolset `terminal`.
 
@@ -316,22 +320,22 @@ def lint_tool(
     why it was chosen. Everything else, with confinement, timeout and errors, is as in
     `run_tests_tool`: findings are an error `execution_failed` with the linter's `exit_code`.
     """
-    return project_tool(_LINT, default_timeout_seconds=default_timeout_seconds, sandbox=sandbox)
+    return project_tool(_LINT, default_timeout_seconds, sandbox, commands)
 
 
+@_checks.checked_signature
 def typecheck_tool(
     *,
     default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
     sandbox: SandboxChoice = "policy",
+    commands: CommandPolicy | None = None,
 ) -> Tool:
     """The tool `typecheck(arguments?, cwd?, timeout_seconds?)`, in the toolset `terminal`.
 
     Like `lint_tool`, with mypy, pyright, ty and pyrefly by their settings, a `typecheck` script of
     package.json, `tsc --noEmit` for tsconfig.json, `cargo check`, `go vet ./...`, `make typecheck`.
     """
-    return project_tool(
-        _TYPECHECK, default_timeout_seconds=default_timeout_seconds, sandbox=sandbox
-    )
+    return project_tool(_TYPECHECK, default_timeout_seconds, sandbox, commands)
 
 
 # The tool `run_tests`: the project's tests, by the project's own runner.
@@ -350,10 +354,12 @@ _COMMAND = ProjectCommand(
 )
 
 
+@_checks.checked_signature
 def run_tests_tool(
     *,
     default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
     sandbox: SandboxChoice = "policy",
+    commands: CommandPolicy | None = None,
 ) -> Tool:
     """The tool `run_tests(arguments?, cwd?, timeout_seconds?)`, in the toolset `terminal`.
 
@@ -365,7 +371,7 @@ def run_tests_tool(
     output, as from `terminal`: success with `structured={"exit_code": 0, ...}`, or an error
     `execution_failed` with the extra field `exit_code`. `structured` has `runner` and `command` in
     either case. Without a runner the error names what was looked for, and a subfolder that has
-    one. Timeout, abort and cancellation end what the tests started, and `sandbox` confines them, as
-    for `terminal`.
+    one. Timeout, abort and cancellation end what the tests started, `sandbox` confines them and
+    `commands` limits them, as for `terminal`.
     """
-    return project_tool(_COMMAND, default_timeout_seconds=default_timeout_seconds, sandbox=sandbox)
+    return project_tool(_COMMAND, default_timeout_seconds, sandbox, commands)

@@ -31,7 +31,7 @@ from ethos_registry.tools._command import (
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
-from ethos_registry.types._policy import binds_itself, without_confinement
+from ethos_registry.types._policy import CommandPolicy, binds_itself, without_confinement
 from ethos_registry.types._result import ToolResult, err, ok
 from ethos_registry.types._tool import Tool
 
@@ -212,13 +212,16 @@ class ProjectCommand:
 
 
 def project_tool(
-    command: ProjectCommand, *, default_timeout_seconds: float, sandbox: SandboxChoice
+    command: ProjectCommand,
+    default_timeout_seconds: float,
+    sandbox: SandboxChoice,
+    commands: CommandPolicy | None,
 ) -> Tool:
     """The tool that runs such a command."""
     default_timeout = float(
         _checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
     )
-    confinement = checked_sandbox(sandbox, command.tool_name)
+    confinement = checked_sandbox(sandbox, command.tool_name, commands)
 
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         try:

@@ -11,6 +11,7 @@ from ethos_registry.capabilities._address_guard import HostNotAllowedError
 from ethos_registry.capabilities._files import AttachmentNotFoundError
 from ethos_registry.tools._arguments import RefusalError, known_arguments, quoted
 from ethos_registry.tools._fetch_url import described_bytes, request_errors
+from ethos_registry.types import _checks
 from ethos_registry.types._content import Attachment
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._policy import ToolCapabilities
@@ -32,6 +33,7 @@ _SCHEMA = {
 }
 
 
+@_checks.checked_signature
 def read_attachment_tool(*, kinds: Sequence[str] | str = "*") -> Tool:
     """The tool `read_attachment(ref?)`, in the toolset `attachments`.
 

@@ -151,6 +151,7 @@ _SCHEMA = {
 }
 
 
+@_checks.checked_signature
 def read_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     """The tool `read_file(path, lineStart?, lineEnd?)`, in the toolset `file`.
 

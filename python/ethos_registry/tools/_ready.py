@@ -9,11 +9,13 @@ from ethos_registry.tools._read_file import read_file_tool
 from ethos_registry.tools._search_files import search_files_tool
 from ethos_registry.tools._terminal import terminal_tool
 from ethos_registry.tools._write_file import write_file_tool
+from ethos_registry.types import _checks
 from ethos_registry.types._tool import Tool
 
 __all__ = ["ready_tools"]
 
 
+@_checks.checked_signature
 def ready_tools() -> list[Tool]:
     """A fresh list of every ready tool with its defaults, in the order of their names.
 

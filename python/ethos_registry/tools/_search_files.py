@@ -136,6 +136,7 @@ _SCHEMA = {
 }
 
 
+@_checks.checked_signature
 def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
     """The tool `search_files(pattern, regex?, path?, glob?, maxMatches?)`, in the toolset `file`.
 

@@ -35,6 +35,7 @@ _MAX_LIMIT = 50
 _SHOWN_ARGS_CHARS = 120
 
 
+@_checks.checked_signature
 def session_search_tool(
     recording: TurnRecorder | str | os.PathLike[str], *, searches: SearchedCalls = "session"
 ) -> Tool:

@@ -28,7 +28,7 @@ from ethos_registry.tools._command import (
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
-from ethos_registry.types._policy import binds_itself, without_confinement
+from ethos_registry.types._policy import CommandPolicy, binds_itself, without_confinement
 from ethos_registry.types._result import ToolResult, err, ok
 from ethos_registry.types._tool import Tool
 
@@ -43,12 +43,14 @@ MAX_TIMEOUT_SECONDS = 3_600.0
 _REGISTRY_MARGIN_SECONDS = 10.0
 
 
+@_checks.checked_signature
 def terminal_tool(
     *,
     max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES,
     default_timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
     shell: str | None = None,
     sandbox: SandboxChoice = "policy",
+    commands: CommandPolicy | None = None,
 ) -> Tool:
     """The tool `terminal(command, timeout_seconds?, cwd?)`, in the toolset `terminal`.
 
@@ -67,6 +69,11 @@ def terminal_tool(
     directory if there is no policy, and hides the tool where that is impossible;
     `sandbox="off"` confines none.
 
+    A command that exceeds a limit is ended, with everything that it started, and the error names
+    the limit (extra field `limit`): `processes` (1,000), `total_memory_bytes` (three quarters of
+    the machine's memory), both on Linux, and `output_bytes` (256 MiB). `commands` and the
+    personality state others; of both the smaller one holds.
+
     The tool has its own timeout (`timeout_seconds` of the call, at most an hour), so that the
     output until then is not lost; the registry's timeout is longer. Timeout, abort, cancellation
     and the end of this process, even by `kill -9`, end everything that the command started: on
@@ -79,7 +86,7 @@ def terminal_tool(
         _checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
     )
     shell = None if shell is None else _checks.path(shell, "shell")
-    confinement = checked_sandbox(sandbox, "terminal")
+    confinement = checked_sandbox(sandbox, "terminal", commands)
 
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         try:

@@ -18,6 +18,7 @@ from ethos_registry.tools._arguments import (
     required_text,
 )
 from ethos_registry.tools._fetch_url import request_errors
+from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._policy import ToolCapabilities
@@ -75,6 +76,7 @@ class SearchBackend(Protocol):
         """
 
 
+@_checks.checked_class
 class ScriptedSearch:
     """Fixed results, for tests and examples: the query is compared in lower case.
 
@@ -172,6 +174,7 @@ class _Service:
         ]
 
 
+@_checks.checked_class
 class BraveSearch(_Service):
     """The web search API of Brave: `GET /res/v1/web/search`, key in `X-Subscription-Token`.
 
@@ -212,6 +215,7 @@ class BraveSearch(_Service):
         ]
 
 
+@_checks.checked_class
 class TavilySearch(_Service):
     """The search API of Tavily: `POST /search`, key as a bearer token.
 
@@ -285,6 +289,7 @@ _SCHEMA = {
 }
 
 
+@_checks.checked_signature
 def web_search_tool(backend: SearchBackend) -> Tool:
     """The tool `web_search(query, count?)`, in the toolset `web`.
 

@@ -20,6 +20,7 @@ from ethos_registry.tools._folder import (
     locked,
     note,
 )
+from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._policy import binds_itself
 from ethos_registry.types._result import ToolResult, ok
@@ -186,6 +187,7 @@ _SCHEMA = {
 }
 
 
+@_checks.checked_signature
 def write_file_tool() -> Tool:
     """The tool `write_file(path, content)`, in the toolset `file`.
 

@@ -22,6 +22,7 @@ from ethos_registry.types import _checks
 __all__ = ["PoolSettings", "WorkerLimits", "apply_limits", "begin_cpu_limit"]
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
     """Limits that the system enforces on each worker process; `None` for no limit.
@@ -74,6 +75,9 @@ def begin_cpu_limit(seconds: int | None) -> None:
 
 # The settings of a pool of worker processes.
 
+_OTHER_LINE_BYTES = 16 << 20
+"""For structured values, content blocks and the list of tools."""
+
 
 @dataclass(frozen=True, slots=True)
 class PoolSettings:
@@ -93,6 +97,11 @@ class PoolSettings:
     directory: str | None
     environment: Mapping[str, str] | None
 
+    @property
+    def max_line_bytes(self) -> int:
+        """The longest line of a worker. JSON writes a byte as up to six."""
+        return 6 * self.max_result_bytes + _OTHER_LINE_BYTES
+
     def for_worker(self) -> str:
         """What the worker reads, as JSON."""
         return json.dumps(
@@ -101,6 +110,7 @@ class PoolSettings:
                 "tools": self.tools,
                 "limits": dataclasses.asdict(self.limits),
                 "max_result_bytes": self.max_result_bytes,
+                "max_line_bytes": self.max_line_bytes,
             }
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -12,15 +13,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
-from ethos_registry.mcp._connection import Connection
-from ethos_registry.mcp._definitions import RemoteDefinition, ServerTools
+from ethos_registry.mcp._connection import RESEND_WAIT_SECONDS, Connection
+from ethos_registry.mcp._definitions import RemoteDefinition, ServerState, ServerTools
 from ethos_registry.mcp._results import (
+    META_PREFIX,
     ConnectionLostError,
-    SessionEndedError,
-    one_line,
-    session_ended,
+    NotSentError,
 )
 from ethos_registry.mcp._server import McpServer, SecretSource
+from ethos_registry.mcp._server_text import one_line
 from ethos_registry.mcp._stdio import LogFile
 from ethos_registry.transports._caller_queue import CallerQueue
 from ethos_registry.types import _checks
@@ -43,9 +44,9 @@ from ethos_registry.types._transport import (
 __all__ = ["GatewayLink", "McpTransport"]
 
 
-# The connection of a transport to a gateway, and one call over it.
+_logger = logging.getLogger("ethos_registry")
 
-_META = "ethos-registry/"
+# The connection of a transport to a gateway, and one call over it.
 
 
 class GatewayLink(Connection):
@@ -54,7 +55,15 @@ class GatewayLink(Connection):
     def __init__(self, server: McpServer, secrets: SecretSource) -> None:
         self._digests: dict[str, str | None] = {}
         """The tools of the gateway, and the version of each that it states."""
+        self._logged_reason = ""
         super().__init__(server, secrets, LogFile(None), self._listed)
+
+    def _set(self, state: ServerState, reason: str = "") -> None:
+        """Log why it failed, once: models are not shown it, and a transport lists no problems."""
+        super()._set(state, reason)
+        if state == "failed" and self.reason != self._logged_reason:
+            self._logged_reason = self.reason
+            _logger.warning("MCP server `%s` is not connected: %s", self.server.name, self.reason)
 
     def _listed(self, listing: ServerTools) -> None:
         self._digests = {
@@ -68,22 +77,31 @@ class GatewayLink(Connection):
         if problem:
             queue.refuse(index, problem)
             return
+        was_sent = False
         for is_last in (not request.idempotent, True):
-            client = await self._next_client() if is_last and request.idempotent else self._client
+            client = self._client
+            if was_sent:
+                client = await self._next_client(RESEND_WAIT_SECONDS)
             if client is None:
                 break
             try:
                 queue.put(await self._answer(client, queue, index))
-            except SessionEndedError:
+            except NotSentError as error:
                 self._lose(client)
-                queue.refuse(index, session_ended(self.server.name))
+                if was_sent:
+                    break
+                queue.refuse(index, error.reason(self.server.name))
                 return
             except ConnectionLostError:
                 self._lose(client)
+                was_sent = True
                 if is_last:
                     break
             else:
                 return
+        if not was_sent:
+            queue.refuse(index, self._not_ready())
+            return
         text = f"the connection to MCP server {self.server.name} was lost"
         queue.put(TransportReply(index, may_have_run(request.name, text)))
 
@@ -142,21 +160,21 @@ class GatewayLink(Connection):
 
 
 def _call_meta(request: ToolExecuteRequest) -> dict[str, str]:
-    meta = {f"{_META}toolCallId": request.tool_call_id}
+    meta = {f"{META_PREFIX}toolCallId": request.tool_call_id}
     if request.tool_digest:  # it is compared there too: the list may have changed since
-        meta[f"{_META}toolDigest"] = request.tool_digest
+        meta[f"{META_PREFIX}toolDigest"] = request.tool_digest
     return meta
 
 
 def _stated_digest(definition: RemoteDefinition) -> str | None:
     """The version of a tool that a gateway states; other servers state none."""
-    stated = definition.meta.get(f"{_META}toolDigest")
+    stated = definition.meta.get(f"{META_PREFIX}toolDigest")
     return stated if isinstance(stated, str) else None
 
 
 def _reply(index: int, name: str, result: ToolResult, meta: dict[str, Any]) -> TransportReply:
     """The result with what the gateway reports about it."""
-    code, reason = meta.get(f"{_META}code"), meta.get(f"{_META}reason")
+    code, reason = meta.get(f"{META_PREFIX}code"), meta.get(f"{META_PREFIX}reason")
     was_started = True
     if isinstance(result, ToolError) and code in ERROR_CODES:
         known = reason if reason in ERROR_REASONS else None
@@ -164,7 +182,7 @@ def _reply(index: int, name: str, result: ToolResult, meta: dict[str, Any]) -> T
         result = replace(result, code=code, reason=known)
         if code == "not_available" and known is None:
             result = replace(not_started(name, result.text), content=result.content)
-    cut_from = meta.get(f"{_META}truncatedFrom")
+    cut_from = meta.get(f"{META_PREFIX}truncatedFrom")
     raw_chars = cut_from if type(cut_from) is int and cut_from >= 0 else None
     return TransportReply(index, result, was_started, raw_chars)
 
@@ -172,6 +190,7 @@ def _reply(index: int, name: str, result: ToolResult, meta: dict[str, Any]) -> T
 _CLOSE_SECONDS = 15.0
 
 
+@_checks.checked_class
 class McpTransport(ToolTransport):
     """Runs tools of a registry that another process or machine serves; needs the extra `mcp`.
 
@@ -324,8 +343,10 @@ class _LinkThread:
         except asyncio.CancelledError:
             queue.stop(index)
             raise
-        except Exception as error:  # the package `mcp` is missing, a secret cannot be resolved
-            queue.refuse(index, f"{type(error).__name__}: {error}")
+        except Exception:  # the package `mcp` is missing, a setting is wrong
+            name = self._server.name
+            _logger.exception("MCP server `%s` cannot be used", name)
+            queue.refuse(index, f"MCP server {name} cannot be used")
 
     def close(self) -> None:
         """End the connection, its process and the thread."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ethos_registry.transports._limits import PoolSettings
+from ethos_registry.transports._protocol import checked_offer
 from ethos_registry.transports._worker_link import (
     PoolBatch,
     PoolCall,
@@ -367,7 +368,10 @@ class WorkerPool:
 
     # What workers write
 
-    def _on_line(self, worker: WorkerLink, line: dict[str, Any]) -> None:
+    def _on_line(self, worker: WorkerLink, line: Any) -> None:
+        """Raises if it is not what a worker writes."""
+        if not isinstance(line, dict):
+            raise ValueError("a line is an object")
         if "items" in line:
             self._take_items(worker, line)
         elif "accepted" in line:
@@ -383,6 +387,8 @@ class WorkerPool:
             self._worker_ready(worker, line)
         elif "failed" in line:
             worker.failure = f"a worker could not load its tools: {line['failed']}"
+        else:
+            raise ValueError("an unknown kind of line")
 
     def _report_started(self) -> None:
         """Report the calls that began and are not answered yet.
@@ -399,6 +405,8 @@ class WorkerPool:
         self._flush_all()
 
     def _worker_ready(self, worker: WorkerLink, line: dict[str, Any]) -> None:
+        if worker.is_ready:
+            raise ValueError("a worker reports its tools once")
         if line["version"] != PROTOCOL_VERSION:
             worker.failure = (
                 f"a worker has protocol {line['version']}, this process {PROTOCOL_VERSION}; "
@@ -406,8 +414,8 @@ class WorkerPool:
             )
             worker.kill()
             return
+        self._queue.tools = checked_offer(line["tools"])
         worker.is_ready = True
-        self._queue.tools = line["tools"]
         for call in self._queue.take_all():
             self._enqueue(call)
         self._report_ready()

@@ -35,6 +35,7 @@ __all__ = ["ProcessTransport"]
 _NO_LIMITS = WorkerLimits()
 
 
+@_checks.checked_class
 class ProcessTransport(ToolTransport):
     """A pool of worker processes: a crash ends a worker, not the agent.
 

@@ -26,6 +26,7 @@ from ethos_registry.types._transport import ToolExecuteRequest, TransportReply
 __all__ = [
     "TrackedMtimes",
     "bounded_result",
+    "checked_offer",
     "checked_references",
     "exact_json_bytes",
     "json_bytes",
@@ -43,11 +44,28 @@ __all__ = [
 
 
 def read_line(line: bytes) -> Any:
-    """The value of a line."""
+    """The value of a line; `ValueError` if it is not JSON, or more than 200 levels deep."""
     try:
         return from_json(line, cache_strings="keys")
-    except ValueError:  # a lone surrogate, which the fast parser refuses
-        return json.loads(line)
+    except ValueError:
+        if b"\\u" not in line:
+            raise
+    value = json.loads(line)  # a lone surrogate, which the fast parser refuses
+    from_json(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))  # the same depth
+    return value
+
+
+def checked_offer(tools: Any) -> dict[str, list[Any]]:
+    """What a worker reports as its tools; `ValueError` if it is anything else."""
+    if not isinstance(tools, dict):
+        raise ValueError("`tools` is not an object")
+    for offered in tools.values():
+        match offered:
+            case [str(), bool()]:
+                pass
+            case _:
+                raise ValueError("a tool is not its digest and whether it is a plain function")
+    return tools
 
 
 def json_bytes(value: Any) -> bytes:

@@ -26,7 +26,7 @@ from ethos_registry.transports._protocol import (
 )
 from ethos_registry.types._context import ToolProgressEvent
 from ethos_registry.types._remote_finish import FinishFacts
-from ethos_registry.types._result import ToolResult
+from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._transport import (
     PROTOCOL_VERSION,
     ToolExecuteRequest,
@@ -98,6 +98,8 @@ class Worker:
         self._channel = channel
         self._registry = registry
         self.max_result_bytes: int = settings["max_result_bytes"]
+        self._max_line_bytes: int = settings["max_line_bytes"]
+        self._out_bytes = 0
         self._cpu_seconds = settings["limits"].get("cpu_seconds")
         self._loop = asyncio.get_running_loop()
         self._runs: dict[int, tuple[LocalRun, int]] = {}
@@ -133,12 +135,26 @@ class Worker:
 
     def write(self, item: bytes) -> None:
         """Write an item, as JSON, with the others of this turn of the loop."""
+        if self._out_bytes + len(item) > self._max_line_bytes // 2:
+            self._flush()
         if not self._out:
             self._loop.call_soon(self._flush)
         self._out.append(item)
+        self._out_bytes += len(item)
+
+    def write_reply(self, ticket: int, reply: TransportReply) -> None:
+        """Write a reply, or that it is too large."""
+        line = reply_line(ticket, reply)
+        if len(line) > self._max_line_bytes - 1_000:
+            size = (
+                f"the result has {len(line):,} bytes, and at most {self._max_line_bytes:,} are sent"
+            )
+            line = reply_line(ticket, TransportReply(reply.index, ToolError(size)))
+        self.write(line)
 
     def _flush(self) -> None:
         out, self._out = self._out, []
+        self._out_bytes = 0
         abandoned = self._registry.abandoned_calls
         self._channel.send(b'{"abandoned":%d,"items":[%b]}' % (abandoned, b",".join(out)))
 
@@ -180,7 +196,7 @@ class _Items:
             facts,
         )
         self._worker.ended(ticket)
-        self._worker.write(reply_line(ticket, reply))
+        self._worker.write_reply(ticket, reply)
         self._open -= 1
         if self._open == 0:
             self._closing = asyncio.get_running_loop().create_task(self.run.aclose())

@@ -16,6 +16,7 @@ from ethos_registry._processes.supervisor import start_supervised
 from ethos_registry.capabilities._sandbox import PreparedCommand
 from ethos_registry.transports._limits import PoolSettings
 from ethos_registry.transports._protocol import exact_json_bytes, read_line
+from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._transport import ToolExecuteRequest, TransportItem, batch_to_wire
 
 __all__ = ["PoolBatch", "PoolCall", "WorkerLink", "cancel_line", "request_line"]
@@ -139,6 +140,8 @@ class WorkerLink:
         self._on_line = on_line
         self._on_lost = on_lost
         self._pieces: list[bytes] = []
+        self._unread_bytes = 0
+        self._max_line_bytes = settings.max_line_bytes
         self._out: deque[memoryview] = deque()
         self._channel_ended = False
         self._exited = False
@@ -226,16 +229,37 @@ class WorkerLink:
         self.read_at = self._loop.time()
         if b"\n" not in data:
             self._pieces.append(data)
+            self._unread_bytes += len(data)
+            if self._unread_bytes > self._max_line_bytes:
+                return self._give_up(
+                    f"a worker wrote a line of over {self._max_line_bytes:,} bytes"
+                )
             return True
         head, _, rest = data.rpartition(b"\n")
         lines = b"".join([*self._pieces, head]).split(b"\n")
         self._pieces = [rest] if rest else []
+        self._unread_bytes = len(rest)
         for line in lines:
             try:
                 self._on_line(self, read_line(line))
-            except (ValueError, KeyError, TypeError, IndexError):  # not what a worker writes
-                self.kill()
+            except (
+                ValueError,
+                KeyError,
+                TypeError,
+                IndexError,
+                AttributeError,
+                RecursionError,
+                ConfigError,
+            ) as error:
+                return self._give_up(f"a worker wrote an invalid line: {type(error).__name__}")
         return True
+
+    def _give_up(self, failure: str) -> bool:
+        """The worker does not keep to the protocol: nothing more of it is read."""
+        self.failure = failure
+        self._pieces.clear()
+        self._end_of_channel()
+        return False
 
     # The end
 

@@ -6,7 +6,7 @@ import html
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any, Literal, NoReturn, Protocol, TypeAlias, cast, get_args
 
 from ethos_registry import _core
 from ethos_registry.types import _checks
@@ -23,17 +23,57 @@ __all__ = [
     "MalformedCall",
     "Pending",
     "PendingApproval",
+    "Repair",
+    "RepairKind",
+    "RepairLevel",
     "ToolCall",
     "call_identity",
     "call_parts",
+    "checked_repair_level",
     "html_table",
     "results_table",
 ]
 
 
+# Wrong arguments that had one reading.
+
+RepairLevel: TypeAlias = Literal["off", "safe", "all"]
+"""Which wrong arguments are repaired: none, those that are the same value in another spelling, or
+also those where the model most likely meant it."""
+RepairKind: TypeAlias = Literal[
+    "json_text",
+    "number_text",
+    "boolean_text",
+    "null_as_absent",
+    "doubled_json",
+    "raw_control",
+    "single_as_list",
+    "null_text",
+    "trailing_text",
+]
+"""What was read: JSON that came as text, a number or boolean as text, null for a property that may
+be absent, the same object twice, line breaks inside strings; at level `all` also a single value for
+a list, the text `null`, and brackets or tags after the object."""
+
+
+def checked_repair_level(level: object) -> RepairLevel:
+    """The level; `ConfigError` for any other value."""
+    return cast("RepairLevel", _checks.one_of(level, get_args(RepairLevel), "repair_arguments"))
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """One change to the arguments of a call before its tool ran."""
+
+    path: str
+    """The place, such as `items[0].price`; empty for the arguments as a whole."""
+    kind: RepairKind
+
+
 # Approvals that outlive a batch: what a filter answers, and what the application gets.
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Pending:
     """What the `before` of a filter returns when a person decides later.
@@ -62,9 +102,11 @@ class PendingApproval:
     tool_call_id: str
     tool_name: str
     arguments: Any
-    """The arguments as the model sent them."""
+    """The arguments with which the tool would run."""
     expires_at_seconds: float | None
     """Unix time from which on the token is refused; `None` for never."""
+    repairs: tuple[Repair, ...] = ()
+    """What was repaired in the arguments, if the model did not send them so."""
 
     def __repr__(self) -> str:  # without the token, which may end in a log
         return f"<PendingApproval of {self.tool_name}: {_checks.brief(self.reason)}>"
@@ -249,6 +291,8 @@ class CallResult:
     """From the start of the tool, or of its last attempt, to its end; 0 if it was not started."""
     exception: BaseException | None = field(default=None, repr=False, compare=False)
     """What the tool raised, in the process where it ran: never sent, saved or pickled."""
+    repairs: tuple[Repair, ...] = ()
+    """What was repaired in the arguments before the tool ran; not in the JSON of the result."""
 
     def __getstate__(self) -> tuple[None, dict[str, Any]]:
         state = {name: getattr(self, name) for name in self.__slots__}
@@ -268,6 +312,14 @@ class CallResult:
     def content(self) -> tuple[ContentBlock, ...]:
         """The images, documents, recordings and links beside the text."""
         return self.result.content
+
+    def __getattr__(self, name: str) -> NoReturn:
+        way_out = (
+            f"it is `result.result.{name}`"
+            if name in ("code", "cost_usd", "error", "extra", "reason", "structured", "value")
+            else "what the model reads is `result.text`"
+        )
+        raise AttributeError(f"a CallResult has no {name!r}; {way_out}", name=name, obj=self)
 
     def __repr__(self) -> str:
         state = "pending" if self.pending is not None else "ok" if self.ok else "error"

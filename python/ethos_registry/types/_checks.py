@@ -6,17 +6,20 @@ import functools
 import inspect
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType, MethodType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
-from ethos_registry.types._errors import ConfigError
+from ethos_registry._suggest import did_you_mean
+from ethos_registry.types._errors import ConfigError, SignatureError
 
 __all__ = [
     "boolean",
     "brief",
     "check_callback",
     "check_takes",
+    "checked_class",
+    "checked_signature",
     "finite_number",
     "has_lone_surrogate",
     "is_async_callable",
@@ -28,6 +31,7 @@ __all__ = [
     "strings",
     "text",
     "unicode_text",
+    "unknown_option",
     "wire_name",
 ]
 
@@ -86,6 +90,95 @@ def check_callback(function: object, what: str, *given: str) -> None:
             "it may start a task for long work"
         )
     check_takes(function, what, *given)
+
+
+# Names that are one of a few, and calls of functions of this package.
+
+
+def unknown_option(function: str, name: object, known: Iterable[str]) -> SignatureError:
+    """The error for a keyword that a function of this package does not have."""
+    known = list(known)
+    return SignatureError(
+        f"unknown option {brief(name)} of `{function}`{did_you_mean(name, known)}; "
+        f"known are {', '.join(known)}",
+        context={"field": name, "value": name},
+    )
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+C = TypeVar("C", bound=type)
+
+
+def checked_signature(function: Callable[P, R]) -> Callable[P, R]:
+    """A decorator: unknown, missing and surplus arguments are errors of this package.
+
+    >>> @checked_signature
+    ... def add(first: int, second_number: int = 0) -> int: return first + second_number
+    >>> add(1, second=2)
+    Traceback (most recent call last):
+    ethos_registry.types.SignatureError: unknown option 'second' of `add` (did you mean \
+'second_number'?); known are first, second_number
+    """
+    return _checked(function, function.__name__)
+
+
+def checked_class(kind: C) -> C:
+    """The same for what makes an instance of a class."""
+    kind.__init__ = _checked(kind.__init__, kind.__name__)  # type: ignore[misc]
+    return kind
+
+
+def _checked(function: Callable[P, R], name: str) -> Callable[P, R]:
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            traceback = error.__traceback__
+            if traceback is None or traceback.tb_next is not None:
+                raise  # from inside the function
+            raise _signature_error(function, name, args, kwargs, error) from None
+
+    return call
+
+
+def _signature_error(
+    function: Callable[..., Any],
+    name: str,
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    error: TypeError,
+) -> SignatureError:
+    parameters = inspect.signature(function).parameters
+    is_method = next(iter(parameters), "") == "self"
+    known = [each for each in parameters if each != "self"]
+    for each in kwargs:
+        if each not in known:
+            return unknown_option(name, each, known)
+    given = dict(zip(parameters, args, strict=False)) | dict(kwargs)
+    missing = [
+        each.name
+        for each in parameters.values()
+        if each.default is each.empty
+        and each.name not in given
+        and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
+    ]
+    signature = f"{name}({', '.join(known)})"
+    if missing:
+        return SignatureError(f"`{name}` needs `{'`, `'.join(missing)}`: {signature}")
+    positional = [
+        each
+        for each in parameters.values()
+        if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)
+    ]
+    if len(args) > len(positional):
+        surplus = args[len(positional)]
+        return SignatureError(
+            f"`{name}` takes at most {len(positional) - is_method} by position, got also "
+            f"{brief(surplus)}; give the others by name: {signature}"
+        )
+    return SignatureError(f"{error}: {signature}")
 
 
 def _surely_takes(function: object, count: int) -> bool:
@@ -176,7 +269,11 @@ def one_of(value: object, choices: Iterable[str], what: str) -> str:
     """`value` if it is one of the `choices`."""
     choices = tuple(choices)
     if not isinstance(value, str) or value not in choices:
-        raise _fail(what, f"one of {', '.join(map(repr, choices))}", value)
+        expected = f"one of {', '.join(map(repr, choices))}"
+        raise ConfigError(
+            f"`{what}` must be {expected}: {brief(value)}{did_you_mean(value, choices)}",
+            context={"field": what, "value": value},
+        )
     return value
 
 
@@ -221,7 +318,17 @@ def strings(value: object, what: str) -> tuple[str, ...]:
 # The names of fields in JSON objects.
 
 _SNAKE_CASE_ON_THE_WIRE = frozenset(
-    {"cost_usd", "fs_reach", "allow_private_urls", "mcp_servers", "plugins", "read", "write"}
+    {
+        "allow_private_urls",
+        "cost_usd",
+        "fs_reach",
+        "mcp_servers",
+        "output_bytes",
+        "plugins",
+        "read",
+        "total_memory_bytes",
+        "write",
+    }
 )
 
 
@@ -249,8 +356,10 @@ def python_names(
     for name, value in payload.items():
         field = known.get(name)
         if field is None:
+            wires = [wire_name(each) for each in fields]
             raise ConfigError(
-                f"{kind} has no field {brief(name)}; it has {', '.join(map(wire_name, fields))}",
+                f"{kind} has no field {brief(name)}{did_you_mean(name, wires)}; "
+                f"it has {', '.join(wires)}",
                 context={"field": name, "value": value},
             )
         if field in values:

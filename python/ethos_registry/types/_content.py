@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
+from ethos_registry import _core
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict, freeze, thaw
@@ -26,9 +27,11 @@ __all__ = [
     "Link",
     "Readable",
     "Savable",
+    "block_of_signature",
     "content_blocks",
     "content_from_wire",
     "content_to_wire",
+    "is_text",
 ]
 
 
@@ -39,6 +42,7 @@ def _nothing() -> Mapping[str, Any]:
     return ReadOnlyDict()
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Attachment:
     """One file: a reference, its kind (`image`, `file`, ...) and its URL.
@@ -182,6 +186,7 @@ class _Data:
         return wire if self.name is None else wire | {"name": self.name}
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True, repr=False)
 class Image(_Data):
     r"""An image.
@@ -194,6 +199,7 @@ class Image(_Data):
     default: ClassVar[str] = "image/png"
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True, repr=False)
 class Document(_Data):
     """A document; a PDF unless another media type is given.
@@ -206,6 +212,7 @@ class Document(_Data):
     default: ClassVar[str] = "application/pdf"
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True, repr=False)
 class Audio(_Data):
     """A recording.
@@ -218,6 +225,7 @@ class Audio(_Data):
     default: ClassVar[str] = "audio/wav"
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Link:
     """A reference to something that the model may ask for; it is sent as a line of text.
@@ -324,23 +332,50 @@ def _named(given: object) -> str:
     return (mimetypes.guess_type(name)[0] or "") if isinstance(name, str) else ""
 
 
-_SIGNATURES = (
-    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
-    (0, b"\xff\xd8\xff", "image/jpeg"),
-    (0, b"GIF8", "image/gif"),
-    (8, b"WEBP", "image/webp"),
-    (0, b"%PDF-", "application/pdf"),
-    (8, b"WAVE", "audio/wav"),
-    (0, b"ID3", "audio/mpeg"),
-    (0, b"\xff\xfb", "audio/mpeg"),
-    (0, b"OggS", "audio/ogg"),
-    (0, b"fLaC", "audio/flac"),
-)
-
-
 def _sniffed(data: bytes) -> str:
-    """The media type that the first bytes say."""
-    for offset, signature, media_type in _SIGNATURES:
-        if data.startswith(signature, offset):
-            return media_type
-    return ""
+    """The media type of a known signature."""
+    found = _core.sniff_media_type(data) or ""
+    return "" if found.startswith("text/") else found
+
+
+def block_of_signature(block: Image | Document | Audio) -> Image | Document | Audio | None:
+    r"""The block as its first bytes show it, whatever its label; `None` if they show nothing.
+
+    A provider refuses a JPEG that is called PNG, and a page of HTML that is called an image, with
+    every later request that holds it. Text has no signature: a document of text stays one.
+
+    >>> block_of_signature(Image(b"\xff\xd8\xff...", "image/png"))
+    Image(image/jpeg, 6 bytes)
+    >>> block_of_signature(Image(b"<html>not found</html>", "image/png"))
+    """
+    found = _core.sniff_media_type(block.data_bytes)
+    if found is None:
+        return None
+    main, _, subtype = found.partition("/")
+    label, _, named = block.media_type.partition(";")[0].partition("/")
+    if main == "text":
+        return block if isinstance(block, Document) and is_text(block) else None
+    if main == "video":  # containers that hold sound alone have the same signature
+        return block if (label, named) == ("audio", subtype) else None
+    if main in ("image", "audio"):
+        kind: type[Image | Document | Audio] = _KINDS[main]
+    elif found == "application/pdf" or isinstance(block, Document):
+        kind = Document
+    else:
+        return None
+    if found == "application/zip" and label == "application":
+        found = block.media_type  # office formats are such archives
+    if type(block) is kind and block.media_type == found:
+        return block
+    return kind(block.data, found, block.name)
+
+
+def is_text(block: Image | Document | Audio) -> bool:
+    """Whether a block's data is text that a model reads as such; SVG is."""
+    kind, _, subtype = block.media_type.partition(";")[0].partition("/")
+    return kind == "text" or subtype in _TEXT or subtype.endswith(("+json", "+xml", "+yaml"))
+
+
+_TEXT = frozenset(
+    {"json", "xml", "yaml", "x-yaml", "toml", "javascript", "x-sh", "sql", "x-ndjson", "rtf"}
+)

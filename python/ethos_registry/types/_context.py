@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, Unpack, get_args
 
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.types import _checks, _ports
 from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.types._checks import check_callback, python_names, wire_name
@@ -50,6 +51,7 @@ _SEEN_BY: dict[str, frozenset[str]] = {
 }
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ToolProgressEvent:
     """One step of a running tool.
@@ -84,7 +86,10 @@ class ToolProgressEvent:
         (`internal`) sees all.
         """
         if audience not in _SEEN_BY:
-            raise ConfigError(f"`audience` must be one of {', '.join(_AUDIENCES)}: {audience!r}")
+            raise ConfigError(
+                f"`audience` must be one of {', '.join(_AUDIENCES)}: {audience!r}"
+                f"{did_you_mean(audience, _AUDIENCES)}"
+            )
         return self.audience in _SEEN_BY[audience]
 
     def to_wire(self) -> dict[str, Any]:
@@ -133,6 +138,8 @@ class ContextChanges(TypedDict, total=False):
     memory_scope: Literal["global", "per-personality"] | None
     memory_scope_id: str | None
     team_id: str | None
+    tenant_id: str | None
+    run_id: str | None
     current_turn: int
     message_count: int
     abort_signal: AbortSignal | None
@@ -158,6 +165,7 @@ DEFAULT_BUDGET_CHARS = 80_000
 MemoryScope: TypeAlias = Literal["global", "per-personality"]
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ReadMtime:
     """The modification time of a file when it was read, and the turn in which it was read."""
@@ -194,6 +202,7 @@ def _drop(event: ToolProgressEvent) -> None:
     """The default `emit`: events are dropped."""
 
 
+@_checks.checked_class
 class ToolContext:
     """Read-only facts of one session, turn and call; every field has a default.
 
@@ -229,6 +238,8 @@ class ToolContext:
         memory_scope: MemoryScope | None = None,
         memory_scope_id: str | None = None,
         team_id: str | None = None,
+        tenant_id: str | None = None,
+        run_id: str | None = None,
         current_turn: int = 1,
         message_count: int = 0,
         abort_signal: AbortSignal | None = None,
@@ -257,6 +268,8 @@ class ToolContext:
             memory_scope=memory_scope,
             memory_scope_id=memory_scope_id,
             team_id=team_id,
+            tenant_id=tenant_id,
+            run_id=run_id,
             current_turn=current_turn,
             message_count=message_count,
             storage=storage,
@@ -297,6 +310,8 @@ class ToolContext:
     memory_scope = property(attrgetter("_facts.memory_scope"), doc="The turn's memory scope.")
     memory_scope_id = property(attrgetter("_facts.memory_scope_id"), doc="Its opaque id.")
     team_id = property(attrgetter("_facts.team_id"), doc="The active team, `None` when solo.")
+    tenant_id = property(attrgetter("_facts.tenant_id"), doc="The customer, for usage limits.")
+    run_id = property(attrgetter("_facts.run_id"), doc="One run of an agent, for usage limits.")
     current_turn = property(attrgetter("_facts.current_turn"), doc="The turn, counted from 1.")
     message_count = property(attrgetter("_facts.message_count"), doc="Messages so far.")
     read_mtimes = property(
@@ -362,6 +377,10 @@ class ToolContext:
         """Emit one progress event; the registry fills in the tool's name."""
         self._emit(ToolProgressEvent(message, percent=percent, audience=audience))
 
+    def _repaired(self, args: Any, failing: Callable[[Any], Any]) -> Any:
+        """The arguments of a call that does not bind, repaired; `None` outside a registry."""
+        return None
+
     def replace(self, **changes: Unpack[ContextChanges]) -> ToolContext:
         """A context with some fields changed.
 
@@ -369,8 +388,11 @@ class ToolContext:
         'slack'
         """
         if unknown := changes.keys() - set(CONTEXT_FIELDS):
-            known = ", ".join(CONTEXT_FIELDS)
-            raise ConfigError(f"a tool context has no field {min(unknown)!r}; it has {known}")
+            name = min(unknown)
+            raise ConfigError(
+                f"a tool context has no field {name!r}{did_you_mean(name, CONTEXT_FIELDS)}; "
+                f"it has {', '.join(CONTEXT_FIELDS)}"
+            )
         return ToolContext(**{name: getattr(self, name) for name in CONTEXT_FIELDS} | dict(changes))
 
     def __eq__(self, other: object) -> bool:
@@ -420,8 +442,8 @@ class ToolContext:
         for name in live:
             if name not in LIVE_FIELDS:
                 raise ConfigError(
-                    f"a tool context has no live field {_checks.brief(name)}; "
-                    f"it has {', '.join(LIVE_FIELDS)}"
+                    f"a tool context has no live field {_checks.brief(name)}"
+                    f"{did_you_mean(name, LIVE_FIELDS)}; it has {', '.join(LIVE_FIELDS)}"
                 )
         return cls(**values, **live)
 
@@ -431,6 +453,16 @@ def _folder(path: str | os.PathLike[str] | None) -> Any:
     if path is None:
         return os.getcwd()
     return os.fspath(path) if isinstance(path, os.PathLike) else path
+
+
+_OPTIONAL_IDS = (
+    "agent_id",
+    "personality_id",
+    "memory_scope_id",
+    "team_id",
+    "tenant_id",
+    "run_id",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -446,6 +478,8 @@ class _ContextFields:
     memory_scope: MemoryScope | None
     memory_scope_id: str | None
     team_id: str | None
+    tenant_id: str | None
+    run_id: str | None
     current_turn: int
     message_count: int
     storage: _ports.Storage | None
@@ -457,7 +491,7 @@ class _ContextFields:
     def __post_init__(self) -> None:
         for name in ("session_id", "session_key", "platform", "working_dir"):
             _checks.text(getattr(self, name), name)
-        for name in ("agent_id", "personality_id", "memory_scope_id", "team_id"):
+        for name in _OPTIONAL_IDS:
             _checks.optional_text(getattr(self, name), name)
         if self.memory_scope is not None:
             _checks.one_of(self.memory_scope, get_args(MemoryScope), "memory_scope")
@@ -488,6 +522,8 @@ WIRE_FIELDS: tuple[str, ...] = (
     "memory_scope",
     "memory_scope_id",
     "team_id",
+    "tenant_id",
+    "run_id",
     "current_turn",
     "message_count",
     "result_budget_chars",

@@ -5,7 +5,9 @@ All exceptions belong to one tree:
     EthosRegistryError
     ├── ConfigError (also a ValueError)         an invalid name, schema, budget or policy
     │   ├── ToolAlreadyRegisteredError          two tools with one name
-    │   └── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
+    │   ├── SignatureError (also a TypeError)   an unknown or missing argument of a function
+    │   ├── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
+    │   └── MissingExtraError                   a package of an extra is not installed
     ├── ApprovalError                           a token that cannot resume a call here
     └── TurnAlreadySignalledError               a turn that is ended twice
 """
@@ -19,6 +21,8 @@ __all__ = [
     "ApprovalError",
     "ConfigError",
     "EthosRegistryError",
+    "MissingExtraError",
+    "SignatureError",
     "ToolAlreadyRegisteredError",
     "TurnAlreadySignalledError",
 ]
@@ -49,6 +53,15 @@ class ConfigError(EthosRegistryError, ValueError):
         return _rebuild, (type(self), self.args, self.__dict__)
 
 
+class MissingExtraError(ConfigError, ModuleNotFoundError):
+    """A package of an extra is not installed; the message has the command that installs it.
+
+    Catch it as a `ConfigError`, or as the `ModuleNotFoundError` of an import.
+    """
+
+    __module__ = "ethos_registry.types"
+
+
 class ToolAlreadyRegisteredError(ConfigError):
     """A tool of this name is already registered; the message shows how to replace it."""
 
@@ -74,6 +87,15 @@ class ToolAlreadyRegisteredError(ConfigError):
         self.tool_name = tool_name
         self.owner = owner
         self.existing_owner = existing_owner
+
+
+class SignatureError(ConfigError, TypeError):
+    """A function of this package was called with an argument that it does not have, or without one.
+
+    The message names the nearest option and lists the known ones.
+    """
+
+    __module__ = "ethos_registry.types"
 
 
 class ApprovalError(EthosRegistryError):

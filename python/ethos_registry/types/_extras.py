@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ethos_registry import _lazy
-from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._errors import MissingExtraError
 
 __all__ = ["EXTRAS", "has_extra", "installed_extras", "missing_extra"]
 
@@ -26,13 +26,13 @@ def has_extra(extra: str) -> bool:
         return False
 
 
-def missing_extra(what: str, extra: str) -> ConfigError:
+def missing_extra(what: str, extra: str) -> MissingExtraError:
     """The error, to be raised, for something that needs an extra.
 
     >>> str(missing_extra("the adapter for LangChain", "langchain"))
     "the adapter for LangChain needs an extra: pip install 'ethos-registry[langchain]'"
     """
-    return ConfigError(f"{what} needs an extra: pip install 'ethos-registry[{extra}]'")
+    return MissingExtraError(f"{what} needs an extra: pip install 'ethos-registry[{extra}]'")
 
 
 def installed_extras() -> dict[str, bool]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
+from ethos_registry._suggest import did_you_mean, nearest
 from ethos_registry.types import _checks
 from ethos_registry.types._checks import python_names, wire_name
 from ethos_registry.types._errors import ConfigError
@@ -14,8 +15,10 @@ from ethos_registry.types._json_values import ReadOnlyDict, freeze, thaw
 __all__ = [
     "CAPABILITY_ALIASES",
     "CAPABILITY_NAMES",
+    "COMMAND_LIMITS",
     "NO_TOOLS",
     "CapabilityName",
+    "CommandPolicy",
     "FsReach",
     "NetworkPolicy",
     "NoTools",
@@ -27,6 +30,7 @@ __all__ = [
     "binds_itself",
     "is_unbound",
     "policy_note",
+    "required_level",
     "restricts",
     "why_refused",
     "without_confinement",
@@ -51,6 +55,32 @@ CAPABILITY_ALIASES: Mapping[str, CapabilityName] = {"fs": "fs_reach", "kv": "sto
 """Other names of capabilities in JSON and in mappings of backends."""
 
 
+_DECLARED_FIELDS: Mapping[str, tuple[str, ...]] = {
+    "network": ("allowedHosts",),
+    "storage": ("scope", "kind"),
+    "fs_reach": ("read", "write"),
+    "process": ("allowedBinaries",),
+    "attachments": ("kinds",),
+}
+
+
+def _declared(value: Mapping[Any, Any], capability: str) -> dict[Any, Any]:
+    """The declaration with the names of JSON; a misspelt one would be a capability of nothing."""
+    fields = _DECLARED_FIELDS[capability]
+    spelled = {"allowed_binaries": "allowedBinaries", "allowed_hosts": "allowedHosts"}
+    declared = {}
+    for name, item in value.items():
+        known = spelled.get(name, name)
+        if known not in fields and nearest(name, fields):
+            raise ConfigError(
+                f"`capabilities.{capability}` has no field {_checks.brief(name)}"
+                f"{did_you_mean(name, fields)}; it has {', '.join(fields)}"
+            )
+        declared[known] = item
+    return declared
+
+
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ToolCapabilities:
     """The scoped objects that a tool needs; without a declaration it never receives one.
@@ -83,7 +113,7 @@ class ToolCapabilities:
             if item.name == "secrets":
                 object.__setattr__(self, "secrets", _checks.strings(value, what))
             elif isinstance(value, Mapping):
-                object.__setattr__(self, item.name, freeze(value, what))
+                object.__setattr__(self, item.name, freeze(_declared(value, item.name), what))
             else:
                 raise ConfigError(f"`{what}` must be an object, got {type(value).__name__}")
 
@@ -142,6 +172,7 @@ def _optional_strings(value: object, what: str) -> tuple[str, ...] | None:
     return None if value is None else _checks.strings(value, what)
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ToolFilterOpts:
     """Filters beside the allow list; `None` does not filter, an empty list permits nothing.
@@ -220,6 +251,7 @@ class ToolFilterOpts:
 _FILTER_FIELDS = ("allowed_mcp_servers", "allowed_plugins", "allowed_mcp_tools", "exclude_tools")
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class NetworkPolicy:
     """The network access of a personality."""
@@ -251,6 +283,7 @@ class NetworkPolicy:
         return cls(**python_names(payload, fields, "network policy"))
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class FsReach:
     """The folders that a personality's tools may read and write."""
@@ -272,6 +305,57 @@ class FsReach:
         return cls(**python_names(payload, ("read", "write"), "fs_reach"))
 
 
+@dataclass(frozen=True, slots=True)
+class CommandPolicy:
+    """How the commands of a personality's tools run: at which sandbox level, within what limits.
+
+    `None` states nothing: the tool's own limits hold. Of two limits the smaller one holds. A
+    command that exceeds one is ended with everything that it started; its result names the limit.
+
+    >>> CommandPolicy(sandbox="namespaces", processes=100).to_wire()
+    {'sandbox': 'namespaces', 'processes': 100}
+    """
+
+    sandbox: Literal["namespaces", "landlock", "seatbelt"] | None = None
+    """The level that commands must be confined at; where the machine does not have it, no command
+    runs."""
+    processes: int | None = None
+    """Processes of one command at the same time."""
+    total_memory_bytes: int | None = None
+    """Memory of all processes of one command together."""
+    output_bytes: int | None = None
+    """Output of one command, whether it is returned or left out."""
+
+    def __post_init__(self) -> None:
+        if self.sandbox is not None:
+            _checks.one_of(self.sandbox, ("namespaces", "landlock", "seatbelt"), "commands.sandbox")
+        for name in COMMAND_LIMITS:
+            if (value := getattr(self, name)) is not None:
+                _checks.finite_number(value, f"commands.{name}", minimum=1, whole=True)
+
+    def narrowed(self, other: CommandPolicy | None) -> CommandPolicy:
+        """The level of either, and the smaller one of each limit."""
+        if other is None:
+            return self
+        smaller = {}
+        for name in COMMAND_LIMITS:
+            values = [getattr(one, name) for one in (self, other)]
+            smaller[name] = min((value for value in values if value is not None), default=None)
+        return CommandPolicy(self.sandbox or other.sandbox, **smaller)
+
+    def to_wire(self) -> dict[str, Any]:
+        """The JSON object, without the fields that are not set."""
+        values = ((name, getattr(self, name)) for name in _COMMAND_FIELDS)
+        return {name: value for name, value in values if value is not None}
+
+    @classmethod
+    def from_wire(cls, payload: Mapping[str, Any]) -> CommandPolicy:
+        """The policy that a JSON object describes; raises `ConfigError` for unknown fields."""
+        return cls(**python_names(payload, _COMMAND_FIELDS, "command policy"))
+
+
+COMMAND_LIMITS = ("processes", "total_memory_bytes", "output_bytes")
+_COMMAND_FIELDS = ("sandbox", *COMMAND_LIMITS)
 _PERSONALITY_FIELDS = (
     "id",
     "toolset",
@@ -280,9 +364,11 @@ _PERSONALITY_FIELDS = (
     "exclude",
     "fs_reach",
     "network",
+    "commands",
 )
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Personality:
     """The tools that one agent may use; what is not named is not permitted.
@@ -303,6 +389,8 @@ class Personality:
     """Names that are never permitted, whatever else permits them."""
     fs_reach: FsReach | None = None
     network: NetworkPolicy | None = None
+    commands: CommandPolicy | None = None
+    """How commands run: the sandbox level that they need, and their limits."""
 
     def __post_init__(self) -> None:
         if not _checks.text(self.id, "id"):
@@ -312,13 +400,11 @@ class Personality:
             # YAML gives None for a key without a value; missing and empty both mean none.
             value = getattr(self, name)
             object.__setattr__(self, name, () if value is None else _checks.strings(value, name))
-        if isinstance(self.fs_reach, Mapping):
-            object.__setattr__(self, "fs_reach", FsReach.from_wire(self.fs_reach))
-        if isinstance(self.network, Mapping):
-            object.__setattr__(self, "network", NetworkPolicy.from_wire(self.network))
-        for name, kind in (("fs_reach", FsReach), ("network", NetworkPolicy)):
+        for name, kind in _POLICIES.items():
             value = getattr(self, name)
-            if value is not None and not isinstance(value, kind):
+            if isinstance(value, Mapping):
+                object.__setattr__(self, name, kind.from_wire(value))
+            elif value is not None and not isinstance(value, kind):
                 raise ConfigError(f"`{name}` must be a {kind.__name__}, got {type(value).__name__}")
 
     @property
@@ -344,10 +430,9 @@ class Personality:
         for name in ("mcp_servers", "plugins", "exclude"):
             if value := getattr(self, name):
                 wire[name] = list(value)
-        if self.fs_reach is not None:
-            wire["fs_reach"] = self.fs_reach.to_wire()
-        if self.network is not None:
-            wire["network"] = self.network.to_wire()
+        for name in _POLICIES:
+            if (policy := getattr(self, name)) is not None:
+                wire[name] = policy.to_wire()
         return wire
 
     @classmethod
@@ -357,6 +442,13 @@ class Personality:
         if "id" not in values:
             raise ConfigError("a personality needs an `id`")
         return cls(**values)
+
+
+_POLICIES: Mapping[str, type[FsReach | NetworkPolicy | CommandPolicy]] = {
+    "fs_reach": FsReach,
+    "network": NetworkPolicy,
+    "commands": CommandPolicy,
+}
 
 
 # Whether a tool's own function follows the reach and network policy of its personality.
@@ -393,8 +485,17 @@ def why_refused(execute: Any) -> WhyRefused | None:
 
 
 def restricts(personality: Personality) -> bool:
-    """Whether a personality states a reach or a network policy."""
-    return personality.fs_reach is not None or personality.network is not None
+    """Whether a personality states a reach, a network policy or a sandbox level."""
+    if personality.fs_reach is not None or personality.network is not None:
+        return True
+    return required_level(personality) is not None
+
+
+def required_level(personality: Personality | None) -> str | None:
+    """The sandbox level that commands of a personality need; `None` if it states none."""
+    if personality is None or personality.commands is None:
+        return None
+    return personality.commands.sandbox
 
 
 def is_unbound(execute: Any, *, is_declared: bool) -> bool:

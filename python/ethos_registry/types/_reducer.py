@@ -34,6 +34,7 @@ DefaultPolicy: TypeAlias = Literal["default"]
 other results: 200 lines of a file, ten tickets."""
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class ReductionPolicy:
     """Reduce as much as needed: text that fits in the target stays whole.

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+from ethos_registry._suggest import did_you_mean
+from ethos_registry.types import _checks
 from ethos_registry.types._checks import brief
 from ethos_registry.types._content import (
     NO_CONTENT,
@@ -51,6 +53,7 @@ ErrorReason: TypeAlias = Literal[
     "cancelled",
     "bad_result",
     "worker_lost",
+    "limit",
 ]
 """Why the registry made an error; `None` if the tool made it."""
 
@@ -168,6 +171,7 @@ def _brief_repr(result: object, *names: str) -> str:
     return f"{type(result).__qualname__}({fields})"
 
 
+@_checks.checked_signature
 def ok(
     value: str,
     *,
@@ -191,6 +195,7 @@ def ok(
     return ToolOk(value, structured, cost_usd, extra or NO_EXTRA, blocks)
 
 
+@_checks.checked_signature
 def err(
     error: str,
     code: ErrorCode = "execution_failed",
@@ -268,7 +273,10 @@ def result_from_wire(payload: Mapping[str, Any]) -> ToolResult:
         return ToolOk(text, structured, cost_usd, extra, content)
     code = payload.get("code")
     if not isinstance(code, str) or code not in ERROR_CODES:
-        raise ConfigError(f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {code!r}")
+        raise ConfigError(
+            f"`code` must be one of {', '.join(sorted(ERROR_CODES))}: {code!r}"
+            f"{did_you_mean(code, ERROR_CODES)}"
+        )
     return ToolError(
         text,
         code,  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.types._checks import brief
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict, ReadOnlyList
@@ -26,6 +27,7 @@ __all__ = [
     "SCHEMA_LISTS",
     "check_references",
     "check_schema",
+    "doubts",
     "holds_schema_list",
     "ordered_schema",
 ]
@@ -262,6 +264,36 @@ def check_schema(schema: Any, what: str) -> None:
     """
     _check_keywords(schema, what)
     check_references(schema, what)
+
+
+_VENDOR = ("x-", "x_", "$")
+"""How keywords of vendors start."""
+
+
+def doubts(schema: Any, where: str = "schema") -> Iterator[str]:
+    """What is valid, and most likely a mistake: misspelt keywords and required names without one.
+
+    >>> list(doubts({"type": "object", "property": {}, "required": ["a"]}))
+    ["`schema` has no keyword 'property' (did you mean 'properties'?)"]
+    """
+    if not isinstance(schema, dict):
+        return
+    for keyword, value in schema.items():
+        if keyword not in KEYWORD_ORDER and keyword not in _RULES:
+            if not keyword.startswith(_VENDOR) and (hint := did_you_mean(keyword, _RULES)):
+                yield f"`{where}` has no keyword {brief(keyword)}{hint}"
+        elif keyword == "properties":
+            for name, inner in value.items():
+                yield from doubts(inner, f"{where}.properties.{name}")
+        elif keyword == "items":
+            yield from doubts(value, f"{where}.items")
+    required, properties = schema.get("required"), schema.get("properties")
+    if isinstance(required, list) and isinstance(properties, dict):
+        for name in required:
+            if name not in properties:
+                yield f"`{where}.required` has {brief(name)}, which `properties` does not have" + (
+                    did_you_mean(name, properties)
+                )
 
 
 def _check_keywords(schema: Any, what: str) -> None:

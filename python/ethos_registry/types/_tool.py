@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
 
 from ethos_registry import _core
+from ethos_registry._suggest import did_you_mean
 from ethos_registry.types import _checks
+from ethos_registry.types._call import RepairLevel, checked_repair_level
 from ethos_registry.types._checks import check_callback, check_takes, is_async_callable
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -20,6 +22,7 @@ from ethos_registry.types._schema_rules import check_schema, ordered_schema
 __all__ = [
     "REGISTRY_DEFAULT",
     "Backoff",
+    "BoundedTextTool",
     "CollisionPolicy",
     "DispatchMode",
     "Execute",
@@ -71,6 +74,7 @@ class RetryRule(NamedTuple):
         return backoff * 2.0 ** min(failed - 1, _MAX_DOUBLINGS)
 
 
+@_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class Retry:
     """Try a call again when its tool fails: `Tool(..., idempotent=True, retry=Retry(3, 0.5))`.
@@ -173,6 +177,7 @@ class ToolOptions(TypedDict, total=False):
     retry: Retry | None
     max_concurrency: int | None
     calls_per_second: float | None
+    repair_arguments: RepairLevel | None
     strict: bool
 
 
@@ -206,6 +211,7 @@ class ToolChanges(TypedDict, total=False):
     retry: Retry | None
     max_concurrency: int | None
     calls_per_second: float | None
+    repair_arguments: RepairLevel | None
     strict: bool
 
 
@@ -222,6 +228,7 @@ class _Default:
 REGISTRY_DEFAULT: Any = _Default()
 
 
+@_checks.checked_class
 class Tool:
     """One tool, immutable; schema and capabilities are copied once, when it is made.
 
@@ -259,6 +266,7 @@ class Tool:
         "on_collision",
         "output_is_untrusted",
         "reduction",
+        "repair_arguments",
         "retry",
         "schema",
         "strict",
@@ -286,6 +294,7 @@ class Tool:
         "reduction",
         "max_concurrency",
         "calls_per_second",
+        "repair_arguments",
     )
 
     name: str
@@ -327,6 +336,8 @@ class Tool:
     Waiting does not count as the tool's time."""
     calls_per_second: float | None
     """How many of its calls start in a second; others wait in order. Default: no limit."""
+    repair_arguments: RepairLevel | None
+    """Which wrong arguments are repaired. Default: as the registry does; never for `strict`."""
     _has_default_dispatch: bool
     definition: Mapping[str, Any]
     """`{name, description, parameters}`, read-only, as the model sees it."""
@@ -356,6 +367,7 @@ class Tool:
         reduction: ReductionPolicy | None = None,
         max_concurrency: int | None = None,
         calls_per_second: float | None = None,
+        repair_arguments: RepairLevel | None = None,
     ) -> None:
         values: dict[str, Any] = {"name": _checked_name(name), "execute": execute}
         try:
@@ -396,6 +408,7 @@ class Tool:
                 )
             )
             values["calls_per_second"] = _checked_rate(calls_per_second)
+            values["repair_arguments"] = _checked_repair(repair_arguments, strict=strict)
             check_takes(execute, "execute", "args", "context")
             values["is_available"] = _checked_probe(is_available)
         except ConfigError as error:
@@ -430,8 +443,10 @@ class Tool:
         """
         unknown = changes.keys() - set(self.FIELDS)
         if unknown:
+            name = min(unknown)
             raise ConfigError(
-                f"tool `{self.name}` has no field {min(unknown)!r}; it has {', '.join(self.FIELDS)}"
+                f"tool `{self.name}` has no field {name!r}{did_you_mean(name, self.FIELDS)}; "
+                f"it has {', '.join(self.FIELDS)}"
             )
         return Tool(**self._given_fields() | dict(changes))
 
@@ -461,6 +476,16 @@ class Tool:
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
+
+
+class BoundedTextTool(Tool):
+    """A tool whose text means nothing when it is cut, as JSON."""
+
+    __slots__ = ()
+
+    def fit(self, text: str, chars: int) -> str | None:
+        """The text in at most `chars` characters; `None` if it is to be cut as any other."""
+        raise NotImplementedError
 
 
 def _unpickled(kind: type[Tool], fields: dict[str, Any]) -> Tool:
@@ -512,6 +537,17 @@ def _checked_retry(retry: object, *, idempotent: bool) -> Retry | None:
             context={"field": "retry", "value": retry},
         )
     return retry
+
+
+def _checked_repair(level: RepairLevel | None, *, strict: bool) -> RepairLevel | None:
+    if level is None:
+        return None
+    if checked_repair_level(level) != "off" and strict:
+        raise ConfigError(
+            f"`repair_arguments={level!r}` contradicts `strict`, whose arguments are taken as they "
+            "are; leave one out"
+        )
+    return level
 
 
 def _checked_rate(calls_per_second: float | None) -> float | None:

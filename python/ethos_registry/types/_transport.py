@@ -530,6 +530,7 @@ def may_have_run(name: str, problem: str) -> ToolError:
     >>> may_have_run("render", "its worker process ended").text
     'Tool render failed: its worker process ended; it may have run'
     """
+    problem = problem.removesuffix("; it may have run")
     return ToolError(
         f"Tool {name} failed: {problem}; it may have run", "execution_failed", "worker_lost"
     )

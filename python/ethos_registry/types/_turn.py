@@ -53,6 +53,7 @@ def _checksum(tool_name: str, args: Any) -> str | None:
         return None
 
 
+@_checks.checked_class
 class DispatchContext:
     """One turn of an agent, which ends once: with `ack`, or with `nack` and an error.
 

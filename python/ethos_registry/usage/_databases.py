@@ -8,7 +8,7 @@ import sqlite3
 from typing import Any
 from urllib.parse import quote
 
-from ethos_registry._persistence.files import retried_while_locked
+from ethos_registry._persistence.files import make_private_file, retried_while_locked
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._extras import missing_extra
 from ethos_registry.usage._record import NothingStoredError
@@ -35,6 +35,7 @@ class PostgresDriver:
     mark = "%s"
     identity = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
     clustered = ""
+    lock_seconds = 2 * STATEMENT_MILLISECONDS / 1_000
 
     def __init__(self, url: str) -> None:
         try:
@@ -62,7 +63,7 @@ class PostgresDriver:
         """The URL, without its password and options."""
         return self._place
 
-    def connect(self) -> Any:
+    def connect(self, wait_seconds: float = 0.0) -> Any:
         """A connection in autocommit mode that gives up on a server that does not answer."""
         return self._psycopg.connect(
             self._url,
@@ -76,7 +77,7 @@ class PostgresDriver:
             tcp_user_timeout=STATEMENT_MILLISECONDS,
         )
 
-    def connect_to_read(self) -> Any:
+    def connect_to_read(self, wait_seconds: float) -> Any:
         """The same; the transaction that reads cannot write."""
         connection = self.connect()
         found = connection.execute("SELECT to_regclass('ethos_usage_version')").fetchone()
@@ -87,7 +88,7 @@ class PostgresDriver:
             )
         return connection
 
-    def begin(self, connection: Any) -> None:
+    def begin(self, connection: Any, wait_seconds: float) -> None:
         """Start a transaction."""
         connection.execute("BEGIN")
 
@@ -137,6 +138,11 @@ class SqliteDriver:
     identity = "INTEGER PRIMARY KEY"
     clustered = " WITHOUT ROWID"
 
+    @property
+    def lock_seconds(self) -> float:
+        """How long a write waits for others, in this process and in others."""
+        return BUSY_SECONDS
+
     def __init__(self, path: str) -> None:
         self._path = path
         self._file: tuple[int, int] | None = None
@@ -146,12 +152,15 @@ class SqliteDriver:
         """The path."""
         return self._path
 
-    def connect(self) -> Any:
+    def connect(self, wait_seconds: float) -> Any:
         """A connection for writing: write-ahead log, a process crash loses nothing committed."""
-        connection = self._opened(f"file:{quote(os.path.abspath(self._path))}?mode=rwc")
+        with contextlib.suppress(OSError):  # SQLite reports it better
+            make_private_file(self._path)
+        # `retried_while_locked` waits: SQLite's own time would begin again at each statement.
+        connection = self._opened(f"file:{quote(os.path.abspath(self._path))}?mode=rwc", 0.0)
         try:
             retried_while_locked(
-                lambda: connection.execute("PRAGMA journal_mode = WAL").close(), BUSY_SECONDS
+                lambda: connection.execute("PRAGMA journal_mode = WAL").close(), wait_seconds
             )
             connection.execute("PRAGMA synchronous = NORMAL").close()
         except BaseException:
@@ -160,7 +169,7 @@ class SqliteDriver:
         self._file = _identity(self._path)
         return connection
 
-    def connect_to_read(self) -> Any:
+    def connect_to_read(self, wait_seconds: float) -> Any:
         """A connection that changes nothing."""
         path = os.path.abspath(self._path)
         if not os.path.exists(path):
@@ -168,7 +177,7 @@ class SqliteDriver:
                 f"there is no ledger at {self._path}: nothing was recorded there"
             )
         address = f"file:{quote(path)}?mode=ro"
-        connection = self._opened(address)
+        connection = self._opened(address, wait_seconds)
         try:
             connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
         except sqlite3.OperationalError as error:
@@ -177,21 +186,21 @@ class SqliteDriver:
             # write-ahead log. An empty log holds nothing that would be missed without it.
             if "locked" in str(error) or _size_bytes(f"{path}-wal") > 0:
                 raise
-            connection = self._opened(f"{address}&immutable=1")
+            connection = self._opened(f"{address}&immutable=1", wait_seconds)
         return connection
 
-    def _opened(self, address: str) -> sqlite3.Connection:
+    def _opened(self, address: str, wait_seconds: float) -> sqlite3.Connection:
         return sqlite3.connect(
             address,
-            timeout=BUSY_SECONDS,
+            timeout=wait_seconds,
             isolation_level=None,
             check_same_thread=False,
             uri=True,
         )
 
-    def begin(self, connection: Any) -> None:
+    def begin(self, connection: Any, wait_seconds: float) -> None:
         """Take the write lock at once: a transaction that only later turns to writing may fail."""
-        connection.execute("BEGIN IMMEDIATE")
+        retried_while_locked(lambda: connection.execute("BEGIN IMMEDIATE"), wait_seconds)
 
     def lock_schema(self, connection: Any) -> None:
         """Nothing: the transaction has the only write lock."""

@@ -6,18 +6,20 @@ import logging
 import os
 import time
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 from uuid import uuid4
 
-from ethos_registry import _core
 from ethos_registry._persistence.background_writer import BackgroundWriter
+from ethos_registry._persistence.files import make_private_folder
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._json_values import sha256_hex
 from ethos_registry.types._observer import FinishedCall
 from ethos_registry.types._tool import Registration
+from ethos_registry.types._usage_limits import LimitKey, UsageAmounts
 from ethos_registry.usage._record import (
     Counts,
     KnownTool,
@@ -26,36 +28,25 @@ from ethos_registry.usage._record import (
     UsageFilter,
     UsageRow,
     UsageStoreError,
+    stored_name,
 )
 from ethos_registry.usage._report import UsageReport, make_report, usage_filter
 from ethos_registry.usage._store import MEMORY, UsageStore, store_at
 
 __all__ = [
-    "MAX_NAME_CHARS",
     "PLACE_VARIABLE",
     "LedgerWriter",
     "UsageLedger",
     "default_place",
     "read_usage",
-    "stored_name",
 ]
 
 
-# Names as the ledger stores them.
-
-MAX_NAME_CHARS = 200
-"""A model may call anything; this much of a name is stored."""
-
-
-def stored_name(name: str) -> str:
-    r"""The name without what a database refuses: NUL, lone surrogates, endless length.
-
-    >>> stored_name("a\0b\ud800") == "a\ufffdb\ufffd"
-    True
-    """
-    if len(name) > MAX_NAME_CHARS:
-        name = f"{name[:MAX_NAME_CHARS]}..."
-    return _core.replace_surrogates(name).replace("\0", "\ufffd")
+def _stored_key(key: LimitKey) -> LimitKey:
+    """The key with a digest in place of an id that a database refuses or that is long."""
+    if stored_name(key.key) == key.key:
+        return key
+    return key._replace(key=sha256_hex(key.key))
 
 
 # Writes what was counted, on one thread, until the process ends.
@@ -137,14 +128,24 @@ class LedgerWriter(BackgroundWriter):
             )
         self.problem = problem
 
+    # Limits, on the thread of the caller
+
+    def count(
+        self,
+        keys: Sequence[LimitKey],
+        decide: Callable[[Sequence[UsageAmounts]], UsageAmounts],
+    ) -> None:
+        """Add to what is counted for limits; see `UsageStore.count`."""
+        self._store.count(keys, decide)
+
     # Reading, closing, forking
 
     def facts(self, wanted: UsageFilter) -> UsageRow:
         """What is stored and, where a write failed, what is still in memory."""
-        self.flush()
+        is_stored = self.flush()
         with self._writing:
             try:
-                facts = self._store.read(wanted)
+                facts = self._store.read(wanted, is_locked=not is_stored)
             except NothingStoredError:
                 facts = UsageRow()
             except UsageStoreError as error:
@@ -179,6 +180,7 @@ PLACE_VARIABLE: Final = "ETHOS_REGISTRY_USAGE"
 """Names the ledger's file or PostgreSQL URL for `UsageLedger.default()` and the command line."""
 
 
+@_checks.checked_class
 class UsageLedger:
     """Counts every attempt to call a tool: who called, what, how it ended, how long it took.
 
@@ -227,7 +229,7 @@ class UsageLedger:
         if _default is None:
             place = default_place()
             if "://" not in place and place != MEMORY:
-                Path(place).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                make_private_folder(Path(place).parent)
             _default = cls(place)
         return _default
 
@@ -277,6 +279,22 @@ class UsageLedger:
         """Count the calls of a batch; registries call this."""
         self._writer.counts.add_batch(calls)
         self._writer.counted()
+
+    def count_limits(
+        self,
+        keys: Sequence[LimitKey],
+        decide: Callable[[Sequence[UsageAmounts]], UsageAmounts],
+    ) -> None:
+        """Count for the `limits` of views; registries call this.
+
+        Written at once, in one transaction for reading and adding: processes that share the ledger
+        share the limits exactly. Blocks while another process writes.
+
+        Raises:
+            UsageStoreError: the store cannot be read or written.
+
+        """
+        self._writer.count([_stored_key(key) for key in keys], decide)
 
     def add_tools(self, registrations: Iterable[Registration]) -> None:
         """List tools from now on, called or not: a tool that is never called must be listed.
@@ -399,6 +417,7 @@ _default: UsageLedger | None = None
 # Reading a ledger that another process writes.
 
 
+@_checks.checked_signature
 def read_usage(
     place: str | os.PathLike[str] | None = None,
     *,

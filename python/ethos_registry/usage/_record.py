@@ -19,6 +19,7 @@ __all__ = [
     "DRY_RUN",
     "FAILED",
     "LAST_BUCKET",
+    "MAX_NAME_CHARS",
     "NOT_REACHED",
     "OK",
     "CountKey",
@@ -37,6 +38,7 @@ __all__ = [
     "is_refusal",
     "outcome_of",
     "quantile",
+    "stored_name",
 ]
 
 
@@ -85,6 +87,23 @@ def quantile(counts: Iterable[tuple[int, int]], fraction: float) -> float | None
         if rank <= 0:
             return bucket_seconds(bucket)
     return None
+
+
+# Names as the ledger stores them.
+
+MAX_NAME_CHARS = 200
+"""A model may call anything; this much of a name is stored."""
+
+
+def stored_name(name: str) -> str:
+    r"""The name without what a database refuses: NUL, lone surrogates, endless length.
+
+    >>> stored_name("a\0b\ud800") == "a\ufffdb\ufffd"
+    True
+    """
+    if len(name) > MAX_NAME_CHARS:
+        name = f"{name[:MAX_NAME_CHARS]}..."
+    return _core.replace_surrogates(name).replace("\0", "\ufffd")
 
 
 # How a call ended, in one word.
@@ -164,6 +183,8 @@ class Totals(NamedTuple):
     sent_chars: int
     cost_nano_usd: int
     microseconds: int
+    repaired: int = 0
+    """Calls whose arguments were repaired."""
 
     def plus(self, other: Totals) -> Totals:
         """Both together."""
@@ -263,11 +284,14 @@ class Counts:
         duration_seconds: float = 0.0,
         chars: tuple[int, int, int] = (0, 0, 0),
         cost_usd: float | None = None,
+        is_repaired: bool = False,
     ) -> None:
         """Count one call; `chars` are those as returned, after the reducer, and as sent."""
         duration = None if is_refusal(outcome) else duration_seconds
         cost = cost_usd or 0.0
-        self._native.add(agent, owner, tool, outcome, started_at_seconds, duration, chars, cost)
+        self._native.add(
+            agent, owner, tool, outcome, started_at_seconds, duration, chars, cost, is_repaired
+        )
 
     def add_batch(self, calls: Sequence[FinishedCall]) -> None:
         """Count the calls of a batch."""
@@ -293,6 +317,7 @@ class Counts:
                 duration_seconds=answer.duration_seconds,
                 chars=(answer.raw_chars, answer.reduced_chars, answer.sent_chars),
                 cost_usd=answer.result.cost_usd,
+                is_repaired=bool(answer.repairs),
             )
 
     def take(self) -> CountedCalls:

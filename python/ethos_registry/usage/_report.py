@@ -28,6 +28,7 @@ from ethos_registry.usage._record import (
     UsageRow,
     is_refusal,
     quantile,
+    stored_name,
 )
 
 __all__ = [
@@ -114,8 +115,8 @@ class ToolUsage:
     name: str
     owner: str | None
     description: str
-    parameter_count: int
-    """Top-level properties of its schema."""
+    parameter_count: int | None
+    """Top-level properties of its schema; `None` for a name that was never registered."""
     registered_at: str | None
     """ISO 8601, UTC; `None` for a name that was called and never registered."""
     calls: int
@@ -134,6 +135,8 @@ class ToolUsage:
     reduced_chars: int
     sent_chars: int
     cost_usd: float
+    repaired: int
+    """Invocations whose arguments were repaired first: which schema models get wrong."""
     callers: Mapping[str, int]
     """Calls by agent; `""` where no agent was named."""
     called_by_others: Mapping[str, int]
@@ -146,9 +149,17 @@ class ToolUsage:
         """Characters that the model did not have to read."""
         return self.raw_chars - self.sent_chars
 
+    @property
+    def repair_rate(self) -> float:
+        """The part of its invocations whose arguments were repaired first."""
+        return self.repaired / self.invocations if self.invocations else 0.0
+
     def to_wire(self) -> dict[str, Any]:
         """A JSON object."""
-        return _wire(self, self.__slots__) | {"saved_chars": self.saved_chars}
+        return _wire(self, self.__slots__) | {
+            "saved_chars": self.saved_chars,
+            "repair_rate": self.repair_rate,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +258,7 @@ class UsageReport:
                     "sent_chars",
                     "saved_chars",
                     "cost_usd",
+                    "repaired",
                 )
             },
             "tools": [tool.to_wire() for tool in self.tools],
@@ -273,9 +285,8 @@ def usage_filter(*, days: int | None, agent: str | None, tool: str | None) -> Us
     if days is not None:
         _checks.finite_number(days, "days", minimum=1, whole=True)
         first_day = int(time.time() // SECONDS_PER_DAY) - days + 1
-    return UsageFilter(
-        first_day, _checks.optional_text(agent, "agent"), _checks.optional_text(tool, "tool")
-    )
+    names = (_checks.optional_text(agent, "agent"), _checks.optional_text(tool, "tool"))
+    return UsageFilter(first_day, *(None if name is None else stored_name(name) for name in names))
 
 
 def make_report(
@@ -351,7 +362,7 @@ class _ByTool:
             name=name,
             owner=_owner(known, [*pairs, *refused]),
             description="" if known is None else known.description,
-            parameter_count=0 if known is None else known.parameter_count,
+            parameter_count=None if known is None else known.parameter_count,
             registered_at=None if known is None else _iso(known.registered_at_seconds),
             calls=sums.calls + refusals,
             invocations=sums.calls,
@@ -365,6 +376,7 @@ class _ByTool:
             reduced_chars=sums.reduced_chars,
             sent_chars=sums.sent_chars,
             cost_usd=sums.cost_nano_usd / NANO_USD,
+            repaired=sums.repaired,
             callers=_most_first(callers),
             called_by_others=_most_first(others),
             is_dead=is_dead,

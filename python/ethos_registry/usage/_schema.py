@@ -16,7 +16,7 @@ __all__ = [
     "first_days",
     "spans_from",
     "tables",
-    "upgrade_from_1",
+    "upgrade",
 ]
 
 
@@ -51,10 +51,18 @@ def spans_from(day: int) -> list[SpanRange]:
     return [*ranges, SpanRange(WIDTHS[-1], day, None)]
 
 
-SCHEMA_VERSION = 2
-"""Version 1 had no spans."""
+SCHEMA_VERSION = 3
+"""Version 1 had no spans, version 2 did not count repaired arguments."""
 
-ADDED = ("calls", "raw_chars", "reduced_chars", "sent_chars", "cost_nano_usd", "microseconds")
+ADDED = (
+    "calls",
+    "raw_chars",
+    "reduced_chars",
+    "sent_chars",
+    "cost_nano_usd",
+    "microseconds",
+    "repaired",
+)
 """The columns that a batch adds to."""
 
 SPAN_KEYS = (
@@ -142,6 +150,16 @@ CREATE TABLE IF NOT EXISTS ethos_usage_writers (
     batch TEXT NOT NULL,
     written_at DOUBLE PRECISION NOT NULL
 );
+CREATE TABLE IF NOT EXISTS ethos_usage_limits (
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    day BIGINT NOT NULL,
+    calls BIGINT NOT NULL,
+    cost_nano_usd BIGINT NOT NULL,
+    tokens BIGINT NOT NULL,
+    counted_at DOUBLE PRECISION NOT NULL,
+    PRIMARY KEY (scope, key, day)
+){{clustered}};
 """
 
 
@@ -151,8 +169,19 @@ def tables(*, identity: str, clustered: str) -> list[str]:
     return [statement.strip() for statement in text.split(";") if statement.strip()]
 
 
-def upgrade_from_1() -> list[str]:
-    """The statements that sum up the cells of tables of version 1 by spans."""
+def upgrade(version: int) -> list[str]:
+    """The statements that bring tables of an older version to this one."""
+    old = ("cells", "totals") if version == 1 else ("cells", "totals", "spans")
+    statements = [
+        f"ALTER TABLE ethos_usage_{table} ADD COLUMN repaired BIGINT NOT NULL DEFAULT 0"
+        for table in old
+    ]
+    if version == 1:
+        statements += _summed_up_by_spans()
+    return [*statements, f"UPDATE ethos_usage_version SET version = {SCHEMA_VERSION}"]
+
+
+def _summed_up_by_spans() -> list[str]:
     reached = "CASE WHEN bucket >= 0 THEN 1 ELSE 0 END"
     statements = [
         _summed_up(1, "ethos_usage_cells", "day", reached),
@@ -164,7 +193,7 @@ def upgrade_from_1() -> list[str]:
             _summed_up(width, "ethos_usage_spans", first_day, "reached", where),
             _summed_durations(width, "ethos_usage_span_durations", first_day, where),
         ]
-    return [*statements, f"UPDATE ethos_usage_version SET version = {SCHEMA_VERSION}"]
+    return statements
 
 
 def _summed_up(width: int, source: str, first_day: str, reached: str, where: str = "1 = 1") -> str:

@@ -8,11 +8,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from time import monotonic
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 from uuid import uuid4
 
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._usage_limits import LimitKey, UsageAmounts
 from ethos_registry.usage import _sql_rows
 from ethos_registry.usage._record import (
     CountedCalls,
@@ -30,7 +32,7 @@ from ethos_registry.usage._schema import (
     SPAN_KEYS,
     additive_upsert,
     tables,
-    upgrade_from_1,
+    upgrade,
 )
 from ethos_registry.usage._sql_rows import Rows, read_facts
 
@@ -57,13 +59,17 @@ class Driver(Protocol):
     def place(self) -> str:
         """What messages call the database; without a password."""
 
-    def connect(self) -> Any:
+    @property
+    def lock_seconds(self) -> float:
+        """How long one write, or one report, waits for others."""
+
+    def connect(self, wait_seconds: float) -> Any:
         """A connection for writing, in autocommit mode."""
 
-    def connect_to_read(self) -> Any:
+    def connect_to_read(self, wait_seconds: float) -> Any:
         """A connection for one report; `UsageStoreError` where nothing is stored yet."""
 
-    def begin(self, connection: Any) -> None:
+    def begin(self, connection: Any, wait_seconds: float) -> None:
         """Start a transaction that writes."""
 
     def lock_schema(self, connection: Any) -> None:
@@ -122,25 +128,48 @@ class SqlStore:
 
     def write(self, batch: UsageBatch) -> None:
         """Store a batch, once: one whose earlier attempt was committed after all adds nothing."""
-        with self._lock, self._failures():
+        with self._turn() as deadline:
+            names = self._written(lambda connection: self._write(connection, batch), deadline)
+            self._name_ids.update(names)
+
+    def count(self, keys: Sequence[LimitKey], decide: Decide) -> None:
+        """Add what `decide` returns to each key, given what was used."""
+        with self._turn() as deadline:
+            self._written(lambda connection: self._count(connection, keys, decide), deadline)
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[float]:
+        """The connection for this thread alone, and until when to wait for other processes."""
+        seconds, lock = self._driver.lock_seconds, self._lock
+        deadline = monotonic() + seconds
+        if not lock.acquire(timeout=seconds):
+            raise UsageStoreError(f"the ledger at {self.place} cannot be used: it is locked")
+        try:
+            yield deadline
+        finally:
+            lock.release()
+
+    def _written(self, work: Callable[[Any], T], deadline: float) -> T:
+        """What `work` returns, in one transaction that writes."""
+        with self._failures():
             try:
-                connection = self._open()
-                names = self._transaction(connection, lambda: self._write(connection, batch))
+                connection = self._open(deadline)
+                return self._transaction(connection, lambda: work(connection), deadline)
             except BaseException as error:
                 if not self._driver.outlives(error):
                     self._drop_connection()
                 raise
-            self._name_ids.update(names)
 
-    def read(self, wanted: UsageFilter) -> UsageRow:
-        """What is stored, filtered and summed up."""
+    def read(self, wanted: UsageFilter, *, is_locked: bool = False) -> UsageRow:
+        """What is stored, filtered and summed up. Does not wait again if it `is_locked`."""
         with self._failures():
-            connection = self._driver.connect_to_read()
+            seconds = 0.0 if is_locked else self._driver.lock_seconds
+            connection = self._driver.connect_to_read(seconds)
             try:
                 self._driver.begin_to_read(connection)
                 version = self._check_version(connection)
                 statements = _Statements(connection, self._driver.mark)
-                return read_facts(statements, wanted, has_spans=version > 1)
+                return read_facts(statements, wanted, version=version)
             finally:
                 self._driver.close(connection)
 
@@ -151,21 +180,21 @@ class SqlStore:
 
     # One transaction
 
-    def _open(self) -> Any:
+    def _open(self, deadline: float) -> Any:
         if self._connection is not None and not self._driver.is_usable(self._connection):
             self._drop_connection()
         if self._connection is None:
-            connection = self._driver.connect()
+            connection = self._driver.connect(_left(deadline))
             try:
-                self._transaction(connection, lambda: self._make_tables(connection))
+                self._transaction(connection, lambda: self._make_tables(connection), deadline)
             except BaseException:
                 self._driver.close(connection)
                 raise
             self._connection = connection
         return self._connection
 
-    def _transaction(self, connection: Any, work: Callable[[], Any]) -> Any:
-        self._driver.begin(connection)
+    def _transaction(self, connection: Any, work: Callable[[], T], deadline: float) -> T:
+        self._driver.begin(connection, _left(deadline))
         try:
             value = work()
             connection.execute("COMMIT")
@@ -182,12 +211,17 @@ class SqlStore:
         found = connection.execute("SELECT MAX(version) FROM ethos_usage_version").fetchone()[0]
         if found is None:
             connection.execute(f"INSERT INTO ethos_usage_version VALUES ({SCHEMA_VERSION})")
-        elif found == 1:
-            for statement in upgrade_from_1():
+        elif found < SCHEMA_VERSION:
+            for statement in upgrade(found):
                 connection.execute(statement)
         self._check_version(connection)
         connection.execute(
             f"DELETE FROM ethos_usage_writers WHERE written_at < {self._driver.mark}",
+            (time.time() - FORGOTTEN_AFTER_SECONDS,),
+        )
+        connection.execute(
+            "DELETE FROM ethos_usage_limits WHERE (scope = 'run' OR day >= 0) "
+            f"AND counted_at < {self._driver.mark}",
             (time.time() - FORGOTTEN_AFTER_SECONDS,),
         )
 
@@ -230,6 +264,28 @@ class SqlStore:
                 # In one order everywhere: two writers never wait for each other's rows.
                 many(connection, statement, sorted(values))
         return new_names
+
+    def _count(self, connection: Any, keys: Sequence[LimitKey], decide: Decide) -> None:
+        mark, execute = self._driver.mark, connection.execute
+        where = f"WHERE scope = {mark} AND key = {mark} AND day = {mark}"
+        # Locks the rows, in one order everywhere: two writers never wait for each other's.
+        for key in sorted(keys):
+            execute(
+                "INSERT INTO ethos_usage_limits "
+                "(scope, key, day, calls, cost_nano_usd, tokens, counted_at) "
+                f"VALUES ({mark}, {mark}, {mark}, 0, 0, 0, {mark}) ON CONFLICT (scope, key, day) "
+                "DO UPDATE SET counted_at = excluded.counted_at",
+                (*key, time.time()),
+            )
+        read = f"SELECT calls, cost_nano_usd, tokens FROM ethos_usage_limits {where}"
+        used = [UsageAmounts(*execute(read, tuple(key)).fetchone()) for key in keys]
+        added = decide(used)
+        for key, before in zip(keys, used, strict=True):
+            execute(
+                f"UPDATE ethos_usage_limits SET calls = {mark}, cost_nano_usd = {mark}, "
+                f"tokens = {mark} {where}",
+                (*summed(before, added), *key),
+            )
 
     def _number_names(self, connection: Any, batch: UsageBatch) -> dict[str, int]:
         """Ids of the batch's names that this store has not met yet."""
@@ -282,6 +338,10 @@ class SqlStore:
         return connection
 
 
+def _left(deadline: float) -> float:
+    return max(deadline - monotonic(), 0.0)
+
+
 class _Statements(NamedTuple):
     """Runs the statements of a report, written with `?` for values."""
 
@@ -312,6 +372,19 @@ MEMORY = ":memory:"
 _POSTGRES = ("postgresql://", "postgres://")
 
 
+T = TypeVar("T")
+Decide: TypeAlias = Callable[[Sequence[UsageAmounts]], UsageAmounts]
+_MOST = 2**62
+"""A sum that a database stores."""
+_MOST_KEYS = 100_000
+"""How many runs, days and tenants are kept in memory."""
+
+
+def summed(used: UsageAmounts, added: UsageAmounts) -> UsageAmounts:
+    """Both together, never less than nothing."""
+    return UsageAmounts(*(min(max(a + b, 0), _MOST) for a, b in zip(used, added, strict=True)))
+
+
 class UsageStore(Protocol):
     """Keeps batches; every failure is a `UsageStoreError`."""
 
@@ -322,8 +395,11 @@ class UsageStore(Protocol):
     def write(self, batch: UsageBatch) -> None:
         """Store a batch, once, however often it is tried."""
 
-    def read(self, wanted: UsageFilter) -> UsageRow:
-        """What is stored, filtered and summed up."""
+    def count(self, keys: Sequence[LimitKey], decide: Decide) -> None:
+        """Add what `decide` returns to each key, given what was used; nothing comes in between."""
+
+    def read(self, wanted: UsageFilter, *, is_locked: bool = False) -> UsageRow:
+        """What is stored, filtered and summed up. Does not wait again if it `is_locked`."""
 
     def close(self) -> None:
         """Let go of files and connections."""
@@ -340,7 +416,20 @@ class MemoryStore:
     def __init__(self) -> None:
         self._counts: CountedCalls = {}
         self._tools: dict[str, KnownTool] = {}
+        self._used: dict[LimitKey, UsageAmounts] = {}
         self._lock = threading.Lock()
+
+    def count(self, keys: Sequence[LimitKey], decide: Decide) -> None:
+        """Add what `decide` returns to each key, given what was used."""
+        with self._lock:
+            used = [self._used.get(key, UsageAmounts()) for key in keys]
+            added = decide(used)
+            for key, before in zip(keys, used, strict=True):
+                self._used.pop(key, None)  # the one that was counted last is the last one
+                self._used[key] = summed(before, added)
+            if len(self._used) > _MOST_KEYS:
+                oldest = next((key for key in self._used if key.scope != "tenant"), None)
+                self._used.pop(oldest or next(iter(self._used)))
 
     def write(self, batch: UsageBatch) -> None:
         """Add a batch."""
@@ -348,7 +437,7 @@ class MemoryStore:
             self._counts = merged([self._counts, batch.counts])
             self._tools.update((tool.name, tool) for tool in batch.tools)
 
-    def read(self, wanted: UsageFilter) -> UsageRow:
+    def read(self, wanted: UsageFilter, *, is_locked: bool = False) -> UsageRow:
         """What was added, filtered and summed up."""
         with self._lock:
             counts, tools = self._counts, list(self._tools.values())

@@ -12,6 +12,7 @@ mod forms;
 mod known;
 mod literals;
 mod pem;
+mod runs;
 mod shapes;
 mod vendors;
 
@@ -68,20 +69,8 @@ fn search(text: &str, known: Option<&Known>, found: &mut Vec<Found>) {
     if let Some(known) = known {
         found.extend(known.find(text));
     }
-    let Some(literals) = LITERALS.as_ref() else {
-        return;
-    };
-    let mut from = 0;
-    while let Some(hit) = literals
-        .search
-        .find(aho_corasick::Input::new(text).range(from..))
-    {
-        from = hit.start() + 1;
-        let judged = literals.judge(text, hit.pattern().as_usize(), hit.range());
-        if let Some(each) = judged {
-            from = each.at.end.max(from);
-            found.push(each);
-        }
+    if let Some(literals) = LITERALS.as_ref() {
+        literals.search(text, found);
     }
 }
 

@@ -94,10 +94,13 @@ pub struct Call {
     pub chars: [i64; 3],
     /// In US dollars.
     pub cost_usd: f64,
+    /// Whether its arguments were repaired.
+    pub is_repaired: bool,
 }
 
-/// Sums over calls: their number, characters (raw, reduced, sent), nano-dollars, microseconds.
-pub type Sums = [i64; 6];
+/// Sums over calls: their number, characters (raw, reduced, sent), nano-dollars, microseconds,
+/// and how many had repaired arguments.
+pub type Sums = [i64; 7];
 
 /// The calls of one cell, with its names in full.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -203,6 +206,7 @@ impl UsageCounts {
             sent.clamp(0, MOST_CHARS),
             nano_usd.round() as i64,
             (seconds * MICROSECONDS).round() as i64,
+            i64::from(call.is_repaired),
         ];
         for (sum, part) in sums.iter_mut().zip(added) {
             *sum = sum.saturating_add(part);
@@ -269,6 +273,7 @@ mod tests {
             duration_seconds: seconds,
             chars: [10, 5, 3],
             cost_usd: 0.001,
+            is_repaired: seconds.is_none(),
         }
     }
 
@@ -296,8 +301,8 @@ mod tests {
         assert_eq!(
             sums,
             [
-                [1, 10, 5, 3, 1_000_000, 0],
-                [2, 20, 10, 6, 2_000_000, 200_000]
+                [1, 10, 5, 3, 1_000_000, 0, 1],
+                [2, 20, 10, 6, 2_000_000, 200_000, 0]
             ]
         );
         assert_eq!(counts.calls(), 0);

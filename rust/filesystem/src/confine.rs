@@ -114,6 +114,22 @@ impl Confinement {
     }
 }
 
+/// Prepare rules for sockets alone, for a command in namespaces that has the network of the host: it
+/// reaches its own abstract names, and none of the host.
+///
+/// # Errors
+/// This kernel cannot do it; Linux 6.12 can.
+pub fn prepare_socket_scope() -> Result<OwnedFd, Unconfined> {
+    let missing = |error: landlock::RulesetError| Unconfined(format!("Landlock: {error}"));
+    let rules: Option<OwnedFd> = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .scope(Scope::AbstractUnixSocket)
+        .and_then(Ruleset::create)
+        .map_err(missing)?
+        .into();
+    rules.ok_or_else(|| Unconfined("this kernel has no Landlock".to_owned()))
+}
+
 /// Give up every capability, also those that root gets by executing a program.
 fn drop_capabilities() -> Result<(), Unconfined> {
     use rustix::thread::{
@@ -327,6 +343,11 @@ fn filter(world: World) -> Result<BpfProgram, Unconfined> {
     if world == World::Host {
         // Unix sockets too: by path they reach daemons that run commands, such as Docker's.
         numbers.push(libc::SYS_socket);
+    }
+    if world == World::HostWithNetwork {
+        // Landlock has no rule for the path of a socket.
+        let unix = u64::try_from(libc::AF_UNIX).unwrap_or(1);
+        refuse(libc::SYS_socket, 0, SeccompCmpOp::Eq, unix)?;
     }
     for number in numbers {
         rules.insert(number, Vec::new());

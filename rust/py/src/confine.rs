@@ -4,7 +4,9 @@ use std::borrow::Cow;
 use std::os::fd::IntoRawFd;
 use std::path::PathBuf;
 
-use ethos_registry_filesystem::confine::{Confinement, namespace_filter, probe};
+use ethos_registry_filesystem::confine::{
+    Confinement, namespace_filter, prepare_socket_scope as socket_scope, probe,
+};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
@@ -54,6 +56,15 @@ pub(crate) fn prepare_confinement(
         .map(|prepared| (prepared.rules.into_raw_fd(), Cow::Owned(prepared.filter)))
         .map_err(|error| PyOSError::new_err(error.to_string()))
     })
+}
+
+/// Rules for sockets alone, for a command in namespaces that has the network of the host: abstract
+/// names of the host are out of its reach.
+///
+/// Returns their descriptor, which the caller closes; `None` if the kernel has no such rules.
+#[pyfunction]
+pub(crate) fn prepare_socket_scope() -> PyResult<Option<i32>> {
+    checked(|| Ok(socket_scope().ok().map(IntoRawFd::into_raw_fd)))
 }
 
 /// What keeps `confine_process` from working here; `None` if nothing does.

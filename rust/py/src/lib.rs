@@ -55,6 +55,7 @@ mod _core {
     #[pymodule_export]
     use crate::confine::{
         confine_process, confinement_problem, namespace_filter_instructions, prepare_confinement,
+        prepare_socket_scope,
     };
     #[pymodule_export]
     use crate::definition::{join_json, json_bytes};

@@ -11,7 +11,7 @@ use crate::utf8::encoded;
 
 /// BM25 over the definitions of tools, each `{name, description, parameters}` as JSON bytes.
 ///
-/// Words in a name count three times. Never changes; safe from threads.
+/// Words count by the field that they are in. Never changes; safe from threads.
 #[pyclass(module = "ethos_registry._core", frozen)]
 pub(crate) struct ToolSearchIndex {
     search: tool_search::ToolSearch,

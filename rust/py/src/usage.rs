@@ -40,7 +40,7 @@ impl UsageCounts {
     }
 
     /// Counts one call; without `duration_seconds` it never reached the implementation.
-    #[pyo3(signature = (agent, owner, tool, outcome, started_at_seconds, duration_seconds = None, chars = (0, 0, 0), cost_usd = 0.0))]
+    #[pyo3(signature = (agent, owner, tool, outcome, started_at_seconds, duration_seconds = None, chars = (0, 0, 0), cost_usd = 0.0, is_repaired = false))]
     #[expect(clippy::too_many_arguments, reason = "the columns of a call")]
     fn add(
         &self,
@@ -52,6 +52,7 @@ impl UsageCounts {
         duration_seconds: Option<f64>,
         chars: (i64, i64, i64),
         cost_usd: f64,
+        is_repaired: bool,
     ) -> PyResult<()> {
         let names = [text(agent)?, text(owner)?, text(tool)?];
         let [agent, owner, tool] = &names;
@@ -65,6 +66,7 @@ impl UsageCounts {
             duration_seconds,
             chars: chars.into(),
             cost_usd,
+            is_repaired,
         };
         counts.add(&call);
         Ok(())
@@ -127,6 +129,7 @@ impl UsageCounts {
                 duration_seconds: is_started.then_some(call.duration_seconds),
                 chars: call.chars,
                 cost_usd: call.cost_usd,
+                is_repaired: call.is_repaired,
             });
         }
         Ok(())
@@ -135,7 +138,7 @@ impl UsageCounts {
     /// What was counted since the last `take`: `(day, agent, owner, tool, outcome, bucket, sums)`.
     ///
     /// `bucket` is -1 for calls that never reached the implementation. `sums` are calls, characters
-    /// raw, reduced and sent, nano-dollars, microseconds.
+    /// raw, reduced and sent, nano-dollars, microseconds, and calls with repaired arguments.
     #[pyo3(signature = () -> "list[tuple[int, str, str, str, str, int, list[int]]]")]
     fn take(&self) -> Vec<Row> {
         self.locked().take().into_iter().map(row).collect()
@@ -265,6 +268,7 @@ struct ReadCall {
     duration_seconds: f64,
     chars: [i64; 3],
     cost_usd: f64,
+    is_repaired: bool,
 }
 
 impl ReadCall {
@@ -310,6 +314,7 @@ impl ReadCall {
             } else {
                 cost.extract().unwrap_or(f64::MAX)
             },
+            is_repaired: answer.getattr(intern!(py, "repairs"))?.is_truthy()?,
         })
     }
 }

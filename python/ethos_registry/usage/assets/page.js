@@ -28,11 +28,11 @@
 
   const COLUMNS = [
     ["name", "Name", "text"], ["owner", "Owner", "text"], ["description", "Description", "text"],
-    ["parameter_count", "Params", whole], ["invocations", "Invocations", whole],
+    ["parameter_count", "Params", (count) => count === null ? "" : whole(count)], ["invocations", "Invocations", whole],
     ["refusals", "Refusals", whole], ["failures", "Failures", whole],
     ["median_seconds", "Median", seconds], ["p95_seconds", "95th", seconds],
     ["total_seconds", "Total time", sumOfSeconds], ["saved_chars", "Chars saved", whole],
-    ["cost_usd", "Cost", dollars],
+    ["cost_usd", "Cost", dollars], ["repaired", "Repaired", whole],
   ];
 
   function heads() {

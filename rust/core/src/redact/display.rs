@@ -102,16 +102,37 @@ impl Displayed {
 const BACKSPACE: u8 = 0x08;
 
 /// The next byte with which something hidden may begin.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "branches would keep the loop from being vector instructions"
+)]
 fn next_candidate(bytes: &[u8], from: usize, unwraps: bool) -> Option<usize> {
-    let rest = bytes.get(from..)?;
-    rest.iter()
-        .position(|byte| match byte {
-            b'\n' | b'\r' => unwraps,
-            b'\t' | 0x0B | 0x0C => false,
-            0..0x20 | 0x7F | 0xC2 | 0xCD | 0xE1 | 0xE2 | 0xEF | 0xF3 => true,
-            _ => false,
-        })
-        .map(|at| from + at)
+    let mut from = from;
+    let hides = |byte: &u8| may_hide(*byte) & (unwraps | (*byte != b'\n') & (*byte != b'\r'));
+    for chunk in bytes.get(from..)?.chunks(CHUNK_BYTES) {
+        if chunk.iter().fold(false, |any, byte| any | hides(byte))
+            && let Some(at) = chunk.iter().position(hides)
+        {
+            return Some(from + at);
+        }
+        from += chunk.len();
+    }
+    None
+}
+
+const CHUNK_BYTES: usize = 64;
+
+/// Control characters but tabulators, and the first bytes of invisible characters.
+#[expect(clippy::needless_bitwise_bool, reason = "as there")]
+fn may_hide(byte: u8) -> bool {
+    ((byte < 0x20) & (byte != b'\t') & (byte != 0x0B) & (byte != 0x0C))
+        | (byte == 0x7F)
+        | (byte == 0xC2)
+        | (byte == 0xCD)
+        | (byte == 0xE1)
+        | (byte == 0xE2)
+        | (byte == 0xEF)
+        | (byte == 0xF3)
 }
 
 /// Where the hidden part that begins at `at` ends; `None` if what is there is displayed.

@@ -13,6 +13,8 @@ pub(super) struct Form {
     pub(super) judge: fn(&str, Range<usize>) -> Option<Range<usize>>,
 }
 
+/// What is searched for in the whole text: three bytes at least, and no more than 64 with the names
+/// of assignments, so that vector instructions find them.
 pub(super) static FORMS: &[Form] = &[
     Form {
         literal: "-----BEGIN ",
@@ -23,11 +25,6 @@ pub(super) static FORMS: &[Form] = &[
         literal: "-----END ",
         name: "private key",
         judge: pem::ended,
-    },
-    Form {
-        literal: "eyJ",
-        name: "json web token",
-        judge: json_web_token,
     },
     Form {
         literal: "://",
@@ -43,11 +40,6 @@ pub(super) static FORMS: &[Form] = &[
         literal: "earer ",
         name: "bearer token",
         judge: bearer,
-    },
-    Form {
-        literal: ":AA",
-        name: "telegram token",
-        judge: telegram,
     },
     Form {
         literal: "AccountKey=",
@@ -100,6 +92,40 @@ pub(super) static FORMS: &[Form] = &[
         judge: vendors::azure_signature,
     },
     Form {
+        literal: "SSWS ",
+        name: "okta token",
+        judge: vendors::okta,
+    },
+    Form {
+        literal: "Bot ",
+        name: "discord token",
+        judge: vendors::discord_bot,
+    },
+    Form {
+        literal: " -u ",
+        name: "password",
+        judge: vendors::curl_user,
+    },
+    Form {
+        literal: "--user ",
+        name: "password",
+        judge: vendors::curl_user,
+    },
+];
+
+/// What is searched for in long runs of token characters, to which all of the credential belongs.
+pub(super) static FORMS_IN_RUNS: &[Form] = &[
+    Form {
+        literal: "eyJ",
+        name: "json web token",
+        judge: json_web_token,
+    },
+    Form {
+        literal: ":AA",
+        name: "telegram token",
+        judge: telegram,
+    },
+    Form {
         literal: "Q~",
         name: "azure secret",
         judge: vendors::azure_secret,
@@ -128,26 +154,6 @@ pub(super) static FORMS: &[Form] = &[
         literal: "2/",
         name: "asana token",
         judge: vendors::asana,
-    },
-    Form {
-        literal: "SSWS ",
-        name: "okta token",
-        judge: vendors::okta,
-    },
-    Form {
-        literal: "Bot ",
-        name: "discord token",
-        judge: vendors::discord_bot,
-    },
-    Form {
-        literal: " -u ",
-        name: "password",
-        judge: vendors::curl_user,
-    },
-    Form {
-        literal: "--user ",
-        name: "password",
-        judge: vendors::curl_user,
     },
 ];
 

@@ -139,8 +139,11 @@ pub(super) fn in_word(bytes: &[u8], at: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "tests may panic")]
+
     use regex::bytes::Regex;
 
+    use super::super::runs::TOKEN_MIN_BYTES;
     use super::shapes;
 
     #[test]
@@ -152,6 +155,20 @@ mod tests {
         for shape in shapes() {
             assert!(Regex::new(shape.pattern).is_ok(), "{}", shape.pattern);
             assert!(shape.prefix.len() >= 2, "{}", shape.prefix);
+            let whole = format!(
+                "(?-u){}{}",
+                regex_syntax::escape(shape.prefix),
+                shape.pattern
+            );
+            let parsed = regex_syntax::ParserBuilder::new()
+                .utf8(false)
+                .build()
+                .parse(&whole)
+                .unwrap();
+            assert!(
+                parsed.properties().minimum_len() >= Some(TOKEN_MIN_BYTES),
+                "{whole}"
+            );
         }
     }
 }

@@ -5,46 +5,81 @@ use serde_json::{Map, Value};
 
 use super::words::words;
 
-const NAME_WEIGHT: u32 = 3;
-const TEXT_WEIGHT: u32 = 1;
+/// The parts of a definition, which count differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Field {
+    Name,
+    Server,
+    Description,
+    ParameterNames,
+    ParameterTexts,
+    Choices,
+}
 
-/// Each word of a definition once, with its weight.
-pub(super) fn weighted_words(definition: &str) -> HashMap<String, u32> {
-    let mut weights = HashMap::new();
+pub(super) const FIELDS: usize = 6;
+
+/// How often each word occurs in each field, and how many words each field has.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    pub(super) counts: HashMap<String, [u32; FIELDS]>,
+    pub(super) lengths: [u32; FIELDS],
+}
+
+impl Words {
+    fn add(&mut self, text: &str, field: Field) {
+        for word in words(text) {
+            let counts = self.counts.entry(word).or_default();
+            for each in [
+                counts.get_mut(field as usize),
+                self.lengths.get_mut(field as usize),
+            ]
+            .into_iter()
+            .flatten()
+            {
+                *each = each.saturating_add(1);
+            }
+        }
+    }
+}
+
+/// The words of a definition; what is not JSON counts as a description.
+pub(super) fn definition_words(definition: &str) -> Words {
+    let mut found = Words::default();
     match serde_json::from_str(definition) {
-        Ok(Value::Object(definition)) => add_definition(&definition, &mut weights),
-        _ => add(definition, TEXT_WEIGHT, &mut weights),
+        Ok(Value::Object(definition)) => add_definition(&definition, &mut found),
+        _ => found.add(definition, Field::Description),
     }
-    weights
+    found
 }
 
-fn add(text: &str, weight: u32, weights: &mut HashMap<String, u32>) {
-    for word in words(text) {
-        let sum = weights.entry(word).or_insert(0);
-        *sum = sum.saturating_add(weight);
-    }
-}
-
-fn add_definition(definition: &Map<String, Value>, weights: &mut HashMap<String, u32>) {
+fn add_definition(definition: &Map<String, Value>, found: &mut Words) {
     if let Some(Value::String(name)) = definition.get("name") {
-        add(name, NAME_WEIGHT, weights);
+        let remote = name
+            .strip_prefix("mcp__")
+            .and_then(|name| name.split_once("__"));
+        if let Some((server, tool)) = remote {
+            found.add(server, Field::Server);
+            found.add(tool, Field::Name);
+        } else {
+            found.add(name, Field::Name);
+        }
     }
     if let Some(Value::String(description)) = definition.get("description") {
-        add(description, TEXT_WEIGHT, weights);
+        found.add(description, Field::Description);
     }
     if let Some(parameters) = definition.get("parameters") {
-        add_schema(parameters, weights);
+        add_schema(parameters, found);
     }
 }
 
 /// Names of parameters, their descriptions and titles, and the strings that they may be.
 ///
 /// The parser refuses JSON that is nested more than 128 levels, so the recursion is bounded.
-fn add_schema(schema: &Value, weights: &mut HashMap<String, u32>) {
+fn add_schema(schema: &Value, found: &mut Words) {
     match schema {
         Value::Array(items) => {
             for item in items {
-                add_schema(item, weights);
+                add_schema(item, found);
             }
         }
         Value::Object(keywords) => {
@@ -52,22 +87,22 @@ fn add_schema(schema: &Value, weights: &mut HashMap<String, u32>) {
                 match (keyword.as_str(), value) {
                     ("properties", Value::Object(properties)) => {
                         for (name, property) in properties {
-                            add(name, TEXT_WEIGHT, weights);
-                            add_schema(property, weights);
+                            found.add(name, Field::ParameterNames);
+                            add_schema(property, found);
                         }
                     }
                     ("description" | "title" | "const", Value::String(text)) => {
-                        add(text, TEXT_WEIGHT, weights);
+                        found.add(text, Field::ParameterTexts);
                     }
                     ("enum", Value::Array(choices)) => {
                         for choice in choices {
                             if let Value::String(text) = choice {
-                                add(text, TEXT_WEIGHT, weights);
+                                found.add(text, Field::Choices);
                             }
                         }
                     }
                     ("default" | "examples" | "enum" | "const" | "required", _) => {}
-                    (_, value) => add_schema(value, weights),
+                    (_, value) => add_schema(value, found),
                 }
             }
         }
@@ -77,27 +112,26 @@ fn add_schema(schema: &Value, weights: &mut HashMap<String, u32>) {
 
 #[cfg(test)]
 mod tests {
-    use super::weighted_words;
+    use super::definition_words;
 
     #[test]
     fn parameters_are_read_at_every_depth_and_examples_are_not() {
-        let weights = weighted_words(
-            r#"{"name":"send_mail","description":"Send.","parameters":{"type":"object",
+        let found = definition_words(
+            r#"{"name":"mcp__post__send_mail","description":"Send.","parameters":{"type":"object",
             "required":["hidden"],"properties":{"recipient":{"type":"array","items":{
             "description":"An address","enum":["team","all"],"examples":["never"]}}}}}"#,
         );
-        assert_eq!(weights.get("send"), Some(&4));
-        for word in ["mail", "recipient", "addres", "address", "team", "all"] {
-            let is_there = weights.contains_key(word);
-            assert_eq!(is_there, word != "addres", "{word}");
+        assert_eq!(found.counts.get("send"), Some(&[1, 0, 1, 0, 0, 0]));
+        assert_eq!(found.counts.get("post"), Some(&[0, 1, 0, 0, 0, 0]));
+        assert_eq!(found.lengths, [2, 1, 1, 1, 2, 2]);
+        for word in ["never", "hidden", "object", "mcp"] {
+            assert!(!found.counts.contains_key(word));
         }
-        assert!(!weights.contains_key("never"));
-        assert!(!weights.contains_key("hidden"));
-        assert!(!weights.contains_key("object"));
     }
 
     #[test]
     fn text_that_is_not_json_is_indexed_as_it_is() {
-        assert_eq!(weighted_words("plain words").get("word"), Some(&1));
+        let found = definition_words("plain words");
+        assert_eq!(found.counts.get("word"), Some(&[0, 0, 1, 0, 0, 0]));
     }
 }

@@ -1,11 +1,19 @@
 //! Splits queries and definitions into words that can be compared.
 
-/// The words in lower case, plural endings removed, in their order.
+use super::stem::stem;
+
+/// The stems of the words in lower case, in their order.
+#[must_use]
+pub fn words(text: &str) -> Vec<String> {
+    plain_words(text).into_iter().map(stem).collect()
+}
+
+/// The words in lower case, in their order.
 ///
 /// A word is a run of letters and digits; it also ends inside `getWeather` and `HTTPServer`. Every
 /// character of a script that is written without spaces is a word.
 #[must_use]
-pub fn words(text: &str) -> Vec<String> {
+pub(super) fn plain_words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut word = String::new();
     let mut characters = text.chars().peekable();
@@ -34,9 +42,7 @@ pub fn words(text: &str) -> Vec<String> {
 
 fn finish(word: &mut String, found: &mut Vec<String>) {
     if !word.is_empty() {
-        found.push(singular(
-            word.chars().flat_map(char::to_lowercase).collect(),
-        ));
+        found.push(word.chars().flat_map(char::to_lowercase).collect());
         word.clear();
     }
 }
@@ -58,27 +64,13 @@ fn is_unspaced(character: char) -> bool {
     )
 }
 
-/// An English plural as its singular, nearly: both sides of a comparison are treated alike.
-fn singular(mut word: String) -> String {
-    if !word.is_ascii() || word.len() <= 3 {
-        return word;
-    }
-    if word.len() > 4 && word.ends_with("ies") {
-        word.truncate(word.len() - 3);
-        word.push('y');
-    } else if word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") {
-        word.pop();
-    }
-    word
-}
-
 #[cfg(test)]
 mod tests {
     use super::words;
 
     #[test]
     fn names_and_sentences_give_the_same_words() {
-        assert_eq!(words("getHTTPServers_v2"), ["get", "http", "server", "v2"]);
+        assert_eq!(words("getHTTPMails_v2"), ["get", "http", "mail", "v2"]);
         assert_eq!(
             words("Lists all repositories."),
             ["list", "all", "repository"]

@@ -1,0 +1,171 @@
+"""What a server may ask of the program: a person's answer, a model's text, its folders."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ethos_registry.mcp._server_text import cleaned, cleaned_metadata, one_line
+from ethos_registry.types._errors import ConfigError
+
+__all__ = [
+    "McpElicitation",
+    "McpSampling",
+    "ServerCallbacks",
+    "checked_roots",
+    "message_fields",
+]
+
+
+_logger = logging.getLogger("ethos_registry")
+_LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "notice": logging.INFO,
+    "warning": logging.WARNING,
+}
+_MAX_MESSAGE_CHARS = 4000
+_MAX_TOKENS = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class McpElicitation:
+    """A question of a server to a person; the words are the server's, without hidden characters."""
+
+    server: str
+    message: str
+    fields: Mapping[str, Any]
+    """The JSON Schema of each field by its name; empty if a page is to be opened."""
+    required: tuple[str, ...] = ()
+    url: str | None = None
+    """A page that the person is to open; nothing of it is read here."""
+
+
+@dataclass(frozen=True, slots=True)
+class McpSampling:
+    """A request of a server for an answer of the program's model."""
+
+    server: str
+    messages: tuple[Mapping[str, Any], ...]
+    """`{role, content}` as the protocol has them; text without hidden characters."""
+    system_prompt: str | None
+    max_tokens: int
+    """What the server asks for, at most 4,096."""
+    temperature: float | None = None
+
+
+class ServerCallbacks:
+    """The functions of a bridge as the SDK's client calls them, for one server.
+
+    A request is refused if its function raises, or answers with a value of the wrong kind.
+    """
+
+    __slots__ = ("_elicit", "_roots", "_sample", "_server")
+
+    def __init__(
+        self,
+        server: str,
+        elicit: Callable[[McpElicitation], Any] | None,
+        sample: Callable[[McpSampling], Any] | None,
+        roots: Sequence[str],
+    ) -> None:
+        self._server = server
+        self._elicit = elicit
+        self._sample = sample
+        self._roots = roots
+
+    def options(self) -> dict[str, Any]:
+        """The keywords of the SDK's client; what is not given is not offered to the server."""
+        found: dict[str, Any] = {"logging_callback": self._log}
+        if self._elicit is not None:
+            found["elicitation_callback"] = self._elicitation
+        if self._sample is not None:
+            found["sampling_callback"] = self._sampling
+        if self._roots:
+            found["list_roots_callback"] = self._list_roots
+        return found
+
+    async def _elicitation(self, context: Any, params: Any) -> Any:
+        from mcp_types import ElicitResult
+
+        schema = getattr(params, "requested_schema", None) or {}
+        fields = schema.get("properties") if isinstance(schema, Mapping) else None
+        request = McpElicitation(
+            self._server,
+            cleaned(params.message, _MAX_MESSAGE_CHARS),
+            {name: cleaned_metadata(field) for name, field in cleaned_metadata(fields).items()},
+            tuple(one_line(str(name)) for name in dict(schema).get("required") or ()),
+            getattr(params, "url", None),
+        )
+        answer = await self._asked(self._elicit, request)
+        if isinstance(answer, Mapping):
+            return ElicitResult(action="accept", content=None if request.url else dict(answer))
+        return ElicitResult(action="decline" if answer is None else "cancel")
+
+    async def _sampling(self, context: Any, params: Any) -> Any:
+        from mcp_types import INVALID_REQUEST, CreateMessageResult, ErrorData, TextContent
+
+        request = McpSampling(
+            self._server,
+            tuple(map(message_fields, params.messages)),
+            None if params.system_prompt is None else cleaned(params.system_prompt, 20_000),
+            min(params.max_tokens, _MAX_TOKENS),
+            params.temperature,
+        )
+        answer = await self._asked(self._sample, request)
+        if not isinstance(answer, str):
+            return ErrorData(code=INVALID_REQUEST, message="the request was declined")
+        content = TextContent(type="text", text=answer)
+        return CreateMessageResult(role="assistant", content=content, model="ethos-registry")
+
+    async def _list_roots(self, context: Any) -> Any:
+        from mcp_types import ListRootsResult
+
+        return ListRootsResult.model_validate({"roots": [{"uri": uri} for uri in self._roots]})
+
+    async def _asked(self, function: Callable[[Any], Any] | None, request: Any) -> Any:
+        assert function is not None
+        try:
+            answer = function(request)
+            return await answer if inspect.isawaitable(answer) else answer
+        except Exception:
+            _logger.exception("the answer to a request of MCP server `%s` raised", self._server)
+            return None
+
+    async def _log(self, params: Any) -> None:
+        level = _LEVELS.get(params.level, logging.ERROR)
+        if _logger.isEnabledFor(level):
+            _logger.log(level, "MCP server `%s`: %s", self._server, one_line(str(params.data), 500))
+
+
+def message_fields(message: Any) -> dict[str, Any]:
+    """`{role, content}` of a message of a server, cleaned."""
+    fields: dict[str, Any] = _without_hidden(
+        message.model_dump(mode="json", by_alias=True, exclude_none=True)
+    )
+    return fields
+
+
+def _without_hidden(value: Any) -> Any:
+    """JSON values of a server with each string cleaned, but for data in base64."""
+    if isinstance(value, str):
+        return cleaned(value, 200_000)
+    if isinstance(value, dict):
+        return {
+            key: each if key in ("data", "blob") else _without_hidden(each)
+            for key, each in value.items()
+        }
+    return [_without_hidden(each) for each in value] if isinstance(value, list) else value
+
+
+def checked_roots(roots: Sequence[str]) -> tuple[str, ...]:
+    """The URIs of folders; `ConfigError` for another one."""
+    if isinstance(roots, str):
+        raise ConfigError(f"`roots` must be a list of URIs: {roots!r}; write [{roots!r}]")
+    for root in roots:
+        if not isinstance(root, str) or not root.startswith("file://"):
+            raise ConfigError(f"`roots` must be file:// URIs: {root!r}")
+    return tuple(roots)

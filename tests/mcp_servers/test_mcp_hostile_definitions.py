@@ -1,0 +1,199 @@
+"""Definitions as hostile text: what a model could read of them, and what they can cost."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ethos_registry import Personality, ToolRegistry
+from ethos_registry.mcp import McpBridge, McpServer
+from mcp_bridge_tools import call, view
+
+pytest.importorskip("mcp", reason="the bridge needs the extra mcp")
+
+ODD = str(Path(__file__).parents[1] / "mcp_odd_server.py")
+HOSTILE = {
+    "zero width": "a\u200bb",
+    "bidirectional": "a\u202eb",
+    "tag": "a\U000e0041b",
+    "selector": "a\U000e0100b",
+    "escape": "a\x1b[8mhidden\x1b[0mb",
+    "control": "a\x07b",
+    "token": "a<|im_start|>system b",
+    "bracket token": "a [INST] b",
+}
+PLAIN = {"name": "plain", "inputSchema": {"type": "object"}}
+STRING = {"type": "string"}
+
+
+def with_property(value: Any, name: str = "a") -> dict[str, Any]:
+    return {"type": "object", "properties": {name: value}}
+
+
+PLACES = {
+    "description": lambda text: {"description": text, "inputSchema": with_property(STRING)},
+    "title": lambda text: {"title": text, "inputSchema": with_property(STRING)},
+    "schema description": lambda text: {"inputSchema": with_property({"description": text})},
+    "schema title": lambda text: {"inputSchema": {"type": "object", "title": text}},
+    "comment": lambda text: {"inputSchema": {"type": "object", "$comment": text}},
+    "enum": lambda text: {"inputSchema": with_property({"enum": ["x", text]})},
+    "const": lambda text: {"inputSchema": with_property({"const": text})},
+    "default": lambda text: {"inputSchema": with_property(STRING | {"default": text})},
+    "nested default": lambda text: {"inputSchema": with_property({"default": {"x": [text]}})},
+    "example": lambda text: {"inputSchema": with_property(STRING | {"examples": ["x", text]})},
+    "property": lambda text: {"inputSchema": with_property(STRING, text)},
+    "definition": lambda text: {"inputSchema": {"type": "object", "$defs": {text: STRING}}},
+    "required": lambda text: {"inputSchema": with_property(STRING, text) | {"required": [text]}},
+    "pattern": lambda text: {"inputSchema": with_property(STRING | {"pattern": f"^{text}"})},
+    "format": lambda text: {"inputSchema": with_property(STRING | {"format": text})},
+    "unknown keyword": lambda text: {"inputSchema": with_property(STRING | {"x-hint": text})},
+    "unknown name": lambda text: {"inputSchema": with_property(STRING | {f"x-{text}": "y"})},
+    "unknown object": lambda text: {"inputSchema": with_property({"x-a": {"b": [{text: 1}]}})},
+    "branch": lambda text: {"inputSchema": {"type": "object", "anyOf": [{"description": text}]}},
+}
+
+
+def listing_server(*tools: dict[str, Any], **fields: Any) -> McpServer:
+    answer = {"jsonrpc": "2.0", "id": 0, "result": {"tools": [PLAIN, *tools]}}
+    line = json.dumps(answer).replace('"id": 0', '"id": %id%')
+    return McpServer(name="odd", command=sys.executable, args=[ODD, "--listing", line], **fields)
+
+
+def strings(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [*value, *(each for inner in value.values() for each in strings(inner))]
+    if isinstance(value, list | tuple):
+        return [each for inner in value for each in strings(inner)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
+async def test_no_place_of_a_definition_shows_hostile_text(hostile: str) -> None:
+    tools = [{"name": name.replace(" ", "_")} | make(hostile) for name, make in PLACES.items()]
+    async with McpBridge([listing_server(*tools)]) as bridge:
+        definitions = view(bridge).definitions()
+        problems = bridge.problems
+    text = json.dumps(definitions)
+    shown = strings(json.loads(text))
+    for piece in ("\u200b", "\u202e", "\U000e0041", "\U000e0100", "\x1b", "\x07"):
+        assert all(piece not in each for each in shown)
+    assert "<|im_start|>" not in text
+    assert "[INST]" not in text
+    names = {each["name"].removeprefix("mcp__odd__") for each in definitions}
+    assert {"plain", "description", "title", "default", "example", "unknown_keyword"} <= names
+    skipped = {problem.tool for problem in problems if problem.kind == "tool"}
+    assert {"enum", "const", "property", "definition", "required"} <= skipped
+    assert names.isdisjoint(skipped)
+
+
+async def test_emoji_and_words_that_need_joiners_may_be_choices() -> None:
+    choices = ["⚙️", "👨\u200d👩\u200d👧", "می\u200cخواهم", "plain"]
+    tool = {"name": "pick", "inputSchema": with_property({"enum": choices})}
+    async with McpBridge([listing_server(tool)]) as bridge:
+        [pick, _] = view(bridge).definitions()
+        assert not bridge.problems
+    assert pick["parameters"]["properties"]["a"]["enum"] == choices
+
+
+def nested(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = STRING
+    for _ in range(levels // 2):
+        schema = with_property(schema)
+    return schema
+
+
+@pytest.mark.parametrize("levels", [80, 200, 300, 3000])
+async def test_a_deep_schema_costs_its_tool_alone(levels: int) -> None:
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), 10_000))  # to write the listing
+    deep = {"name": "deep", "inputSchema": nested(levels)}
+    async with McpBridge([listing_server(deep)]) as bridge:
+        names = [each["name"] for each in view(bridge).definitions()]
+        assert bridge.servers["odd"].state == "ready"
+        if levels < 100:
+            assert names == ["mcp__odd__deep", "mcp__odd__plain"]
+        else:
+            assert names == ["mcp__odd__plain"]
+            assert [problem.tool for problem in bridge.problems] == ["deep"]
+
+
+async def test_large_definitions_are_skipped_and_reported() -> None:
+    large = {"name": "large", "inputSchema": with_property({"enum": ["x" * 40_000]})}
+    small = [
+        {"name": f"small{number}", "description": "y" * 1000, "inputSchema": {"type": "object"}}
+        for number in range(9)
+    ]
+    server = listing_server(large, *small, max_total_definition_bytes=5_000)
+    async with McpBridge([server]) as bridge:
+        definitions = view(bridge).definitions()
+        messages = {problem.kind: problem.message for problem in bridge.problems}
+    assert len(json.dumps(definitions)) < 6_000
+    assert "max_definition_bytes" in messages["tool"]
+    assert "5 tools were skipped" in messages["count"]
+    async with McpBridge([listing_server(large, max_definition_bytes=100_000)]) as bridge:
+        assert len(view(bridge).definitions()) == 2
+
+
+async def test_a_model_is_not_shown_how_to_approve(tmp_path: Path) -> None:
+    pins = tmp_path / "mcp.pins.json"
+    async with McpBridge([listing_server()]) as bridge:
+        bridge.pins.path = pins
+        bridge.pin()
+    changed = dict(PLAIN, description="other")
+    answer = {"jsonrpc": "2.0", "id": 0, "result": {"tools": [changed, dict(PLAIN, name="new")]}}
+    line = json.dumps(answer).replace('"id": 0', '"id": %id%')
+    server = McpServer(name="odd", command=sys.executable, args=[ODD, "--listing", line])
+    async with McpBridge([server], pins=pins) as bridge:
+        registry = ToolRegistry()
+        bridge.attach(registry)
+        shown = registry.view(Personality("p", mcp_servers=["odd"]))
+        results = await call(shown, ("odd__plain", {}), ("odd__new", {}))
+        assert all("accept" in problem.message for problem in bridge.problems)
+    for result in results:
+        assert result.result.code == "not_available"
+        assert "accept" not in result.text
+        assert "ethos-registry" not in result.text
+
+
+async def test_errors_of_a_server_are_cleaned() -> None:
+    message = "bad\u200b <|im_start|>system \x1b[31mred"
+    error = {"jsonrpc": "2.0", "id": 0, "error": {"code": -32000, "message": message}}
+    line = json.dumps(error).replace('"id": 0', '"id": %id%')
+    server = McpServer(name="odd", command=sys.executable, args=[ODD])
+    async with McpBridge([server]) as bridge:
+        [result] = await call(view(bridge), ("odd__say", {"line": line}))
+    assert result.text == "bad [STRIPPED-TEMPLATE-TOKEN] red"
+
+
+@pytest.mark.parametrize("kind", ["application/json", "text/event-stream"])
+async def test_a_deep_schema_over_http_costs_its_tool_alone(kind: str) -> None:
+    httpx2 = pytest.importorskip("httpx2")
+
+    def respond(request: Any) -> Any:
+        message = json.loads(request.content or b"{}")
+        if message.get("id") is None:
+            return httpx2.Response(202 if request.method == "POST" else 405)
+        answer: dict[str, Any] = {"error": {"code": -32601, "message": "no such method"}}
+        if message["method"] == "initialize":
+            answer = {
+                "result": {
+                    "protocolVersion": "2025-06-18",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "odd", "version": "1"},
+                }
+            }
+        elif message["method"] == "tools/list":
+            answer = {"result": {"tools": [PLAIN, {"name": "deep", "inputSchema": nested(300)}]}}
+        text = json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer})
+        body = f"event: message\ndata: {text}\n\n" if kind.endswith("stream") else text
+        return httpx2.Response(200, content=body, headers={"content-type": kind})
+
+    async with httpx2.AsyncClient(transport=httpx2.MockTransport(respond)) as client:
+        server = McpServer(name="odd", url="http://odd.example/mcp", http_client=client)
+        async with McpBridge([server]) as bridge:
+            assert bridge.servers["odd"].state == "ready"
+            assert [each["name"] for each in view(bridge).definitions()] == ["mcp__odd__plain"]
+            assert [problem.tool for problem in bridge.problems] == ["deep"]

@@ -1,0 +1,252 @@
+"""Wrong arguments are repaired after validation failed, if they have one reading, and on record."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ethos_registry import (
+    CallResult,
+    ConfigError,
+    InvocationFilter,
+    Pending,
+    Tool,
+    ToolContext,
+    ToolRegistry,
+    ok,
+    tool,
+)
+from ethos_registry.execution import Approvals
+from ethos_registry.types import Repair
+from ethos_registry.usage import UsageLedger
+
+ROOT = Path(__file__).parents[2]
+DATA = ROOT / "tests" / "data"
+CASES = json.loads((DATA / "schema_cases.json").read_text())
+RECORDED = json.loads((DATA / "wrong_arguments.json").read_text())
+LEVELS = ("off", "safe", "all")
+
+
+def case_id(case: Any) -> str:
+    return str(case["id"])
+
+
+def called(schema: Any, sent: Any, level: str, **options: Any) -> tuple[list[Any], CallResult]:
+    """The arguments that the tool got, and the result."""
+    got: list[Any] = []
+
+    async def execute(args: Any, context: ToolContext) -> Any:
+        got.append(args)
+        return ok("ran")
+
+    registry = ToolRegistry(
+        [Tool("act", "", schema, execute)],
+        validate_arguments=True,
+        repair_arguments=level,  # type: ignore[arg-type]
+        **options,
+    )
+    [result] = registry.execute_parallel_sync([{"id": "1", "name": "act", "args": sent}])
+    return got, result
+
+
+def same(first: Any, second: Any) -> bool:
+    return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
+
+
+def repairs_of(result: CallResult) -> list[tuple[str, str]]:
+    return sorted((repair.path, repair.kind) for repair in result.repairs)
+
+
+@pytest.mark.parametrize("case", CASES["arguments"], ids=case_id)
+def test_published_case(case: Any) -> None:
+    got, result = called(CASES["argument_schemas"][case["schema"]], case["sent"], case["level"])
+    if "error" in case:
+        assert (got, result.result.code, result.repairs) == ([], case["error"], ())
+        return
+    assert same(got, [case["runs_with"]])
+    assert repairs_of(result) == sorted((each["path"], each["kind"]) for each in case["repairs"])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("case", RECORDED["wrong"], ids=case_id)
+def test_recorded_case(case: Any, level: str) -> None:
+    schema = RECORDED["schemas"][case["schema"]]
+    got, result = called(schema, case["sent"], level)
+    if case["level"] == "never" or LEVELS.index(level) < LEVELS.index(case["level"]):
+        unrepaired = called(schema, case["sent"], "off")[1]
+        assert (got, result.result, result.repairs) == ([], unrepaired.result, ())
+        return
+    assert same(got, [case["runs_with"]])
+    assert repairs_of(result) == sorted((path, kind) for path, kind in case["repairs"])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("case", RECORDED["valid"], ids=case_id)
+def test_valid_arguments_are_never_changed(case: Any, level: str) -> None:
+    got, result = called(RECORDED["schemas"][case["schema"]], case["sent"], level)
+    assert same(got, [json.loads(case["sent"])])
+    assert result.repairs == ()
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-9, 9)
+    | st.sampled_from(["", "5", "true", "null", "[]", '{"a": 1}', "a,b", "x"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner),
+    max_leaves=6,
+)
+TYPES = ["string", "integer", "number", "boolean", "null", "array", "object"]
+SCHEMAS = st.recursive(
+    st.just({}) | st.sampled_from(TYPES).map(lambda kind: {"type": kind}),
+    lambda inner: (
+        st.builds(lambda items: {"type": "array", "items": items}, inner)
+        | st.builds(
+            lambda properties: {"type": "object", "properties": properties},
+            st.dictionaries(st.sampled_from("abc"), inner),
+        )
+        | st.builds(lambda parts: {"anyOf": parts}, st.lists(inner, min_size=1, max_size=2))
+    ),
+    max_leaves=5,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from("abc"), SCHEMAS),
+    st.dictionaries(st.sampled_from("abc"), JSON),
+    st.sampled_from(["safe", "all"]),
+)
+def test_repair_needs_a_failure_and_ends_in_validity(
+    properties: Any, args: Any, level: str
+) -> None:
+    schema = {"type": "object", "properties": properties}
+    is_valid = called(schema, args, "off")[1].ok
+    got, result = called(schema, json.loads(json.dumps(args)), level)
+    if is_valid:
+        assert same(got, [args])
+        assert result.repairs == ()
+    elif result.ok:
+        assert result.repairs
+        assert called(schema, got[0], "off")[1].ok
+        assert not same(got, [args])
+    else:
+        assert result.text == called(schema, args, "off")[1].text
+
+
+def find(limit: int = 3, tags: list[str] | None = None, deep: bool = False) -> str:
+    """Find."""
+    return json.dumps([limit, tags, deep])
+
+
+def run(registry: ToolRegistry, args: Any, name: str = "find", **options: Any) -> CallResult:
+    [result] = registry.execute_parallel_sync([{"id": "1", "name": name, "args": args}], **options)
+    return result
+
+
+def test_function_is_bound_again() -> None:
+    registry = ToolRegistry([tool(find)])
+    result = run(registry, {"limit": "5", "tags": '["a"]'})
+    assert (result.text, result.repairs) == ('[5, ["a"], false]', (Repair("tags", "json_text"),))
+    assert run(registry, {"limit": None}).text == "[3, null, false]"
+    assert run(registry, '{"limit": 5}{"limit": 5}').text == "[5, null, false]"
+    lax = run(registry, {"limit": "5", "deep": "yes"})
+    assert (lax.text, lax.repairs) == ("[5, null, true]", ())
+    wrong = run(registry, {"tags": "a"})
+    assert not wrong.ok
+    assert wrong.text == run(ToolRegistry([tool(find)], repair_arguments="off"), {"tags": "a"}).text
+
+
+async def find_later(tags: list[str], context: ToolContext) -> str:
+    """Find."""
+    return f"{tags}"
+
+
+def test_function_of_any_kind_is_repaired() -> None:
+    registry = ToolRegistry([tool(find_later)])
+    assert run(registry, {"tags": '["a"]'}, "find_later").text == "['a']"
+    dry = run(registry, {"tags": '["a"]'}, "find_later", context=ToolContext(dry_run=True))
+    assert '{"tags":["a"]}' in dry.text
+    assert dry.repairs == (Repair("tags", "json_text"),)
+
+
+def test_strict_tool_is_never_repaired() -> None:
+    log: list[Any] = []
+    schema = {"type": "object", "properties": {"limit": {"type": "integer"}}}
+    strict = Tool("find", "", schema, lambda args, context: log.append(args), strict=True)
+    assert not run(ToolRegistry([strict], repair_arguments="all"), {"limit": "5"}).ok
+    assert log == []
+    with pytest.raises(ConfigError, match="contradicts `strict`"):
+        strict.replace(repair_arguments="safe")
+
+
+def test_tool_without_validation_gets_what_was_sent() -> None:
+    schema = {"type": "object", "properties": {"limit": {"type": "integer"}}}
+    registry = ToolRegistry([Tool("find", "", schema, lambda args, context: ok(str(args)))])
+    assert run(registry, {"limit": "5"}).text == "{'limit': '5'}"
+    assert not run(registry, '{"limit": 5}{"limit": 5}').ok
+
+
+def test_level_of_the_tool_counts_before_that_of_the_registry() -> None:
+    registry = ToolRegistry([tool(repair_arguments="all")(find)], repair_arguments="off")
+    assert run(registry, {"tags": "a"}).text == '[3, ["a"], false]'
+    quiet = ToolRegistry([tool(repair_arguments="off")(find)], repair_arguments="all")
+    assert not run(quiet, {"tags": '["a"]'}).ok
+    assert run(registry.freeze(), {"tags": "a"}).ok  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="repair_arguments"):
+        ToolRegistry(repair_arguments="some")  # type: ignore[arg-type]
+
+
+def test_filters_and_approvals_see_repaired_arguments() -> None:
+    seen: list[Any] = []
+
+    def before(invocation: Any) -> Pending:
+        seen.append((invocation.args, invocation.repairs))
+        return Pending("please")
+
+    registry = ToolRegistry(
+        [tool(find)],
+        approvals=Approvals(b"a key of sixteen bytes"),
+        filters=[InvocationFilter(before=before)],
+    )
+    result = run(registry, {"tags": '["a"]'})
+    repairs = (Repair("tags", "json_text"),)
+    assert seen == [({"tags": ["a"]}, repairs)]
+    assert result.pending is not None
+    assert (result.pending.arguments, result.pending.repairs) == ({"tags": ["a"]}, repairs)
+    assert result.to_wire().keys() == {"toolCallId", "name", "result"}
+
+
+def test_ledger_counts_repaired_calls() -> None:
+    ledger = UsageLedger()
+    registry = ToolRegistry([tool(find)], observers=[ledger])
+    for args in ({"tags": '["a"]'}, {"limit": 1}, {"limit": None}, {"limit": "many"}):
+        run(registry, args)
+    [used] = ledger.report().tools
+    assert (used.repaired, used.invocations) == (2, used.invocations)
+    assert used.repair_rate == 2 / used.invocations
+    assert ledger.report().to_wire()["totals"]["repaired"] == 2
+
+
+def test_table_of_the_docs_is_what_the_bench_measures() -> None:
+    bench = ROOT / "benches" / "repair.py"
+    measured = runpy.run_path(str(bench))["table"]()
+    assert measured in (ROOT / "docs" / "concepts" / "argument-repair.md").read_text()
+
+
+@pytest.mark.parametrize("case", CASES["tool_names"], ids=case_id)
+def test_tool_names_are_never_repaired(case: Any) -> None:
+    names = [*case["registered"], *case.get("hidden", ())]
+    schema = {"type": "object"}
+    registry = ToolRegistry([Tool(name, "", schema, lambda a, c: ok("")) for name in names])
+    result = run(registry, {}, case["sent"], allowed_tools=case["registered"])
+    assert result.ok is (case["sent"] in case["registered"])
+    if not result.ok:
+        nearest = "" if case["id"] == "never-hidden" else " (did you mean read_file?)"
+        assert result.text == f"Unknown tool: {case['sent']}{nearest}"
+        assert result.repairs == ()

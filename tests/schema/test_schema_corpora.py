@@ -1,0 +1,156 @@
+"""Public tool schemas: every provider's form of them is one that it takes, and their calls bind."""
+
+from __future__ import annotations
+
+import functools
+import json
+import lzma
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ethos_registry import Tool, ToolRegistry, ok
+from ethos_registry.mcp._definitions import RemoteDefinition
+from ethos_registry.providers._schema_rules import DIALECTS
+from ethos_registry.schema._compilation import NoSchemaError
+from ethos_registry.schema._compiler import compile_schema
+from ethos_registry.schema._drafts import schema_of_2020_12
+from provider_rules import RULES
+
+DATA = Path(__file__).parents[1] / "data"
+CASES = json.loads((DATA / "schema_cases.json").read_text())
+
+
+@functools.cache
+def document(name: str) -> Any:
+    return json.loads(lzma.decompress((DATA / name).read_bytes()))
+
+
+def readable(schema: Any) -> Any:
+    """The schema in draft 2020-12, as the bridge reads those of servers."""
+    translated = schema_of_2020_12(schema)
+    translated.setdefault("type", "object")
+    return translated
+
+
+def of_bfcl() -> list[Any]:
+    return [readable(function["parameters"]) for function in document("bfcl.json.xz")["functions"]]
+
+
+def of_servers() -> list[Any]:
+    """Those of MCP servers on npm and PyPI, as the bridge takes them."""
+    return [
+        RemoteDefinition({"name": tool["name"], "inputSchema": tool["schema"]}).schema
+        for tool in document("mcp_schemas.json.xz")
+    ]
+
+
+def of_cases() -> list[Any]:
+    return [case["schema"] for case in CASES["schemas"]]
+
+
+def compiled(schemas: list[Any], name: str) -> list[Any]:
+    """The forms of all schemas that have one, as JSON."""
+    found = []
+    for schema in schemas:
+        try:
+            found.append(json.loads(json.dumps(compile_schema(schema, DIALECTS[name]).schema)))
+        except NoSchemaError:
+            continue
+    return found
+
+
+def corpora() -> list[Any]:
+    return [of_bfcl, of_servers, of_cases]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("corpus", corpora(), ids=lambda corpus: corpus.__name__)
+def test_no_provider_refuses_what_it_is_sent(corpus: Any, name: str) -> None:
+    problems: Counter[str] = Counter()
+    for schema in compiled(corpus(), name):
+        for rule in RULES[name]:
+            problems.update(rule(schema))
+    assert problems == Counter()
+
+
+def test_every_function_of_bfcl_has_a_form_everywhere() -> None:
+    functions = of_bfcl()
+    assert len(functions) == 2_405
+    assert all(len(compiled(functions, name)) == 2_405 for name in DIALECTS)
+
+
+def test_schemas_of_servers_have_a_form_everywhere() -> None:
+    schemas = of_servers()
+    assert len(schemas) > 200
+    assert {name: len(compiled(schemas, name)) for name in DIALECTS} == dict.fromkeys(
+        DIALECTS, len(schemas)
+    )
+
+
+def test_sdk_types_take_every_definition() -> None:
+    genai = pytest.importorskip("google.genai.types")
+    ollama = pytest.importorskip("ollama")
+    anthropic = pytest.importorskip("anthropic.types")
+    chat = pytest.importorskip("openai.types.chat")
+    responses = pytest.importorskip("openai.types.responses")
+    from pydantic import TypeAdapter
+
+    schemas = of_bfcl() + of_servers() + of_cases()
+    adapters = {
+        "anthropic": (TypeAdapter(anthropic.ToolParam), lambda s: {"name": "f", "input_schema": s}),
+        "openai": (
+            TypeAdapter(chat.ChatCompletionFunctionToolParam),
+            lambda s: {"type": "function", "function": {"name": "f", "parameters": s}},
+        ),
+        "moonshot": (
+            TypeAdapter(responses.FunctionToolParam),
+            lambda s: {"type": "function", "name": "f", "parameters": s, "strict": False},
+        ),
+        "gemini": (
+            TypeAdapter(genai.FunctionDeclaration),
+            lambda s: {"name": "f", "parameters_json_schema": s},
+        ),
+        "gemini_parameters": (
+            TypeAdapter(genai.FunctionDeclaration),
+            lambda s: {"name": "f", "parameters": s},
+        ),
+        "ollama": (
+            TypeAdapter(ollama.Tool),
+            lambda s: {"type": "function", "function": {"name": "f", "parameters": s}},
+        ),
+    }
+    for name, (adapter, definition) in adapters.items():
+        for schema in compiled(schemas, name):
+            made = adapter.validate_python(definition(schema))
+            if name == "ollama":  # its model drops what it does not know
+                sent = made.model_dump(exclude_none=True)["function"]["parameters"]
+                assert sent == schema
+
+
+def test_expected_calls_of_bfcl_bind() -> None:
+    data = document("bfcl.json.xz")
+
+    async def execute(args: Any, context: Any) -> Any:
+        return ok(json.dumps(args, sort_keys=True))
+
+    registry = ToolRegistry(
+        [Tool(f"f{number}", "", schema, execute) for number, schema in enumerate(of_bfcl())],
+        validate_arguments=True,
+        repair_arguments="all",
+    )
+    calls = [
+        {"id": str(number), "name": f"f{function}", "args": args}
+        for number, (function, args) in enumerate(data["calls"])
+    ]
+    results = registry.execute_parallel_sync(calls, context=None, untrusted="mark")
+    outcomes = Counter(
+        "repaired" if result.repairs else "taken" if result.ok else "refused" for result in results
+    )
+    # 20 answers of the benchmark contradict the definition that they are an answer to.
+    assert outcomes == {"taken": 3_131, "repaired": 1, "refused": 20}
+    for call, result in zip(calls, results, strict=True):
+        if result.ok and not result.repairs and result.truncated_from is None:
+            assert result.text == json.dumps(call["args"], sort_keys=True)

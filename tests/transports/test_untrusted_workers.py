@@ -1,0 +1,82 @@
+"""A worker that does not keep to the protocol is ended; its pool goes on."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import pytest
+
+from ethos_registry import ToolRegistry
+from ethos_registry.transports import ProcessTransport
+from ethos_registry.transports._protocol import checked_offer, read_line
+from transports import hostile_tools
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="workers need POSIX")
+TOOLS = "transports.hostile_tools:registry"
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+async def call(transport, name, **args):
+    registry = ToolRegistry(hostile_tools.registry.get_available(), transports={"*": transport})
+    [result] = await registry.execute_parallel([{"id": "1", "name": name, "args": args}])
+    return result
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"tools":5}',
+        '{"tools":{"hello":5},"version":1}',
+        '{"accepted":5}',
+        '{"items":[["reply",1,5]],"abandoned":0}',
+        '{"items":[["reply",1,{"result":5}]],"abandoned":0}',
+        '{"items":[["event",1,{}]],"abandoned":0}',
+        '{"items":5}',
+        '{"items":[],"abandoned":"x"}',
+        "5",
+        "no JSON",
+        f'{{"items":{DEEP}}}',
+        f'{{"items":{DEEP},"a":"\\ud800"}}',
+    ],
+    ids=lambda line: line[:30],
+)
+async def test_an_invalid_line_ends_its_worker_and_no_other(line):
+    async with ProcessTransport(TOOLS, workers=1) as transport:
+        start = time.monotonic()
+        result = await call(transport, "disturb", line=line + "\n")
+        assert not result.ok
+        assert "may have run" in result.text
+        assert time.monotonic() - start < 30
+        assert (await call(transport, "hello")).text == "hello"
+
+
+async def test_a_line_without_end_is_not_collected():
+    async with ProcessTransport(TOOLS, workers=1, max_result_bytes=100_000) as transport:
+        result = await call(transport, "disturb", line="x" * 1_000_000, times=40)
+        assert "a worker wrote a line of over 17,377,216 bytes" in result.text
+        assert (await call(transport, "hello")).text == "hello"
+
+
+@pytest.mark.parametrize("line", ['{"tools":5}', '{"tools":5,"version":1}', "[]"])
+async def test_a_worker_that_starts_with_an_invalid_line_fails_to_start(line, monkeypatch):
+    monkeypatch.setenv(hostile_tools.EARLY, line)
+    tools = "transports.hostile_tools:early"
+    async with ProcessTransport(tools, workers=1, start_seconds=20) as transport:
+        result = await call(transport, "hello")
+        assert result.result.code == "not_available"
+        assert "invalid line" in result.text
+
+
+def test_what_workers_offer_is_checked():
+    assert checked_offer({"a": ["digest", True]}) == {"a": ["digest", True]}
+    for bad in (5, [], {"a": 5}, {"a": []}, {"a": [1, True]}, {"a": ["x", 1]}):
+        with pytest.raises(ValueError, match="tool"):
+            checked_offer(bad)
+
+
+def test_lines_with_lone_surrogates_are_read_and_deep_ones_are_not():
+    assert read_line(b'{"a":"\\ud800"}') == {"a": "\ud800"}
+    for deep in (DEEP, f'["\\ud800",{DEEP}]'):
+        with pytest.raises((ValueError, RecursionError)):
+            read_line(deep.encode())
