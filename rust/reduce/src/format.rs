@@ -1,4 +1,4 @@
-//! Formats as data: which outputs a tool prints, and of which kind their lines are.
+//! Formats as data: which outputs a tool prints, and what kinds their lines have.
 
 mod built_in;
 mod patterns;

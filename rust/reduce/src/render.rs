@@ -123,7 +123,7 @@ impl Writer<'_, '_> {
         self.next = self.next.max(end);
     }
 
-    /// Marks the pieces that are left out of a line of which others are shown.
+    /// Marks the pieces that are left out of a line with others that are shown.
     fn pieces(&mut self, inner: &[usize], from: usize, to: usize) {
         let source = self.source;
         let shown = |number: Option<usize>| number.map(|number| source.lines[number].number);

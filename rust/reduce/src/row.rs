@@ -75,6 +75,12 @@ pub(crate) struct Row<'a> {
 /// The row of a line.
 pub(crate) fn row<'a>(source: &Source<'a>, line: &Line, width: Width) -> Row<'a> {
     let most = width.most;
+    if most == usize::MAX {
+        return Row {
+            text: Cow::Borrowed(source.raw(line)),
+            is_cut: false,
+        };
+    }
     let span = trimmed(source, line);
     let text = match commit(source.slice(span)).filter(|_| width.is_brief) {
         Some(brief) => Cow::Borrowed(brief),

@@ -200,6 +200,16 @@ impl<'a> Source<'a> {
         self.text.get(span.start..span.end).unwrap_or_default()
     }
 
+    /// A line with all of its white space.
+    pub(crate) fn raw(&self, line: &Line) -> &'a str {
+        let rest = self.text.get(line.span.start..).unwrap_or_default();
+        if line.is_piece {
+            self.slice(line.span)
+        } else {
+            rest.split('\n').next().unwrap_or_default()
+        }
+    }
+
     /// The text of a line.
     pub(crate) fn at(&self, number: usize) -> &'a str {
         self.slice(self.lines[number].span)

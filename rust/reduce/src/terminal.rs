@@ -143,7 +143,11 @@ fn without_policy(
         };
         return Some((made, Some(analysed.name())));
     }
-    if chars > budget_chars.max(SEED_CHARS) || chars > budget_chars {
+    let is_status = |words: &Vec<String>| git_subcommand(words) == Some("status");
+    if chars <= budget_chars && commands.iter().any(is_status) {
+        return None; // the short formats have no advice
+    }
+    if chars > budget_chars {
         let Ok(pieces) = head_tail::reduce(text, 0, text.len());
         let cut = pieces.and_then(|pieces: Vec<Piece>| join(text, &pieces));
         let cut = cut.filter(|cut| cut.char_count() <= budget_chars);
@@ -201,7 +205,7 @@ impl Analysed<'_> {
         }
     }
 
-    /// The text of the rows that fit, with as many lines folded as show most.
+    /// The text of the rows that fit.
     fn fit(&self, target_chars: usize, accepts: impl Fn(Kind) -> bool) -> String {
         let mut best = (-1.0, String::new());
         let mut folded = usize::MAX;

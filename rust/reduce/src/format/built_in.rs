@@ -17,7 +17,7 @@ pub(crate) struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// The numbers of the formats of which `line` matches a signature.
+    /// The numbers of the formats with a signature that `line` matches.
     pub(crate) fn signed(&self, line: &str) -> impl Iterator<Item = usize> {
         let found = self
             .signatures
