@@ -7,23 +7,34 @@ use ethos_registry_core::find_text::FindText as _;
 use hashbrown::HashSet;
 
 use crate::cells::Cells;
-use crate::folds::{Degree, Folds, folds};
+use crate::folds::{Folds, folds};
+use crate::render::HINT;
 use crate::row::{Width, row};
 use crate::source::{Kind, Part, Source, real};
 use crate::template::hashed;
 
 /// How much the length of a line counts against it.
 const DENSITY: f64 = 0.4;
-/// What a gap mark takes.
-const GAP_CHARS: usize = 20;
 /// The least worth of a line that is folded into another.
 const FOLDED: f64 = 1.2;
+/// What is left of the value of a line that is folded when it is to be shown whole.
+const UNFOLDED: f64 = 0.6;
 /// What is left of the value of a line whose words are all shown.
 const KNOWN: f64 = 0.3;
 /// A line is looked at so often at most.
 const MOST_TRIES: u8 = 4;
 /// Headings above a line that come with it.
 const MOST_HEADINGS: usize = 3;
+/// Lines that appear together have at most this many characters.
+const MOST_BUNDLE: usize = 1_500;
+/// Of a gap mark, all but the number.
+const GAP_CHARS: usize = "[ lines left out]\n".len();
+/// Of the mark of pieces that are left out, all but the number.
+const PIECE_CHARS: usize = "...[ chars]...\n".len();
+/// Of the account, all but the numbers.
+const ACCOUNT_CHARS: usize = "[ of  lines left out]\n".len();
+/// What introduces the words of folded lines.
+const LABEL_CHARS: usize = "  [similar]\n".len();
 
 /// The lines that are shown, with those that are folded into them.
 pub(crate) type Rows = BTreeMap<usize, Vec<usize>>;
@@ -32,10 +43,17 @@ pub(crate) type Rows = BTreeMap<usize, Vec<usize>>;
 pub(crate) struct Plan<'s, 'a> {
     source: &'s Source<'a>,
     pub(crate) folds: Folds,
+    pub(crate) width: Width,
     live: Vec<usize>,
-    /// The place of each line in `live`.
+    /// The place of each line in `live`, from 1.
     places: Cells<usize>,
+    /// Whether nothing but blank lines is between a line and the one before it in `live`.
+    is_joined: Cells<bool>,
     chars: Cells<usize>,
+    is_cut: Cells<bool>,
+    /// The characters of the longest mark of pieces.
+    piece_chars: usize,
+    account_chars: usize,
 }
 
 /// A line that waits to be placed.
@@ -68,40 +86,54 @@ impl PartialEq for Candidate {
 impl Eq for Candidate {}
 
 impl<'s, 'a> Plan<'s, 'a> {
-    pub(crate) fn new(
-        source: &'s Source<'a>,
-        parts: &[Part],
-        target_chars: usize,
-        degree: Degree,
-    ) -> Self {
-        let width = Width::of(source, target_chars);
+    pub(crate) fn new(source: &'s Source<'a>, parts: &[Part]) -> Self {
+        let width = Width::of(source);
         let count = source.lines.len();
-        let folds = folds(source, parts, target_chars, degree);
+        let folds = folds(source, parts);
         let live = source.live(0, count);
         let mut places = Cells::new(count);
+        let mut is_joined = Cells::new(count);
         let mut chars = Cells::new(count);
+        let mut is_cut = Cells::new(count);
+        let mut before: Option<usize> = None;
         for (place, number) in live.iter().enumerate() {
+            let line = &source.lines[*number];
+            let row = row(source, line, width);
             places[*number] = place + 1;
-            chars[*number] = match folds.get(number) {
-                Some((_, key, _)) => key.chars(source) + 1,
-                None => row(source, &source.lines[*number], width).text.char_count() + 1,
-            };
+            chars[*number] = row.text.char_count() + 1;
+            is_cut[*number] = row.is_cut;
+            is_joined[*number] = before.is_some_and(|before| {
+                let apart = line.number - source.lines[before].number;
+                let is_blank = |between: usize| source.lines[between].kind == Kind::Blank;
+                (before + 1..*number).all(is_blank) && apart <= number - before
+            });
+            before = Some(*number);
         }
+        let total = digits(source.total);
         Self {
             source,
             folds,
+            width,
             live,
             places,
+            is_joined,
             chars,
+            is_cut,
+            piece_chars: PIECE_CHARS + digits(source.text.len()),
+            account_chars: ACCOUNT_CHARS + 2 * total,
         }
     }
 
-    /// The rows that fit into a number of characters.
+    /// The rows that fit into a number of characters: the longest beginning of an order in which the room has no part, so that
+    /// more room never shows less.
     pub(crate) fn fit(&self, room: usize, accepts: impl Fn(Kind) -> bool) -> Rows {
         let mut fit = Fit {
             plan: self,
             rows: Rows::new(),
             is_shown: Cells::new(self.source.lines.len()),
+            is_row: Cells::new(self.source.lines.len()),
+            pieced: HashSet::new(),
+            has_cut: false,
             words: HashSet::new(),
         };
         let waits = |number: &&usize| {
@@ -114,11 +146,12 @@ impl<'s, 'a> Plan<'s, 'a> {
             .filter(waits)
             .map(|number| Candidate {
                 reserved: self.source.lines[*number].reserved,
-                worth: self.best(*number),
+                worth: self.best(*number, self.folds.contains_key(number)),
                 line: *number,
             })
             .collect();
-        let mut used = 0;
+        let mut used = signed(self.gap(None, None) + self.account_chars);
+        let room = signed(room);
         let mut tried: HashSet<usize> = HashSet::new();
         let mut tries: Cells<u8> = Cells::new(self.source.lines.len());
         while let Some(Candidate {
@@ -127,15 +160,15 @@ impl<'s, 'a> Plan<'s, 'a> {
             mut line,
         }) = queue.pop()
         {
-            if fit.is_shown[line] {
+            if fit.is_row[line] {
                 continue;
             }
             let mut is_forced = reserved > 0;
             if let Some((first, _, _)) = self.folds.get(&line)
-                && !fit.is_shown[*first]
+                && !fit.is_row[*first]
             {
                 if !tried.insert(*first) {
-                    continue; // it did not fit
+                    continue; // it is a detail of a folded finding
                 }
                 queue.push(Candidate {
                     reserved: 0,
@@ -147,7 +180,7 @@ impl<'s, 'a> Plan<'s, 'a> {
             // A detail of a folded finding would be under another one.
             if self.source.lines[line]
                 .unit
-                .is_some_and(|unit| self.folds.contains_key(&unit))
+                .is_some_and(|unit| self.folds.contains_key(&unit) && !fit.is_row[unit])
             {
                 continue;
             }
@@ -164,45 +197,88 @@ impl<'s, 'a> Plan<'s, 'a> {
                 });
                 continue;
             }
-            let wanted = fit.with_others(line);
-            let is_reserved = self.source.lines[line].reserved > 0;
-            for group in [wanted.as_slice(), &[line]]
-                .into_iter()
-                .take(1 + usize::from(is_reserved))
-            {
-                let charge: isize = group.iter().map(|number| fit.cost(*number)).sum();
-                let total = used + charge;
-                if usize::try_from(total).is_ok_and(|total| total <= room) {
-                    for number in group {
-                        fit.show(*number);
-                    }
-                    used = total;
-                    break;
+            let is_fold = self.folds.contains_key(&line);
+            for number in fit.with_others(line) {
+                let total = used + fit.cost(number);
+                if total > room {
+                    return fit.rows;
                 }
+                fit.show(number);
+                used = total;
             }
-        }
-        for folded in fit.rows.values_mut() {
-            folded.sort_unstable();
+            if is_fold {
+                let is_detail = |number: &usize| self.source.lines[*number].unit == Some(line);
+                let again = if fit.is_row[line] {
+                    (line + 1..self.source.lines.len())
+                        .take_while(is_detail)
+                        .filter(|number| waits(&number))
+                        .collect()
+                } else {
+                    tries[line] = 0;
+                    vec![line]
+                };
+                queue.extend(again.into_iter().map(|line| Candidate {
+                    reserved: 0,
+                    worth: fit.worth(line),
+                    line,
+                }));
+            }
         }
         fit.rows
     }
 
-    /// The worth of a line without a shown word.
-    fn best(&self, number: usize) -> f64 {
-        let value = self.source.lines[number].value;
-        let value = if self.folds.contains_key(&number) {
-            value.max(FOLDED + 0.5 * value)
-        } else {
-            value
-        };
-        value / (real(self.chars[number]) + 12.0).powf(DENSITY)
+    /// The characters that the mark between two rows takes at most; without a row the text begins or ends.
+    fn gap(&self, before: Option<usize>, after: Option<usize>) -> usize {
+        let lines = &self.source.lines;
+        if let (Some(before), Some(after)) = (before, after) {
+            if self.places[before] + 1 == self.places[after] && self.is_joined[after] {
+                return 0;
+            }
+            if lines[before].number == lines[after].number {
+                return self.piece_chars;
+            }
+        }
+        let from = before.map_or(0, |before| lines[before].number + 1);
+        let to = after.map_or(self.source.total, |after| lines[after].number);
+        match to.saturating_sub(from) {
+            0 => 0,
+            hidden => GAP_CHARS + digits(hidden),
+        }
     }
+
+    /// The worth of a line without a shown word.
+    fn best(&self, number: usize, is_fold: bool) -> f64 {
+        let value = self.source.lines[number].value;
+        let (value, chars) = match self.folds.get(&number) {
+            Some((_, key, _)) if is_fold => {
+                (value.max(FOLDED + 0.5 * value), key.chars(self.source) + 1)
+            }
+            Some(_) => (UNFOLDED * value, self.chars[number]),
+            None => (value, self.chars[number]),
+        };
+        value / (real(chars) + 12.0).powf(DENSITY)
+    }
+}
+
+fn digits(number: usize) -> usize {
+    number.max(1).ilog10() as usize + 1
+}
+
+fn signed(chars: usize) -> isize {
+    isize::try_from(chars).unwrap_or(isize::MAX / 4)
 }
 
 struct Fit<'p, 's, 'a> {
     plan: &'p Plan<'s, 'a>,
     rows: Rows,
+    /// Lines that are shown, whole or folded.
     is_shown: Cells<bool>,
+    /// Lines that are shown whole.
+    is_row: Cells<bool>,
+    /// Lines that are shown in pieces.
+    pieced: HashSet<usize>,
+    /// Whether a row is shown without its middle.
+    has_cut: bool,
     /// Hashes of the words that are shown.
     words: HashSet<u64>,
 }
@@ -238,23 +314,33 @@ impl Fit<'_, '_, '_> {
             let is_new = !self.words.contains(&place);
             share = (share + if is_new { 2.0 } else { 0.0 }) / 3.0;
         }
-        self.plan.best(number) * (KNOWN + (1.0 - KNOWN) * share)
+        self.plan.best(number, self.is_folded(number)) * (KNOWN + (1.0 - KNOWN) * share)
     }
 
-    /// A line with its bundle and the headings above it.
+    /// Whether a line is shown only as a word of another, when it is shown next.
+    fn is_folded(&self, number: usize) -> bool {
+        self.plan.folds.contains_key(&number) && !self.is_shown[number]
+    }
+
+    /// A line with its bundle and the headings above it, in their order.
     fn with_others(&self, number: usize) -> Vec<usize> {
         let source = self.plan.source;
         let line = &source.lines[number];
         let mut wanted = vec![number];
-        if self.plan.folds.contains_key(&number) {
+        if self.is_folded(number) {
             return wanted;
         }
         let is_free =
             |number: usize| !self.is_shown[number] && !self.plan.folds.contains_key(&number);
-        if let Some(bundle) = line.bundle {
+        if let Some(bundle) = line.bundle.filter(|_| line.reserved == 0) {
             let others = source.bundles[bundle].iter().copied();
-            wanted.extend(others.filter(|other| {
+            let others = others.filter(|other| {
                 *other != number && is_free(*other) && source.lines[*other].value > 0.0
+            });
+            let mut chars = self.plan.chars[number];
+            wanted.extend(others.take_while(|other| {
+                chars += self.plan.chars[*other];
+                chars <= MOST_BUNDLE
             }));
         }
         let most = wanted.len() + MOST_HEADINGS;
@@ -265,47 +351,56 @@ impl Fit<'_, '_, '_> {
             }
             above = source.lines[heading].heading.filter(|next| *next < heading);
         }
+        wanted.sort_unstable();
         wanted
     }
 
-    /// The characters that a line takes, with the gap marks that it adds or closes.
+    /// The characters that a line takes at most, with the gap marks that it adds or closes.
     fn cost(&self, number: usize) -> isize {
-        let chars = isize::try_from(self.plan.chars[number]).unwrap_or(isize::MAX / 4);
-        let place = self.plan.places[number];
-        if self.plan.folds.contains_key(&number) || place == 0 {
-            return chars;
+        let plan = self.plan;
+        let fold = plan.folds.get(&number);
+        let key = fold.map_or(0, |(_, key, _)| key.chars(plan.source) + 1);
+        if let Some((first, _, _)) = fold.filter(|_| !self.is_shown[number]) {
+            let is_first = self.rows.get(first).is_none_or(Vec::is_empty);
+            return signed(key + if is_first { LABEL_CHARS } else { 0 });
         }
-        let is_shown = |place: usize| {
-            place == 0
-                || self
-                    .plan
-                    .live
-                    .get(place - 1)
-                    .is_some_and(|near| self.is_row(*near))
+        let line = &plan.source.lines[number];
+        let is_first = line.is_piece && !self.pieced.contains(&line.number);
+        let edges = if is_first { 2 * plan.piece_chars } else { 0 };
+        let before = self.rows.range(..number).next_back().map(|row| *row.0);
+        let after = self.rows.range(number + 1..).next().map(|row| *row.0);
+        let gaps = signed(plan.gap(before, Some(number)) + plan.gap(Some(number), after))
+            - signed(plan.gap(before, after));
+        let hint = if plan.is_cut[number] && !self.has_cut {
+            HINT.len() + 1
+        } else {
+            0
         };
-        let near = usize::from(is_shown(place - 1)) + usize::from(is_shown(place + 1));
-        let gap = isize::try_from(GAP_CHARS).unwrap_or_default();
-        match near {
-            0 => chars + gap,
-            1 => chars,
-            _ => chars - gap,
-        }
-    }
-
-    fn is_row(&self, number: usize) -> bool {
-        self.is_shown[number] && !self.plan.folds.contains_key(&number)
+        signed(plan.chars[number] + hint + edges) - signed(key) + gaps
     }
 
     fn show(&mut self, number: usize) {
         let source = self.plan.source;
-        self.is_shown[number] = true;
         match self.plan.folds.get(&number) {
-            Some((first, _, _)) => self.rows.entry(*first).or_default().push(number),
-            None => {
+            Some((first, _, _)) if !self.is_shown[number] => {
+                let folded = self.rows.entry(*first).or_default();
+                let at = folded.partition_point(|other| *other < number);
+                folded.insert(at, number);
+            }
+            fold => {
+                if let Some(folded) = fold.and_then(|(first, _, _)| self.rows.get_mut(first)) {
+                    folded.retain(|other| *other != number);
+                }
+                self.is_row[number] = true;
+                self.has_cut |= self.plan.is_cut[number];
                 self.rows.entry(number).or_default();
             }
         }
+        self.is_shown[number] = true;
         let line = &source.lines[number];
+        if line.is_piece {
+            self.pieced.insert(line.number);
+        }
         each_word(source.at(number), line.kind == Kind::Change, |word, _| {
             self.words.insert(word);
         });

@@ -6,8 +6,9 @@ use hashbrown::{HashMap, HashSet};
 use crate::source::{Kind, Part, Source, Span};
 use crate::template::{hashed, mixed};
 
-/// Where findings would take more of the target than this, equal messages are folded.
-const FINDINGS_PERCENT: usize = 50;
+/// Shorter findings are not folded, and shorter groups of rows neither.
+const LEAST_FINDINGS_BYTES: usize = 4_000;
+const LEAST_ROWS_BYTES: usize = 640;
 const LEAST_FINDINGS: usize = 3;
 /// That many rows of a template are folded.
 const LEAST_ROWS: usize = 12;
@@ -56,44 +57,11 @@ impl Key {
     }
 }
 
-/// How much is folded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Degree {
-    /// Findings with the same message.
-    Findings,
-    /// And rows of templates that take much of the target.
-    Many,
-    /// And rows of all templates that are not short.
-    Most,
-    /// And findings with the same code.
-    Codes,
-}
-
-impl Degree {
-    pub(crate) const ALL: [Self; 4] = [Self::Findings, Self::Many, Self::Most, Self::Codes];
-
-    /// The share of the target from which the rows of a template are folded.
-    fn rows_percent(self) -> Option<usize> {
-        match self {
-            Self::Findings => None,
-            Self::Many => Some(30),
-            Self::Most | Self::Codes => Some(8),
-        }
-    }
-}
-
-/// The lines that are folded when the output is reduced to a target.
-pub(crate) fn folds(
-    source: &Source<'_>,
-    parts: &[Part],
-    target_chars: usize,
-    degree: Degree,
-) -> Folds {
+/// The lines that may be folded. Each is shown whole where there is room.
+pub(crate) fn folds(source: &Source<'_>, parts: &[Part]) -> Folds {
     let mut found = Folds::new();
-    if let Some(percent) = degree.rows_percent() {
-        for part in parts {
-            rows(source, *part, percent * target_chars / 100, &mut found);
-        }
+    for part in parts {
+        rows(source, *part, &mut found);
     }
     let findings: usize = source
         .lines
@@ -101,9 +69,9 @@ pub(crate) fn folds(
         .filter(|line| !line.message.is_empty())
         .map(|line| line.span.end - line.span.start)
         .sum();
-    if findings * 100 >= FINDINGS_PERCENT * target_chars {
+    if findings >= LEAST_FINDINGS_BYTES {
         for part in parts {
-            messages(source, *part, degree, &mut found);
+            messages(source, *part, &mut found);
         }
     }
     found
@@ -125,7 +93,7 @@ fn grouped(keys: impl Iterator<Item = (usize, u64)>) -> Vec<Vec<usize>> {
     groups
 }
 
-fn rows(source: &Source<'_>, part: Part, least_bytes: usize, found: &mut Folds) {
+fn rows(source: &Source<'_>, part: Part, found: &mut Folds) {
     let is_row = |number: &usize| {
         let line = &source.lines[*number];
         matches!(
@@ -148,7 +116,7 @@ fn rows(source: &Source<'_>, part: Part, least_bytes: usize, found: &mut Folds) 
     });
     for group in grouped(keyed) {
         let bytes: usize = group.iter().map(|number| source.at(*number).len()).sum();
-        if group.len() < LEAST_ROWS || bytes < least_bytes {
+        if group.len() < LEAST_ROWS || bytes < LEAST_ROWS_BYTES {
             continue;
         }
         // Rows under one heading are folded into the first of them.
@@ -310,7 +278,7 @@ fn is_key(word: &str) -> bool {
     word.bytes().any(|byte| byte.is_ascii_alphabetic()) && word.len() < MOST_KEY && !is_id
 }
 
-fn messages(source: &Source<'_>, part: Part, degree: Degree, found: &mut Folds) {
+fn messages(source: &Source<'_>, part: Part, found: &mut Folds) {
     let is_finding = |number: &usize| {
         let line = &source.lines[*number];
         !line.message.is_empty() && !line.place.is_empty()
@@ -318,8 +286,7 @@ fn messages(source: &Source<'_>, part: Part, degree: Degree, found: &mut Folds) 
     let message = |number: usize| hashed(source.slice(source.lines[number].message).as_bytes());
     let keyed = (part.start..part.end).filter(is_finding).map(|number| {
         let code = source.lines[number].code;
-        let is_by_code = degree == Degree::Codes && code != 0;
-        (number, if is_by_code { code } else { message(number) })
+        (number, if code == 0 { message(number) } else { code })
     });
     for group in grouped(keyed) {
         let Some((first, others)) = group.split_first() else {

@@ -10,21 +10,18 @@ use crate::row::{Width, row};
 use crate::source::{Kind, Source, Span};
 
 /// What states how to see lines that are cut.
-const HINT: &str =
+pub(crate) const HINT: &str =
     "[lines with \"...[N chars]...\" are cut; pipe the command into \"fold\" to see them]";
+/// The end of the account.
+pub(crate) const ACCOUNTED: &str = " lines left out]";
 /// A gap of that many lines may be shorter than its mark.
 const SHORT_GAP: usize = 2;
 
 /// The text of the rows.
-pub(crate) fn render(
-    source: &Source<'_>,
-    rows: &Rows,
-    folds: &Folds,
-    target_chars: usize,
-) -> String {
+pub(crate) fn render(source: &Source<'_>, rows: &Rows, folds: &Folds, width: Width) -> String {
     let mut writer = Writer {
         source,
-        width: Width::of(source, target_chars),
+        width,
         text: String::new(),
         covered: 0,
         left_chars: 0,
@@ -194,7 +191,7 @@ impl Writer<'_, '_> {
             self.source.total,
         );
         if left > 0 {
-            let written = write!(self.text, "[{left} of {total} lines left out]");
+            let written = write!(self.text, "[{left} of {total}{ACCOUNTED}");
             debug_assert!(written.is_ok(), "a string takes all text");
         } else if self.text.ends_with('\n') {
             self.text.pop();

@@ -18,10 +18,8 @@ const FIRST_DIGITS: usize = 8;
 /// Of a line that is cut, the share of its beginning and of its end.
 const HEAD_PERCENT: usize = 65;
 const TAIL_PERCENT: usize = 30;
-const SHORTEST_CUT: usize = 240;
-const TARGET_SHARE: usize = 8;
-/// Where tables would take more of the target than this, the padding between their cells goes.
-const CELLS_PERCENT: usize = 80;
+/// Where tables are more of the output than this, the padding between their cells goes.
+const CELLS_PERCENT: usize = 50;
 
 /// How wide rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +33,15 @@ pub(crate) struct Width {
 }
 
 impl Width {
-    /// The width of the rows of an output that is reduced to a target.
-    pub(crate) fn of(source: &Source<'_>, target_chars: usize) -> Self {
+    /// Rows that are lines as they are.
+    pub(crate) const WHOLE: Self = Self {
+        most: usize::MAX,
+        is_dense: false,
+        is_brief: false,
+    };
+
+    /// The width of the rows of an output that is longer than its target.
+    pub(crate) fn of(source: &Source<'_>) -> Self {
         let cells = source.lines.iter().filter(|line| line.has_cells);
         let bytes: usize = cells.map(|line| line.span.end - line.span.start).sum();
         let commits = source
@@ -46,11 +51,8 @@ impl Width {
         let commits = commits.filter(|line| commit(source.slice(line.span)).is_some());
         Self {
             is_brief: commits.take(MANY_COMMITS).count() == MANY_COMMITS,
-            most: match target_chars {
-                usize::MAX => usize::MAX,
-                chars => (chars / TARGET_SHARE).clamp(SHORTEST_CUT, LONG_LINE),
-            },
-            is_dense: bytes.saturating_mul(100) > CELLS_PERCENT.saturating_mul(target_chars),
+            most: LONG_LINE,
+            is_dense: bytes * 100 > CELLS_PERCENT * source.text.len(),
         }
     }
 

@@ -9,7 +9,7 @@ use ethos_registry_core::find_text::FindText as _;
 use crate::binary;
 use crate::classify::classify;
 use crate::fit::{Plan, Rows};
-use crate::folds::Degree;
+use crate::folds::Folds;
 use crate::format::{REGISTERED, Strategy};
 use crate::grammar;
 use crate::kinds::head_tail;
@@ -17,7 +17,8 @@ use crate::lossless;
 use crate::policy::{Level, Policy};
 use crate::rank::rank;
 use crate::read::read;
-use crate::render::render;
+use crate::render::{ACCOUNTED, render};
+use crate::row::Width;
 use crate::segment::{Found, formats, parts};
 use crate::source::{Kind, Part, Source};
 use crate::{Piece, join};
@@ -26,14 +27,6 @@ use crate::{Piece, join};
 pub(crate) const GENERIC: &str = "generic";
 /// Without a policy, a longer text is cut.
 const SEED_CHARS: usize = 8_192;
-/// What the account takes.
-const ACCOUNT_CHARS: usize = 40;
-/// Gaps are charged by an estimate, so that rows are chosen again with what it left over.
-const MOST_FITS: usize = 3;
-/// Less than one part in this many of the target is not worth another choice.
-const ROOM_SHARE: usize = 50;
-/// What a line that is folded into another shows, as a share of the line.
-const FOLDED_SHARE: f64 = 0.8;
 /// Options with which git marks old and new words by colour alone.
 const COLOURED_WORDS: [&str; 2] = ["--color-words", "--word-diff=color"];
 
@@ -79,6 +72,7 @@ pub(crate) fn reduce(
                 Some((analysed.fit(target_chars, |_| true), Some(analysed.name())))
             }
         }
+        Some(Level::Verdict) if chars <= target_chars && is_accounted(&cleaned) => None,
         Some(Level::Verdict) => {
             let analysed = analyse(&cleaned, &commands);
             let is_verdict = |kind| {
@@ -129,12 +123,7 @@ fn without_policy(
         let made = if kept.len() == lines.len() {
             text.to_owned()
         } else {
-            render(
-                &analysed.source,
-                &kept,
-                &crate::folds::Folds::new(),
-                usize::MAX,
-            )
+            render(&analysed.source, &kept, &Folds::new(), Width::WHOLE)
         };
         let made = if made.char_count() > most {
             analysed.fit(most, |_| true)
@@ -207,46 +196,10 @@ impl Analysed<'_> {
 
     /// The text of the rows that fit.
     fn fit(&self, target_chars: usize, accepts: impl Fn(Kind) -> bool) -> String {
-        let mut best = (-1.0, String::new());
-        let mut folded = usize::MAX;
-        for degree in Degree::ALL {
-            let plan = Plan::new(&self.source, &self.parts, target_chars, degree);
-            if plan.folds.len() == folded {
-                continue;
-            }
-            folded = plan.folds.len();
-            let made = self.fit_with(&plan, target_chars, &accepts);
-            if made.0 > best.0 {
-                best = made;
-            }
-        }
-        best.1
-    }
-
-    /// What the rows of a plan show, and their text.
-    fn fit_with(
-        &self,
-        plan: &Plan<'_, '_>,
-        target_chars: usize,
-        accepts: impl Fn(Kind) -> bool,
-    ) -> (f64, String) {
-        let mut room = target_chars.saturating_sub(ACCOUNT_CHARS);
-        let mut rows = Rows::new();
-        let mut made = String::new();
-        for _ in 0..MOST_FITS {
-            rows = plan.fit(room, &accepts);
-            made = render(&self.source, &rows, &plan.folds, target_chars);
-            let left = target_chars.saturating_sub(made.char_count());
-            if left <= target_chars / ROOM_SHARE {
-                break;
-            }
-            room += left;
-        }
-        let made = self.trim(&mut rows, plan, target_chars, made);
-        let weight = |number: &usize| self.source.lines[*number].weighs();
-        let whole: f64 = rows.keys().map(weight).sum();
-        let folded: f64 = rows.values().flatten().map(weight).sum();
-        (whole + FOLDED_SHARE * folded, made)
+        let plan = Plan::new(&self.source, &self.parts);
+        let mut rows = plan.fit(target_chars, accepts);
+        let made = render(&self.source, &rows, &plan.folds, plan.width);
+        self.trim(&mut rows, &plan, target_chars, made)
     }
 
     /// Removes the rows of least value until the text fits.
@@ -275,11 +228,17 @@ impl Analysed<'_> {
                 rows.remove(&last);
                 removed += self.source.at(last).char_count().max(1);
             }
-            made = render(&self.source, rows, &plan.folds, target_chars);
+            made = render(&self.source, rows, &plan.folds, plan.width);
             over = made.char_count().saturating_sub(target_chars);
         }
         made
     }
+}
+
+/// Whether a text ends with the account of a reduced one.
+fn is_accounted(text: &str) -> bool {
+    let last = text.rsplit('\n').next().unwrap_or_default();
+    last.starts_with('[') && last.ends_with(ACCOUNTED)
 }
 
 /// Whether a command of `line` marks words by colour alone.
