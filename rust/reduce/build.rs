@@ -22,8 +22,9 @@ fn main() -> io::Result<()> {
         if !file.exists() {
             continue;
         }
-        println!("cargo::rerun-if-changed={}", file.display());
-        writeln!(list, "    ({name:?}, include_str!({file:?})),").map_err(io::Error::other)?;
+        let path = file.display().to_string();
+        println!("cargo::rerun-if-changed={path}");
+        writeln!(list, "    ({name:?}, include_str!({path:?})),").map_err(io::Error::other)?;
     }
     list.push_str("];\n");
     fs::write(

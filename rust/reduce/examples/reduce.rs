@@ -1,8 +1,8 @@
-//! Reduces standard input: `reduce COMMAND EXIT_CODE < output`; the family goes to standard error.
+//! Reduces standard input: `reduce COMMAND EXIT_CODE < output`; the format goes to standard error.
 
 use std::io::{Read, Write, stderr, stdin, stdout};
 
-use ethos_registry_reduce::{Kind, Request, family, reduce};
+use ethos_registry_reduce::{Kind, Request, reduce_named};
 
 fn main() -> std::io::Result<()> {
     let mut arguments = std::env::args().skip(1);
@@ -12,7 +12,8 @@ fn main() -> std::io::Result<()> {
     stdin().read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
     let request = Request::of_output(Some(&command), exit_code);
-    let reduced = reduce(Kind::Terminal, &request, &text);
-    writeln!(stderr(), "{}", family(&text, Some(&command)))?;
-    stdout().write_all(reduced.as_deref().unwrap_or(&text).as_bytes())
+    let reduced = reduce_named(Kind::Terminal, &request, &text);
+    let (shown, format) = reduced.unwrap_or_else(|| (text.into_owned(), None));
+    writeln!(stderr(), "{}", format.unwrap_or("none"))?;
+    stdout().write_all(shown.as_bytes())
 }

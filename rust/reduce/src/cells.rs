@@ -41,12 +41,11 @@ impl<T: Clone + Default> Index<usize> for Cells<T> {
 
 impl<T: Clone + Default> IndexMut<usize> for Cells<T> {
     fn index_mut(&mut self, number: usize) -> &mut T {
-        match self.all.get_mut(number) {
-            Some(value) => value,
-            None => {
-                self.none = T::default();
-                &mut self.none
-            }
+        if let Some(value) = self.all.get_mut(number) {
+            value
+        } else {
+            self.none = T::default();
+            &mut self.none
         }
     }
 }

@@ -7,7 +7,7 @@ use ethos_registry_core::find_text::FindText as _;
 use hashbrown::HashSet;
 
 use crate::cells::Cells;
-use crate::folds::{Folds, folds};
+use crate::folds::{Fold, Folds, folds};
 use crate::render::HINT;
 use crate::row::{Width, row};
 use crate::source::{Kind, Part, Source, real};
@@ -19,6 +19,8 @@ const DENSITY: f64 = 0.4;
 const FOLDED: f64 = 1.2;
 /// What is left of the value of a line that is folded when it is to be shown whole.
 const UNFOLDED: f64 = 0.6;
+/// And of one whose message is that of the line above.
+const SAME: f64 = 0.1;
 /// What is left of the value of a line whose words are all shown.
 const KNOWN: f64 = 0.3;
 /// A line is looked at so often at most.
@@ -44,10 +46,10 @@ pub(crate) struct Plan<'s, 'a> {
     source: &'s Source<'a>,
     pub(crate) folds: Folds,
     pub(crate) width: Width,
-    live: Vec<usize>,
-    /// The place of each line in `live`, from 1.
+    filled: Vec<usize>,
+    /// The place of each line in `filled`, from 1.
     places: Cells<usize>,
-    /// Whether nothing but blank lines is between a line and the one before it in `live`.
+    /// Whether nothing but blank lines is between a line and the one before it in `filled`.
     is_joined: Cells<bool>,
     chars: Cells<usize>,
     is_cut: Cells<bool>,
@@ -90,13 +92,13 @@ impl<'s, 'a> Plan<'s, 'a> {
         let width = Width::of(source);
         let count = source.lines.len();
         let folds = folds(source, parts);
-        let live = source.live(0, count);
+        let filled = source.filled(0, count);
         let mut places = Cells::new(count);
         let mut is_joined = Cells::new(count);
         let mut chars = Cells::new(count);
         let mut is_cut = Cells::new(count);
         let mut before: Option<usize> = None;
-        for (place, number) in live.iter().enumerate() {
+        for (place, number) in filled.iter().enumerate() {
             let line = &source.lines[*number];
             let row = row(source, line, width);
             places[*number] = place + 1;
@@ -114,7 +116,7 @@ impl<'s, 'a> Plan<'s, 'a> {
             source,
             folds,
             width,
-            live,
+            filled,
             places,
             is_joined,
             chars,
@@ -141,7 +143,7 @@ impl<'s, 'a> Plan<'s, 'a> {
             line.value > 0.0 && accepts(line.kind)
         };
         let mut queue: BinaryHeap<Candidate> = self
-            .live
+            .filled
             .iter()
             .filter(waits)
             .map(|number| Candidate {
@@ -152,7 +154,7 @@ impl<'s, 'a> Plan<'s, 'a> {
             .collect();
         let mut used = signed(self.gap(None, None) + self.account_chars);
         let room = signed(room);
-        let mut tried: HashSet<usize> = HashSet::new();
+        let mut opened: HashSet<usize> = HashSet::new();
         let mut tries: Cells<u8> = Cells::new(self.source.lines.len());
         while let Some(Candidate {
             mut reserved,
@@ -167,7 +169,7 @@ impl<'s, 'a> Plan<'s, 'a> {
             if let Some((first, _, _)) = self.folds.get(&line)
                 && !fit.is_row[*first]
             {
-                if !tried.insert(*first) {
+                if !opened.insert(*first) {
                     continue; // it is a detail of a folded finding
                 }
                 queue.push(Candidate {
@@ -253,6 +255,7 @@ impl<'s, 'a> Plan<'s, 'a> {
             Some((_, key, _)) if is_fold => {
                 (value.max(FOLDED + 0.5 * value), key.chars(self.source) + 1)
             }
+            Some((_, _, Fold::Message)) => (SAME * value, self.chars[number]),
             Some(_) => (UNFOLDED * value, self.chars[number]),
             None => (value, self.chars[number]),
         };
@@ -317,7 +320,7 @@ impl Fit<'_, '_, '_> {
         self.plan.best(number, self.is_folded(number)) * (KNOWN + (1.0 - KNOWN) * share)
     }
 
-    /// Whether a line is shown only as a word of another, when it is shown next.
+    /// Whether a line is shown below another when it is placed.
     fn is_folded(&self, number: usize) -> bool {
         self.plan.folds.contains_key(&number) && !self.is_shown[number]
     }

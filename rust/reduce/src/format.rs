@@ -264,7 +264,7 @@ impl Format {
             .any(|own| commands.iter().any(|words| is_command(own, words)))
     }
 
-    /// Whether all texts of one of its marks are in `text`.
+    /// Whether all strings of one of its marks are in `text`.
     pub(crate) fn is_marked(&self, text: &str) -> bool {
         self.marks
             .iter()

@@ -150,7 +150,7 @@ mod tests {
         for (line, kind) in [
             ("an error: no door", Kind::Failure),
             ("test_error PASSED", Kind::Passed),
-            ("src/error.rs", Kind::Plain),
+            ("src/error.rs", Kind::Heading),
             ("error-handler loaded", Kind::Plain),
             ("the file could not be read", Kind::Failure),
             ("3 deprecated calls", Kind::Warning),

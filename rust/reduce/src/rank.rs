@@ -23,13 +23,13 @@ const FEW_PARTS: usize = 4;
 
 /// Sets the values of all lines, and those that are reserved.
 pub(crate) fn rank(source: &mut Source<'_>, parts: &[Part]) {
-    let live = source.live(0, source.lines.len());
-    by_template(source, &live);
-    by_novelty(source, &live);
+    let filled = source.filled(0, source.lines.len());
+    by_template(source, &filled);
+    by_novelty(source, &filled);
     near_ends(source, parts);
-    near_failures(source, &live);
+    near_failures(source, &filled);
     // A heading is worth what it holds.
-    for number in live.iter().rev() {
+    for number in filled.iter().rev() {
         let line = &source.lines[*number];
         let counts = !matches!(line.kind, Kind::Progress | Kind::Noise | Kind::Passed);
         if let Some(heading) = line.heading.filter(|_| counts) {
@@ -40,10 +40,10 @@ pub(crate) fn rank(source: &mut Source<'_>, parts: &[Part]) {
     }
 }
 
-fn by_template(source: &mut Source<'_>, live: &[usize]) {
+fn by_template(source: &mut Source<'_>, filled: &[usize]) {
     let mut groups: HashMap<u64, usize> = HashMap::new();
     let mut rows: Vec<Vec<usize>> = Vec::new();
-    for number in live {
+    for number in filled {
         let line = &source.lines[*number];
         let key = mixed(line.template, initial(line.kind));
         let group = *groups.entry(key).or_insert(rows.len());
@@ -185,12 +185,11 @@ fn fields(text: &str) -> Vec<&str> {
         };
         let rest = bytes.get(at + 1..).unwrap_or_default();
         let closed = closing.and_then(|closing| memchr2(closing, b'\n', rest));
-        let end = match closed {
-            Some(length) => at + length + 2,
-            None => {
-                let is_word = |byte: &&u8| !byte.is_ascii_whitespace() && **byte != b'|';
-                at + 1 + rest.iter().take_while(is_word).count()
-            }
+        let end = if let Some(length) = closed {
+            at + length + 2
+        } else {
+            let is_word = |byte: &&u8| !byte.is_ascii_whitespace() && **byte != b'|';
+            at + 1 + rest.iter().take_while(is_word).count()
         };
         fields.push(text.get(at..end).unwrap_or_default());
         at = end;
@@ -199,10 +198,10 @@ fn fields(text: &str) -> Vec<&str> {
 }
 
 /// The first lines of each file and each code count more.
-fn by_novelty(source: &mut Source<'_>, live: &[usize]) {
+fn by_novelty(source: &mut Source<'_>, filled: &[usize]) {
     let mut files: HashMap<u64, usize> = HashMap::new();
     let mut codes: HashMap<u64, usize> = HashMap::new();
-    for number in live {
+    for number in filled {
         let line = &mut source.lines[*number];
         if !matches!(
             line.kind,
@@ -229,9 +228,9 @@ fn by_novelty(source: &mut Source<'_>, live: &[usize]) {
 fn near_ends(source: &mut Source<'_>, parts: &[Part]) {
     let bonus = if parts.len() < FEW_PARTS { 2.5 } else { 1.5 };
     for part in parts {
-        let live = source.live(part.start, part.end);
-        for (nth, number) in live.iter().enumerate() {
-            let edge = real(nth).min(0.5 * real(live.len() - 1 - nth));
+        let filled = source.filled(part.start, part.end);
+        for (nth, number) in filled.iter().enumerate() {
+            let edge = real(nth).min(0.5 * real(filled.len() - 1 - nth));
             let line = &mut source.lines[*number];
             if !matches!(
                 line.kind,
@@ -241,7 +240,7 @@ fn near_ends(source: &mut Source<'_>, parts: &[Part]) {
             }
         }
         if parts.len() > 1 {
-            for number in live.iter().rev().take(2) {
+            for number in filled.iter().rev().take(2) {
                 let line = &mut source.lines[*number];
                 line.value = line.value.max(6.0);
             }
@@ -250,10 +249,10 @@ fn near_ends(source: &mut Source<'_>, parts: &[Part]) {
 }
 
 /// Lines near a failure count more; the first line, the end and the last failure with what is below it are reserved.
-fn near_failures(source: &mut Source<'_>, live: &[usize]) {
+fn near_failures(source: &mut Source<'_>, filled: &[usize]) {
     let is_bad =
         |number: &&usize| matches!(source.lines[**number].kind, Kind::Failure | Kind::Title);
-    let bad: Vec<usize> = live.iter().filter(is_bad).copied().collect();
+    let bad: Vec<usize> = filled.iter().filter(is_bad).copied().collect();
     for number in &bad {
         for (distance, bonus) in [(-2_isize, 0.8), (-1, 1.5), (1, 1.5), (2, 0.8), (3, 0.8)] {
             let Some(near) = number.checked_add_signed(distance) else {
@@ -267,12 +266,12 @@ fn near_failures(source: &mut Source<'_>, live: &[usize]) {
     }
     let below = bad
         .last()
-        .map(|last| source.live(*last, last + BELOW_FAILURE))
+        .map(|last| source.filled(*last, last + BELOW_FAILURE))
         .unwrap_or_default();
-    for number in live.iter().take(1).chain(bad.first()).chain(&below) {
+    for number in filled.iter().take(1).chain(bad.first()).chain(&below) {
         source.lines[*number].reserved = 2;
     }
-    for number in live.iter().rev().take(TAIL) {
+    for number in filled.iter().rev().take(TAIL) {
         source.lines[*number].reserved = 3;
     }
 }

@@ -26,7 +26,7 @@ pub(crate) fn read(text: &str) -> Source<'_> {
     };
     if sample::is_needed(body) {
         source.total = sample::each(body, |number, span| {
-            push(&mut source.lines, text, number, span)
+            push(&mut source.lines, text, number, span);
         });
         return source;
     }

@@ -120,6 +120,10 @@ impl Kind {
 }
 
 /// A line, or a piece of a very long line, and what the stages found out about it.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is found by another stage"
+)]
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Line {
     pub(crate) span: Span,
@@ -221,7 +225,7 @@ impl<'a> Source<'a> {
     }
 
     /// The lines between two numbers that are neither blank nor rulers.
-    pub(crate) fn live(&self, start: usize, end: usize) -> Vec<usize> {
+    pub(crate) fn filled(&self, start: usize, end: usize) -> Vec<usize> {
         (start..end.min(self.lines.len()))
             .filter(|number| !self.lines[*number].kind.is_empty())
             .collect()

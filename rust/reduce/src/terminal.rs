@@ -235,7 +235,7 @@ impl Analysed<'_> {
     }
 }
 
-/// Whether a text ends with the account of a reduced one.
+/// Whether `text` ends with the account of a reduced output.
 fn is_accounted(text: &str) -> bool {
     let last = text.rsplit('\n').next().unwrap_or_default();
     last.starts_with('[') && last.ends_with(ACCOUNTED)

@@ -29,9 +29,9 @@ struct Member<'t> {
 
 pub(super) fn read(source: &mut Source<'_>, part: Part) {
     let mut all: Vec<Member<'_>> = Vec::new();
-    let live = source.live(part.start, part.end);
+    let filled = source.filled(part.start, part.end);
     let mut rows = 0;
-    for number in &live {
+    for number in &filled {
         let before = all.len();
         let text = source.at(*number);
         if text.trim_start().starts_with(['{', '[', '"']) {
@@ -39,7 +39,7 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
         }
         rows += usize::from(all.len() > before);
     }
-    if rows < LEAST_MEMBERS || rows * MEMBER_SHARE < live.len() {
+    if rows < LEAST_MEMBERS || rows * MEMBER_SHARE < filled.len() {
         return;
     }
     let mut values: HashMap<&str, Vec<&str>> = HashMap::new();

@@ -7,7 +7,7 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
     let mut file = None;
     // Lines with growing indentation.
     let mut stack: Vec<usize> = Vec::new();
-    for number in source.live(part.start, part.end) {
+    for number in source.filled(part.start, part.end) {
         let (kind, indent) = (source.lines[number].kind, level(source, number));
         while let Some(above) = stack.last() {
             let above_indent = level(source, *above);

@@ -15,10 +15,10 @@ const TEMPLATE_SHARE: usize = 5;
 const COMMON_WORD: usize = 2;
 
 pub(super) fn read(source: &mut Source<'_>, part: Part) {
-    let live = source.live(part.start, part.end);
+    let filled = source.filled(part.start, part.end);
     let mut first_words: HashMap<u64, usize> = HashMap::new();
-    let mut found: Vec<Template> = Vec::with_capacity(live.len());
-    for number in &live {
+    let mut found: Vec<Template> = Vec::with_capacity(filled.len());
+    for number in &filled {
         let template = template(source.at(*number));
         *first_words.entry(template.first_word).or_default() += 1;
         let line = &mut source.lines[*number];
@@ -27,7 +27,7 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
         found.push(template);
     }
     let is_bad = |kind: Kind| matches!(kind, Kind::Failure | Kind::Warning);
-    let shapes: Vec<u64> = live
+    let shapes: Vec<u64> = filled
         .iter()
         .zip(&found)
         .map(|(number, template)| {
@@ -48,7 +48,7 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
         *templates.entry(template.key).or_default() += 1;
         *lines += 1;
     }
-    for (number, shape) in live.iter().zip(&shapes) {
+    for (number, shape) in filled.iter().zip(&shapes) {
         let Some((templates, lines)) = groups.get(shape) else {
             continue;
         };

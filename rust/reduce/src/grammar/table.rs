@@ -36,7 +36,7 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
             if count >= LEAST_HEADED {
                 rows(source, first, last);
             }
-            let rows = source.live(first, last + 1);
+            let rows = source.filled(first, last + 1);
             let equal = rows.iter().filter(|row| count_of(**row) == count).count();
             if equal * 100 >= EQUAL_PERCENT * rows.len() {
                 for row in rows {
@@ -55,7 +55,7 @@ fn rows(source: &mut Source<'_>, first: usize, last: usize) {
         let heading = &mut source.lines[first];
         heading.kind = Kind::Heading;
         heading.weight = HEADING_WEIGHT;
-        for row in source.live(first + 1, last + 1) {
+        for row in source.filled(first + 1, last + 1) {
             source.lines[row].heading = Some(first);
         }
     }

@@ -66,11 +66,11 @@ fn trace(source: &mut Source<'_>, part: Part, first: usize, last: usize) {
         source.lines[*own].weight = 1.0;
     }
     let above = source
-        .live(first.saturating_sub(2).max(part.start), first)
+        .filled(first.saturating_sub(2).max(part.start), first)
         .last()
         .copied();
     let below = source
-        .live(last + 1, part.end.min(last + 4))
+        .filled(last + 1, part.end.min(last + 4))
         .first()
         .copied();
     if is_innermost_last {
