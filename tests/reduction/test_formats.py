@@ -92,7 +92,7 @@ def test_the_parts_of_a_finding_have_names(tmp_path: Path) -> None:
     pattern = r"^(?P<path>\w+) at (?P<code>B\d+): (?P<message>.*)"
     register(tmp_path, oakc(f"failure = '{pattern}'"))
     rows = "".join(f"leaf{n} at B7: it is wilted\n" for n in range(200))
-    assert "  [same] leaf1 leaf2" in reduced(rows, 1)
+    assert "  [same] leaf10 leaf11 leaf12" in reduced(rows, 1)
 
 
 def test_the_lines_of_a_block_have_one_kind(tmp_path: Path) -> None:

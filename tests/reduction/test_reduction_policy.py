@@ -3,6 +3,7 @@
 import asyncio
 import dataclasses
 import pickle
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +24,7 @@ from ethos_registry import (
 from ethos_registry.reduction import ReductionPolicy, reduce_arrow, reduce_many
 
 TARGETS = (1_024, 2_000, 4_000, 8_000, 16_000, 64_000)
+MARK = re.compile(r"\[\d+ (of \d+ )?lines? left out\]|\.\.\.\[\d+ chars\]\.\.\.")
 SMALL = [
     output
     for part in ("given", "own", "fresh")
@@ -46,8 +48,9 @@ def test_a_fact_that_is_shown_at_a_target_is_shown_at_each_larger_one(output, ta
     less, all_of_it = reduced(output, target), reduced(output, target + more)
     assert len(less) <= target
     assert len(all_of_it) <= target + more
-    shown = set(output.facts) - set(lost(output, less))
-    assert not shown & set(lost(output, all_of_it))
+    # A number may occur in a mark by chance.
+    shown = set(output.facts) - set(lost(output, MARK.sub("", less)))
+    assert not shown & set(lost(output, MARK.sub("", all_of_it)))
 
 
 @given(st.sampled_from(SMALL), st.sampled_from(TARGETS), st.sampled_from(["facts", "verdict"]))
