@@ -4,7 +4,7 @@
 python benches/first_run.py                    # prints facts kept and characters saved at each target
 python benches/first_run.py --write            # writes the table into docs/retention.md
 python benches/first_run.py --record FOLDER    # runs the commands below in FOLDER, a new one
-python benches/first_run.py --facts            # lists the facts of the recorded outputs anew
+python benches/first_run.py --facts            # lists the facts of the recorded outputs again
 
 An honest figure needs this order: record, list the facts, commit both, and only then measure. Once
 somebody has read what a reducer made of an output, that output no longer shows what happens to a
@@ -286,7 +286,7 @@ mod tests {
     use super::*;
     #[test] fn takes() { let mut s = Stock::new(); s.take("tea", 1); }
     #[test] fn parses() { assert_eq!(parse("a=1"), Some(("a".into(), 2))); }
-    #[test] fn rejects() { assert!(parse("a=b").is_none(), "a word is no number"); }
+    #[test] fn rejects() { assert!(parse("a=b").is_none(), "a word is not a number"); }
     #[test] fn empty() { assert!(parse("").is_none()); }
 }
 """,
@@ -713,7 +713,7 @@ def outputs() -> list[Recorded]:
 
 
 def list_facts() -> None:
-    """Lists the facts of the recorded outputs anew."""
+    """Lists the facts of the recorded outputs again."""
     manifest = json.loads((FOLDER / "manifest.json").read_text(encoding="utf-8"))
     for entry in manifest:
         text = (FOLDER / entry["file"]).read_bytes().decode()
@@ -744,7 +744,7 @@ def measured() -> str:
             )
             for output in found
         ]
-        kept = [
+        shown_facts = [
             len(output.facts) - len(lost(output, text))
             for output, text in zip(found, reduced, strict=True)
         ]
@@ -752,8 +752,8 @@ def measured() -> str:
         over_facts = sum(len(found[index].facts) for index in over)
         saved = 100 - 100 * sum(map(len, reduced)) / chars
         rows.append(
-            f"| {target:,} | {100 * sum(kept) / facts:.1f} | "
-            f"{100 * sum(kept[index] for index in over) / max(1, over_facts):.1f} | {saved:.1f} |"
+            f"| {target:,} | {100 * sum(shown_facts) / facts:.1f} | "
+            f"{100 * sum(shown_facts[index] for index in over) / max(1, over_facts):.1f} | {saved:.1f} |"
         )
     return "\n".join(rows)
 
