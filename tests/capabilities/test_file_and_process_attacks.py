@@ -5,6 +5,7 @@ Each asserts the effect, and that the attack succeeds without its guard.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
@@ -282,21 +283,19 @@ if __name__ == "__main__":
 def test_no_command_reaches_a_socket_of_the_host(place, level, network):
     name = f"ethos-test-{os.getpid()}-{level}-{network}"
     places = [str(place.inside / "socket"), f"@{name}"]
-    servers = []
-    for address in places:
-        servers.append(socket.socket(socket.AF_UNIX))
-        servers[-1].bind(address.replace("@", "\0"))
-        servers[-1].listen(9)
     script = "; ".join(f'{PYTHON} "{_CONNECT}" {address}' for address in places)
-    if level == "none":
-        done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
-        output = done.stdout
-    else:
-        sandbox = sandbox_of(level)
-        _, output = place.run(sandbox, script, write=[str(place.inside)], network=network)
+    with contextlib.ExitStack() as servers:
+        for address in places:
+            server = servers.enter_context(socket.socket(socket.AF_UNIX))
+            server.bind(address.replace("@", "\0"))
+            server.listen(9)
+        if level == "none":
+            done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
+            output = done.stdout
+        else:
+            sandbox = sandbox_of(level)
+            _, output = place.run(sandbox, script, write=[str(place.inside)], network=network)
     assert output.count("reached\n") == (2 if level == "none" else 0), output
-    for server in servers:
-        server.close()
 
 
 @pytest.mark.parametrize("network", [False, True])

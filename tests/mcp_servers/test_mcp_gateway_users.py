@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
@@ -110,20 +110,21 @@ async def test_each_user_has_own_tools_and_an_own_context(mode: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "status", "error"),
+    ("make_token", "status", "error"),
     [
-        (None, 401, "invalid_token"),
-        (token_of("mallory"), 401, "invalid_token"),
-        (token_of("ada", -10), 401, "invalid_token"),
-        ("not a token", 401, "invalid_token"),
-        (token_of("ada", scope="other"), 403, "insufficient_scope"),
-        (token_of("carol"), 403, "access_denied"),
+        (lambda: None, 401, "invalid_token"),
+        (lambda: token_of("mallory"), 401, "invalid_token"),
+        (lambda: token_of("ada", -10), 401, "invalid_token"),
+        (lambda: "not a token", 401, "invalid_token"),
+        (lambda: token_of("ada", scope="other"), 403, "insufficient_scope"),
+        (lambda: token_of("carol"), 403, "access_denied"),
     ],
     ids=["none", "unknown user", "expired", "malformed", "other scope", "no personality"],
 )
 async def test_who_is_not_verified_or_permitted_is_refused(
-    token: str | None, status: int, error: str
+    make_token: Callable[[], str | None], status: int, error: str
 ) -> None:
+    token = make_token()
     async with serving(users()) as url, httpx2.AsyncClient() as client:
         headers = {} if token is None else {"Authorization": f"Bearer {token}"}
         response = await client.post(url, json={}, headers=headers)
