@@ -399,12 +399,17 @@ impl Fit<'_, '_, '_> {
                 self.rows.entry(number).or_default();
             }
         }
+        let is_whole = self.is_row[number];
         self.is_shown[number] = true;
         let line = &source.lines[number];
         if line.is_piece {
             self.pieced.insert(line.number);
         }
-        each_word(source.at(number), line.kind == Kind::Change, |word, _| {
+        let shown = match self.plan.folds.get(&number) {
+            Some((_, key, _)) if !is_whole => source.slice(key.name),
+            _ => source.at(number),
+        };
+        each_word(shown, line.kind == Kind::Change, |word, _| {
             self.words.insert(word);
         });
         if !line.place.is_empty() {

@@ -284,31 +284,31 @@ fn messages(source: &Source<'_>, part: Part, found: &mut Folds) {
         !line.message.is_empty() && !line.place.is_empty()
     };
     let message = |number: usize| hashed(source.slice(source.lines[number].message).as_bytes());
-    let keyed = (part.start..part.end).filter(is_finding).map(|number| {
-        let code = source.lines[number].code;
-        (number, if code == 0 { message(number) } else { code })
-    });
-    for group in grouped(keyed) {
-        let Some((first, others)) = group.split_first() else {
-            continue;
-        };
-        if group.len() < LEAST_FINDINGS || group.iter().any(|number| found.contains_key(number)) {
-            continue;
-        }
-        let is_equal = others
-            .iter()
-            .all(|number| message(*number) == message(*first));
-        let fold = if is_equal {
-            Fold::Message
-        } else {
-            Fold::Template
-        };
-        for number in others {
-            let key = Key {
-                count: Span::default(),
-                name: source.lines[*number].place,
+    // Equal messages are listed below the first of them; of others of one rule, the words are listed by which they differ.
+    let mut firsts: HashSet<usize> = HashSet::new();
+    let mut fold = |keyed: &dyn Fn(usize) -> u64, kind: Fold| {
+        let free: Vec<usize> = (part.start..part.end)
+            .filter(is_finding)
+            .filter(|number| !found.contains_key(number) && !firsts.contains(number) && keyed(*number) != 0)
+            .collect();
+        for group in grouped(free.into_iter().map(|number| (number, keyed(number)))) {
+            let Some((first, others)) = group.split_first() else {
+                continue;
             };
-            found.insert(*number, (*first, key, fold));
+            if group.len() < LEAST_FINDINGS {
+                continue;
+            }
+            firsts.insert(*first);
+            for number in others {
+                let key = Key {
+                    count: Span::default(),
+                    name: source.lines[*number].place,
+                };
+                found.insert(*number, (*first, key, kind));
+            }
         }
-    }
+    };
+    fold(&message, Fold::Message);
+    let rule = |number: usize| source.lines[number].code;
+    fold(&rule, Fold::Template);
 }

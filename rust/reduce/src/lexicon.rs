@@ -112,6 +112,15 @@ impl Lexicon {
         found
     }
 
+    /// Whether a name in a line contains a word for a failure.
+    pub(crate) fn is_named_badly(&self, line: &str) -> bool {
+        self.words.iter().any(|words| {
+            words
+                .find_iter(line)
+                .any(|word| word.pattern().as_usize() < self.failure_words)
+        })
+    }
+
     /// Whether a line names the command whose output follows.
     pub(crate) fn is_segment(&self, line: &str) -> bool {
         self.segment

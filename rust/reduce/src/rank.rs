@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 use memchr::memchr2;
 
+use crate::lexicon::lexicon;
 use crate::source::{Kind, Line, Part, Source, real};
 use crate::template::mixed;
 use crate::values::outliers;
@@ -149,7 +150,13 @@ fn halves(count: usize) -> Vec<usize> {
 fn odd_rows(source: &Source<'_>, rows: &[usize]) -> Vec<bool> {
     let fields: Vec<Vec<&str>> = rows.iter().map(|row| fields(source.at(*row))).collect();
     let columns = fields.iter().map(Vec::len).min().unwrap_or_default();
-    let mut found = vec![false; rows.len()];
+    let named = |row: &usize| {
+        !source.lines[*row].kind.is_verbatim() && lexicon().is_named_badly(source.at(*row))
+    };
+    let mut found: Vec<bool> = rows.iter().map(named).collect();
+    if found.iter().filter(|is_odd| **is_odd).count() * ODD_SHARE > rows.len() {
+        found.fill(false);
+    }
     for column in 0..columns {
         let values: Vec<&str> = fields
             .iter()
