@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ethos_registry_reduce::Kind;
+use ethos_registry_reduce::{Kind, Level, Policy};
 
 use crate::corpus::{Corpus, Recorded};
 use crate::mutation::mutate;
@@ -14,6 +14,13 @@ const MOST_MUTATIONS: usize = 4;
 const JOINED_ONCE_IN: usize = 24;
 /// One case in this many is of a tool that is not a terminal.
 const OTHER_KIND_ONCE_IN: usize = 64;
+/// The default target of the package.
+const TARGET_CHARS: usize = 16_000;
+/// A target at which the format of any recorded output shows.
+const SHORT_TARGET_CHARS: usize = 1_000;
+/// One case in this many has no target, and one in this many keeps verdicts alone.
+const NO_POLICY_ONCE_IN: usize = 8;
+const VERDICT_ONCE_IN: usize = 16;
 const EXIT_CODES: [Option<i64>; 4] = [None, Some(0), Some(1), Some(2)];
 
 /// An input as a tool might answer it.
@@ -26,6 +33,7 @@ pub(crate) struct Case<'a> {
     pub(crate) command: Option<Cow<'a, str>>,
     pub(crate) exit_code: Option<i64>,
     pub(crate) budget_chars: usize,
+    pub(crate) policy: Option<Policy>,
     /// Whether what costs more than the reduction itself is looked at too.
     pub(crate) is_sampled: bool,
     /// Whether the time of the reduction is looked at too.
@@ -45,6 +53,7 @@ impl Recorded {
         case.set_text(self.bytes.get(..end).unwrap_or_default());
         case.command = Some(Cow::Borrowed(&self.command));
         case.exit_code = self.exit_code;
+        case.policy = facts(SHORT_TARGET_CHARS);
         case
     }
 }
@@ -58,6 +67,7 @@ impl<'a> Case<'a> {
             command: None,
             exit_code: None,
             budget_chars: usize::MAX,
+            policy: facts(TARGET_CHARS),
             is_sampled: false,
             is_timed: false,
         }
@@ -110,6 +120,17 @@ impl<'a> Case<'a> {
             self.budget_chars = 100 + random.below(4_000);
             self.history.push("budget");
         }
+        self.policy = facts(200 + random.below(bytes.len().max(1)));
+        if random.once_in(NO_POLICY_ONCE_IN) {
+            self.policy = None;
+            self.history.push("no target");
+        } else if random.once_in(VERDICT_ONCE_IN) {
+            self.policy = self.policy.map(|policy| Policy {
+                level: Level::Verdict,
+                ..policy
+            });
+            self.history.push("verdicts");
+        }
         if random.once_in(OTHER_KIND_ONCE_IN) {
             self.kind = random.one(&Kind::ALL).copied().unwrap_or(Kind::Terminal);
             self.history.push(self.kind.name());
@@ -142,6 +163,12 @@ impl<'a> Case<'a> {
         self.exit_code = other.exit_code;
     }
 
+    /// The target of a case that has one.
+    pub(crate) fn target_chars(&self) -> Option<usize> {
+        let policy = self.policy?;
+        (policy.level != Level::Lossless).then_some(policy.target_chars.min(self.budget_chars))
+    }
+
     /// Takes `bytes` as the text; what is not UTF-8 is replaced, as by the tools that read outputs.
     fn set_text(&mut self, bytes: &[u8]) {
         self.text.clear();
@@ -152,6 +179,13 @@ impl<'a> Case<'a> {
             }
         }
     }
+}
+
+fn facts(target_chars: usize) -> Option<Policy> {
+    Some(Policy {
+        target_chars,
+        level: Level::Facts,
+    })
 }
 
 #[cfg(test)]

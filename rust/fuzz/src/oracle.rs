@@ -2,11 +2,14 @@
 
 mod growth;
 mod lies;
+mod rows;
+mod walk;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ethos_registry_reduce::{Kind, Request, reduce_named};
+use ethos_registry_reduce::{Kind, Policy, Request, reduce_named};
 
 use crate::case::Case;
 
@@ -28,10 +31,12 @@ pub(crate) enum Broken {
     NotUtf8,
     Longer,
     Empty,
+    Row,
+    Place,
     Account,
-    Coordinate,
-    GreenLine,
-    Count,
+    Listed,
+    OverTarget,
+    MoreShowsLess,
     NotDeterministic,
     ChangedTwice,
     NotLinear,
@@ -44,10 +49,12 @@ impl fmt::Display for Broken {
             Self::NotUtf8 => "not UTF-8",
             Self::Longer => "longer than the text",
             Self::Empty => "nothing is left",
-            Self::Account => "more lines left out than there are",
-            Self::Coordinate => "a place that the text does not name",
-            Self::GreenLine => "a line of success that the failed command did not print",
-            Self::Count => "a verdict's count that the text does not have",
+            Self::Row => "a row that is no line of the text",
+            Self::Place => "a line in another place than in the text",
+            Self::Account => "lines that are neither shown nor counted, or counted twice",
+            Self::Listed => "names of lines that are not below their row",
+            Self::OverTarget => "longer than its target",
+            Self::MoreShowsLess => "a line that a longer target does not show",
             Self::NotDeterministic => "not the same the second time",
             Self::ChangedTwice => "reduced twice is not reduced once",
             Self::NotLinear => "eight times the text takes much more than eight times as long",
@@ -68,6 +75,7 @@ pub(crate) struct Judged {
 pub(crate) fn core(case: &Case<'_>) -> Option<Reduced> {
     let request = Request {
         budget_chars: case.budget_chars,
+        policy: case.policy,
         ..Request::of_output(case.command.as_deref(), case.exit_code)
     };
     let (text, family) = reduce_named(case.kind, &request, &case.text)?;
@@ -89,7 +97,11 @@ pub(crate) fn judge(case: &Case<'_>, reducer: &Reducer<'_>) -> Judged {
         return judged;
     }
     match caught(case, reducer) {
-        Ok(None) => {}
+        Ok(None) => {
+            if is_over_target(case, &case.text) {
+                judged.broken = Some(Broken::OverTarget);
+            }
+        }
         Ok(Some(once)) => {
             judged.family = once.family;
             judged.broken = broken(case, &once).or_else(|| {
@@ -120,6 +132,9 @@ fn broken(case: &Case<'_>, once: &Reduced) -> Option<Broken> {
     if reduced.chars().count() > case.text.chars().count() {
         return Some(Broken::Longer);
     }
+    if is_over_target(case, reduced) {
+        return Some(Broken::OverTarget);
+    }
     match case.kind {
         Kind::Terminal | Kind::Generic => lies::of(case, reduced),
         Kind::HeadTail | Kind::ReadFile | Kind::KanbanList => None,
@@ -137,11 +152,55 @@ fn costly(case: &Case<'_>, once: &Reduced, reducer: &Reducer<'_>) -> Option<Brok
     if reducer(case).as_ref() != Some(once) {
         return Some(Broken::NotDeterministic);
     }
+    if shows_less_with_more(case, once, reducer) {
+        return Some(Broken::MoreShowsLess);
+    }
     let mut again = case.clone();
     again.text = String::from_utf8(once.bytes.clone()).ok()?;
     let twice = reducer(&again);
     let changed = twice.is_some_and(|twice| twice.bytes != once.bytes);
     changed.then_some(Broken::ChangedTwice)
+}
+
+/// Whether `text`, of a tool whose texts are reduced to their target, is longer than that.
+fn is_over_target(case: &Case<'_>, text: &str) -> bool {
+    let is_reduced = matches!(case.kind, Kind::Terminal | Kind::Generic);
+    let target = case.target_chars().filter(|_| is_reduced);
+    target.is_some_and(|target| text.chars().count() > target.max(case.kind.whole_chars()))
+}
+
+/// Whether a row is not shown when the target is twice as long.
+fn shows_less_with_more(case: &Case<'_>, once: &Reduced, reducer: &Reducer<'_>) -> bool {
+    let Some(policy) = case.policy else {
+        return false;
+    };
+    let mut wider = case.clone();
+    wider.policy = Some(Policy {
+        target_chars: policy.target_chars.saturating_mul(2),
+        ..policy
+    });
+    let Some(more) = reducer(&wider) else {
+        return false;
+    };
+    let (less, more) = (
+        String::from_utf8_lossy(&once.bytes),
+        String::from_utf8_lossy(&more.bytes),
+    );
+    let is_mark = |row: &str| row.ends_with(" left out]") || row.starts_with("  [s");
+    if !more.ends_with(" lines left out]") {
+        return false;
+    }
+    let mut rows: HashMap<&str, usize> = HashMap::new();
+    for row in more.split('\n') {
+        *rows.entry(row).or_default() += 1;
+    }
+    less.split('\n').filter(|row| !is_mark(row)).any(|row| {
+        let is_piece = row.starts_with("...[") && row.ends_with(" chars]...");
+        let left = rows.entry(row).or_default();
+        let is_lost = *left == 0 && !is_piece;
+        *left = left.saturating_sub(1);
+        is_lost
+    })
 }
 
 #[cfg(test)]
@@ -171,12 +230,10 @@ mod tests {
 
     #[test]
     fn an_honest_text_breaks_nothing() {
-        assert_eq!(seen(TEXT.as_bytes()), None);
         for honest in [
-            "1 failed, 19 passed in 1.2s\n[201 of 202 lines left out]",
-            "tests/test_b.py . ok \u{d7}200",
-            "tests/test_b.py ...[1 chars]... ok",
-            "...b.py . ok\n...a.py:7: AssertionError",
+            "tests/test_b.py . ok\n[199 lines left out]\ntests/test_a.py:7: AssertionError\n1 failed, 19 passed in 1.2s\n[199 of 202 lines left out]",
+            "[201 lines left out]\n1 failed, 19 passed in 1.2s\n[201 of 202 lines left out]",
+            "tests/test_b.py . ok \u{d7}200\ntests/test_a.py:7: AssertionError\n1 failed, 19 passed in 1.2s\n",
         ] {
             assert_eq!(seen(honest.as_bytes()), None, "{honest}");
         }
@@ -185,15 +242,32 @@ mod tests {
     #[test]
     fn a_lie_is_seen() {
         for (lie, broken) in [
-            ("all ok", Broken::GreenLine),
-            ("20 passed in 1.2s", Broken::Count),
-            ("2 failed, 19 passed in 1.2s", Broken::Count),
-            ("tests/test_c.py:7: AssertionError", Broken::Coordinate),
-            ("tests/test_a.py:8: AssertionError", Broken::Coordinate),
-            ("x\n[203 of 202 lines left out]", Broken::Account),
-            ("x\n[1 of 2000 lines left out]", Broken::Account),
-            ("x\n[9000 lines left out]\ny", Broken::Account),
-            ("x \u{d7}9000", Broken::Account),
+            ("all ok\n[201 of 202 lines left out]", Broken::Row),
+            (
+                "[201 lines left out]\n20 passed in 1.2s\n[201 of 202 lines left out]",
+                Broken::Row,
+            ),
+            ("1 failed, 19 passed in 1.2s", Broken::Place),
+            (
+                "1 failed, 19 passed in 1.2s\n[201 lines left out]\n[201 of 202 lines left out]",
+                Broken::Place,
+            ),
+            (
+                "[201 lines left out]\n1 failed, 19 passed in 1.2s\n[203 of 202 lines left out]",
+                Broken::Account,
+            ),
+            (
+                "[201 lines left out]\n1 failed, 19 passed in 1.2s\n[201 of 2000 lines left out]",
+                Broken::Account,
+            ),
+            (
+                "tests/test_b.py . ok\n[201 of 202 lines left out]",
+                Broken::Account,
+            ),
+            (
+                "tests/test_b.py . ok \u{d7}201\ntests/test_a.py:7: AssertionError\n1 failed, 19 passed in 1.2s\n",
+                Broken::Row,
+            ),
             ("", Broken::Empty),
         ] {
             assert_eq!(seen(lie.as_bytes()), Some(broken), "{lie:?}");
@@ -210,15 +284,23 @@ mod tests {
         assert_eq!(judged.family, None);
     }
 
+    const HONEST: &str =
+        "[201 lines left out]\n1 failed, 19 passed in 1.2s\n[201 of 202 lines left out]";
+    const LONGER: &str = "tests/test_b.py . ok\n[200 lines left out]\n1 failed, 19 passed in 1.2s\n[200 of 202 lines left out]";
+
+    fn reduced(text: &str) -> Option<Reduced> {
+        Some(Reduced {
+            bytes: text.into(),
+            family: None,
+        })
+    }
+
     #[test]
     fn chance_is_seen() {
         let calls = std::cell::Cell::new(0);
         let judged = judge(&failed_run(), &|_| {
             calls.set(calls.get() + 1);
-            Some(Reduced {
-                bytes: if calls.get() == 1 { "ok" } else { "1 failed" }.into(),
-                family: None,
-            })
+            reduced(if calls.get() == 1 { HONEST } else { LONGER })
         });
         assert_eq!(judged.broken, Some(Broken::NotDeterministic));
     }
@@ -226,13 +308,39 @@ mod tests {
     #[test]
     fn a_text_that_changes_again_is_seen() {
         let judged = judge(&failed_run(), &|case| {
-            let half = case.text.get(..case.text.len() / 2).unwrap_or_default();
-            Some(Reduced {
-                bytes: half.into(),
-                family: None,
+            reduced(if case.text.len() > 200 {
+                LONGER
+            } else {
+                HONEST
             })
         });
         assert_eq!(judged.broken, Some(Broken::ChangedTwice));
+    }
+
+    #[test]
+    fn more_that_shows_less_is_seen() {
+        let judged = judge(&failed_run(), &|case| {
+            reduced(if case.target_chars() < Some(20_000) {
+                LONGER
+            } else {
+                HONEST
+            })
+        });
+        assert_eq!(judged.broken, Some(Broken::MoreShowsLess));
+    }
+
+    #[test]
+    fn what_is_longer_than_its_target_is_seen() {
+        let mut case = failed_run();
+        case.policy = case.policy.map(|policy| Policy {
+            target_chars: 2_000,
+            ..policy
+        });
+        let judged = judge(&case, &|case| {
+            reduced(case.text.get(1..).unwrap_or_default())
+        });
+        assert_eq!(judged.broken, Some(Broken::OverTarget));
+        assert_eq!(judge(&case, &|_| None).broken, Some(Broken::OverTarget));
     }
 
     #[test]
@@ -243,15 +351,7 @@ mod tests {
             let lines: Vec<&str> = case.text.lines().collect();
             let equal = |line: &&str| lines.iter().filter(|other| *other == line).count();
             let equal: usize = lines.iter().map(equal).sum();
-            Some(Reduced {
-                bytes: if equal > 0 {
-                    "tests/test_b.py . ok"
-                } else {
-                    "."
-                }
-                .into(),
-                family: None,
-            })
+            reduced(if equal > 0 { HONEST } else { "." })
         });
         assert_eq!(judged.broken, Some(Broken::NotLinear));
     }

@@ -1,182 +1,108 @@
-//! What a reduced text states that the text does not say.
-
-use std::collections::HashSet;
+//! What a reduced text states that the text does not say: each line is shown or counted, in order, and once.
 
 use ethos_registry_core::clean;
 
 use super::Broken;
+use super::walk::{self, Lie};
 use crate::case::Case;
 
-/// Words by which programs say that all is well.
-const GREEN: [&str; 6] = ["passed", "ok", "OK", "0 errors", "Success", "no issues"];
-/// What the numbers of a verdict count.
-const COUNTED: [&str; 10] = [
-    "passed", "failed", "error", "errors", "failure", "failures", "warning", "warnings", "tests",
-    "skipped",
-];
-
-/// Longer numbers are names of commits.
-const COUNT_DIGITS: usize = 7;
+/// What states how to see lines that are cut.
+const HINT: &str =
+    "[lines with \"...[N chars]...\" are cut; pipe the command into \"fold\" to see them]";
+const NOTICE: (&str, &str, &str) = (
+    "\n... [reduced from ",
+    " lines / ",
+    " chars to head+tail] ...\n",
+);
+/// First lines that show how a command ended.
+const ENDS: [&str; 2] = ["Command exited with code ", "Command was killed"];
+/// Options with which git marks words by colour alone, which become signs.
+const COLOURED: [&str; 2] = ["--color-words", "--word-diff=color"];
+const TIMES: &str = " \u{d7}";
 
 /// The first lie of `reduced`, if there is one.
 pub(super) fn of(case: &Case<'_>, reduced: &str) -> Option<Broken> {
-    let cleaned = clean::terminal(&case.text);
+    let is_coloured = |command: &str| COLOURED.iter().any(|option| command.contains(option));
+    // Binary lines are counted before anything else.
+    if case.text.contains('\0') || case.command.as_deref().is_some_and(is_coloured) {
+        return None;
+    }
+    let has_end = case.exit_code != Some(0) && ENDS.iter().any(|end| case.text.starts_with(end));
+    let (end, text) = case.text.split_at(if has_end {
+        case.text.find('\n').map_or(case.text.len(), |at| at + 1)
+    } else {
+        0
+    });
+    let Some(reduced) = reduced.strip_prefix(end) else {
+        return Some(Broken::Row);
+    };
+    let cleaned = clean::terminal(text);
     if reduced.trim().is_empty() && !cleaned.trim().is_empty() {
         return Some(Broken::Empty);
     }
-    // Most lines are in the text as they are, and looking for each in all of it takes long.
-    let lines: HashSet<&str> = cleaned.lines().collect();
-    let all_lines = cleaned.lines().count();
-    // Families close up what a line is padded with.
-    let unpadded: String = cleaned.split_whitespace().collect();
-    let failed = case.exit_code != Some(0);
-    let last = reduced.lines().next_back().unwrap_or_default();
-    if !lines.contains(last) && !is_account_of(last, all_lines) {
-        return Some(Broken::Account);
+    if reduced == cleaned || repeats(reduced, &cleaned) || is_head_and_tail(reduced, &cleaned) {
+        return None;
     }
-    for line in reduced.lines().filter(|line| !lines.contains(line)) {
-        if !counts_lines_of(line, all_lines, &cleaned) {
+    let mut rows: Vec<&str> = reduced.split('\n').collect();
+    let account = rows.last().and_then(|last| account(last));
+    let (left_out, all) = account.unwrap_or((0, cleaned.lines().count()));
+    if account.is_some() {
+        rows.pop();
+        if all
+            != cleaned
+                .strip_suffix('\n')
+                .unwrap_or(&cleaned)
+                .split('\n')
+                .count()
+        {
             return Some(Broken::Account);
         }
-        if !coordinates_stand_in(line, &unpadded) {
-            return Some(Broken::Coordinate);
-        }
-        if !counts_stand_in(line, &cleaned) {
-            return Some(Broken::Count);
-        }
-        if failed && !green_words_stand_in(line, &cleaned) {
-            return Some(Broken::GreenLine);
-        }
     }
-    None
-}
-
-/// Whether the account that closes an input, if it is one, counts all lines, and leaves out no more.
-fn is_account_of(last: &str, all_lines: usize) -> bool {
-    let account = last
-        .strip_prefix('[')
-        .and_then(|line| line.strip_suffix(" lines left out]"))
-        .and_then(|line| line.split_once(" of "));
-    account.is_none_or(|(left_out, all)| {
-        let number = |text: &str| text.parse::<usize>().ok();
-        // The line that shows the exit code is not one of the output.
-        number(all).is_some_and(|all| all == all_lines || all + 1 == all_lines)
-            && number(left_out) <= number(all)
-    })
-}
-
-/// Whether a line that states how many lines are here, or are like it, names no more than there are.
-fn counts_lines_of(line: &str, all_lines: usize, text: &str) -> bool {
-    let gap = line
-        .strip_prefix('[')
-        .and_then(|line| line.strip_suffix(" lines left out]"));
-    let alike = line.rsplit_once(" \u{d7}").map(|(_, times)| times);
-    let lines = gap.or(alike).and_then(|lines| lines.parse::<usize>().ok());
-    // The text may state it itself, in a line that was shortened or held more than can be seen.
-    let said = alike.map_or_else(|| line.to_owned(), |alike| format!(" \u{d7}{alike}"));
-    lines.is_none_or(|lines| lines <= all_lines || text.contains(&said))
-}
-
-/// What is between the marks of what was left out or folded in a line.
-fn pieces(line: &str) -> impl Iterator<Item = &str> {
-    let parts = line.split(['\u{2026}', '[', ']', '\u{d7}']);
-    parts.map(|part| part.trim_matches(|c: char| c == '.' || c.is_whitespace()))
-}
-
-/// Whether each `path:line` of a line is in the text, which has no blanks: as it is, or path and
-/// line number alone, where a format names the path once above its lines.
-fn coordinates_stand_in(line: &str, text: &str) -> bool {
-    pieces(line).all(|piece| {
-        let mut colons = piece.match_indices(':').map(|(colon, _)| colon);
-        colons.all(|colon| {
-            let before = piece.get(..colon).unwrap_or_default();
-            let after = piece.get(colon + 1..).unwrap_or_default();
-            let in_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-            let path = before
-                .rsplit(|c: char| !in_path(c))
-                .next()
-                .and_then(|path| path.rsplit("...").next())
-                .unwrap_or_default();
-            // The number of a line of context is written before what the line states: `137-a.py:3`.
-            let path = path.trim_start_matches(|c: char| c.is_ascii_digit() || c == '-');
-            let number = after
-                .split(|c: char| !c.is_ascii_digit())
-                .next()
-                .unwrap_or_default();
-            let is_path = path.contains('.') && path.contains(char::is_alphabetic);
-            let stands = |part: &str| text.contains(part);
-            !is_path || number.is_empty() || (stands(path) && stands(number))
-        })
-    })
-}
-
-/// Whether each number before a verdict word is in the text, and the word too.
-fn counts_stand_in(line: &str, text: &str) -> bool {
-    let mut before = "";
-    line.split_whitespace().all(|word| {
-        // `(4)` states how many are shown here, `7%` is a share.
-        let number = before.trim_start_matches(['(', '[']);
-        let number = number.trim_end_matches([',', ':', ';', '.']);
-        before = word;
-        let is_count = !number.is_empty()
-            && number.len() <= COUNT_DIGITS
-            && number.bytes().all(|byte| byte.is_ascii_digit());
-        !is_count
-            || !COUNTED.contains(&bare(word))
-            || (stands_free(text, number) && stands_free(text, bare(word)))
-    })
-}
-
-/// Whether each word of success of a line is in a line of the text, beside a neighbour that it has
-/// here too.
-fn green_words_stand_in(line: &str, text: &str) -> bool {
-    if !GREEN.iter().any(|green| line.contains(green)) {
-        return true;
+    let is_cut = rows.last() == Some(&HINT);
+    if is_cut {
+        rows.pop();
     }
-    // How often a line is there, and how much of it is not shown, is said of it, not by it.
-    let words = line
-        .split_whitespace()
-        .filter(|word| !word.starts_with('\u{d7}'));
-    // Beside what is not shown stand parts of words.
-    let words = words.filter(|word| !word.contains("...[") && !word.contains("]..."));
-    let words: Vec<&str> = words.map(bare).filter(|word| !word.is_empty()).collect();
-    GREEN.iter().all(|green| {
-        let green: Vec<&str> = green.split(' ').collect();
-        let places = words.windows(green.len()).enumerate();
-        places.filter(|(_, words)| *words == green).all(|(at, _)| {
-            // A cut takes the neighbours away; a line of its own can be beside a place here.
-            let green_line = green.join(" ");
-            let alone = || text.lines().any(|line| bare(line) == green_line);
-            if green.len() > 1 || line.contains(" chars]...") || alone() {
-                return stands_free(text, &green_line);
-            }
-            let before = at.checked_sub(1).and_then(|at| words.get(at));
-            let after = words.get(at + green.len());
-            let green = green.join(" ");
-            text.lines()
-                .filter(|line| stands_free(line, &green))
-                .any(|line| {
-                    let neighbours = [before, after].into_iter().flatten();
-                    before.or(after).is_none()
-                        || neighbours.into_iter().any(|word| line.contains(word))
-                })
-        })
+    walk::lie(&cleaned, &rows, left_out).map(|lie| match lie {
+        Lie::Row => Broken::Row,
+        Lie::Place => Broken::Place,
+        Lie::Account => Broken::Account,
+        Lie::Listed => Broken::Listed,
     })
 }
 
-/// A word without the punctuation around it.
-fn bare(word: &str) -> &str {
-    word.trim_matches(|c: char| !c.is_alphanumeric())
+/// The numbers of the account: the lines that are left out, and all.
+fn account(row: &str) -> Option<(usize, usize)> {
+    let numbers = row.strip_prefix('[')?.strip_suffix(" lines left out]")?;
+    let (left_out, all) = numbers.split_once(" of ")?;
+    Some((left_out.parse().ok()?, all.parse().ok()?))
 }
 
-/// Whether `words` stand in `line` without letters or digits on either side.
-fn stands_free(line: &str, words: &str) -> bool {
-    line.match_indices(words).any(|(at, _)| {
-        let before = line.get(..at).and_then(|part| part.chars().next_back());
-        let after = line
-            .get(at + words.len()..)
-            .and_then(|part| part.chars().next());
-        let is_free = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-        is_free(before) && is_free(after)
+/// Whether `reduced` is `text` with its runs of equal lines counted.
+fn repeats(reduced: &str, text: &str) -> bool {
+    if text.contains(TIMES) {
+        return false;
+    }
+    let mut lines = text.split('\n');
+    let is_equal = reduced.split('\n').all(|row| {
+        let (line, times) = row.rsplit_once(TIMES).unwrap_or((row, "1"));
+        let times = times.parse().unwrap_or(0);
+        times > 0 && (0..times).all(|_| lines.next() == Some(line))
+    });
+    is_equal && lines.next().is_none()
+}
+
+/// Whether `reduced` is the beginning and the end of `text` with a notice of both lengths between them.
+fn is_head_and_tail(reduced: &str, text: &str) -> bool {
+    let (before, lines, chars) = NOTICE;
+    let body = text.strip_suffix('\n').unwrap_or(text);
+    let notice = format!(
+        "{before}{}{lines}{}{chars}",
+        body.split('\n').count(),
+        text.chars().count()
+    );
+    reduced.match_indices(&notice).any(|(at, _)| {
+        let head = reduced.get(..at).unwrap_or_default();
+        let tail = reduced.get(at + notice.len()..).unwrap_or_default();
+        head.len() + tail.len() < text.len() && text.starts_with(head) && text.ends_with(tail)
     })
 }
