@@ -20,7 +20,7 @@ const FILES: [(&str, &str); 3] = [
         "cat src/vitest.rs",
     ),
     (
-        "rust/reduce/formats/dis/samples/tides.txt",
+        "rust/reduce/formats/generic/samples/dis_tides.txt",
         "python -m dis tides.py",
     ),
 ];
