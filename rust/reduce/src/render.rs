@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use ethos_registry_core::find_text::FindText as _;
 
+use crate::cells::Cells;
 use crate::fit::Rows;
 use crate::folds::{Fold, Folds};
 use crate::row::{Width, row};
@@ -27,17 +28,16 @@ pub(crate) fn render(source: &Source<'_>, rows: &Rows, folds: &Folds, width: Wid
         left_chars: 0,
         next: 0,
         is_cut: false,
+        is_listed: Cells::new(source.lines.len()),
     };
-    let mut listed: &[usize] = &[];
     let mut before = 0;
     for (number, folded) in rows {
-        writer.gap(before, *number, listed);
+        writer.gap(before, *number);
         writer.line(*number);
         writer.folded(folded, folds);
-        listed = folded;
         before = number + 1;
     }
-    writer.gap(before, source.lines.len(), listed);
+    writer.gap(before, source.lines.len());
     writer.end()
 }
 
@@ -52,6 +52,8 @@ struct Writer<'s, 'a> {
     /// The number of the first line behind the last that is covered.
     next: usize,
     is_cut: bool,
+    /// Lines that are listed below a row above them.
+    is_listed: Cells<bool>,
 }
 
 impl Writer<'_, '_> {
@@ -76,11 +78,12 @@ impl Writer<'_, '_> {
         }
     }
 
-    /// Marks the lines between two rows but those that are listed right above. A gap that is shorter than its mark is shown.
-    fn gap(&mut self, from: usize, to: usize, listed: &[usize]) {
+    /// Marks the lines between two rows but those that are listed above. A gap that is shorter than its mark is shown.
+    fn gap(&mut self, from: usize, to: usize) {
         let source = self.source;
-        let hidden = |number: &usize| listed.binary_search(number).is_err();
-        let inner: Vec<usize> = (from..to).filter(hidden).collect();
+        let inner: Vec<usize> = (from..to)
+            .filter(|number| !self.is_listed[*number])
+            .collect();
         let folded = to - from - inner.len();
         self.pieces(&inner, from, to);
         let end = if to < source.lines.len() {
@@ -175,6 +178,7 @@ impl Writer<'_, '_> {
                 self.text.push(' ');
             }
             self.text.push_str(self.source.slice(key.name));
+            self.is_listed[*number] = true;
         }
         if label.is_some() {
             self.text.push('\n');

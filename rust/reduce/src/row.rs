@@ -104,8 +104,8 @@ pub(crate) fn row<'a>(source: &Source<'a>, line: &Line, width: Width) -> Row<'a>
 fn commit(text: &str) -> Option<&str> {
     let name = text.strip_prefix("commit ")?;
     let is_name = name.len() == NAME_DIGITS && name.bytes().all(|byte| byte.is_ascii_hexdigit());
-    text.get(..text.len() - NAME_DIGITS + FIRST_DIGITS)
-        .filter(|_| is_name)
+    let brief = || text.get(..text.len() - NAME_DIGITS + FIRST_DIGITS);
+    is_name.then(brief).flatten()
 }
 
 /// A line without most of its indentation and its rulers.
