@@ -63,6 +63,7 @@ fn by_template(source: &mut Source<'_>, filled: &[usize]) {
             vec![false; group.len()]
         };
         let alarming = alarming_rows(source, &group);
+        let mut nth_marked = 0;
         let marks = odd.into_iter().zip(alarming);
         for ((nth, number), (is_odd, is_alarming)) in
             spread(group.len()).into_iter().zip(&group).zip(marks)
@@ -85,7 +86,8 @@ fn by_template(source: &mut Source<'_>, filled: &[usize]) {
             }
             if is_odd || is_alarming {
                 value = value.max(ODD_VALUE);
-                nth /= 8;
+                nth = (nth / 8).min(nth_marked);
+                nth_marked += 1;
             }
             line.is_alarming = is_alarming;
             line.value = value / (1.0 + line.kind.decay() * real(nth));
