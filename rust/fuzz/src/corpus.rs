@@ -17,7 +17,7 @@ const FILES: [(&str, &str); 3] = [
     ("Cargo.lock", "cat Cargo.lock"),
     ("rust/reduce/src/fit.rs", "cat src/fit.rs"),
     (
-        "rust/reduce/formats/dis/samples/tides.txt",
+        "rust/reduce/formats/generic/samples/dis_tides.txt",
         "python -m dis tides.py",
     ),
 ];

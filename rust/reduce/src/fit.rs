@@ -10,13 +10,13 @@ use crate::cells::Cells;
 use crate::folds::{Fold, Folds, folds};
 use crate::render::HINT;
 use crate::row::{Width, row};
-use crate::source::{Kind, Part, Source, real};
+use crate::source::{Kind, Part, Source, Span, real};
 use crate::template::hashed;
 
 /// How much the length of a line counts against it.
 const DENSITY: f64 = 0.4;
 /// The least worth of a line that is folded into another.
-const FOLDED: f64 = 1.2;
+const FOLDED: f64 = 0.8;
 /// What is left of the value of a line that is folded when it is to be shown whole.
 const UNFOLDED: f64 = 0.6;
 /// And of one whose message is that of the line above.
@@ -406,12 +406,14 @@ impl Fit<'_, '_, '_> {
             self.pieced.insert(line.number);
         }
         let shown = match self.plan.folds.get(&number) {
-            Some((_, key, _)) if !is_whole => source.slice(key.name),
-            _ => source.at(number),
+            Some((_, key, _)) if !is_whole => [key.before, key.name],
+            _ => [line.span, Span::default()],
         };
-        each_word(shown, line.kind == Kind::Change, |word, _| {
-            self.words.insert(word);
-        });
+        for span in shown {
+            each_word(source.slice(span), line.kind == Kind::Change, |word, _| {
+                self.words.insert(word);
+            });
+        }
         if !line.place.is_empty() {
             self.words
                 .insert(hashed(source.slice(line.place).as_bytes()));

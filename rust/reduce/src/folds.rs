@@ -42,18 +42,18 @@ impl Fold {
 /// For each folded line the first of its kind, and the words that are listed of it.
 pub(crate) type Folds = HashMap<usize, (usize, Key, Fold)>;
 
-/// The words of a folded line that are listed: a number that it begins with, and what it names.
+/// The words of a folded line that are listed: a number or a place that it begins with, and what it names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Key {
-    pub(crate) count: Span,
+    pub(crate) before: Span,
     pub(crate) name: Span,
 }
 
 impl Key {
     /// The characters that it takes.
     pub(crate) fn chars(self, source: &Source<'_>) -> usize {
-        let count = source.slice(self.count).len();
-        count + usize::from(count > 0) + source.slice(self.name).char_count()
+        let before = source.slice(self.before).char_count();
+        before + usize::from(before > 0) + source.slice(self.name).char_count()
     }
 }
 
@@ -101,6 +101,7 @@ fn rows(source: &Source<'_>, part: Part, found: &mut Folds) {
             Kind::Row | Kind::Plain | Kind::Failed | Kind::Passed
         ) && line.template != 0
             && line.detail == 0
+            && !line.is_alarming
             && line.weight < 4.0
             && !line.is_piece
     };
@@ -156,7 +157,7 @@ fn below_heading(source: &Source<'_>, group: &[usize], found: &mut Folds) {
     let length = |span: Span| span.end - span.start;
     let shown: usize = keys
         .iter()
-        .map(|key| length(key.count) + length(key.name) + 1)
+        .map(|key| length(key.before) + length(key.name) + 1)
         .sum();
     let whole: usize = group
         .iter()
@@ -229,7 +230,7 @@ fn name(source: &Source<'_>, number: usize) -> Key {
         .rfind('/')
         .map_or(0, |slash| slash + 1);
     Key {
-        count: Span::default(),
+        before: Span::default(),
         name: span_of(source, path.get(slash..).unwrap_or_default()),
     }
 }
@@ -245,7 +246,7 @@ fn counted(source: &Source<'_>, number: usize) -> Key {
         .rfind('/')
         .map_or(0, |slash| slash + 1);
     Key {
-        count: span_of(source, count),
+        before: span_of(source, count),
         name: span_of(source, path.get(slash..).unwrap_or_default()),
     }
 }
@@ -257,7 +258,7 @@ fn last_word(source: &Source<'_>, number: usize) -> Key {
         .rsplit(|sign: char| sign.is_whitespace() || sign == '|');
     let word = words.next().filter(|word| is_key(word)).unwrap_or_default();
     Key {
-        count: Span::default(),
+        before: Span::default(),
         name: span_of(source, word),
     }
 }
@@ -267,7 +268,7 @@ fn first_word(source: &Source<'_>, number: usize) -> Key {
     let mut words = source.at(number).split_whitespace();
     let word = words.find(|word| is_key(word)).unwrap_or_default();
     Key {
-        count: Span::default(),
+        before: Span::default(),
         name: span_of(source, word),
     }
 }
@@ -302,9 +303,11 @@ fn messages(source: &Source<'_>, part: Part, found: &mut Folds) {
             }
             firsts.insert(*first);
             for number in others {
+                let line = &source.lines[*number];
+                let name = unlike(source, source.lines[*first].message, line.message);
                 let key = Key {
-                    count: Span::default(),
-                    name: source.lines[*number].place,
+                    before: line.place,
+                    name: name.filter(|_| kind == Fold::Template).unwrap_or_default(),
                 };
                 found.insert(*number, (*first, key, kind));
             }
@@ -313,4 +316,26 @@ fn messages(source: &Source<'_>, part: Part, found: &mut Folds) {
     fold(&message, Fold::Message);
     let rule = |number: usize| source.lines[number].code;
     fold(&rule, Fold::Template);
+}
+
+/// The words from the first to the last by which a message differs from another, if they are few.
+fn unlike(source: &Source<'_>, one: Span, other: Span) -> Option<Span> {
+    let (one, text) = (source.slice(one), source.slice(other));
+    let equal = |pairs: &mut dyn Iterator<Item = (&str, &str)>| {
+        pairs.take_while(|(one, other)| one == other).count()
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let start = equal(&mut one.split_whitespace().zip(words.iter().copied()));
+    let end = equal(
+        &mut one
+            .split_whitespace()
+            .rev()
+            .zip(words.iter().rev().copied()),
+    );
+    let differ = words.get(start..words.len().checked_sub(end)?)?;
+    let (first, last) = (
+        span_of(source, differ.first()?),
+        span_of(source, differ.last()?),
+    );
+    Some(Span::new(first.start, last.end)).filter(|span| span.end - span.start < MOST_KEY)
 }

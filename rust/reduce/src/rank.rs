@@ -56,12 +56,18 @@ fn by_template(source: &mut Source<'_>, filled: &[usize]) {
         }
     }
     for group in rows {
-        let is_odd = if group.len() >= LEAST_ROWS {
+        let is_long = group.len() >= LEAST_ROWS;
+        let odd = if is_long {
             odd_rows(source, &group)
         } else {
             vec![false; group.len()]
         };
-        for ((nth, number), is_odd) in spread(group.len()).into_iter().zip(&group).zip(is_odd) {
+        let alarming = alarming_rows(source, &group);
+        let mut nth_marked = 0;
+        let marks = odd.into_iter().zip(alarming);
+        for ((nth, number), (is_odd, is_alarming)) in
+            spread(group.len()).into_iter().zip(&group).zip(marks)
+        {
             let is_titled = is_of_title(source, &source.lines[*number]);
             let line = &mut source.lines[*number];
             let mut nth = nth;
@@ -78,10 +84,12 @@ fn by_template(source: &mut Source<'_>, filled: &[usize]) {
             } else if matches!(line.kind, Kind::Plain | Kind::Row) {
                 value += 2.0 / real(group.len()).sqrt();
             }
-            if is_odd {
+            if is_odd || is_alarming {
                 value = value.max(ODD_VALUE);
-                nth /= 8;
+                nth = (nth / 8).min(nth_marked);
+                nth_marked += 1;
             }
+            line.is_alarming = is_alarming;
             line.value = value / (1.0 + line.kind.decay() * real(nth));
         }
     }
@@ -146,17 +154,23 @@ fn halves(count: usize) -> Vec<usize> {
     order
 }
 
+/// Which rows have a name that contains a word for a failure, if they are few.
+fn alarming_rows(source: &Source<'_>, rows: &[usize]) -> Vec<bool> {
+    let is_alarming = |row: &usize| {
+        !source.lines[*row].kind.is_verbatim() && lexicon().is_named_badly(source.at(*row))
+    };
+    let mut found: Vec<bool> = rows.iter().map(is_alarming).collect();
+    if found.iter().filter(|is_alarming| **is_alarming).count() * ODD_SHARE > rows.len() {
+        found.fill(false);
+    }
+    found
+}
+
 /// Which rows have a field unlike that of the other rows of their template.
 fn odd_rows(source: &Source<'_>, rows: &[usize]) -> Vec<bool> {
     let fields: Vec<Vec<&str>> = rows.iter().map(|row| fields(source.at(*row))).collect();
     let columns = fields.iter().map(Vec::len).min().unwrap_or_default();
-    let named = |row: &usize| {
-        !source.lines[*row].kind.is_verbatim() && lexicon().is_named_badly(source.at(*row))
-    };
-    let mut found: Vec<bool> = rows.iter().map(named).collect();
-    if found.iter().filter(|is_odd| **is_odd).count() * ODD_SHARE > rows.len() {
-        found.fill(false);
-    }
+    let mut found = vec![false; rows.len()];
     for column in 0..columns {
         let values: Vec<&str> = fields
             .iter()

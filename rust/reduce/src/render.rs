@@ -171,13 +171,11 @@ impl Writer<'_, '_> {
                 self.text.push_str(fold.label());
                 label = Some(*fold);
             }
-            self.text.push(' ');
-            let count = self.source.slice(key.count);
-            if !count.is_empty() {
-                self.text.push_str(count);
+            let words = [key.before, key.name].map(|span| self.source.slice(span));
+            for word in words.into_iter().filter(|word| !word.is_empty()) {
                 self.text.push(' ');
+                self.text.push_str(word);
             }
-            self.text.push_str(self.source.slice(key.name));
             self.is_listed[*number] = true;
         }
         if label.is_some() {

@@ -150,6 +150,8 @@ pub(crate) struct Line {
     pub(crate) is_path: bool,
     /// Whether it is nothing but a path.
     pub(crate) is_name: bool,
+    /// Whether it is one of few rows with a name that contains a word for a failure.
+    pub(crate) is_alarming: bool,
     /// The file that it names; 0 without one.
     pub(crate) file: u64,
     /// The rule or error code that it names; 0 without one.
