@@ -7,12 +7,9 @@ use ethos_registry_core::find_text::FindText as _;
 use crate::cells::Cells;
 use crate::fit::Rows;
 use crate::folds::{Fold, Folds};
-use crate::row::{Width, row};
+use crate::row::{HINT, Width, row};
 use crate::source::{Kind, Source, Span};
 
-/// What states how to see lines that are cut.
-pub(crate) const HINT: &str =
-    "[lines with \"...[N chars]...\" are cut; pipe the command into \"fold\" to see them]";
 /// The end of the account.
 pub(crate) const ACCOUNTED: &str = " lines left out]";
 /// A gap of that many lines may be shorter than its mark.
