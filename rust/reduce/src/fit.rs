@@ -150,10 +150,11 @@ impl<'s, 'a> Plan<'s, 'a> {
                 });
                 (line, reserved, is_forced) = (*first, 0, true);
             }
-            // A detail of a folded finding would be under another one.
-            if self.source.lines[line]
-                .unit
-                .is_some_and(|unit| self.folds.contains_key(&unit) && !fit.is_row[unit])
+            // A detail of a folded finding would be under another one; the end of the output is no detail.
+            if reserved == 0
+                && self.source.lines[line]
+                    .unit
+                    .is_some_and(|unit| self.folds.contains_key(&unit) && !fit.is_row[unit])
             {
                 continue;
             }
