@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 
 use crate::cells::Cells;
 use crate::folds::{Fold, Folds, folds};
-use crate::render::HINT;
+use crate::render::{HINT, short_gap};
 use crate::row::{Width, row};
 use crate::source::{Kind, Part, Source, Span, real};
 use crate::template::hashed;
@@ -242,9 +242,15 @@ impl<'s, 'a> Plan<'s, 'a> {
         }
         let from = before.map_or(0, |before| lines[before].number + 1);
         let to = after.map_or(self.source.total, |after| lines[after].number);
-        match to.saturating_sub(from) {
-            0 => 0,
-            hidden => GAP_CHARS + digits(hidden),
+        let hidden = to.saturating_sub(from);
+        if hidden == 0 {
+            return 0;
+        }
+        let mark = GAP_CHARS + digits(hidden);
+        let inner = before.map_or(0, |before| before + 1)..after.unwrap_or(lines.len());
+        match short_gap(self.source, inner, hidden) {
+            Some(chars) => chars.min(mark),
+            None => mark,
         }
     }
 

@@ -15,6 +15,9 @@ pub(crate) const HINT: &str =
     "[lines with \"...[N chars]...\" are cut; pipe the command into \"fold\" to see them]";
 /// The end of the account.
 pub(crate) const ACCOUNTED: &str = " lines left out]";
+/// Around the number of characters of pieces that are left out.
+pub(crate) const PIECES_START: &str = "...[";
+pub(crate) const PIECES_END: &str = " chars]...";
 /// A gap of that many lines may be shorter than its mark.
 const SHORT_GAP: usize = 2;
 
@@ -101,24 +104,13 @@ impl Writer<'_, '_> {
         if lines == 0 {
             return;
         }
-        let told: Vec<usize> = inner
-            .iter()
-            .copied()
-            .filter(|number| source.lines[*number].kind != Kind::Blank)
-            .collect();
-        let has_all =
-            inner.len() == lines && !inner.iter().any(|number| source.lines[*number].is_piece);
-        let mark = mark(lines);
-        let chars: usize = told
-            .iter()
-            .map(|number| source.at(*number).char_count() + 1)
-            .sum();
-        if has_all && told.len() <= SHORT_GAP && chars <= mark.len() + 1 {
-            for number in told {
+        let is_filled = |number: &usize| source.lines[*number].kind != Kind::Blank;
+        if short_gap(source, inner.iter().copied(), lines).is_some() {
+            for number in inner.into_iter().filter(is_filled) {
                 self.line(number);
             }
-        } else if !has_all || !told.is_empty() {
-            self.push(&mark);
+        } else if inner.len() < lines || inner.iter().any(is_filled) {
+            self.push(&mark(lines));
         }
         self.next = self.next.max(end);
     }
@@ -156,7 +148,7 @@ impl Writer<'_, '_> {
         }
         if chars > 0 {
             self.left_chars += chars;
-            let mark = format!("...[{chars} chars]...");
+            let mark = format!("{PIECES_START}{chars}{PIECES_END}");
             self.push(&mark);
         }
     }
@@ -200,6 +192,28 @@ impl Writer<'_, '_> {
         }
         self.text
     }
+}
+
+/// The characters of the lines of a gap, if they are no more than those of its mark: then they are shown.
+pub(crate) fn short_gap(
+    source: &Source<'_>,
+    inner: impl Iterator<Item = usize>,
+    lines: usize,
+) -> Option<usize> {
+    let most = mark(lines).len() + 1;
+    let (mut found, mut filled, mut chars) = (0, 0, 0);
+    for number in inner {
+        let line = &source.lines[number];
+        found += 1;
+        if line.kind != Kind::Blank {
+            filled += 1;
+            chars += source.at(number).char_count() + 1;
+        }
+        if line.is_piece || filled > SHORT_GAP || chars > most {
+            return None;
+        }
+    }
+    (found == lines && filled > 0).then_some(chars)
 }
 
 fn mark(lines: usize) -> String {
