@@ -8,6 +8,7 @@ use hashbrown::HashSet;
 use crate::candidate::Candidate;
 use crate::cells::Cells;
 use crate::folds::{Fold, Folds, folds};
+use crate::gap::{GAP_CHARS, digits, short_gap};
 use crate::row::{HINT, Width, row};
 use crate::source::{Kind, Part, Source, Span, real};
 use crate::template::hashed;
@@ -29,8 +30,6 @@ const MOST_TRIES: u8 = 4;
 const MOST_HEADINGS: usize = 3;
 /// Lines that appear together have at most this many characters.
 const MOST_BUNDLE: usize = 1_500;
-/// Of a gap mark, all but the number.
-const GAP_CHARS: usize = "[ lines left out]\n".len();
 /// Of the mark of pieces that are left out, all but the number.
 const PIECE_CHARS: usize = "...[ chars]...\n".len();
 /// Of the account, all but the numbers.
@@ -214,9 +213,15 @@ impl<'s, 'a> Plan<'s, 'a> {
         }
         let from = before.map_or(0, |before| lines[before].number + 1);
         let to = after.map_or(self.source.total, |after| lines[after].number);
-        match to.saturating_sub(from) {
-            0 => 0,
-            hidden => GAP_CHARS + digits(hidden),
+        let hidden = to.saturating_sub(from);
+        if hidden == 0 {
+            return 0;
+        }
+        let mark = GAP_CHARS + digits(hidden);
+        let inner = before.map_or(0, |before| before + 1)..after.unwrap_or(lines.len());
+        match short_gap(self.source, inner, hidden) {
+            Some(chars) => chars.min(mark),
+            None => mark,
         }
     }
 
@@ -233,10 +238,6 @@ impl<'s, 'a> Plan<'s, 'a> {
         };
         value / (real(chars) + 12.0).powf(DENSITY)
     }
-}
-
-fn digits(number: usize) -> usize {
-    number.max(1).ilog10() as usize + 1
 }
 
 fn signed(chars: usize) -> isize {

@@ -11,6 +11,7 @@ mod classify;
 mod fit;
 mod folds;
 mod format;
+mod gap;
 mod grammar;
 mod kinds;
 mod lexicon;

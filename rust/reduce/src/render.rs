@@ -7,13 +7,15 @@ use ethos_registry_core::find_text::FindText as _;
 use crate::cells::Cells;
 use crate::fit::Rows;
 use crate::folds::{Fold, Folds};
+use crate::gap::{mark, short_gap};
 use crate::row::{HINT, Width, row};
 use crate::source::{Kind, Source, Span};
 
 /// The end of the account.
 pub(crate) const ACCOUNTED: &str = " lines left out]";
-/// A gap of that many lines may be shorter than its mark.
-const SHORT_GAP: usize = 2;
+/// Around the number of characters of pieces that are left out.
+pub(crate) const PIECES_START: &str = "...[";
+pub(crate) const PIECES_END: &str = " chars]...";
 
 /// The text of the rows.
 pub(crate) fn render(source: &Source<'_>, rows: &Rows, folds: &Folds, width: Width) -> String {
@@ -98,24 +100,13 @@ impl Writer<'_, '_> {
         if lines == 0 {
             return;
         }
-        let told: Vec<usize> = inner
-            .iter()
-            .copied()
-            .filter(|number| source.lines[*number].kind != Kind::Blank)
-            .collect();
-        let has_all =
-            inner.len() == lines && !inner.iter().any(|number| source.lines[*number].is_piece);
-        let mark = mark(lines);
-        let chars: usize = told
-            .iter()
-            .map(|number| source.at(*number).char_count() + 1)
-            .sum();
-        if has_all && told.len() <= SHORT_GAP && chars <= mark.len() + 1 {
-            for number in told {
+        let is_filled = |number: &usize| source.lines[*number].kind != Kind::Blank;
+        if short_gap(source, inner.iter().copied(), lines).is_some() {
+            for number in inner.into_iter().filter(is_filled) {
                 self.line(number);
             }
-        } else if !has_all || !told.is_empty() {
-            self.push(&mark);
+        } else if inner.len() < lines || inner.iter().any(is_filled) {
+            self.push(&mark(lines));
         }
         self.next = self.next.max(end);
     }
@@ -153,7 +144,7 @@ impl Writer<'_, '_> {
         }
         if chars > 0 {
             self.left_chars += chars;
-            let mark = format!("...[{chars} chars]...");
+            let mark = format!("{PIECES_START}{chars}{PIECES_END}");
             self.push(&mark);
         }
     }
@@ -197,9 +188,4 @@ impl Writer<'_, '_> {
         }
         self.text
     }
-}
-
-fn mark(lines: usize) -> String {
-    let plural = if lines == 1 { "" } else { "s" };
-    format!("[{lines} line{plural} left out]")
 }

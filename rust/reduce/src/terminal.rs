@@ -18,7 +18,7 @@ use crate::piece::{Piece, join};
 use crate::policy::{Level, Policy};
 use crate::rank::rank;
 use crate::read::read;
-use crate::render::{ACCOUNTED, render};
+use crate::render::{ACCOUNTED, PIECES_END, PIECES_START, render};
 use crate::row::Width;
 use crate::segment::{Found, formats, parts};
 use crate::source::{Kind, Part, Source};
@@ -126,7 +126,7 @@ fn without_policy(
             render(&analysed.source, &kept, &Folds::new(), Width::WHOLE)
         };
         let made = if made.char_count() > most {
-            analysed.fit(most, |_| true)
+            analysed.fit(most, |kind| !goes(kind))
         } else {
             made
         };
@@ -235,10 +235,11 @@ impl Analysed<'_> {
     }
 }
 
-/// Whether `text` ends with the account of a reduced output.
+/// Whether `text` ends with a mark of a reduced output.
 fn is_accounted(text: &str) -> bool {
     let last = text.rsplit('\n').next().unwrap_or_default();
-    last.starts_with('[') && last.ends_with(ACCOUNTED)
+    let has = |start: &str, end: &str| last.starts_with(start) && last.ends_with(end);
+    has("[", ACCOUNTED) || has(PIECES_START, PIECES_END)
 }
 
 /// Whether a command of `line` marks words by colour alone.

@@ -342,33 +342,31 @@ impl<'t> Walk<'t> {
         names: &[&str],
         shown: &HashSet<usize>,
     ) -> Option<usize> {
-        let (mut at, mut count) = (0, 0);
-        for number in owner + 1..self.lines.len() {
-            if at == names.len() {
-                break;
-            }
-            if shown.contains(&number) {
-                continue;
-            }
-            let line = self.line(number);
-            let mut places = vec![line];
-            if is_same {
-                places.push(self.line(number + 1)); // the place is below the message
-            }
-            let rest = names.get(at..).unwrap_or_default();
-            let most = places
-                .iter()
-                .map(|place| named(place, rest))
-                .max()
-                .unwrap_or_default();
-            let name = rest.get(..most).unwrap_or_default().join(" ");
-            if most == 0 || is_same && !has_message(self.line(owner), line, &name) {
-                continue;
-            }
-            at += most;
-            count += 1;
+        let mut least: Vec<Option<usize>> = vec![None; names.len() + 1];
+        if let Some(first) = least.first_mut() {
+            *first = Some(0);
         }
-        (at == names.len()).then_some(count)
+        for number in (owner + 1..self.lines.len()).filter(|number| !shown.contains(number)) {
+            let line = self.line(number);
+            // The place may be below the message.
+            let around = [line, self.line(number + 1), line].join("\n");
+            for at in (0..names.len()).rev() {
+                let Some(Some(count)) = least.get(at).copied() else {
+                    continue;
+                };
+                let rest = names.get(at..).unwrap_or_default();
+                for most in 1..=named(&around, rest) {
+                    let name = rest.get(..most).unwrap_or_default().join(" ");
+                    if is_same && !has_message(self.line(owner), line, &name) {
+                        continue;
+                    }
+                    if let Some(end) = least.get_mut(at + most) {
+                        *end = Some(end.map_or(count + 1, |end| end.min(count + 1)));
+                    }
+                }
+            }
+        }
+        least.last().copied().flatten()
     }
 }
 
