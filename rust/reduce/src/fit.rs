@@ -81,6 +81,10 @@ impl<'s, 'a> Plan<'s, 'a> {
             });
             before = Some(*number);
         }
+        // A ruler is shown where it is the heading of a row.
+        for number in (0..count).filter(|number| source.lines[*number].kind == Kind::Ruler) {
+            chars[number] = row(source, &source.lines[number], width).text.char_count() + 1;
+        }
         let total = digits(source.total);
         Self {
             source,
