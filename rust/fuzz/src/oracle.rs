@@ -3,6 +3,7 @@
 mod growth;
 mod item;
 mod lies;
+mod listed;
 mod pieces;
 mod rows;
 mod walk;

@@ -37,8 +37,8 @@ impl fmt::Display for Finding<'_> {
         writeln!(formatter, "made of: {}", case.history.join(", "))?;
         writeln!(
             formatter,
-            "command {:?}, exit code {:?}, budget {}",
-            case.command, case.exit_code, case.budget_chars
+            "command {:?}, exit code {:?}, budget {}, {:?}",
+            case.command, case.exit_code, case.budget_chars, case.policy
         )?;
         writeln!(formatter, "text {:?}", case.text)?;
         writeln!(formatter, "reduced {:?}", self.reduced)
