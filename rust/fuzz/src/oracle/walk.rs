@@ -14,7 +14,7 @@ const MOST_READINGS: usize = 300;
 /// A statement of a reduced text that is false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lie {
-    /// A row that is no line of the output.
+    /// A row that is not a line of the output.
     Row,
     /// A row that is a line of the output, but not there.
     Place,
@@ -56,7 +56,7 @@ struct Walk<'t> {
     names: Vec<usize>,
 }
 
-/// The first lie of `rows`, of which `left_out` lines of `text` are left out.
+/// The first lie of `rows`, the reduced `text` without `left_out` of its lines.
 pub(crate) fn lie(text: &str, rows: &[&str], left_out: usize) -> Option<Lie> {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let lines: Vec<&str> = body.split('\n').collect();
