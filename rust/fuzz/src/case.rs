@@ -53,7 +53,7 @@ impl Recorded {
         case.set_text(self.bytes.get(..end).unwrap_or_default());
         case.command = Some(Cow::Borrowed(&self.command));
         case.exit_code = self.exit_code;
-        case.policy = facts(SHORT_TARGET_CHARS);
+        case.policy = Some(facts(SHORT_TARGET_CHARS));
         case
     }
 }
@@ -67,7 +67,7 @@ impl<'a> Case<'a> {
             command: None,
             exit_code: None,
             budget_chars: usize::MAX,
-            policy: facts(TARGET_CHARS),
+            policy: Some(facts(TARGET_CHARS)),
             is_sampled: false,
             is_timed: false,
         }
@@ -120,7 +120,7 @@ impl<'a> Case<'a> {
             self.budget_chars = 100 + random.below(4_000);
             self.history.push("budget");
         }
-        self.policy = facts(200 + random.below(bytes.len().max(1)));
+        self.policy = Some(facts(200 + random.below(bytes.len().max(1))));
         if random.once_in(NO_POLICY_ONCE_IN) {
             self.policy = None;
             self.history.push("no target");
@@ -181,11 +181,11 @@ impl<'a> Case<'a> {
     }
 }
 
-fn facts(target_chars: usize) -> Option<Policy> {
-    Some(Policy {
+fn facts(target_chars: usize) -> Policy {
+    Policy {
         target_chars,
         level: Level::Facts,
-    })
+    }
 }
 
 #[cfg(test)]

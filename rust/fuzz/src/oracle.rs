@@ -1,7 +1,9 @@
 //! What must hold of every reduced text, whatever the text was.
 
 mod growth;
+mod item;
 mod lies;
+mod pieces;
 mod rows;
 mod walk;
 
@@ -288,11 +290,11 @@ mod tests {
         "[201 lines left out]\n1 failed, 19 passed in 1.2s\n[201 of 202 lines left out]";
     const LONGER: &str = "tests/test_b.py . ok\n[200 lines left out]\n1 failed, 19 passed in 1.2s\n[200 of 202 lines left out]";
 
-    fn reduced(text: &str) -> Option<Reduced> {
-        Some(Reduced {
+    fn reduced(text: &str) -> Reduced {
+        Reduced {
             bytes: text.into(),
             family: None,
-        })
+        }
     }
 
     #[test]
@@ -300,7 +302,7 @@ mod tests {
         let calls = std::cell::Cell::new(0);
         let judged = judge(&failed_run(), &|_| {
             calls.set(calls.get() + 1);
-            reduced(if calls.get() == 1 { HONEST } else { LONGER })
+            Some(reduced(if calls.get() == 1 { HONEST } else { LONGER }))
         });
         assert_eq!(judged.broken, Some(Broken::NotDeterministic));
     }
@@ -308,11 +310,11 @@ mod tests {
     #[test]
     fn a_text_that_changes_again_is_seen() {
         let judged = judge(&failed_run(), &|case| {
-            reduced(if case.text.len() > 200 {
+            Some(reduced(if case.text.len() > 200 {
                 LONGER
             } else {
                 HONEST
-            })
+            }))
         });
         assert_eq!(judged.broken, Some(Broken::ChangedTwice));
     }
@@ -320,11 +322,11 @@ mod tests {
     #[test]
     fn more_that_shows_less_is_seen() {
         let judged = judge(&failed_run(), &|case| {
-            reduced(if case.target_chars() < Some(20_000) {
+            Some(reduced(if case.target_chars() < Some(20_000) {
                 LONGER
             } else {
                 HONEST
-            })
+            }))
         });
         assert_eq!(judged.broken, Some(Broken::MoreShowsLess));
     }
@@ -337,7 +339,7 @@ mod tests {
             ..policy
         });
         let judged = judge(&case, &|case| {
-            reduced(case.text.get(1..).unwrap_or_default())
+            Some(reduced(case.text.get(1..).unwrap_or_default()))
         });
         assert_eq!(judged.broken, Some(Broken::OverTarget));
         assert_eq!(judge(&case, &|_| None).broken, Some(Broken::OverTarget));
@@ -351,7 +353,7 @@ mod tests {
             let lines: Vec<&str> = case.text.lines().collect();
             let equal = |line: &&str| lines.iter().filter(|other| *other == line).count();
             let equal: usize = lines.iter().map(equal).sum();
-            reduced(if equal > 0 { HONEST } else { "." })
+            Some(reduced(if equal > 0 { HONEST } else { "." }))
         });
         assert_eq!(judged.broken, Some(Broken::NotLinear));
     }

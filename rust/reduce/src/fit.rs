@@ -1,17 +1,18 @@
 //! Places lines by value and length until the target is full. A line counts less the more of its words are shown.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use ethos_registry_core::find_text::FindText as _;
 use hashbrown::HashSet;
 
+use crate::candidate::Candidate;
 use crate::cells::Cells;
 use crate::folds::{Fold, Folds, folds};
-use crate::render::{HINT, short_gap};
-use crate::row::{Width, row};
+use crate::gap::{GAP_CHARS, digits, short_gap};
+use crate::row::{HINT, Width, row};
 use crate::source::{Kind, Part, Source, Span, real};
 use crate::template::hashed;
+use crate::words::each_word;
 
 /// How much the length of a line counts against it.
 const DENSITY: f64 = 0.4;
@@ -29,8 +30,6 @@ const MOST_TRIES: u8 = 4;
 const MOST_HEADINGS: usize = 3;
 /// Lines that appear together have at most this many characters.
 const MOST_BUNDLE: usize = 1_500;
-/// Of a gap mark, all but the number.
-const GAP_CHARS: usize = "[ lines left out]\n".len();
 /// Of the mark of pieces that are left out, all but the number.
 const PIECE_CHARS: usize = "...[ chars]...\n".len();
 /// Of the account, all but the numbers.
@@ -58,35 +57,6 @@ pub(crate) struct Plan<'s, 'a> {
     account_chars: usize,
 }
 
-/// A line that waits to be placed.
-struct Candidate {
-    reserved: u8,
-    worth: f64,
-    line: usize,
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let worth = self.worth.total_cmp(&other.worth);
-        let reserved = self.reserved.cmp(&other.reserved);
-        reserved.then(worth).then(other.line.cmp(&self.line))
-    }
-}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Candidate {}
-
 impl<'s, 'a> Plan<'s, 'a> {
     pub(crate) fn new(source: &'s Source<'a>, parts: &[Part]) -> Self {
         let width = Width::of(source);
@@ -110,6 +80,10 @@ impl<'s, 'a> Plan<'s, 'a> {
                 (before + 1..*number).all(is_blank) && apart <= number - before
             });
             before = Some(*number);
+        }
+        // A ruler is shown where it is the heading of a row.
+        for number in (0..count).filter(|number| source.lines[*number].kind == Kind::Ruler) {
+            chars[number] = row(source, &source.lines[number], width).text.char_count() + 1;
         }
         let total = digits(source.total);
         Self {
@@ -179,10 +153,11 @@ impl<'s, 'a> Plan<'s, 'a> {
                 });
                 (line, reserved, is_forced) = (*first, 0, true);
             }
-            // A detail of a folded finding would be under another one.
-            if self.source.lines[line]
-                .unit
-                .is_some_and(|unit| self.folds.contains_key(&unit) && !fit.is_row[unit])
+            // A detail of a folded finding would be under another one; the end of the output is no detail.
+            if reserved == 0
+                && self.source.lines[line]
+                    .unit
+                    .is_some_and(|unit| self.folds.contains_key(&unit) && !fit.is_row[unit])
             {
                 continue;
             }
@@ -267,10 +242,6 @@ impl<'s, 'a> Plan<'s, 'a> {
         };
         value / (real(chars) + 12.0).powf(DENSITY)
     }
-}
-
-fn digits(number: usize) -> usize {
-    number.max(1).ilog10() as usize + 1
 }
 
 fn signed(chars: usize) -> isize {
@@ -423,60 +394,6 @@ impl Fit<'_, '_, '_> {
         if !line.place.is_empty() {
             self.words
                 .insert(hashed(source.slice(line.place).as_bytes()));
-        }
-    }
-}
-
-/// Calls `read` with the hash and the weight of each word: names, numbers of two digits and more, paths. Of a changed
-/// line all words count.
-fn each_word(text: &str, is_change: bool, mut read: impl FnMut(u64, usize)) {
-    let bytes = text.as_bytes();
-    let byte = |at: usize| bytes.get(at).copied().unwrap_or_default();
-    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
-    let is_joined = |byte: u8| is_word(byte) || matches!(byte, b'.' | b'-' | b'@' | b'/');
-    let mut at = 0;
-    while at < bytes.len() {
-        if !is_joined(byte(at)) {
-            at += 1;
-            continue;
-        }
-        let start = at;
-        let mut is_path = false;
-        while is_joined(byte(at))
-            || byte(at) == b':'
-                && (byte(at + 1).is_ascii_digit() && is_path
-                    || byte(at + 1) == b':'
-                    || (at > start && byte(at - 1) == b':' && is_word(byte(at + 1))))
-        {
-            is_path |= byte(at) == b'/' || byte(at) == b':';
-            at += 1;
-        }
-        let token = bytes.get(start..at).unwrap_or_default();
-        if is_path {
-            read(hashed(token), 3);
-            continue;
-        }
-        if is_change {
-            for word in token
-                .split(|byte| !is_word(*byte))
-                .filter(|word| !word.is_empty())
-            {
-                read(hashed(word), 1);
-            }
-            continue;
-        }
-        let first = token
-            .iter()
-            .take_while(|byte| matches!(byte, b'.' | b'-' | b'@' | b'_'))
-            .count();
-        let word = token.get(first..).unwrap_or_default();
-        let digits = word.iter().take_while(|byte| byte.is_ascii_digit()).count();
-        let name = word.get(digits..).unwrap_or_default();
-        if digits >= 2 {
-            read(hashed(word.get(..digits).unwrap_or_default()), 1);
-        }
-        if name.len() >= 3 {
-            read(hashed(name), 1);
         }
     }
 }

@@ -5,16 +5,19 @@
 //! reordered or shown twice, each line is shown or counted, and the same text gives the same result.
 
 mod binary;
+mod candidate;
 mod cells;
 mod classify;
 mod fit;
 mod folds;
 mod format;
+mod gap;
 mod grammar;
 mod kinds;
 mod lexicon;
 mod location;
 mod lossless;
+mod piece;
 mod policy;
 mod rank;
 mod read;
@@ -26,11 +29,13 @@ mod source;
 mod template;
 mod terminal;
 mod values;
+mod words;
 
 use ethos_registry_core::text::Source;
 pub use format::{
     Format, FormatError, REGISTERED, built_in_formats, register, registered, unregister,
 };
+pub use piece::{Piece, join};
 pub use policy::{Level, Policy};
 
 /// A first line with one of these prefixes reports an exit code; it is not output of the command.
@@ -151,20 +156,6 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A piece of a reduced text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
-    /// The source between two offsets.
-    Source {
-        /// The start offset.
-        start: usize,
-        /// The end offset.
-        end: usize,
-    },
-    /// Text that is not a part of the source.
-    Text(String),
-}
-
 /// Whether a kind reads the text as a whole, so that it is better to encode a source that is not UTF-8 once.
 #[must_use]
 pub fn reads_all(kind: Kind) -> bool {
@@ -282,19 +273,4 @@ fn characters<S: Source + ?Sized>(source: &S, pieces: &[Piece]) -> Result<usize,
         };
         Ok(sum.saturating_add(characters))
     })
-}
-
-/// The text of `pieces` of `text`; `None` when it cannot be allocated.
-#[must_use]
-pub fn join(text: &str, pieces: &[Piece]) -> Option<String> {
-    let parts = || {
-        pieces.iter().filter_map(|piece| match piece {
-            Piece::Source { start, end } => text.get(*start..*end),
-            Piece::Text(text) => Some(text.as_str()),
-        })
-    };
-    let mut joined = String::new();
-    joined.try_reserve_exact(parts().map(str::len).sum()).ok()?;
-    joined.extend(parts());
-    Some(joined)
 }

@@ -7,19 +7,15 @@ use ethos_registry_core::find_text::FindText as _;
 use crate::cells::Cells;
 use crate::fit::Rows;
 use crate::folds::{Fold, Folds};
-use crate::row::{Width, row};
+use crate::gap::{mark, short_gap};
+use crate::row::{HINT, Width, row};
 use crate::source::{Kind, Source, Span};
 
-/// What states how to see lines that are cut.
-pub(crate) const HINT: &str =
-    "[lines with \"...[N chars]...\" are cut; pipe the command into \"fold\" to see them]";
 /// The end of the account.
 pub(crate) const ACCOUNTED: &str = " lines left out]";
 /// Around the number of characters of pieces that are left out.
 pub(crate) const PIECES_START: &str = "...[";
 pub(crate) const PIECES_END: &str = " chars]...";
-/// A gap of that many lines may be shorter than its mark.
-const SHORT_GAP: usize = 2;
 
 /// The text of the rows.
 pub(crate) fn render(source: &Source<'_>, rows: &Rows, folds: &Folds, width: Width) -> String {
@@ -192,31 +188,4 @@ impl Writer<'_, '_> {
         }
         self.text
     }
-}
-
-/// The characters of the lines of a gap, if they are no more than those of its mark: then they are shown.
-pub(crate) fn short_gap(
-    source: &Source<'_>,
-    inner: impl Iterator<Item = usize>,
-    lines: usize,
-) -> Option<usize> {
-    let most = mark(lines).len() + 1;
-    let (mut found, mut filled, mut chars) = (0, 0, 0);
-    for number in inner {
-        let line = &source.lines[number];
-        found += 1;
-        if line.kind != Kind::Blank {
-            filled += 1;
-            chars += source.at(number).char_count() + 1;
-        }
-        if line.is_piece || filled > SHORT_GAP || chars > most {
-            return None;
-        }
-    }
-    (found == lines && filled > 0).then_some(chars)
-}
-
-fn mark(lines: usize) -> String {
-    let plural = if lines == 1 { "" } else { "s" };
-    format!("[{lines} line{plural} left out]")
 }

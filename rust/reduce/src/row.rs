@@ -7,6 +7,9 @@ use ethos_registry_core::find_text::FindText as _;
 use crate::read::LONG_LINE;
 use crate::source::{Kind, Line, Source, Span};
 
+/// What states how to see lines that are cut.
+pub(crate) const HINT: &str =
+    "[lines with \"...[N chars]...\" are cut; pipe the command into \"fold\" to see them]";
 /// More indentation than this, and rulers longer than three symbols, are cut.
 const MOST_INDENT: usize = 8;
 const RULER: usize = 3;

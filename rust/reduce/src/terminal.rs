@@ -14,6 +14,7 @@ use crate::format::{REGISTERED, Strategy};
 use crate::grammar;
 use crate::kinds::head_tail;
 use crate::lossless;
+use crate::piece::{Piece, join};
 use crate::policy::{Level, Policy};
 use crate::rank::rank;
 use crate::read::read;
@@ -21,7 +22,6 @@ use crate::render::{ACCOUNTED, PIECES_END, PIECES_START, render};
 use crate::row::Width;
 use crate::segment::{Found, formats, parts};
 use crate::source::{Kind, Part, Source};
-use crate::{Piece, join};
 
 /// The name of outputs without a known format.
 pub(crate) const GENERIC: &str = "generic";
@@ -126,7 +126,7 @@ fn without_policy(
             render(&analysed.source, &kept, &Folds::new(), Width::WHOLE)
         };
         let made = if made.char_count() > most {
-            analysed.fit(most, |_| true)
+            analysed.fit(most, |kind| !goes(kind))
         } else {
             made
         };

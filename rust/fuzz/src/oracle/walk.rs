@@ -2,27 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::rows::{piece_end, shows};
+use super::item::{Item, listed, readings};
+use super::pieces::{Tail, is_long, shown_end};
+use super::rows::shows;
 
-/// Longer lines of JSON are shown in pieces.
-const LONG_LINE: usize = 600;
 /// More ways to read a reduced text than this are not followed.
 const MOST_STATES: usize = 20_000;
-
-/// What a row of a reduced text may be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Item<'t> {
-    Row(&'t str),
-    /// Lines that are left out.
-    Lines(usize),
-    /// Characters that are left out of lines that are shown in pieces.
-    Chars(usize),
-    /// Names of lines whose message is that of the row above, or that are like it.
-    Listed {
-        is_same: bool,
-        names: &'t str,
-    },
-}
 
 /// A statement of a reduced text that is false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,40 +76,6 @@ pub(crate) fn lie(text: &str, rows: &[&str], left_out: usize) -> Option<Lie> {
         }],
     };
     walk.lie(left_out)
-}
-
-fn listed(item: &Item<'_>) -> usize {
-    match item {
-        Item::Listed { names, .. } => names.split(' ').count(),
-        _ => 0,
-    }
-}
-
-/// All that a row may be: a line of the output may look like a mark.
-fn readings(row: &str) -> Vec<Item<'_>> {
-    let number = |text: &str| {
-        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse::<usize>()
-            .ok()
-            .filter(|number| is_number && *number > 0)
-    };
-    let lines = row.strip_prefix('[').and_then(|rest| {
-        rest.strip_suffix(" lines left out]")
-            .or_else(|| rest.strip_suffix(" line left out]"))
-    });
-    let chars = row
-        .strip_prefix("...[")
-        .and_then(|rest| rest.strip_suffix(" chars]..."));
-    let same = row.strip_prefix("  [same] ");
-    let similar = row.strip_prefix("  [similar] ");
-    let mut found = vec![Item::Row(row)];
-    found.extend(lines.and_then(number).map(Item::Lines));
-    found.extend(chars.and_then(number).map(Item::Chars));
-    found.extend(same.or(similar).map(|names| Item::Listed {
-        is_same: same.is_some(),
-        names,
-    }));
-    found
 }
 
 impl<'t> Walk<'t> {
@@ -293,10 +244,7 @@ impl<'t> Walk<'t> {
             let line = self.line(number).trim_ascii_end();
             line.get(end..).unwrap_or_default()
         });
-        Tail {
-            chars: rest.chars().count(),
-            is_blank: is_blank(rest),
-        }
+        Tail::of(rest)
     }
 
     /// The lines at which the next row may be, with the number of lines that are listed up to there.
@@ -408,70 +356,20 @@ impl<'t> Walk<'t> {
                 places.push(self.line(number + 1)); // the place is below the message
             }
             let rest = names.get(at..).unwrap_or_default();
-            let named = places
+            let most = places
                 .iter()
                 .map(|place| named(place, rest))
                 .max()
                 .unwrap_or_default();
-            let name = rest.get(..named).unwrap_or_default().join(" ");
-            if named == 0 || is_same && !has_message(self.line(owner), line, &name) {
+            let name = rest.get(..most).unwrap_or_default().join(" ");
+            if most == 0 || is_same && !has_message(self.line(owner), line, &name) {
                 continue;
             }
-            at += named;
+            at += most;
             count += 1;
         }
         (at == names.len()).then_some(count)
     }
-}
-
-/// What is left of a line behind its last piece.
-#[derive(Clone, Copy)]
-struct Tail {
-    chars: usize,
-    is_blank: bool,
-}
-
-impl Tail {
-    fn is_hidden_in(self, chars: Option<usize>) -> bool {
-        chars.map_or(self.is_blank, |chars| chars == self.chars)
-    }
-}
-
-/// Whether a line may be shown in pieces.
-fn is_long(line: &str) -> bool {
-    let text = line.trim_ascii();
-    text.len() > LONG_LINE && text.starts_with(['{', '[']) && text.ends_with(['}', ']', ','])
-}
-
-/// Whether nothing is between two pieces but blanks and line ends of a string.
-fn is_blank(between: &str) -> bool {
-    between.replace("\\n", "").trim().is_empty()
-}
-
-/// The bytes of `rest` that may be hidden: as many characters as are marked, or blanks and line ends of a string.
-fn hidden(rest: &str, chars: Option<usize>) -> Vec<usize> {
-    if let Some(chars) = chars {
-        let offsets = rest.char_indices().map(|(at, _)| at).chain([rest.len()]);
-        return offsets.skip(chars).take(1).collect();
-    }
-    let mut found = Vec::new();
-    let mut here = rest;
-    loop {
-        let trimmed = here.trim_ascii_start();
-        found.push(rest.len() - trimmed.len());
-        match trimmed.strip_prefix("\\n") {
-            Some(after) => here = after,
-            None => return found,
-        }
-    }
-}
-
-/// The end of the piece of `rest` that `row` shows behind what is hidden.
-fn shown_end(row: &str, rest: &str, chars: Option<usize>) -> Option<usize> {
-    hidden(rest, chars).into_iter().find_map(|hidden| {
-        let length = piece_end(row, rest.get(hidden..)?)?;
-        Some(hidden + length)
-    })
 }
 
 /// How many of `names`, from the first, a line has in this order.

@@ -1,6 +1,6 @@
 //! The first and the last lines of a long text.
 
-use crate::Piece;
+use crate::piece::Piece;
 use ethos_registry_core::find_text::FindText as _;
 use ethos_registry_core::text::{Source, count_lines, end_of_lines, start_of_last_lines};
 use ethos_registry_core::trim;
@@ -131,7 +131,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
     use super::*;
-    use crate::join;
+    use crate::piece::join;
 
     fn reduced(text: &str) -> Option<String> {
         let Ok(pieces) = reduce(text, 0, text.len());

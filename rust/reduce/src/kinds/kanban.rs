@@ -6,7 +6,7 @@ mod value;
 
 use self::board::Board;
 use self::scanner::Scanner;
-use crate::Piece;
+use crate::piece::Piece;
 use ethos_registry_core::text::Source;
 
 /// Text up to this length is not reduced: no shorter list has a longer summary.

@@ -1,7 +1,7 @@
 //! A file that was read without a range: its first 200 lines with a hint that gives the number of lines. Of a very long
 //! line, as in minified files, both ends with a hint how to read all of it.
 
-use crate::Piece;
+use crate::piece::Piece;
 use ethos_registry_core::text::{Source, count_lines, end_of_lines};
 
 const SHOWN_LINES: usize = 200;
@@ -134,7 +134,7 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
     use super::*;
-    use crate::join;
+    use crate::piece::join;
 
     fn reduced(text: &str) -> Option<String> {
         let Ok(pieces) = reduce(text);
