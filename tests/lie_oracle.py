@@ -204,7 +204,8 @@ def piece_end(row: str, rest: str) -> int | None:
 def is_long(line: str) -> bool:
     """Whether a line may be shown in pieces."""
     text = line.strip(BLANKS)
-    return len(text.encode()) > LONG_LINE and text[0] in "{[" and text[-1] in "}],"
+    length = len(line.rstrip(BLANKS).encode())
+    return text != "" and length > LONG_LINE and text[0] in "{[" and text[-1] in "}],"
 
 
 def hidden(rest: str, chars: int | None) -> list[int]:
@@ -461,16 +462,20 @@ def lies(text: str, reduced: str, source: Source | None = None) -> list[Lie]:
     if _is_lossless(reduced, source) or _is_head_and_tail(text, reduced, source):
         return []
     rows = reduced.split("\n")
-    left_out = 0
-    if account := ACCOUNT.fullmatch(rows[-1]):
-        rows.pop()
-        left_out = int(account[1])
-        if int(account[2]) != source.count:
-            return [Lie("account", account[0], f"the output has {source.count} lines")]
-    elif rows[-1] == "":
-        rows.pop()
-    if rows and rows[-1] == HINT:
-        rows.pop()
+    if not (account := ACCOUNT.fullmatch(rows[-1])):
+        return _lies(source, rows, 0)
+    if int(account[2]) == source.count:
+        found = _lies(source, rows[:-1], int(account[1]))
+    else:
+        found = [Lie("account", account[0], f"the output has {source.count} lines")]
+    # The output may end with such a line itself.
+    return found and _lies(source, rows, 0) and found
+
+
+def _lies(source: Source, rows: list[str], left_out: int) -> list[Lie]:
+    """The first false statement of rows without an account."""
+    rows = rows[:-1] if rows[-1:] == [HINT] else rows
+    rows = rows[:-1] if rows[-1:] == [""] else rows
     found = Walk(source, rows).lie(left_out)
     return [found] if found else []
 

@@ -43,26 +43,30 @@ pub(super) fn of(case: &Case<'_>, reduced: &str) -> Option<Broken> {
     if reduced == cleaned || repeats(reduced, &cleaned) || is_head_and_tail(reduced, &cleaned) {
         return None;
     }
-    let mut rows: Vec<&str> = reduced.split('\n').collect();
-    let account = rows.last().and_then(|last| account(last));
-    let (left_out, all) = account.unwrap_or((0, cleaned.lines().count()));
-    if account.is_some() {
-        rows.pop();
-        if all
-            != cleaned
-                .strip_suffix('\n')
-                .unwrap_or(&cleaned)
-                .split('\n')
-                .count()
-        {
-            return Some(Broken::Account);
+    let rows: Vec<&str> = reduced.split('\n').collect();
+    let all = cleaned
+        .strip_suffix('\n')
+        .unwrap_or(&cleaned)
+        .split('\n')
+        .count();
+    let found = match rows
+        .split_last()
+        .map(|(last, before)| (account(last), before))
+    {
+        Some((Some((left_out, counted)), before)) if counted == all => {
+            lie(&cleaned, before, left_out)
         }
-    }
-    let is_cut = rows.last() == Some(&HINT);
-    if is_cut {
-        rows.pop();
-    }
-    walk::lie(&cleaned, &rows, left_out).map(|lie| match lie {
+        Some((Some(_), _)) => Some(Broken::Account),
+        _ => return lie(&cleaned, &rows, 0),
+    };
+    // The output may end with such a line itself.
+    found.filter(|_| lie(&cleaned, &rows, 0).is_some())
+}
+
+/// The first lie of rows without an account.
+fn lie(text: &str, rows: &[&str], left_out: usize) -> Option<Broken> {
+    let rows = rows.strip_suffix(&[HINT]).unwrap_or(rows);
+    walk::lie(text, rows, left_out).map(|lie| match lie {
         Lie::Row => Broken::Row,
         Lie::Place => Broken::Place,
         Lie::Account => Broken::Account,

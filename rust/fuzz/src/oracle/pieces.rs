@@ -8,7 +8,9 @@ const LONG_LINE: usize = 600;
 /// Whether a line may be shown in pieces.
 pub(super) fn is_long(line: &str) -> bool {
     let text = line.trim_ascii();
-    text.len() > LONG_LINE && text.starts_with(['{', '[']) && text.ends_with(['}', ']', ','])
+    line.trim_ascii_end().len() > LONG_LINE
+        && text.starts_with(['{', '['])
+        && text.ends_with(['}', ']', ','])
 }
 
 /// Whether nothing is between two pieces but blanks and line ends of a string.
