@@ -1,68 +1,46 @@
 """Finds false statements in reduced outputs, without any code of the reducers.
 
-A statement of a reduced text is a row, a mark (`[3 lines left out]`), a count (`×12`,
-`(+3 similar)`, `(4 hits)`, `...[120 chars]...`) or the account in the last line
-(`[9 of 40 lines left out]`):
+Output and reduced text are read together, line by line. Each line of the output is
 
-- a row shows one record of the source: it is a part of one line, or each of its words occurs in
-  the source within a record's length of the word before it;
-- a count is correct when it is counted again;
-- a mark is where the lines are that it counts, and nothing is left out without a mark.
+- shown: a row is the line, or the line with less indentation, padding or ruler, or without a middle
+  whose characters are counted (`...[120 chars]...`), or a piece of a long line of JSON;
+- listed below a row above it (`[same]`, `[similar]`), by a word of it;
+- counted by a mark where it is (`[3 lines left out]`), or blank;
+
+and the account (`[9 of 40 lines left out]`) counts all lines that are neither shown nor listed. So
+nothing is shown twice, moved, or left out without a mark.
 """
 
 from __future__ import annotations
 
-import bisect
-import contextlib
-import json
+import itertools
 import re
-from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import groupby, pairwise
+from functools import lru_cache
 
 __all__ = ["Lie", "Source", "lies", "marks_of", "screen"]
 
-RECORD_LINES = 60
-"""A record is not longer: a failed test with its trace, a commit with its message."""
 WIDEST = 1024
 """Wider lines have wrapped."""
 ACCOUNT = re.compile(r"\[(\d+) of (\d+) lines left out\]")
-MARK = re.compile(r"\[(\d+) (line|row)s? left out\]")
-CUT = re.compile(r"\.\.\.\[(\d+) chars\]\.\.\.")
-TIMES = re.compile(r"(.*?)(?: ×(\d+))?(?: \(\+(\d+) similar\))?")
+MARK = re.compile(r"\[(\d+) lines? left out\]")
+CHARS = re.compile(r"\.\.\.\[(\d+) chars\]\.\.\.")
+LISTED = re.compile(r"  \[(same|similar)\] (.+)", re.DOTALL)
 HINT = '[lines with "...[N chars]..." are cut; pipe the command into "fold" to see them]'
-NUMBERED = re.compile(r"(\d+):(.+)")
-"""A line of a file that was shown, with its number."""
-HITS = re.compile(r"(.+) \((\d+) hits?\)")
+ENDS = ("Command exited with code ", "Command was killed")
+"""The first line of a tool that shows how the command ended; it is not output."""
 ESCAPE = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
-    r"|\x1b[ -/]+[0-~]|\x1b[0-~]|\x1b"
+    r"\x1b\[[0-?]*[ -/]*(?:[@-~]|$)|\x9b[0-?]*[ -/]*[@-~]"
+    r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[ -/]+[0-~]|\x1b[0-~]|\x1b"
 )
-WORD = re.compile(r"(?!_+\b)\w+")
-OWN_WORDS = frozenset(
-    "also similar hit hits more times like it without unless each told of id here there lines "  # noqa: SIM905
-    "chars rows phase errors date in x and the a as e others says same alike this cell line".split()
-)
-"""Words that join what a row says of several lines."""
-VERDICTS = frozenset(
-    [
-        "pass",
-        "passed",
-        "passing",
-        "fail",
-        "failed",
-        "failing",
-        "failure",
-        "error",
-        "errors",
-        "ok",
-        "skipped",
-        "success",
-        "succeeded",
-        "aborted",
-    ]
-)
+RULERS = r"=\-_*#~\u23af\u2500+"
+BLANKS = " \t\n\r\x0c"
+"""What a reader of bytes takes for blanks."""
+LONG_LINE = 600
+MOST_STATES = 20_000
+MOST_READINGS = 300
+"""More ways to read a reduced text than these are not followed."""
 
 
 @dataclass(frozen=True)
@@ -121,414 +99,408 @@ def overwritten(line: str) -> str:
     return wrapped + "".join(cells)
 
 
-def squeezed(text: str) -> str:
-    return " ".join(text.split())
-
-
-TIMESTAMP = r"\d{4}[-/]\d\d[-/]\d\d(?:[T :_]\d\d?:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?"
-MASKS = re.compile(
-    rf"(?P<time>{TIMESTAMP}|\d\d/[A-Z][a-z]{{2}}/\d{{4}}(?::\d\d:\d\d:\d\d)?|\b\d\d?:\d\d:\d\d"
-    r"(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?|(?<=\[)[ ]*\d+\.\d{6}(?=\])"
-    r"|\b[A-Z][a-z]{2} +\d{1,2}(?= \d\d:\d\d:\d\d))"
-    r"|(?P<host>\b\d{1,3}(?:\.\d{1,3}){3}\b(?::\d+)?)"
-    r"|(?P<pointer>(?<= at )0x[0-9a-fA-F]+|(?<=@)0x[0-9a-fA-F]+)"
-    r"|(?P<id>\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b"
-    r"|\b(?=\w*\d)(?=\w*[a-fA-F])[0-9a-fA-F]{12,}\b)"
-    r"|(?P<span>\b(?:\d+[mh])?\d+(?:\.\d+)? ?(?:ns|us|µs|μs|ms|seconds|second|secs|sec|s"
-    r"|minutes|min)\b)"
-)
-
-
-def template(line: str) -> str:
-    """`line` with all masked that lines which are counted as repeats may differ in."""
-    return MASKS.sub(lambda found: f"<{found.lastgroup}>", line.strip())
-
-
-def shape(line: str) -> str:
-    """`line` without its numbers: what similar lines have in common."""
-    return squeezed(re.sub(r"\b(?:0x)?(?=[0-9a-fA-F]*\d)[0-9a-fA-F]+|\d+", "#", line))
-
-
 @dataclass
 class Source:
-    """The lines of an output, and where each word of it stands."""
+    """The lines of an output."""
 
     lines: list[str]
-    words: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    places: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    templates: Counter[str] = field(default_factory=Counter)
-    shapes: Counter[str] = field(default_factory=Counter)
-    first_words: Counter[str] = field(default_factory=Counter)
-    count: int = 0
 
     @classmethod
     def of(cls, text: str) -> Source:
-        lines = screen(text)
-        source = cls(lines, count=len(lines))
-        said = lines
-        if len(lines) <= 3:
-            with contextlib.suppress(ValueError):
-                # Records of JSON on one line are records.
-                said = json.dumps(json.loads(text), indent=1, ensure_ascii=False).split("\n")
-        for number, line in enumerate(said):
-            for word in set(WORD.findall(line.lower())):
-                source.words[word].append(number)
-        for number, line in enumerate(lines):
-            if line.strip():
-                source.places[squeezed(line)].append(number)
-                source.templates[template(line)] += 1
-                source.shapes[shape(line)] += 1
-                source.first_words.update({line.split()[0], (WORD.findall(line) or [""])[0]})
-        source.joined = "\n".join(map(squeezed, lines))
-        source.starts = [0]
-        for line in lines:
-            source.starts.append(source.starts[-1] + len(squeezed(line)) + 1)
-        return source
+        return cls(screen(text) or [""])
 
-    joined: str = ""
-    starts: list[int] = field(default_factory=list)
+    @property
+    def count(self) -> int:
+        return len(self.lines)
 
-    def holding(self, part: str, limit: int = 400) -> list[int]:
-        """The numbers of the first lines of which `part` is a part."""
-        part = squeezed(part)
-        if not part:
-            return []
-        if part in self.places:
-            return self.places[part][:limit]
-        found: list[int] = []
-        at = self.joined.find(part)
-        while at >= 0 and len(found) < limit:
-            found.append(bisect.bisect_right(self.starts, at) - 1)
-            at = self.joined.find(part, self.starts[found[-1] + 1])
-        return found
-
-    def holding_ends(self, head: str, tail: str) -> list[int]:
-        """The numbers of the lines that hold `head` and, behind it, `tail`."""
-        found = []
-        for number in self.holding(head):
-            line = squeezed(self.lines[number])
-            at = line.find(squeezed(head)) + len(squeezed(head))
-            if squeezed(tail) in line[at:]:
-                found.append(number)
-        return found
-
-    def knows(self, word: str) -> bool:
-        """Whether the source has a word, or hashes of which it is the beginning."""
-        if len(word) < 7 or re.fullmatch("[0-9a-f]+", word) is None:
-            return word in self.words
-        if word not in self.hashes:
-            if not self.sorted:
-                self.sorted = sorted(self.words)
-            self.hashes.add(word)
-            at = bisect.bisect_left(self.sorted, word)
-            places = set(self.words.get(word, ()))
-            while at < len(self.sorted) and self.sorted[at].startswith(word):
-                places.update(self.words[self.sorted[at]])
-                at += 1
-            if places:
-                self.words[word] = sorted(places)
-        return word in self.words
-
-    hashes: set[str] = field(default_factory=set)
-    sorted: list[str] = field(default_factory=list)
-
-    def together(self, one: str, other: str) -> bool:
-        """Whether two words stand in one record."""
-        near, far = self.words.get(one, ()), self.words.get(other, ())
-        if len(near) > len(far):
-            near, far = far, near
-        for number in near:
-            at = bisect.bisect_left(far, number - RECORD_LINES)
-            if at < len(far) and far[at] <= number + RECORD_LINES:
-                return True
-        return False
-
-
-def is_empty(line: str) -> bool:
-    """Whether a line holds nothing but blanks or one repeated symbol."""
-    line = line.strip()
-    return not line or (
-        len(line.encode(errors="replace")) >= 3 and len(set(line)) == 1 and not line[0].isalnum()
-    )
+    def is_blank(self, number: int) -> bool:
+        return not self.lines[number].strip()
 
 
 def marks_of(rows: list[str]) -> Iterator[tuple[int, int]]:
     """The number of each row that is a mark of left out lines, and how many."""
     for number, row in enumerate(rows):
-        if (found := MARK.fullmatch(row)) and found[2] == "line":
+        if found := MARK.fullmatch(row):
             yield number, int(found[1])
 
 
+# What may be shown of a line.
+
+
+@lru_cache(100_000)
+def forms(line: str) -> tuple[str, ...]:
+    """The line without blanks at its end, much of its indentation, and most of its rulers."""
+    text = line.rstrip(BLANKS)
+    blanks = len(text) - len(text.lstrip(BLANKS))
+    less = text[max(blanks - 8, 0) :]
+    start = re.sub(rf"^(?:([{RULERS}])\1{{7,}})(?=.)", _three, less)
+    end = re.sub(rf"(?<=.)(?:([{RULERS}])\1{{7,}})$", _three, start)
+    found = [text, less, start, _end_of_ruler(start, end)]
+    if re.fullmatch("commit [0-9a-f]{40}", text):
+        found.append(text[:-32])
+    return tuple(found)
+
+
+def _three(found: re.Match[str]) -> str:
+    return found[1] * 3
+
+
+def _end_of_ruler(start: str, end: str) -> str:
+    return start if set(start) <= {start[:1]} else end
+
+
+@lru_cache(100_000)
+def dense(form: str) -> str:
+    """A row of a table with little padding between its cells and no bar of `+` and `-`."""
+    bar = re.fullmatch(r"(.*\d +)(\+*)(-*)", form)
+    sign = ""
+    if bar and len(bar[2]) + len(bar[3]) >= 3:
+        form, sign = bar[1], bar[2][:1] + bar[3][:1]
+    body = form.lstrip()
+    closed = re.sub(r"(?<=[|│])  +|  +(?=[|│])", " ", body)
+    return form[: len(form) - len(body)] + re.sub("   +", "  ", closed) + sign
+
+
+def shows(row: str, line: str) -> bool:
+    """Whether `row` shows `line`."""
+    if row == line:
+        return True
+    return any(
+        row == form or row == dense(form) or _is_cut(row, form) or _is_cut(row, dense(form))
+        for form in forms(line)
+    )
+
+
+def _is_cut(row: str, form: str) -> bool:
+    for cut in CHARS.finditer(row):
+        head, tail, chars = row[: cut.start()], row[cut.end() :], int(cut[1])
+        whole = len(head) + chars + len(tail)
+        if len(form) == whole and form.startswith(head) and form.endswith(tail):
+            return True
+    return False
+
+
+def piece_end(row: str, rest: str) -> int | None:
+    """The characters of the beginning of `rest` that `row` shows as a piece of a line."""
+    if rest.startswith(row):
+        return len(row)
+    for cut in CHARS.finditer(row):
+        head, tail, chars = row[: cut.start()], row[cut.end() :], int(cut[1])
+        if rest.startswith(head) and rest[len(head) + chars :].startswith(tail):
+            return len(head) + chars + len(tail)
+    ruler = re.match(rf"([{RULERS}])\1{{7,}}(?=.)", rest)
+    cut_start = ruler.end() - 3 if ruler else 0
+    body = row.rstrip(row[-1:]) if re.search(rf"[{RULERS}]$", row) else row
+    if cut_start and rest[cut_start:].startswith(row):
+        return cut_start + len(row)
+    if body != row and rest[cut_start:].startswith(body):
+        after = rest[cut_start + len(body) :]
+        length = len(after) - len(after.lstrip(row[-1]))
+        if length >= 8:
+            return cut_start + len(body) + length
+    return None
+
+
+def is_long(line: str) -> bool:
+    """Whether a line may be shown in pieces."""
+    text = line.strip(BLANKS)
+    return len(text.encode()) > LONG_LINE and text[0] in "{[" and text[-1] in "}],"
+
+
+def hidden(rest: str, chars: int | None) -> list[int]:
+    """The characters before a piece that may be hidden: those marked, or blanks and line ends."""
+    if chars is not None:
+        return [chars] if chars <= len(rest) else []
+    found, at = [], 0
+    while True:
+        at += len(rest[at:]) - len(rest[at:].lstrip(BLANKS))
+        found.append(at)
+        if not rest.startswith("\\n", at):
+            return found
+        at += 2
+
+
+# The walk.
+
+
+@dataclass(frozen=True)
+class State:
+    """Where a reading of a reduced text is."""
+
+    next: int = 0
+    """The first line that is neither shown nor marked."""
+    piece: tuple[int, int] | None = None
+    """The line that is shown in pieces, and the end of the last of them."""
+    lines: int | None = None
+    """The lines of a mark behind which no row was read yet."""
+    chars: int | None = None
+    listed: int = 0
+    shown: int = 0
+
+
 @dataclass
-class Row:
-    """A row of a reduced text: what of it is said by the source, and its counts."""
+class Walk:
+    source: Source
+    rows: list[str]
+    names: list[int] = field(default_factory=list)
+    """The most lines that can be listed by the rows up to each."""
+    before: list[dict[State, list[tuple[State, int | None]]]] = field(default_factory=list)
+    """For each state behind a row the states before it, and the line that the row shows."""
 
-    text: str
-    base: str
-    times: int
-    similar: int
-    lines: list[int]
-    is_numbered: bool = False
-    """Whether it begins with its correct number, which shows what is left out around it."""
+    def lie(self, left_out: int) -> Lie | None:
+        states = [State()]
+        count = 0
+        for at, row in enumerate(self.rows):
+            count += len(found[2].split(" ")) if (found := LISTED.fullmatch(row)) else 0
+            self.names.append(count)
+            after: dict[State, list[tuple[State, int | None]]] = {}
+            for state in states:
+                for following, line in self.step(at, state):
+                    after.setdefault(following, []).append((state, line))
+            if len(after) > MOST_STATES:
+                return None
+            if not after:
+                return self.misplaced(at)
+            self.before.append(after)
+            states = sorted(after, key=lambda state: (state.next, state.listed))
+        ends = [
+            state
+            for state in states
+            for listed in [self.listed_at_end(state)]
+            if listed is not None and state.shown + listed + left_out == self.source.count
+            if self.lists(state, listed)
+        ]
+        if ends:
+            return None
+        marked = sum(number for _, number in marks_of(self.rows))
+        return Lie("account", f"[{left_out} of ...]", f"{marked} lines are marked")
+
+    def misplaced(self, at: int) -> Lie:
+        row = self.rows[at]
+        is_there = any(
+            shows(row, line) or (is_long(line) and row in line) for line in self.source.lines
+        )
+        around = " / ".join(self.rows[max(0, at - 1) : at + 2])
+        if MARK.fullmatch(row) or CHARS.fullmatch(row) or LISTED.fullmatch(row):
+            return Lie("mark", around, "such a mark is not possible here")
+        if is_there:
+            return Lie("place", around, "the line is in another place")
+        return Lie("row", row, "no line of the output")
+
+    def step(self, at: int, state: State) -> Iterator[tuple[State, int | None]]:
+        row = self.rows[at]
+        pending = state.lines is not None or state.chars is not None
+        if (mark := MARK.fullmatch(row)) and state.lines is None and int(mark[1]):
+            yield _with(state, lines=int(mark[1])), None
+        if (mark := CHARS.fullmatch(row)) and not pending and int(mark[1]):
+            yield _with(state, chars=int(mark[1])), None
+        if LISTED.fullmatch(row) and not pending and at:
+            yield state, None
+        yield from self.row(at, row, state)
+
+    def row(self, at: int, row: str, state: State) -> Iterator[tuple[State, int | None]]:
+        if state.piece is not None and state.lines is None:
+            number, end = state.piece
+            rest = self.source.lines[number][end:]
+            for start in hidden(rest, state.chars):
+                if (length := piece_end(row, rest[start:])) is not None:
+                    yield _with(state, piece=(number, end + start + length), chars=None), number
+                    break
+        tail = self.tail(state)
+        is_hidden = _is_hidden(tail, state.chars)
+        for number, listed in self.candidates(at, state):
+            line = self.source.lines[number]
+            shown = State(next=number + 1, listed=listed, shown=state.shown + 1)
+            if is_hidden and shows(row, line):
+                yield shown, number
+            if not is_long(line):
+                continue
+            left = None
+            if state.chars is not None and state.chars != len(tail):
+                left = state.chars - len(tail)
+                if left < 0:
+                    continue
+            elif state.chars is None and not is_hidden:
+                continue
+            blanks = len(line) - len(line.lstrip(BLANKS))
+            for start in hidden(line[blanks:], left):
+                if (length := piece_end(row, line[blanks + start :])) is not None:
+                    yield _with(shown, piece=(number, blanks + start + length)), number
+                    break
+
+    def tail(self, state: State) -> str:
+        """The rest of the line that was shown in pieces."""
+        if state.piece is None:
+            return ""
+        number, end = state.piece
+        return self.source.lines[number].rstrip(BLANKS)[end:]
+
+    def candidates(self, at: int, state: State) -> Iterator[tuple[int, int]]:
+        """The lines at which a row may be, with the number of lines that are listed by then."""
+        most = self.names[at]
+        if state.lines is not None:
+            first = state.next + state.lines
+            last = min(first + most - state.listed, self.source.count - 1)
+            for number in range(first, last + 1):
+                yield number, state.listed + number - first
+            return
+        listed = state.listed
+        for number in range(state.next, self.source.count):
+            yield number, listed
+            if not self.source.is_blank(number):
+                listed += 1
+                if listed > most:
+                    return
+
+    def listed_at_end(self, state: State) -> int | None:
+        if not _is_hidden(self.tail(state), state.chars):
+            return None
+        rest = range(state.next, self.source.count)
+        if state.lines is not None:
+            more = len(rest) - state.lines
+        else:
+            more = sum(1 for number in rest if not self.source.is_blank(number))
+        most = self.names[-1] if self.names else 0
+        return state.listed + more if 0 <= more <= most - state.listed else None
+
+    def lists(self, state: State, listed: int) -> bool:
+        """Whether the lines of one of the readings explain the listed names."""
+        readings = itertools.islice(self.readings(state), MOST_READINGS + 1)
+        for count, lines in enumerate(readings):
+            if count == MOST_READINGS or self.lists_below(lines, listed):
+                return True
+        return False
+
+    def readings(self, state: State) -> Iterator[list[int | None]]:
+        """The lines of the rows, in each way in which they can be read."""
+        opened: list[tuple[int, State, tuple[int | None, ...]]] = [(len(self.rows), state, ())]
+        while opened:
+            at, state, lines = opened.pop()
+            if at == 0:
+                yield list(reversed(lines))
+                continue
+            for before, line in reversed(self.before[at - 1][state]):
+                opened.append((at - 1, before, (*lines, line)))
+
+    def lists_below(self, lines: list[int | None], listed: int) -> bool:
+        """Whether the listed names are those of lines below their row that are not shown."""
+        shown = set(lines)
+        least = most = 0
+        owner: int | None = None
+        for row, line in zip(self.rows, lines, strict=True):
+            owner = owner if line is None else line
+            found = LISTED.fullmatch(row) if line is None else None
+            if found is None:
+                continue
+            names = found[2].split(" ")
+            if owner is None:
+                return False
+            count = self.listed_below(owner, found[1] == "same", names, shown)
+            if count is None:
+                return False
+            least += count
+            most += len(names)
+        return least <= listed <= most
+
+    def listed_below(
+        self, owner: int, is_same: bool, names: list[str], shown: set[int | None]
+    ) -> int | None:
+        """The least number of lines below `owner` that have these names, in this order."""
+        lines = self.source.lines
+        least = {0: 0}
+        for number in range(owner + 1, len(lines)):
+            if number in shown:
+                continue
+            line = lines[number]
+            # The place may be below the message.
+            around = "\n".join([*lines[number + 1 : number + 2], line])
+            for at in sorted(least, reverse=True):
+                most = max(_named(line, names[at:]), _named(around, names[at:]))
+                for end in range(at + 1, at + 1 + most):
+                    name = " ".join(names[at:end])
+                    if not is_same or _has_message(lines[owner], line, name):
+                        least[end] = min(least.get(end, len(lines)), least[at] + 1)
+        return least.get(len(names))
 
 
-def read(row: str, source: Source) -> Row:
-    if lines := source.holding(row):
-        return Row(row, row, 1, 0, lines)
-    if numbered := NUMBERED.fullmatch(row):
-        at = int(numbered[1]) - 1
-        here = source.lines[at] if at < len(source.lines) else ""
-        if squeezed(numbered[2]) and squeezed(numbered[2]) in squeezed(here):
-            return Row(row, row, 1, 0, [], is_numbered=True)
-    found = TIMES.fullmatch(row)
-    assert found
-    base = found[1]
-    if cut := CUT.search(base):
-        last = list(CUT.finditer(base))[-1]
-        lines = source.holding_ends(base[: cut.start()], base[last.end() :])
-    else:
-        lines = source.holding(base)
-    return Row(row, base, int(found[2] or 1), int(found[3] or 0), lines)
+def _with(state: State, **changes: object) -> State:
+    return State(**{**state.__dict__, **changes})  # type: ignore[arg-type]
+
+
+def _is_hidden(tail: str, chars: int | None) -> bool:
+    """Whether what is left of a line is marked, or nothing."""
+    return not tail.replace("\\n", "").strip() if chars is None else chars == len(tail)
+
+
+def _named(line: str, names: list[str]) -> int:
+    """How many of `names`, from the first, a line has in this order."""
+    at = 0
+    for count, name in enumerate(names):
+        if (found := line.find(name, at)) < 0:
+            return count
+        at = found + len(name)
+    return len(names)
+
+
+def _has_message(owner: str, line: str, name: str) -> bool:
+    """Whether `line` without `name` has the message of `owner`."""
+    signs = " :-\t"
+    _, found, message = line.partition(name)
+    if not found:
+        return line.strip(signs) == owner.strip(signs)
+    return owner.strip(signs).endswith(message.strip(signs))
 
 
 def lies(text: str, reduced: str, source: Source | None = None) -> list[Lie]:
-    """The false statements of `reduced`, which a reducer made of `text`."""
+    """The first false statement of `reduced`, which a reducer made of `text`; empty without one."""
     if reduced == text or re.search(r"\x1b\[\d*[AF]|\0", text):
         return []
+    if text.startswith(ENDS) and reduced.startswith(end := text.partition("\n")[0] + "\n"):
+        return lies(text[len(end) :], reduced[len(end) :])
     source = source or Source.of(text)
+    if _is_lossless(reduced, source) or _is_head_and_tail(text, reduced, source):
+        return []
     rows = reduced.split("\n")
-    found: list[Lie] = []
-    account = ACCOUNT.fullmatch(rows[-1])
-    if account is None:
-        return found
-    rows.pop()
+    left_out = 0
+    if account := ACCOUNT.fullmatch(rows[-1]):
+        rows.pop()
+        left_out = int(account[1])
+        if int(account[2]) != source.count:
+            return [Lie("account", account[0], f"the output has {source.count} lines")]
+    elif rows[-1] == "":
+        rows.pop()
     if rows and rows[-1] == HINT:
         rows.pop()
-    read_rows = [None if MARK.fullmatch(row) else read(row, source) for row in rows]
-    found += _counts(read_rows, source)
-    found += _records(read_rows, source)
-    if "<html" not in text[:100_000]:
-        # What a page shows is not in the order and the lines of its source.
-        found += _gaps(rows, read_rows, source)
-    found += _account(account, rows, read_rows, source)
-    return found
+    found = Walk(source, rows).lie(left_out)
+    return [found] if found else []
 
 
-def _account(
-    account: re.Match[str], rows: list[str], read_rows: list[Row | None], source: Source
-) -> Iterator[Lie]:
-    left_out, lines = int(account[1]), int(account[2])
-    if lines != source.count:
-        yield Lie("account", account[0], f"the source has {source.count} lines")
-        return
-    marked = sum(count for _, count in marks_of(rows))
-    if not marked <= left_out <= lines:
-        yield Lie("account", account[0], f"{marked} lines are marked")
-    # Lines whose text a row shows are not left out, and all others are, except those that rows
-    # show in other words.
-    located = {number for row in read_rows if row for number in row.lines[:1]}
-    others = sum(1 for row in read_rows if row and not row.lines)
-    repeated = {template(row.base) for row in read_rows if row and row.times > 1}
-    repeats = sum(source.templates[one] for one in repeated)
-    if others == 0 and repeats == 0:
-        most = lines - len(located)
-        if left_out > most:
-            yield Lie("account", account[0], f"{len(located)} lines are shown")
-    if others == 0 and marked:
-        empty = sum(map(is_empty, source.lines))
-        if left_out > marked + empty:
-            yield Lie("account", account[0], f"{marked} lines are marked, {empty} are empty")
+def _is_lossless(reduced: str, source: Source) -> bool:
+    """Whether all lines are there, runs of equal ones as one line with their number."""
+    has_counts = any(" ×" in line for line in source.lines)
+    at = 0
+    for row in reduced.removesuffix("\n").split("\n"):
+        line, times = row, 1
+        if not has_counts and (found := re.fullmatch(r"(.*) ×(\d+)", row)):
+            line, times = found[1], int(found[2])
+        if times < 1 or source.lines[at : at + times] != [line] * times:
+            return False
+        at += times
+    return at == source.count
 
 
-def _counts(rows: list[Row | None], source: Source) -> Iterator[Lie]:
-    told: Counter[str] = Counter()
-    for row in rows:
-        if row and row.lines and row.times > 1:
-            told[template(row.base)] += row.times
-    for row in rows:
-        if row is None:
-            continue
-        if row.lines and row.times > 1:
-            first = source.lines[row.lines[0]]
-            # Lines that differ in blanks alone may be counted together, and may not.
-            own = template(row.base) if template(row.base) in source.templates else template(first)
-            equal = source.templates[own]
-            whole = squeezed(first) == squeezed(row.base)
-            # Lines at different depths are counted in different rows.
-            correct = {equal, len(source.places[squeezed(first)])}
-            if whole and row.times not in correct and equal != told[own]:
-                yield Lie("times", row.text, f"{equal} lines are equal")
-        if row.lines and row.similar:
-            line = source.lines[row.lines[0]]
-            alike = source.shapes[shape(line)]
-            first = max(
-                source.first_words[line.split()[0]],
-                source.first_words[(WORD.findall(line) or [""])[0]],
-            )
-            if row.times + row.similar > max(alike, first):
-                yield Lie("similar", row.text, f"{alike} lines are alike")
-        if hits := HITS.fullmatch(row.text):
-            runs = [
-                sum(1 for _ in lines)
-                for is_hit, lines in groupby(
-                    source.lines, lambda line: line.startswith(f"{hits[1]}:")
-                )
-                if is_hit
-            ]
-            # What lies apart may be counted apart.
-            if sum(runs) > 1 and int(hits[2]) not in (sum(runs), *runs):
-                yield Lie("hits", row.text, f"{sum(runs)} lines begin so")
-        cuts = list(CUT.finditer(row.base))
-        if len(cuts) == 1 and row.lines:
-            head, tail = row.base[: cuts[0].start()], row.base[cuts[0].end() :]
-            lengths = set()
-            for number in row.lines:
-                line = source.lines[number].rstrip()
-                start = re.search(_loosely(head), line)
-                ends = list(re.finditer(_loosely(tail), line))
-                if start and ends:
-                    hidden = [line[start.end() : end.start()] for end in ends]
-                    # Blanks may have been squeezed before the cut.
-                    lengths.update(len(part) for part in hidden)
-                    lengths.update(len(squeezed(f"x{part}x")) - 2 for part in hidden)
-                    shown = len(head) - len(head.rstrip()) + len(tail) - len(tail.lstrip())
-                    lengths.update(len(part) - shown for part in hidden)
-            if lengths and int(cuts[0][1]) not in lengths:
-                yield Lie("chars", row.text, f"{sorted(lengths)} characters are hidden")
-
-
-def _loosely(text: str) -> str:
-    """A pattern of `text` with any blanks between its words."""
-    return r"\s+".join(map(re.escape, text.split())) or r"$"
-
-
-def _records(rows: list[Row | None], source: Source) -> Iterator[Lie]:
-    for row in rows:
-        if row is None or row.lines or row.is_numbered or "{+" in row.text:
-            continue
-        text = re.sub(r"\w*…", " | ", re.sub(r"\w*\.\.\.\[\d+ chars\]\.\.\.\w*", " | ", row.base))
-        text = HITS.sub(r"\1", text)
-        # Counts of our own, and places in lists.
-        text = re.sub(
-            r" ×\d+|\d+(?:-\d+)? × |\(\d+ of \d+|\(×?\d+\)|\[\d+\]| \+\d+\b"
-            r"|… \d+ more|\.\.\. \d+ more|\.\.\. \d+ like it|\(\d+ like this\)|\(\+\d+ similar\)",
-            " | ",
-            text,
-        )
-        for part in re.split(r"[|…]", text):
-            words = [word for word in WORD.findall(part.lower()) if word not in OWN_WORDS]
-            for word in words:
-                if not source.knows(word):
-                    yield Lie(_kind(word), row.text, f"{word!r} is not in the source")
-                    break
-            else:
-                for one, other in _pairs(part):
-                    if not source.together(one, other):
-                        yield Lie("record", row.text, f"{one!r} and {other!r} are not together")
-                        break
-
-
-def _pairs(part: str) -> Iterator[tuple[str, str]]:
-    """Words of one part of a row that must be in one record: a place in a list is one itself."""
-    before = ""
-    for token in part.lower().split():
-        words = [word for word in WORD.findall(token) if word not in OWN_WORDS]
-        if not words:
-            continue
-        # Files and numbers in a list are each of a record of their own.
-        is_listed = words[-1].isdigit() or re.search(r"[./]", token[:-1]) is not None
-        if before and not is_listed:
-            yield before, words[0]
-        yield from pairwise(words)
-        before = "" if is_listed else words[-1]
-
-
-def _kind(word: str) -> str:
-    if word in VERDICTS:
-        return "verdict"
-    return "number" if word[0].isdigit() else "name"
-
-
-def _gaps(rows: list[str], read_rows: list[Row | None], source: Source) -> Iterator[Lie]:
-    """Marks against the places of the rows around them."""
-    sure = [
-        (number, row.lines[0])
-        for number, row in enumerate(read_rows)
-        if row and len(row.lines) == 1 and not row.similar and row.times == 1
-    ]
-    fixed = [(-1, -1), *_increasing(sure), (len(rows), source.count)]
-    shown = {number for row in read_rows if row for number in row.lines}
-    repeated = {template(row.base) for row in read_rows if row and row.times > 1}
-    marks = dict(marks_of(rows))
-    for (first, start), (last, end) in pairwise(fixed):
-        between = range(first + 1, last)
-        marked = sum(marks.get(number, 0) for number in between)
-        others = [row for number in between if (row := read_rows[number])]
-        hidden = [
-            number
-            for number in range(start + 1, end)
-            if number not in shown and template(source.lines[number]) not in repeated
-        ]
-        if marked > end - start - 1:
-            yield Lie("mark", _around(rows, first, last), f"{end - start - 1} lines are there")
-        told = [number for number in hidden if not is_empty(source.lines[number])]
-        at_end = last == len(rows) and first >= 0
-        if not others and marked < len(told) and not at_end:
-            yield Lie("gap", _around(rows, first, last), f"{len(told)} lines are left out there")
-        if not others and marked > len(hidden) + sum(
-            1 for number in range(start + 1, end) if number in shown
-        ):
-            yield Lie("mark", _around(rows, first, last), f"{len(hidden)} lines are left out there")
-        yield from _between(rows, read_rows, marks, (first, start), (last, end), source)
-
-
-def _between(
-    rows: list[str],
-    read_rows: list[Row | None],
-    marks: dict[int, int],
-    first: tuple[int, int],
-    last: tuple[int, int],
-    source: Source,
-) -> Iterator[Lie]:
-    """Rows between two whose places are sure: in some order of their places the marks must fit."""
-    at = first[1]
-    room = 0
-    for number in range(first[0] + 1, last[0]):
-        if number in marks:
-            room += marks[number]
-            continue
-        row = read_rows[number]
-        if row is None or not row.lines:
-            return
-        places = [line for line in row.lines if line > at and line < last[1]]
-        if not places or row.similar or row.times > 1:
-            return
-        if room and not any(line - at - 1 >= room for line in places):
-            yield Lie("mark", _around(rows, first[0], last[0]), f"no {room} lines are before it")
-            return
-        fitting = [line for line in places if line - at - 1 >= room]
-        at, room = fitting[0], 0
-    if room > last[1] - at - 1:
-        yield Lie("mark", _around(rows, first[0], last[0]), f"{last[1] - at - 1} lines are there")
-
-
-def _around(rows: list[str], first: int, last: int) -> str:
-    return "\n".join(rows[max(first, 0) : last + 1])[:600]
-
-
-def _increasing(rows: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest series of rows that stand in the order of the source."""
-    tails: list[int] = []
-    ends: list[int] = []
-    before: list[int] = []
-    for index, (_, line) in enumerate(rows):
-        at = bisect.bisect_left(tails, line)
-        before.append(ends[at - 1] if at else -1)
-        tails[at : at + 1] = [line]
-        ends[at : at + 1] = [index]
-    series = []
-    index = ends[-1] if ends else -1
-    while index >= 0:
-        series.append(rows[index])
-        index = before[index]
-    return series[::-1]
+def _is_head_and_tail(text: str, reduced: str, source: Source) -> bool:
+    """Whether it is the beginning and the end, with a notice of both lengths between them."""
+    found = re.search(
+        r"\n\.\.\. \[reduced from (\d+) lines / (\d+) chars to head\+tail\] \.\.\.\n", reduced
+    )
+    if found is None or int(found[1]) != source.count:
+        return False
+    cleaned = "\n".join(source.lines) + ("\n" if text.endswith("\n") else "")
+    head, tail = reduced[: found.start()], reduced[found.end() :]
+    return (
+        int(found[2]) == len(cleaned)
+        and cleaned.startswith(head)
+        and cleaned.endswith(tail)
+        and len(head) + len(tail) < len(cleaned)
+    )

@@ -16,16 +16,41 @@ import pytest
 from corpora import PARTS, Recorded, recorded
 from ethos_registry import reduce_text
 from ethos_registry.reduction import ReductionPolicy
-from lie_oracle import ACCOUNT, CUT, MARK, VERDICTS, WORD, Lie, Source, is_empty, lies, read
+from lie_oracle import (
+    ACCOUNT,
+    CHARS,
+    HINT,
+    LISTED,
+    MARK,
+    Lie,
+    Source,
+    lies,
+    marks_of,
+    shows,
+)
 
-PLANTED = 200
-"""So many lies of each kind must be found; fewer samples would be a matter of chance."""
-LARGE_CHARS = 60_000
-"""Longer outputs are left to the long run where lies are planted."""
+PLANTED = 60
+"""So many lies of each kind are planted."""
+LARGE_CHARS = 20_000
+"""Longer outputs are left to the long run."""
+TARGETS = (16_000, 4_000, 1_500)
+VERDICTS = frozenset(
+    "pass passed fail failed failing failure error errors ok skipped success aborted".split()  # noqa: SIM905
+)
 
 
-def reduced_of(output: Recorded) -> str:
-    return reduce_text(output.text, command=output.command, exit_code=output.exit_code)
+def reduced_of(output: Recorded, target_chars: int = TARGETS[0]) -> str:
+    return reduce_text(
+        output.text,
+        command=output.command,
+        exit_code=output.exit_code,
+        policy=ReductionPolicy(target_chars),
+    )
+
+
+def is_read(output: Recorded) -> bool:
+    """Whether the oracle knows what a terminal shows of an output."""
+    return "color-words" not in output.command and "word-diff=color" not in output.command
 
 
 @cache
@@ -34,24 +59,24 @@ def cases() -> tuple[tuple[Recorded, str, Source], ...]:
     found = []
     for part in PARTS:
         for output in recorded(part):
-            if len(output.text) > LARGE_CHARS or "\x1b" in output.text or "<html" in output.text:
+            if len(output.text) > LARGE_CHARS or "\x1b" in output.text or not is_read(output):
                 continue
-            reduced = reduced_of(output)
-            if reduced == output.text or not ACCOUNT.fullmatch(reduced.split("\n")[-1]):
-                continue
-            source = Source.of(output.text)
-            if not lies(output.text, reduced, source):
-                found.append((output, reduced, source))
+            for target_chars in TARGETS[1:]:
+                reduced = reduced_of(output, target_chars)
+                source = Source.of(output.text)
+                if ACCOUNT.fullmatch(reduced.split("\n")[-1]) and not lies(output.text, reduced):
+                    found.append((output, reduced, source))
     return tuple(found)
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("target_chars", TARGETS)
 @pytest.mark.parametrize("part", PARTS)
-def test_nothing_false_is_said_of_recorded_outputs(part: str) -> None:
+def test_nothing_false_is_said_of_recorded_outputs(part: str, target_chars: int) -> None:
     found = {
-        output.file: told
+        output.file: false
         for output in recorded(part)
-        if (told := lies(output.text, reduced_of(output)))
+        if is_read(output) and (false := lies(output.text, reduced_of(output, target_chars)))
     }
     assert found == {}
 
@@ -93,7 +118,10 @@ def mutated(output: Recorded, chance: random.Random) -> Recorded:
 
 def mutants(chance: random.Random) -> Iterator[Recorded]:
     small = [
-        output for part in PARTS for output in recorded(part) if len(output.text) <= LARGE_CHARS
+        output
+        for part in PARTS
+        for output in recorded(part)
+        if len(output.text) <= LARGE_CHARS and is_read(output)
     ]
     while True:
         yield mutated(chance.choice(small), chance)
@@ -108,254 +136,224 @@ def share_of_false(
     """
     end = time.monotonic() + seconds
     found: dict[str, list[Lie]] = {}
-    for count, output in enumerate(mutants(random.Random(seed))):
+    chance = random.Random(seed)
+    for count, output in enumerate(mutants(chance)):
         if count >= most or time.monotonic() > end:
             return count, found
-        if told := lies(output.text, reduced_of(output)):
-            found[f"{count + 1} {output.file}"] = told
+        target_chars = chance.choice(TARGETS)
+        if false := lies(output.text, reduced_of(output, target_chars)):
+            found[f"{count + 1} {output.file}"] = false
     raise AssertionError
 
 
-LEAST_TRUE_SHARE = 0.99
-"""Of mutated outputs. What is left: a row that shows several equal lines without their number has
-no place of its own, so the mark of a gap before it follows it (docs/reliability.md)."""
-
-
 @pytest.mark.slow
-def test_hardly_anything_false_is_said_of_mutated_outputs() -> None:
+def test_nothing_false_is_said_of_mutated_outputs() -> None:
     count, found = share_of_false(20, most=250)
     assert count == 250
-    assert len(found) <= count * (1 - LEAST_TRUE_SHARE), found
-
-
-Planter = Callable[[list[str], Source, random.Random], list[str] | None]
+    assert found == {}
 
 
 def changed_number(text: str, chance: random.Random) -> str:
     return str(int(text) + chance.randint(1, 9 + int(text)))
 
 
-def plant_in_account(rows: list[str], _source: Source, chance: random.Random) -> list[str] | None:
-    found = ACCOUNT.fullmatch(rows[-1])
-    assert found
-    left_out, lines = int(found[1]), int(found[2])
-    match chance.randrange(3):
-        case 0:
-            lines += chance.choice([-1, 1, 7])
-        case 1:
-            left_out = lines + chance.randint(1, 9)
-        case _:
-            marked = sum(int(mark[1]) for row in rows if (mark := MARK.fullmatch(row)))
-            if not marked:
-                return None
-            left_out = chance.randrange(marked)
-    return [*rows[:-1], f"[{left_out} of {lines} lines left out]"]
+Planter = Callable[[list[str], Source, random.Random], list[str] | None]
+
+
+def sure(rows: list[str], source: Source) -> list[int]:
+    """The numbers of rows that are one line of the output as it is, and no other."""
+    return [
+        number
+        for number, row in enumerate(rows[:-1])
+        if row.strip() and source.lines.count(row) == 1 and not MARK.fullmatch(row)
+    ]
 
 
 def marks(rows: list[str]) -> list[int]:
-    return [number for number, row in enumerate(rows) if MARK.fullmatch(row)]
+    return [number for number, _ in marks_of(rows)]
 
 
-def surely_placed(rows: list[str], source: Source, number: int) -> bool:
-    """Whether the rows around a mark are each one line of the source and no other."""
-    around = [number - 1, number + 1]
-    return (
-        all(
-            0 <= at < len(rows) - 1
-            and not MARK.fullmatch(rows[at])
-            and len(read(rows[at], source).lines) == 1
-            and read(rows[at], source).times == 1
-            and not read(rows[at], source).similar
-            for at in around
-        )
-        and read(rows[around[0]], source).lines < read(rows[around[1]], source).lines
-    )
+def at_row(change: Callable[[str, Source, random.Random], str | None]) -> Planter:
+    """A row becomes another."""
+
+    def plant(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
+        if not (places := sure(rows, source)):
+            return None
+        at = chance.choice(places)
+        new = change(rows[at], source, chance)
+        if new is None or any(shows(new, line) for line in source.lines):
+            return None
+        return [*rows[:at], new, *rows[at + 1 :]]
+
+    return plant
 
 
-def plant_in_mark(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
-    places = [number for number in marks(rows) if surely_placed(rows, source, number)]
-    if not places:
+def at_mark(change: Callable[[str, random.Random], list[str]]) -> Planter:
+    """A mark becomes other rows."""
+
+    def plant(rows: list[str], _source: Source, chance: random.Random) -> list[str] | None:
+        if not (places := marks(rows)):
+            return None
+        at = chance.choice(places)
+        return [*rows[:at], *change(rows[at], chance), *rows[at + 1 :]]
+
+    return plant
+
+
+def at_account(change: Callable[[int, int, random.Random], tuple[int, int]]) -> Planter:
+    def plant(rows: list[str], _source: Source, chance: random.Random) -> list[str] | None:
+        found = ACCOUNT.fullmatch(rows[-1])
+        assert found
+        left_out, lines = change(int(found[1]), int(found[2]), chance)
+        return [*rows[:-1], f"[{left_out} of {lines} lines left out]"]
+
+    return plant
+
+
+def replaced(pattern: str, new: Callable[[str, random.Random], str]) -> Planter:
+    """One of the matches of a pattern in a row becomes another text."""
+
+    def change(row: str, _source: Source, chance: random.Random) -> str | None:
+        if not (found := list(re.finditer(pattern, row))):
+            return None
+        one = chance.choice(found)
+        return row[: one.start()] + new(one[0], chance) + row[one.end() :]
+
+    return at_row(change)
+
+
+def letters(word: str, chance: random.Random) -> str:
+    return "".join(chance.choice("bcdfghjklmnpqrstvwxz") for _ in range(len(word)))
+
+
+def another_number(word: str, chance: random.Random) -> str:
+    return str(int(word) + chance.randint(1, 99_999))
+
+
+def another_verdict(word: str, chance: random.Random) -> str:
+    return chance.choice(sorted(VERDICTS - {word.lower()}))
+
+
+def mixed(row: str, source: Source, chance: random.Random) -> str | None:
+    """The beginning of one row with the end of another line."""
+    other = chance.choice(source.lines)
+    head, tail = row[: len(row) // 2], other[len(other) // 2 :]
+    return head + tail if head.strip() and tail.strip() else None
+
+
+def swapped(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
+    if len(places := sure(rows, source)) < 2:
         return None
-    at = chance.choice(places)
-    found = MARK.fullmatch(rows[at])
-    assert found
-    return [*rows[:at], f"[{changed_number(found[1], chance)} lines left out]", *rows[at + 1 :]]
+    one, other = sorted(chance.sample(places, 2))
+    return [*rows[:one], rows[other], *rows[one + 1 : other], rows[one], *rows[other + 1 :]]
 
 
-def plant_removed_mark(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
-    places = []
-    for number in marks(rows):
-        if not surely_placed(rows, source, number):
-            continue
-        first = read(rows[number - 1], source).lines[0]
-        last = read(rows[number + 1], source).lines[0]
-        if any(
-            not is_empty(line) and not said(line, rows) for line in source.lines[first + 1 : last]
-        ):
-            places.append(number)
-    if not places:
+def repeated(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
+    if not (places := sure(rows, source)):
+        return None
+    at, to = chance.choice(places), chance.randrange(len(rows))
+    return [*rows[:to], rows[at], *rows[to:]]
+
+
+def removed(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
+    if not (places := sure(rows, source)):
         return None
     at = chance.choice(places)
     return [*rows[:at], *rows[at + 1 :]]
 
 
-def said(line: str, rows: list[str]) -> bool:
-    return any(row.strip() in line for row in rows if row.strip()) if line.strip() else True
-
-
-def plant_moved_mark(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
-    without = plant_removed_mark(rows, source, chance)
-    if without is None:
-        return None
-    gone = next(number for number, row in enumerate(rows) if without[number : number + 1] != [row])
-    to = chance.randrange(len(without) - 1)
-    if to == gone:
-        return None
-    return [*without[:to], rows[gone], *without[to:]]
-
-
-def plant_in_count(pattern: str, text: str) -> Planter:
-    def plant(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
-        places = [
-            (number, found)
-            for number, row in enumerate(rows)
-            if not source.holding(row)
-            and (found := re.search(pattern, row))
-            and read(row, source).lines
-        ]
-        if not places:
-            return None
-        at, found = chance.choice(places)
-        count = int(found[1]) + chance.randint(1, 9)
-        if "similar" in text:
-            count += len(source.lines)
-        row = rows[at][: found.start()] + text.format(count) + rows[at][found.end() :]
-        return [*rows[:at], row, *rows[at + 1 :]]
-
-    return plant
-
-
-def plant_in_hidden_chars(
-    rows: list[str], source: Source, chance: random.Random
-) -> list[str] | None:
-    places = [
-        number
-        for number, row in enumerate(rows)
-        if len(CUT.findall(row)) == 1 and len(read(row, source).lines) == 1
-    ]
-    if not places:
+def moved(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
+    if not (places := sure(rows, source)):
         return None
     at = chance.choice(places)
-    row = CUT.sub(lambda found: f"...[{changed_number(found[1], chance)} chars]...", rows[at])
+    without = [*rows[:at], *rows[at + 1 :]]
+    to = chance.randrange(len(without))
+    return None if to == at else [*without[:to], rows[at], *without[to:]]
+
+
+def moved_mark(rows: list[str], _source: Source, chance: random.Random) -> list[str] | None:
+    if not (places := marks(rows)):
+        return None
+    at = chance.choice(places)
+    without = [*rows[:at], *rows[at + 1 :]]
+    to = chance.randrange(len(without))
+    return None if to == at else [*without[:to], rows[at], *without[to:]]
+
+
+def added_mark(rows: list[str], _source: Source, chance: random.Random) -> list[str] | None:
+    at = chance.randrange(len(rows))
+    return [*rows[:at], f"[{chance.randint(1, 9)} lines left out]", *rows[at:]]
+
+
+def foreign(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
+    """A line of another output."""
+    other = chance.choice(cases())[2]
+    line = chance.choice(other.lines)
+    if not line.strip() or any(shows(line, own) for own in source.lines):
+        return None
+    at = chance.randrange(len(rows))
+    return [*rows[:at], line, *rows[at:]]
+
+
+def hidden_chars(rows: list[str], _source: Source, chance: random.Random) -> list[str] | None:
+    if not (places := [at for at, row in enumerate(rows) if CHARS.search(row) and row != HINT]):
+        return None
+    at = chance.choice(places)
+    row = CHARS.sub(lambda found: f"...[{changed_number(found[1], chance)} chars]...", rows[at])
     return [*rows[:at], row, *rows[at + 1 :]]
 
 
-def plant_word(
-    is_kind: Callable[[str], bool], other: Callable[[str, Source, random.Random], str]
-) -> Planter:
-    """A word of a row becomes another that is not in its record."""
+def at_list(change: Callable[[list[str], random.Random], list[str] | None]) -> Planter:
+    """The names of a list become others."""
 
     def plant(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
-        places = []
-        for number, row in enumerate(rows[:-1]):
-            if MARK.fullmatch(row) or row.startswith("[lines with") or CUT.search(row):
-                continue
-            if len(read(row, source).lines) != 1 or read(row, source).base != row:
-                continue
-            words = list(WORD.finditer(row))
-            places += [(number, word) for word in words if is_kind(word[0].lower())]
+        places = [at for at, row in enumerate(rows) if LISTED.fullmatch(row)]
         if not places:
             return None
-        at, word = chance.choice(places)
-        new = other(word[0].lower(), source, chance)
-        if new.lower() in source.words:
-            near = source.words[new.lower()]
-            here = source.holding(rows[at])[0]
-            if any(abs(line - here) <= 200 for line in near):
-                return None
-        row = rows[at][: word.start()] + new + rows[at][word.end() :]
-        neighbours = [found[0].lower() for found in WORD.finditer(row)]
-        if len(neighbours) < 2 or "…" in row or "|" in row:
+        at = chance.choice(places)
+        label, names = rows[at].split("] ", 1)
+        new = change(names.split(" "), chance)
+        if new is None or not new or any(" ".join(new) in line for line in source.lines):
             return None
-        return [*rows[:at], row, *rows[at + 1 :]]
+        return [*rows[:at], f"{label}] {' '.join(new)}", *rows[at + 1 :]]
 
     return plant
 
 
-def another(word: str, source: Source, chance: random.Random) -> str:
-    if chance.random() < 0.5:
-        return chance.choice(sorted(source.words))
-    letters = "".join(chance.choice("bcdfghjklmnpqrstvwxz") for _ in range(len(word) + 2))
-    return letters if not word.isdigit() else str(int(word) + chance.randint(1_000, 99_999))
-
-
-def another_number(word: str, _source: Source, chance: random.Random) -> str:
-    return str(int(word) + chance.randint(1, 99_999))
-
-
-def another_verdict(word: str, _source: Source, chance: random.Random) -> str:
-    return chance.choice(sorted(VERDICTS - {word}))
-
-
-def plant_path(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
-    """A path gets a folder that is not there."""
-    places = [
-        (number, found)
-        for number, row in enumerate(rows[:-1])
-        if read(row, source).lines
-        and not MARK.fullmatch(row)
-        and not CUT.search(row)
-        and "…" not in row
-        for found in re.finditer(r"(?<![\w/])[\w.-]+/(?=[\w.-]+)", row)
-    ]
-    if not places:
-        return None
-    at, found = chance.choice(places)
-    folder = "".join(chance.choice("bcdfghjklmnpqrstvwxz") for _ in range(6))
-    row = rows[at][: found.end()] + folder + "/" + rows[at][found.end() :]
-    return [*rows[:at], row, *rows[at + 1 :]]
-
-
-def plant_mixed_record(rows: list[str], source: Source, chance: random.Random) -> list[str] | None:
-    """The beginning of one row with the end of another that is far away in the source."""
-    single = [
-        (number, row, read(row, source).lines[0])
-        for number, row in enumerate(rows[:-1])
-        if not MARK.fullmatch(row)
-        and len(read(row, source).lines) == 1
-        and len(row.split()) >= 3
-        and not re.search(r"[|…{]", row)
-        and not CUT.search(row)
-    ]
-    if len(single) < 2:
-        return None
-    (at, one, here), (_, other, there) = chance.sample(single, 2)
-    head, tail = one.split()[: len(one.split()) // 2], other.split()[len(other.split()) // 2 :]
-    mixed = " ".join(head + tail)
-    if abs(here - there) <= 100 or source.holding(mixed):
-        return None
-    one_word = WORD.findall(" ".join(head).lower())
-    other_word = WORD.findall(" ".join(tail).lower())
-    if not one_word or not other_word or source.together(one_word[-1], other_word[0]):
-        return None
-    if re.search(r"[\d./]", head[-1] + tail[0]):
-        return None
-    return [*rows[:at], mixed, *rows[at + 1 :]]
+def another_name(names: list[str], chance: random.Random) -> list[str]:
+    at = chance.randrange(len(names))
+    return [*names[:at], letters(names[at] + "abcd", chance), *names[at + 1 :]]
 
 
 PLANTERS: dict[str, Planter] = {
-    "account": plant_in_account,
-    "mark": plant_in_mark,
-    "removed mark": plant_removed_mark,
-    "moved mark": plant_moved_mark,
-    "times": plant_in_count(r" ×(\d+)$", " ×{}"),
-    "similar": plant_in_count(r" \(\+(\d+) similar\)$", " (+{} similar)"),
-    "hidden characters": plant_in_hidden_chars,
-    "number": plant_word(str.isdigit, another_number),
-    "name": plant_word(lambda word: len(word) > 4 and word.isalpha(), another),
-    "verdict": plant_word(VERDICTS.__contains__, another_verdict),
-    "path": plant_path,
-    "mixed record": plant_mixed_record,
+    "all lines": at_account(lambda left, lines, chance: (left, lines + chance.choice([-1, 1, 7]))),
+    "more left out": at_account(lambda left, lines, chance: (left + chance.randint(1, 9), lines)),
+    "less left out": at_account(lambda left, lines, chance: (chance.randrange(left), lines)),
+    "no account": lambda rows, _source, _chance: rows[:-1],
+    "mark": at_mark(
+        lambda row, chance: [re.sub(r"\d+", lambda n: changed_number(n[0], chance), row)]
+    ),
+    "removed mark": at_mark(lambda _row, _chance: []),
+    "doubled mark": at_mark(lambda row, _chance: [row, row]),
+    "moved mark": moved_mark,
+    "added mark": added_mark,
+    "number": replaced(r"\d+", another_number),
+    "name": replaced(r"[A-Za-z]{4,}", letters),
+    "verdict": replaced(rf"(?i)\b(?:{'|'.join(sorted(VERDICTS))})\b", another_verdict),
+    "case": replaced(r"[A-Z][a-z]+", lambda word, _chance: word.lower()),
+    "path": replaced(r"(?<=\w)/(?=\w)", lambda word, chance: f"/{letters('folder', chance)}/"),
+    "blanks": replaced(r"(?<=\S) (?=\S)", lambda word, chance: word * chance.randint(2, 5)),
+    "times": at_row(lambda row, _source, chance: f"{row} ×{chance.randint(2, 90)}"),
+    "beginning": at_row(lambda row, _source, _chance: row[len(row) // 2 :].lstrip() or None),
+    "end": at_row(lambda row, _source, _chance: row[: len(row) // 2].rstrip() or None),
+    "mixed record": at_row(mixed),
+    "swapped rows": swapped,
+    "repeated row": repeated,
+    "removed row": removed,
+    "moved row": moved,
+    "row of another output": foreign,
+    "hidden characters": hidden_chars,
+    "listed name": at_list(another_name),
 }
 
 
@@ -363,13 +361,14 @@ MOST_MISSES = 40
 """An output in which nothing could be planted so often has no place for a lie of that kind."""
 
 
-def planted(kind: str, count: int, seed: int) -> Counter[bool]:
-    """Of `count` planted lies of one kind, how many the oracle found."""
+def planted(kind: str, count: int, seed: int) -> tuple[int, list[list[str]]]:
+    """How many of at most `count` planted lies were found, and those that were not."""
     chance = random.Random(seed)
-    found: Counter[bool] = Counter()
+    found = 0
+    unseen: list[list[str]] = []
     pool = list(range(len(cases())))
     misses: Counter[int] = Counter()
-    while pool and found.total() < count:
+    while pool and found + len(unseen) < count:
         case = chance.choice(pool)
         output, reduced, source = cases()[case]
         rows = PLANTERS[kind](reduced.split("\n"), source, chance)
@@ -378,23 +377,27 @@ def planted(kind: str, count: int, seed: int) -> Counter[bool]:
             if misses[case] == MOST_MISSES:
                 pool.remove(case)
             continue
-        found[bool(lies(output.text, "\n".join(rows), source))] += 1
-    return found
+        if lies(output.text, "\n".join(rows), source):
+            found += 1
+        else:
+            unseen.append([output.file, *rows])
+    return found, unseen
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", PLANTERS)
 def test_planted_lies_are_found(kind: str) -> None:
-    found = planted(kind, PLANTED * 11 // 10, seed=7)
-    assert found[True] >= PLANTED, found
+    found, unseen = planted(kind, PLANTED, seed=7)
+    assert not unseen
+    assert found == PLANTED
 
 
 if __name__ == "__main__":
-    # python tests/test_lie_oracle.py SECONDS [SEED]: mutated outputs for that time; exit 1 if too
-    # much is false.
+    # python tests/test_lie_oracle.py SECONDS [SEED]: mutated outputs for that time; exit 1 if
+    # anything is false.
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    reduced_count, false = share_of_false(seed, seconds=float(sys.argv[1]))
-    for name, told in false.items():
-        print(name, *told, sep="\n  ")
-    print(f"{reduced_count} mutated outputs, something false of {len(false)}")
-    sys.exit(len(false) > reduced_count * (1 - LEAST_TRUE_SHARE))
+    reduced_count, all_false = share_of_false(seed, seconds=float(sys.argv[1]))
+    for name, false in all_false.items():
+        print(name, *false, sep="\n  ")
+    print(f"{reduced_count} mutated outputs, something false of {len(all_false)}")
+    sys.exit(bool(all_false))

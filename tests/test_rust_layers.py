@@ -25,6 +25,7 @@ FLOORS = {
     "words": 1,
     "folds": 2,
     "format": 2,
+    "gap": 2,
     "location": 2,
     "sample": 2,
     "lexicon": 3,

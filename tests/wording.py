@@ -12,6 +12,7 @@ import re
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -120,6 +121,14 @@ def retired_parts(name: str) -> list[str]:
     return [part for part in map(str.lower, _PART.findall(name)) if part in RETIRED_PARTS]
 
 
+def rust_names(text: str) -> Iterator[tuple[int, str]]:
+    """The identifiers of a Rust file."""
+    for number, line in enumerate(text.splitlines(), 1):
+        code = _RUST_COMMENT.sub("", _RUST_STRING.sub(lambda found: " " * len(found[0]), line))
+        for found in re.finditer(r"\b[A-Za-z_]\w*", code):
+            yield number, found[0]
+
+
 def rust_comments(text: str) -> Iterator[tuple[int, str]]:
     """The comments of a Rust file, without those inside string literals."""
     for number, line in enumerate(text.splitlines(), 1):
@@ -137,6 +146,12 @@ def rust(text: str) -> Iterator[tuple[int, str]]:
             for found in _RUST_STRING.finditer(line):
                 yield number, found[1]
 
+
+NAMED = (
+    (("*.py", "*.pyi"), python_names),
+    (("rust/reduce/*.rs", "rust/fuzz/*.rs"), rust_names),
+)
+"""Whose identifiers are read; `*` matches folders too."""
 
 KINDS = (
     (("*.md", "docs/**/*.md"), markdown),
@@ -186,11 +201,11 @@ def hits(path: str) -> list[Hit]:
         for number, line in kind(text)  # type: ignore[operator]
         for words, instead in retired_words(line)
     ]
-    if path.endswith((".py", ".pyi")):
-        found += [
-            Hit(path, number, name, "a standard term")
-            for number, name in python_names(text)
-            if name in RETIRED_NAMES or retired_parts(name)
-        ]
-        found += [Hit(path, 0, part, "a standard term") for part in retired_parts(Path(path).stem)]
+    for patterns, names in NAMED:
+        if any(fnmatch(path, pattern) for pattern in patterns):
+            found += [
+                Hit(path, number, name, "a standard term")
+                for number, name in (*names(text), (0, Path(path).stem))
+                if name in RETIRED_NAMES or retired_parts(name)
+            ]
     return found

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_much_shorter_than_a_tick_is_told() {
+    fn a_time_much_shorter_than_a_tick_is_measured() {
         let (taken, ()) = time(|| {
             let started = Instant::now();
             while started.elapsed() < Duration::from_micros(300) {}

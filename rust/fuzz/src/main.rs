@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 use arguments::{Arguments, End};
 use case::Case;
 use corpus::Corpus;
-use oracle::{Broken, Judged};
+use oracle::{Broken, Checked};
 use random::Random;
 use report::{Finding, Report};
 use schedule::Schedule;
@@ -108,15 +108,15 @@ fn run<'a>(
         let mut random = Random::of(arguments.seed, index);
         let position = schedule.next(&mut random);
         case.mutate(corpus, position, &mut random, &mut bytes);
-        let judged = oracle::judge(&case, &oracle::core);
-        report.count(&judged, &case);
-        schedule.count(judged.family.unwrap_or_default());
-        let is_new = |broken: &Broken| report.is_new(*broken, judged.family);
-        if let Some(broken) = judged.broken.filter(is_new) {
+        let checked = oracle::check(&case, &oracle::core);
+        report.count(&checked, &case);
+        schedule.count(checked.family.unwrap_or_default());
+        let is_new = |broken: &Broken| report.is_new(*broken, checked.family);
+        if let Some(broken) = checked.broken.filter(is_new) {
             let begun_with = corpus.groups().get(position);
             let begun_with = begun_with.map_or("", |group| group.family);
             let at = (arguments.seed, index);
-            let finding = finding(at, begun_with, &judged, broken, &case);
+            let finding = finding(at, begun_with, &checked, broken, &case);
             writeln!(stderr(), "{finding}")?;
             report.findings.push(finding);
         }
@@ -142,7 +142,7 @@ fn run<'a>(
 fn finding<'a>(
     (seed, index): (u64, u64),
     begun_with: &'static str,
-    judged: &Judged,
+    checked: &Checked,
     broken: Broken,
     case: &Case<'a>,
 ) -> Finding<'a> {
@@ -162,7 +162,7 @@ fn finding<'a>(
         seed,
         index,
         begun_with,
-        family: judged.family,
+        family: checked.family,
         broken,
         panic,
         case: smaller,

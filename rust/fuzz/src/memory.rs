@@ -14,7 +14,7 @@ use crate::oracle::core;
 
 /// The word by which a process of this program is asked to measure one text.
 pub(crate) const PEAK: &str = "--peak";
-/// What a reduction may take: so much, and so much a line that is kept.
+/// What a reduction may take: so much, and so much a line that is held.
 const BASE_BYTES: u64 = 1 << 20;
 const LINE_BYTES: u64 = 32;
 const WARMING_BYTES: usize = 20_000;
@@ -110,9 +110,9 @@ pub(crate) fn peak(mut words: impl Iterator<Item = String>) -> io::Result<String
     let result = reduced.map(|reduced| reduced.bytes);
     let result_bytes = result.as_ref().map_or(0, Vec::len);
     let result_bytes = u64::try_from(result_bytes).unwrap_or(u64::MAX);
-    // Of an input that stays all lines are kept.
-    let kept = result.as_deref().unwrap_or(case.text.as_bytes());
-    let lines = memchr::memchr_iter(b'\n', kept).count();
+    // Of an input that stays all lines are held.
+    let held = result.as_deref().unwrap_or(case.text.as_bytes());
+    let lines = memchr::memchr_iter(b'\n', held).count();
     let lines = u64::try_from(lines).unwrap_or(u64::MAX);
     let allowed = BASE_BYTES + LINE_BYTES * lines;
     Ok(format!("{} {allowed}", taken.saturating_sub(result_bytes)))

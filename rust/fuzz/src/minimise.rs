@@ -1,7 +1,7 @@
 //! A smaller case that breaks the same guard.
 
 use crate::case::Case;
-use crate::oracle::{Broken, Reducer, judge};
+use crate::oracle::{Broken, Reducer, check};
 
 /// The one that looks at a finding waits for this many executions at most.
 const MOST_TRIES: usize = 3_000;
@@ -19,12 +19,12 @@ pub(crate) fn minimised<'a>(case: &Case<'a>, broken: Broken, reducer: &Reducer<'
                 break;
             }
             tries += 1;
-            let kept = lines.iter().take(at).chain(lines.iter().skip(at + taken));
+            let rest = lines.iter().take(at).chain(lines.iter().skip(at + taken));
             let smaller = Case {
-                text: kept.copied().collect(),
+                text: rest.copied().collect(),
                 ..smallest.clone()
             };
-            if judge(&smaller, reducer).broken == Some(broken) {
+            if check(&smaller, reducer).broken == Some(broken) {
                 smallest = smaller;
             } else {
                 at += taken;
@@ -53,7 +53,7 @@ mod tests {
         };
         let smaller = minimised(&case, Broken::Longer, &doubled);
         assert!(smaller.text.contains("line 77\n"));
-        // What is shorter than the size guard is not judged.
+        // What is shorter than the size guard is not checked.
         assert!(smaller.text.len() < 1_040, "{}", smaller.text.len());
     }
 }

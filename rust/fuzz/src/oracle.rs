@@ -3,6 +3,7 @@
 mod growth;
 mod item;
 mod lies;
+mod listed;
 mod pieces;
 mod rows;
 mod walk;
@@ -65,7 +66,7 @@ impl fmt::Display for Broken {
 }
 
 /// What was seen of a case.
-pub(crate) struct Judged {
+pub(crate) struct Checked {
     /// Whether the text is so long that it may be reduced at all.
     pub(crate) behind_guard: bool,
     /// The family that reduced it.
@@ -88,34 +89,34 @@ pub(crate) fn core(case: &Case<'_>) -> Option<Reduced> {
 }
 
 /// Runs a case and holds the result to the guards.
-pub(crate) fn judge(case: &Case<'_>, reducer: &Reducer<'_>) -> Judged {
+pub(crate) fn check(case: &Case<'_>, reducer: &Reducer<'_>) -> Checked {
     let behind_guard = case.text.chars().count() > case.kind.whole_chars();
-    let mut judged = Judged {
+    let mut checked = Checked {
         behind_guard,
         family: None,
         broken: None,
     };
     if !behind_guard && !case.is_sampled {
-        return judged;
+        return checked;
     }
     match caught(case, reducer) {
         Ok(None) => {
             if is_over_target(case, &case.text) {
-                judged.broken = Some(Broken::OverTarget);
+                checked.broken = Some(Broken::OverTarget);
             }
         }
         Ok(Some(once)) => {
-            judged.family = once.family;
-            judged.broken = broken(case, &once).or_else(|| {
+            checked.family = once.family;
+            checked.broken = broken(case, &once).or_else(|| {
                 let costly = || costly(case, &once, reducer);
                 // What was sound once may panic the second time.
                 let seen = catch_unwind(AssertUnwindSafe(costly));
                 seen.unwrap_or(Some(Broken::Panicked))
             });
         }
-        Err(()) => judged.broken = Some(Broken::Panicked),
+        Err(()) => checked.broken = Some(Broken::Panicked),
     }
-    judged
+    checked
 }
 
 /// The reduced text of a case; nothing when it stays.
@@ -164,7 +165,7 @@ fn costly(case: &Case<'_>, once: &Reduced, reducer: &Reducer<'_>) -> Option<Brok
     changed.then_some(Broken::ChangedTwice)
 }
 
-/// Whether `text`, of a tool whose texts are reduced to their target, is longer than that.
+/// Whether `text`, the output of a tool whose outputs are reduced to a target, is longer than that.
 fn is_over_target(case: &Case<'_>, text: &str) -> bool {
     let is_reduced = matches!(case.kind, Kind::Terminal | Kind::Generic);
     let target = case.target_chars().filter(|_| is_reduced);
@@ -219,7 +220,7 @@ mod tests {
                 family: Some("pytest"),
             })
         };
-        judge(&failed_run(), &answer).broken
+        check(&failed_run(), &answer).broken
     }
 
     fn failed_run() -> Case<'static> {
@@ -281,9 +282,9 @@ mod tests {
     #[test]
     fn a_panic_is_caught() {
         #[expect(clippy::panic, reason = "what is tested is that it is caught")]
-        let judged = judge(&failed_run(), &|_| panic!("a reducer that panics"));
-        assert_eq!(judged.broken, Some(Broken::Panicked));
-        assert_eq!(judged.family, None);
+        let checked = check(&failed_run(), &|_| panic!("a reducer that panics"));
+        assert_eq!(checked.broken, Some(Broken::Panicked));
+        assert_eq!(checked.family, None);
     }
 
     const HONEST: &str =
@@ -300,35 +301,35 @@ mod tests {
     #[test]
     fn chance_is_seen() {
         let calls = std::cell::Cell::new(0);
-        let judged = judge(&failed_run(), &|_| {
+        let checked = check(&failed_run(), &|_| {
             calls.set(calls.get() + 1);
             Some(reduced(if calls.get() == 1 { HONEST } else { LONGER }))
         });
-        assert_eq!(judged.broken, Some(Broken::NotDeterministic));
+        assert_eq!(checked.broken, Some(Broken::NotDeterministic));
     }
 
     #[test]
     fn a_text_that_changes_again_is_seen() {
-        let judged = judge(&failed_run(), &|case| {
+        let checked = check(&failed_run(), &|case| {
             Some(reduced(if case.text.len() > 200 {
                 LONGER
             } else {
                 HONEST
             }))
         });
-        assert_eq!(judged.broken, Some(Broken::ChangedTwice));
+        assert_eq!(checked.broken, Some(Broken::ChangedTwice));
     }
 
     #[test]
     fn more_that_shows_less_is_seen() {
-        let judged = judge(&failed_run(), &|case| {
+        let checked = check(&failed_run(), &|case| {
             Some(reduced(if case.target_chars() < Some(20_000) {
                 LONGER
             } else {
                 HONEST
             }))
         });
-        assert_eq!(judged.broken, Some(Broken::MoreShowsLess));
+        assert_eq!(checked.broken, Some(Broken::MoreShowsLess));
     }
 
     #[test]
@@ -338,31 +339,31 @@ mod tests {
             target_chars: 2_000,
             ..policy
         });
-        let judged = judge(&case, &|case| {
+        let checked = check(&case, &|case| {
             Some(reduced(case.text.get(1..).unwrap_or_default()))
         });
-        assert_eq!(judged.broken, Some(Broken::OverTarget));
-        assert_eq!(judge(&case, &|_| None).broken, Some(Broken::OverTarget));
+        assert_eq!(checked.broken, Some(Broken::OverTarget));
+        assert_eq!(check(&case, &|_| None).broken, Some(Broken::OverTarget));
     }
 
     #[test]
     fn time_that_grows_with_the_square_is_seen() {
         let mut case = failed_run();
         case.is_timed = true;
-        let judged = judge(&case, &|case| {
+        let checked = check(&case, &|case| {
             let lines: Vec<&str> = case.text.lines().collect();
             let equal = |line: &&str| lines.iter().filter(|other| *other == line).count();
             let equal: usize = lines.iter().map(equal).sum();
             Some(reduced(if equal > 0 { HONEST } else { "." }))
         });
-        assert_eq!(judged.broken, Some(Broken::NotLinear));
+        assert_eq!(checked.broken, Some(Broken::NotLinear));
     }
 
     #[test]
     fn short_texts_are_not_counted() {
         let mut case = failed_run();
         case.text = TEXT.to_owned();
-        assert!(!judge(&case, &core).behind_guard);
-        assert!(judge(&failed_run(), &core).behind_guard);
+        assert!(!check(&case, &core).behind_guard);
+        assert!(check(&failed_run(), &core).behind_guard);
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use crate::case::Case;
-use crate::oracle::{Broken, Judged};
+use crate::oracle::{Broken, Checked};
 
 /// A broken guard with what is needed to see it again.
 pub(crate) struct Finding<'a> {
@@ -37,8 +37,8 @@ impl fmt::Display for Finding<'_> {
         writeln!(formatter, "made of: {}", case.history.join(", "))?;
         writeln!(
             formatter,
-            "command {:?}, exit code {:?}, budget {}",
-            case.command, case.exit_code, case.budget_chars
+            "command {:?}, exit code {:?}, budget {}, {:?}",
+            case.command, case.exit_code, case.budget_chars, case.policy
         )?;
         writeln!(formatter, "text {:?}", case.text)?;
         writeln!(formatter, "reduced {:?}", self.reduced)
@@ -84,22 +84,22 @@ impl Report<'_> {
     }
 
     /// Adds an execution.
-    pub(crate) fn count(&mut self, judged: &Judged, case: &Case<'_>) {
+    pub(crate) fn count(&mut self, checked: &Checked, case: &Case<'_>) {
         let counts = self
             .families
             .iter_mut()
-            .find(|(name, _)| Some(*name) == judged.family);
-        let Some((_, counts)) = counts.filter(|_| judged.behind_guard) else {
-            self.below_guard += u64::from(!judged.behind_guard);
-            self.unreduced += u64::from(judged.behind_guard);
-            self.unnamed_broken += u64::from(judged.broken.is_some());
+            .find(|(name, _)| Some(*name) == checked.family);
+        let Some((_, counts)) = counts.filter(|_| checked.behind_guard) else {
+            self.below_guard += u64::from(!checked.behind_guard);
+            self.unreduced += u64::from(checked.behind_guard);
+            self.unnamed_broken += u64::from(checked.broken.is_some());
             return;
         };
         counts.executions += 1;
         counts.sampled += u64::from(case.is_sampled);
         counts.timed += u64::from(case.is_timed);
         counts.bytes += u64::try_from(case.text.len()).unwrap_or(0);
-        counts.broken += u64::from(judged.broken.is_some());
+        counts.broken += u64::from(checked.broken.is_some());
     }
 
     /// The counts as a Markdown table.
@@ -143,18 +143,18 @@ mod tests {
     #[test]
     fn only_what_a_family_reduced_is_counted() {
         let mut report = Report::of(["git log", "json"].into_iter());
-        let judged = |behind_guard, family, broken| Judged {
+        let checked = |behind_guard, family, broken| Checked {
             behind_guard,
             family,
             broken,
         };
         let mut case = Case::empty();
         case.text = "abcd".to_owned();
-        report.count(&judged(true, Some("json"), None), &case);
+        report.count(&checked(true, Some("json"), None), &case);
         case.is_sampled = true;
-        report.count(&judged(true, Some("json"), Some(Broken::Longer)), &case);
-        report.count(&judged(true, None, None), &case);
-        report.count(&judged(false, None, None), &case);
+        report.count(&checked(true, Some("json"), Some(Broken::Longer)), &case);
+        report.count(&checked(true, None, None), &case);
+        report.count(&checked(false, None, None), &case);
         let table = report.table("seed 1");
         assert!(table.contains("| git log | 0 | 0 | 0 | 0 | 0 |"), "{table}");
         assert!(table.contains("| json | 2 | 1 | 0 | 4 | 1 |"), "{table}");

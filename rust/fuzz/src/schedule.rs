@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn families_that_reduce_alike_get_alike() {
+    fn families_that_reduce_equally_get_equal_turns() {
         let names = ["one", "two", "three"];
         let mut schedule = Schedule::of(names.into_iter(), &[]).unwrap();
         for index in 0..3_000 {
@@ -123,7 +123,7 @@ mod tests {
         let (all, fewest) = schedule.counted();
         assert!(all == 1_000 && fewest > 400, "{fewest}");
         let unknown = Schedule::of(names(), &["four".to_owned()]).err();
-        let told = "--family four: known are one, two, three";
-        assert_eq!(unknown.as_deref(), Some(told));
+        let counted = "--family four: known are one, two, three";
+        assert_eq!(unknown.as_deref(), Some(counted));
     }
 }

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use memchr::memchr;
 
 /// A line is binary when at least one in this many of its characters does not occur in text.
-const ODD_SHARE: usize = 8;
+const CONTROL_SHARE: usize = 8;
 /// The same for a line with many such characters.
-const MANY_ODD: usize = 16;
-const MANY_ODD_SHARE: usize = 64;
+const MANY_CONTROLS: usize = 16;
+const MANY_CONTROLS_SHARE: usize = 64;
 /// Up to this many bytes of text between two binary lines are there by chance.
 const CHANCE_BYTES: usize = 40;
 /// Only this many bytes of the first line can name the file format: `PNG`, `ELF`.
@@ -24,7 +24,7 @@ pub(crate) fn counted(text: &str) -> Cow<'_, str> {
     if memchr(0, text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
     }
-    let mut told = String::with_capacity(text.len());
+    let mut written = String::with_capacity(text.len());
     let mut stretch = Stretch::default();
     for line in text.split_inclusive('\n') {
         if !is_text(line) {
@@ -33,13 +33,13 @@ pub(crate) fn counted(text: &str) -> Cow<'_, str> {
         } else if stretch.binary > 0 && stretch.behind + line.len() <= CHANCE_BYTES {
             stretch.behind += line.len();
         } else {
-            stretch.write(text, &mut told);
-            told.push_str(line);
+            stretch.write(text, &mut written);
+            written.push_str(line);
             stretch.start += line.len();
         }
     }
-    stretch.write(text, &mut told);
-    Cow::Owned(told)
+    stretch.write(text, &mut written);
+    Cow::Owned(written)
 }
 
 /// A section of the input, in bytes: binary lines, and text after them that may belong to them.
@@ -52,7 +52,7 @@ struct Stretch {
 
 impl Stretch {
     /// Writes the section, and continues after it.
-    fn write(&mut self, text: &str, told: &mut String) {
+    fn write(&mut self, text: &str, written: &mut String) {
         if self.binary == 0 {
             return;
         }
@@ -61,9 +61,9 @@ impl Stretch {
         let note = note(binary);
         // Escaped bytes are longer than other characters, so characters are compared, not bytes.
         let is_short = binary.chars().count() <= note.len();
-        told.push_str(if is_short { binary } else { &note });
+        written.push_str(if is_short { binary } else { &note });
         self.start = end + self.behind;
-        told.push_str(text.get(end..self.start).unwrap_or_default());
+        written.push_str(text.get(end..self.start).unwrap_or_default());
         (self.binary, self.behind) = (0, 0);
     }
 }
@@ -93,7 +93,7 @@ fn name(binary: &str) -> &str {
 
 /// Whether few characters of `line` do not occur in text.
 fn is_text(line: &str) -> bool {
-    let (mut chars, mut odd) = (0_usize, 0_usize);
+    let (mut chars, mut controls) = (0_usize, 0_usize);
     let mut before = Sign::Text;
     for sign in line.chars() {
         let sign = match sign {
@@ -103,20 +103,20 @@ fn is_text(line: &str) -> bool {
             | '\u{10}'..='\u{1A}'
             | '\u{1C}'..='\u{1F}'
             | '\u{7F}'
-            | '\u{FFFD}' => Sign::Odd,
+            | '\u{FFFD}' => Sign::Control,
             _ => Sign::Text,
         };
         chars += 1;
         // NULs alone may separate names.
-        odd += usize::from(sign == Sign::Odd || sign == Sign::Nul && before != Sign::Text);
+        controls += usize::from(sign == Sign::Control || sign == Sign::Nul && before != Sign::Text);
         before = sign;
     }
-    let share = if odd < MANY_ODD {
-        ODD_SHARE
+    let share = if controls < MANY_CONTROLS {
+        CONTROL_SHARE
     } else {
-        MANY_ODD_SHARE
+        MANY_CONTROLS_SHARE
     };
-    odd * share < chars
+    controls * share < chars
 }
 
 /// What a character shows about its line.
@@ -124,7 +124,7 @@ fn is_text(line: &str) -> bool {
 enum Sign {
     Text,
     Nul,
-    Odd,
+    Control,
 }
 
 #[cfg(test)]
@@ -149,8 +149,8 @@ mod tests {
             "{IMAGE}{}\n{IMAGE}by chance\n\0\0\0\0",
             "between ".repeat(9)
         );
-        let told = counted(&text);
-        let lines: Vec<&str> = told.lines().collect();
+        let written = counted(&text);
+        let lines: Vec<&str> = written.lines().collect();
         assert_eq!(
             lines,
             [
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_with_a_few_odd_characters_is_text() {
+    fn a_text_with_a_few_control_characters_is_text() {
         for text in [
             "caf\u{FFFD} and na\u{FFFD}ve words of another encoding\n",
             "a NUL \0 and a bell \u{7} in a long enough line\n\u{1B}[1mbold\u{1B}[0m\r\n",

@@ -153,7 +153,7 @@ impl<'s, 'a> Plan<'s, 'a> {
                 });
                 (line, reserved, is_forced) = (*first, 0, true);
             }
-            // A detail of a folded finding would be under another one; the end of the output is no detail.
+            // A detail of a folded finding would be under another one. The end of the output stays.
             if reserved == 0
                 && self.source.lines[line]
                     .unit

@@ -11,12 +11,12 @@ use crate::values::outliers;
 /// The last lines of the output are placed first, and this many below the last failure.
 const TAIL: usize = 4;
 const BELOW_FAILURE: usize = 5;
-/// Templates with this many rows are searched for odd fields.
+/// Templates with this many rows are searched for unusual fields.
 const LEAST_ROWS: usize = 40;
 const MOST_FIELDS: usize = 24;
-/// An odd field marks at most one row in this many.
-const ODD_SHARE: usize = 15;
-const ODD_VALUE: f64 = 5.0;
+/// An unusual field marks at most one row in this many.
+const OUTLIER_SHARE: usize = 15;
+const OUTLIER_VALUE: f64 = 5.0;
 /// Of a heading, this share of the value of its best line.
 const HEADING_SHARE: f64 = 0.75;
 /// Up to this number of parts, their ends count more.
@@ -57,15 +57,15 @@ fn by_template(source: &mut Source<'_>, filled: &[usize]) {
     }
     for group in rows {
         let is_long = group.len() >= LEAST_ROWS;
-        let odd = if is_long {
-            odd_rows(source, &group)
+        let unusual = if is_long {
+            outlier_rows(source, &group)
         } else {
             vec![false; group.len()]
         };
         let alarming = alarming_rows(source, &group);
         let mut nth_marked = 0;
-        let marks = odd.into_iter().zip(alarming);
-        for ((nth, number), (is_odd, is_alarming)) in
+        let marks = unusual.into_iter().zip(alarming);
+        for ((nth, number), (is_outlier, is_alarming)) in
             spread(group.len()).into_iter().zip(&group).zip(marks)
         {
             let is_titled = is_of_title(source, &source.lines[*number]);
@@ -84,8 +84,8 @@ fn by_template(source: &mut Source<'_>, filled: &[usize]) {
             } else if matches!(line.kind, Kind::Plain | Kind::Row) {
                 value += 2.0 / real(group.len()).sqrt();
             }
-            if is_odd || is_alarming {
-                value = value.max(ODD_VALUE);
+            if is_outlier || is_alarming {
+                value = value.max(OUTLIER_VALUE);
                 nth = (nth / 8).min(nth_marked);
                 nth_marked += 1;
             }
@@ -160,14 +160,14 @@ fn alarming_rows(source: &Source<'_>, rows: &[usize]) -> Vec<bool> {
         !source.lines[*row].kind.is_verbatim() && lexicon().is_named_badly(source.at(*row))
     };
     let mut found: Vec<bool> = rows.iter().map(is_alarming).collect();
-    if found.iter().filter(|is_alarming| **is_alarming).count() * ODD_SHARE > rows.len() {
+    if found.iter().filter(|is_alarming| **is_alarming).count() * OUTLIER_SHARE > rows.len() {
         found.fill(false);
     }
     found
 }
 
 /// Which rows have a field unlike that of the other rows of their template.
-fn odd_rows(source: &Source<'_>, rows: &[usize]) -> Vec<bool> {
+fn outlier_rows(source: &Source<'_>, rows: &[usize]) -> Vec<bool> {
     let fields: Vec<Vec<&str>> = rows.iter().map(|row| fields(source.at(*row))).collect();
     let columns = fields.iter().map(Vec::len).min().unwrap_or_default();
     let mut found = vec![false; rows.len()];
@@ -176,11 +176,14 @@ fn odd_rows(source: &Source<'_>, rows: &[usize]) -> Vec<bool> {
             .iter()
             .filter_map(|row| row.get(column).copied())
             .collect();
-        let odd = outliers(&values);
-        let hits = values.iter().filter(|value| odd.contains(**value)).count();
-        if hits * ODD_SHARE <= rows.len() {
-            for (is_odd, value) in found.iter_mut().zip(&values) {
-                *is_odd |= odd.contains(value);
+        let unusual = outliers(&values);
+        let hits = values
+            .iter()
+            .filter(|value| unusual.contains(**value))
+            .count();
+        if hits * OUTLIER_SHARE <= rows.len() {
+            for (is_outlier, value) in found.iter_mut().zip(&values) {
+                *is_outlier |= unusual.contains(value);
             }
         }
     }

@@ -184,13 +184,13 @@ fn unruled(text: &str, at_start: bool) -> &str {
         text.trim_end_matches(symbol)
     };
     let ruler = (text.len() - rest.len()) / symbol.len_utf8();
-    let kept = RULER * symbol.len_utf8();
+    let left = RULER * symbol.len_utf8();
     if ruler < LONG_RULER || rest.is_empty() {
         text
     } else if at_start {
-        text.get(text.len() - rest.len() - kept..).unwrap_or(text)
+        text.get(text.len() - rest.len() - left..).unwrap_or(text)
     } else {
-        text.get(..rest.len() + kept).unwrap_or(text)
+        text.get(..rest.len() + left).unwrap_or(text)
     }
 }
 

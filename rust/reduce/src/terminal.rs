@@ -115,15 +115,15 @@ fn without_policy(
             Strategy::Install => matches!(kind, Kind::Progress | Kind::Noise),
         };
         let lines = &analysed.source.lines;
-        let kept: Rows = (0..lines.len())
+        let rows: Rows = (0..lines.len())
             .filter(|number| !goes(lines[*number].kind))
             .map(|number| (number, Vec::new()))
             .collect();
         let most = budget_chars;
-        let made = if kept.len() == lines.len() {
+        let made = if rows.len() == lines.len() {
             text.to_owned()
         } else {
-            render(&analysed.source, &kept, &Folds::new(), Width::WHOLE)
+            render(&analysed.source, &rows, &Folds::new(), Width::WHOLE)
         };
         let made = if made.char_count() > most {
             analysed.fit(most, |kind| !goes(kind))

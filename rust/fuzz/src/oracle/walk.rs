@@ -3,16 +3,18 @@
 use std::collections::{HashMap, HashSet};
 
 use super::item::{Item, listed, readings};
+use super::listed::listed_below;
 use super::pieces::{Tail, is_long, shown_end};
 use super::rows::shows;
 
 /// More ways to read a reduced text than this are not followed.
 const MOST_STATES: usize = 20_000;
+const MOST_READINGS: usize = 300;
 
 /// A statement of a reduced text that is false.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lie {
-    /// A row that is no line of the output.
+    /// A row that is not a line of the output.
     Row,
     /// A row that is a line of the output, but not there.
     Place,
@@ -36,13 +38,12 @@ struct State {
     /// Lines that are shown.
     shown: usize,
     /// The node of the last row.
-    node: usize,
+    node: Option<usize>,
 }
 
-/// A row at a line, and the row before it.
-#[derive(Clone, Copy)]
+/// A row at a line, and the nodes that may be before it.
 struct Node {
-    before: usize,
+    before: Vec<usize>,
     item: usize,
     line: usize,
 }
@@ -55,7 +56,7 @@ struct Walk<'t> {
     names: Vec<usize>,
 }
 
-/// The first lie of `rows`, of which `left_out` lines of `text` are left out.
+/// The first lie of `rows`, the reduced `text` without `left_out` of its lines.
 pub(crate) fn lie(text: &str, rows: &[&str], left_out: usize) -> Option<Lie> {
     let body = text.strip_suffix('\n').unwrap_or(text);
     let lines: Vec<&str> = body.split('\n').collect();
@@ -69,11 +70,7 @@ pub(crate) fn lie(text: &str, rows: &[&str], left_out: usize) -> Option<Lie> {
         lines,
         names: names.collect(),
         items,
-        nodes: vec![Node {
-            before: 0,
-            item: usize::MAX,
-            line: 0,
-        }],
+        nodes: Vec::new(),
     };
     walk.lie(left_out)
 }
@@ -87,7 +84,7 @@ impl<'t> Walk<'t> {
             chars: None,
             listed: 0,
             shown: 0,
-            node: 0,
+            node: None,
         }];
         for at in 0..self.items.len() {
             let mut after: HashMap<(usize, usize, usize, Option<usize>), State> = HashMap::new();
@@ -96,9 +93,11 @@ impl<'t> Walk<'t> {
                     for next in self.step(at, item, state) {
                         let marked = next.lines.or(next.chars);
                         let end = next.piece.map_or(0, |(_, end)| end);
-                        after
+                        let node = next.node;
+                        let known = after
                             .entry((next.next, end, next.listed, marked))
                             .or_insert(next);
+                        join(&mut self.nodes, known.node, node);
                     }
                 }
             }
@@ -151,10 +150,8 @@ impl<'t> Walk<'t> {
                 ..state.clone()
             }],
             Item::Listed { .. } if at > 0 && state.lines.is_none() && state.chars.is_none() => {
-                let is_below_row = self
-                    .nodes
-                    .get(state.node)
-                    .is_some_and(|node| node.item + 1 == at);
+                let last = state.node.and_then(|node| self.nodes.get(node));
+                let is_below_row = last.is_some_and(|node| node.item + 1 == at);
                 if !is_below_row {
                     // A second list, of other lines, below the same row.
                     let is_second = self.items.get(at - 1).is_some_and(|items| {
@@ -185,7 +182,7 @@ impl<'t> Walk<'t> {
                 found.push(State {
                     piece: Some((number, end + shown)),
                     chars: None,
-                    node: self.node(state.node, at, number),
+                    node: Some(self.node(state.node, at, number)),
                     ..state.clone()
                 });
             }
@@ -205,7 +202,7 @@ impl<'t> Walk<'t> {
             };
             if shows(row, line) && tail.is_hidden_in(state.chars) {
                 found.push(State {
-                    node: self.node(state.node, at, number),
+                    node: Some(self.node(state.node, at, number)),
                     ..base.clone()
                 });
             }
@@ -224,7 +221,7 @@ impl<'t> Walk<'t> {
                 if let Some(shown) = shown_end(row, rest, left) {
                     found.push(State {
                         piece: Some((number, blanks + shown)),
-                        node: self.node(state.node, at, number),
+                        node: Some(self.node(state.node, at, number)),
                         ..base
                     });
                 }
@@ -233,7 +230,8 @@ impl<'t> Walk<'t> {
         found
     }
 
-    fn node(&mut self, before: usize, item: usize, line: usize) -> usize {
+    fn node(&mut self, before: Option<usize>, item: usize, line: usize) -> usize {
+        let before = before.into_iter().collect();
         self.nodes.push(Node { before, item, line });
         self.nodes.len() - 1
     }
@@ -295,20 +293,30 @@ impl<'t> Walk<'t> {
             .collect()
     }
 
-    /// Whether the names that are listed are those of lines below their row that are not shown, and no more than that.
+    /// Whether the lines of one of the readings explain the names that are listed.
     fn lists(&self, state: &State) -> bool {
-        let mut nodes = Vec::new();
-        let mut node = state.node;
-        while node != 0 {
-            let Some(found) = self.nodes.get(node) else {
-                break;
+        let mut open: Vec<(Option<usize>, HashMap<usize, usize>)> =
+            vec![(state.node, HashMap::new())];
+        for _ in 0..MOST_READINGS {
+            let Some((mut node, mut owners)) = open.pop() else {
+                return false;
             };
-            nodes.push(*found);
-            node = found.before;
+            while let Some(found) = node.and_then(|node| self.nodes.get(node)) {
+                owners.insert(found.item, found.line);
+                let mut before = found.before.iter().copied();
+                node = before.next();
+                open.extend(before.map(|other| (Some(other), owners.clone())));
+            }
+            if self.lists_below(&owners, state.listed) {
+                return true;
+            }
         }
-        let shown: HashSet<usize> = nodes.iter().map(|node| node.line).collect();
-        let owners: HashMap<usize, usize> =
-            nodes.iter().map(|node| (node.item, node.line)).collect();
+        true
+    }
+
+    /// Whether the names that are listed are those of lines below their row that are not shown, and no more than that.
+    fn lists_below(&self, owners: &HashMap<usize, usize>, listed: usize) -> bool {
+        let shown: HashSet<usize> = owners.values().copied().collect();
         let (mut least, mut most) = (0, 0);
         for (at, items) in self.items.iter().enumerate() {
             if owners.contains_key(&at) {
@@ -325,72 +333,26 @@ impl<'t> Walk<'t> {
                 return false;
             };
             let names: Vec<&str> = names.split(' ').collect();
-            let Some(count) = self.listed_below(owner, *is_same, &names, &shown) else {
+            let Some(count) = listed_below(&self.lines, owner, *is_same, &names, &shown) else {
                 return false;
             };
             least += count;
             most += names.len();
         }
-        (least..=most).contains(&state.listed)
-    }
-
-    /// The least number of lines below `owner` whose names are `names`, in this order.
-    fn listed_below(
-        &self,
-        owner: usize,
-        is_same: bool,
-        names: &[&str],
-        shown: &HashSet<usize>,
-    ) -> Option<usize> {
-        let (mut at, mut count) = (0, 0);
-        for number in owner + 1..self.lines.len() {
-            if at == names.len() {
-                break;
-            }
-            if shown.contains(&number) {
-                continue;
-            }
-            let line = self.line(number);
-            let mut places = vec![line];
-            if is_same {
-                places.push(self.line(number + 1)); // the place is below the message
-            }
-            let rest = names.get(at..).unwrap_or_default();
-            let most = places
-                .iter()
-                .map(|place| named(place, rest))
-                .max()
-                .unwrap_or_default();
-            let name = rest.get(..most).unwrap_or_default().join(" ");
-            if most == 0 || is_same && !has_message(self.line(owner), line, &name) {
-                continue;
-            }
-            at += most;
-            count += 1;
-        }
-        (at == names.len()).then_some(count)
+        (least..=most).contains(&listed)
     }
 }
 
-/// How many of `names`, from the first, a line has in this order.
-fn named(line: &str, names: &[&str]) -> usize {
-    let mut rest = line;
-    for (count, name) in names.iter().enumerate() {
-        match rest.find(name) {
-            Some(at) => rest = rest.get(at + name.len()..).unwrap_or_default(),
-            None => return count,
-        }
-    }
-    names.len()
-}
-
-/// Whether `line` without `name` has the message of `owner`.
-fn has_message(owner: &str, line: &str, name: &str) -> bool {
-    let is_sign = |sign: char| matches!(sign, ' ' | ':' | '-' | '\t');
-    let Some((_, message)) = line.split_once(name) else {
-        return line.trim_matches(is_sign) == owner.trim_matches(is_sign);
+/// Makes the nodes before `other` nodes before `known` too: both are the same row at the same line.
+fn join(nodes: &mut [Node], known: Option<usize>, other: Option<usize>) {
+    let (Some(known), Some(other)) = (known, other) else {
+        return;
     };
-    owner
-        .trim_matches(is_sign)
-        .ends_with(message.trim_matches(is_sign))
+    let more = nodes.get(other).filter(|_| known != other);
+    let more = more.map(|node| node.before.clone()).unwrap_or_default();
+    if let Some(node) = nodes.get_mut(known) {
+        node.before.extend(more);
+        node.before.sort_unstable();
+        node.before.dedup();
+    }
 }

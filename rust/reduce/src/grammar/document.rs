@@ -16,7 +16,7 @@ const LEAST_VALUES: usize = 12;
 const FEW_SHARE: usize = 6;
 /// Members of a record that are shown together.
 const MOST_TOGETHER: usize = 8;
-/// Lines of a record around an odd value.
+/// Lines of a record around an unusual value.
 const RECORD_LINES: usize = 12;
 /// The longest key.
 const MOST_KEY: usize = 60;
@@ -46,7 +46,7 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
     for member in &all {
         values.entry(member.key).or_default().push(member.value);
     }
-    let odd: HashMap<&str, HashSet<&str>> = values
+    let unusual: HashMap<&str, HashSet<&str>> = values
         .iter()
         .filter(|(_, values)| values.len() >= LEAST_VALUES)
         .map(|(key, values)| (*key, outliers(values)))
@@ -81,10 +81,10 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
     }
     weigh(source, &all, &has_few);
     for member in &all {
-        let is_odd = odd
+        let is_outlier = unusual
             .get(member.key)
             .is_some_and(|found| found.contains(member.value));
-        if is_odd {
+        if is_outlier {
             let key = mixed(hashed(member.key.as_bytes()), 3);
             show_record(source, part, member.line, key, &all);
         }
@@ -151,7 +151,7 @@ fn weigh(source: &mut Source<'_>, all: &[Member<'_>], has_few: &HashMap<&str, bo
     }
 }
 
-/// Raises a line with an odd value, and the others of its record.
+/// Raises a line with an unusual value, and the others of its record.
 fn show_record(source: &mut Source<'_>, part: Part, number: usize, key: u64, all: &[Member<'_>]) {
     let line = &mut source.lines[number];
     (line.weight, line.template) = (6.0, key);

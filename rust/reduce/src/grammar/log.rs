@@ -56,7 +56,8 @@ fn is_stamped(line: &[u8]) -> bool {
 /// What follows `2026-01-02 ` or `Jan  2 `.
 fn after_date(line: &[u8]) -> Option<&[u8]> {
     let is_digit = |at: usize| line.get(at).is_some_and(u8::is_ascii_digit);
-    let is_one_of = |at: usize, signs: &[u8]| line.get(at).is_some_and(|byte| signs.contains(byte));
+    let is_one_of =
+        |at: usize, symbols: &[u8]| line.get(at).is_some_and(|byte| symbols.contains(byte));
     let is_date = (0..4).all(is_digit)
         && is_one_of(4, b"-/")
         && is_digit(5)

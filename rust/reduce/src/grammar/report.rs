@@ -81,8 +81,8 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
 /// Whether a ruler is long enough to divide sections.
 fn is_divider(text: &str) -> bool {
     let text = text.trim();
-    let mut signs = text.chars();
-    let first = signs.next();
-    let is_uniform = signs.all(|sign| Some(sign) == first);
+    let mut symbols = text.chars();
+    let first = symbols.next();
+    let is_uniform = symbols.all(|sign| Some(sign) == first);
     is_uniform && text.chars().count() >= DIVIDER
 }

@@ -51,7 +51,12 @@ pub(super) fn read(source: &mut Source<'_>, part: Part) {
 }
 
 fn rows(source: &mut Source<'_>, first: usize, last: usize) {
-    if !has_number(source.at(first)) || source.lines[first + 1].kind == Kind::Ruler {
+    let is_plain = matches!(
+        source.lines[first].kind,
+        Kind::Plain | Kind::Row | Kind::Heading | Kind::Preamble
+    );
+    let is_named = !has_number(source.at(first)) || source.lines[first + 1].kind == Kind::Ruler;
+    if is_plain && is_named {
         let heading = &mut source.lines[first];
         heading.kind = Kind::Heading;
         heading.weight = HEADING_WEIGHT;

@@ -189,9 +189,9 @@ mod tests {
             };
             assert_eq!(reduced(&line), Some(short(1)));
             let text = format!("one\n{line}\ntwo\n{line}\n");
-            let told = reduced(&text).unwrap();
-            assert_eq!(told, format!("one\n{}\ntwo\n{}\n", short(2), short(4)));
-            assert_eq!(reduced(&told), None);
+            let once = reduced(&text).unwrap();
+            assert_eq!(once, format!("one\n{}\ntwo\n{}\n", short(2), short(4)));
+            assert_eq!(reduced(&once), None);
             assert_eq!(reduced(&letter.repeat(10_000)), None);
         }
     }
@@ -199,12 +199,12 @@ mod tests {
     #[test]
     fn long_lines_below_the_hint_are_shortened_too() {
         let text = format!("{}\n", "x".repeat(13_000)).repeat(300);
-        let told = reduced(&text).unwrap();
-        assert!(told.starts_with("File is 300 lines. "));
+        let once = reduced(&text).unwrap();
+        assert!(once.starts_with("File is 300 lines. "));
         assert_eq!(
-            told.matches("...[5000 characters left out; call").count(),
+            once.matches("...[5000 characters left out; call").count(),
             200
         );
-        assert_eq!(reduced(&told), None);
+        assert_eq!(reduced(&once), None);
     }
 }

@@ -220,21 +220,21 @@ impl<'a> Scanner<'a> {
     }
 }
 
-const LANES: usize = 8;
-const ONES: u64 = u64::from_ne_bytes([1; LANES]);
-const HIGH_BITS: u64 = u64::from_ne_bytes([0x80; LANES]);
+const WORD_BYTES: usize = 8;
+const ONES: u64 = u64::from_ne_bytes([1; WORD_BYTES]);
+const HIGH_BITS: u64 = u64::from_ne_bytes([0x80; WORD_BYTES]);
 
 /// The number of bytes before the first quote, backslash or control character.
 fn end_of_plain(bytes: &[u8]) -> usize {
     let mut at = 0;
-    for chunk in bytes.chunks_exact(LANES) {
-        let Ok(lanes) = <[u8; LANES]>::try_from(chunk) else {
+    for chunk in bytes.chunks_exact(WORD_BYTES) {
+        let Ok(word) = <[u8; WORD_BYTES]>::try_from(chunk) else {
             break;
         };
-        if holds_special(u64::from_ne_bytes(lanes)) {
+        if holds_special(u64::from_ne_bytes(word)) {
             break;
         }
-        at += LANES;
+        at += WORD_BYTES;
     }
     let rest = bytes.get(at..).unwrap_or_default();
     at + rest.iter().take_while(|byte| !is_special(**byte)).count()
@@ -244,10 +244,10 @@ fn is_special(byte: u8) -> bool {
     byte < b' ' || byte == b'"' || byte == b'\\'
 }
 
-/// Whether one of eight bytes is special. A subtraction borrows from the high bit of a lane exactly if the lane is
-/// smaller; the lowest such lane is always correct.
-fn holds_special(lanes: u64) -> bool {
+/// Whether one of eight bytes is special. A subtraction borrows from the high bit of a byte exactly if the byte is
+/// smaller; the lowest such byte is always correct.
+fn holds_special(word: u64) -> bool {
     let below = |value: u64, limit: u8| value.wrapping_sub(ONES * u64::from(limit)) & !value;
-    let equals = |byte: u8| below(lanes ^ (ONES * u64::from(byte)), 1);
-    (below(lanes, b' ') | equals(b'"') | equals(b'\\')) & HIGH_BITS != 0
+    let equals = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    (below(word, b' ') | equals(b'"') | equals(b'\\')) & HIGH_BITS != 0
 }
