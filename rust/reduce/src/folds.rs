@@ -19,6 +19,8 @@ const SHOWN_PERCENT: usize = 75;
 /// That many of the keys must be different.
 const KEYS_PERCENT: usize = 80;
 const MOST_KEY: usize = 60;
+/// Where that share of the findings of a rule has messages that repeat, they are folded by message.
+const REPEATED_PERCENT: usize = 50;
 
 /// What the lines that are folded into another have in common with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -285,37 +287,50 @@ fn messages(source: &Source<'_>, part: Part, found: &mut Folds) {
         !line.message.is_empty() && !line.place.is_empty()
     };
     let message = |number: usize| hashed(source.slice(source.lines[number].message).as_bytes());
-    // Equal messages are listed below the first of them; of others of one rule, the words are listed by which they differ.
-    let mut firsts: HashSet<usize> = HashSet::new();
-    let mut fold = |keyed: &dyn Fn(usize) -> u64, kind: Fold| {
-        let free: Vec<usize> = (part.start..part.end)
-            .filter(is_finding)
-            .filter(|number| {
-                !found.contains_key(number) && !firsts.contains(number) && keyed(*number) != 0
-            })
-            .collect();
-        for group in grouped(free.into_iter().map(|number| (number, keyed(number)))) {
-            let Some((first, others)) = group.split_first() else {
-                continue;
-            };
-            if group.len() < LEAST_FINDINGS {
-                continue;
-            }
-            firsts.insert(*first);
-            for number in others {
-                let line = &source.lines[*number];
-                let name = unlike(source, source.lines[*first].message, line.message);
-                let key = Key {
-                    before: line.place,
-                    name: name.filter(|_| kind == Fold::Template).unwrap_or_default(),
-                };
-                found.insert(*number, (*first, key, kind));
-            }
-        }
+    let key = |number: usize| match source.lines[number].code {
+        0 => message(number),
+        code => code,
     };
-    fold(&message, Fold::Message);
-    let rule = |number: usize| source.lines[number].code;
-    fold(&rule, Fold::Template);
+    let keyed = |numbers: Vec<usize>, key: &dyn Fn(usize) -> u64| {
+        grouped(numbers.into_iter().map(|number| (number, key(number))))
+    };
+    let free = |number: &usize| is_finding(number) && !found.contains_key(number);
+    let rules = keyed((part.start..part.end).filter(free).collect(), &key);
+    for rule in rules {
+        let count = rule.len();
+        let (equal, single): (Vec<_>, Vec<_>) = keyed(rule.clone(), &message)
+            .into_iter()
+            .partition(|group| group.len() >= LEAST_FINDINGS);
+        let repeated: usize = equal.iter().map(Vec::len).sum();
+        // Where messages of a rule repeat, each is shown once; where they differ, the words by which they do are listed.
+        if repeated * 100 >= REPEATED_PERCENT * count {
+            for group in equal {
+                fold(source, &group, Fold::Message, found);
+            }
+            fold(source, &single.concat(), Fold::Template, found);
+        } else {
+            fold(source, &rule, Fold::Template, found);
+        }
+    }
+}
+
+/// Folds findings into the first of them.
+fn fold(source: &Source<'_>, group: &[usize], kind: Fold, found: &mut Folds) {
+    let Some((first, others)) = group.split_first() else {
+        return;
+    };
+    if group.len() < LEAST_FINDINGS {
+        return;
+    }
+    for number in others {
+        let line = &source.lines[*number];
+        let name = unlike(source, source.lines[*first].message, line.message);
+        let key = Key {
+            before: line.place,
+            name: name.filter(|_| kind == Fold::Template).unwrap_or_default(),
+        };
+        found.insert(*number, (*first, key, kind));
+    }
 }
 
 /// The words from the first to the last by which a message differs from another, if they are few.
