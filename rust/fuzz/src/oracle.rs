@@ -189,7 +189,15 @@ fn shows_less_with_more(case: &Case<'_>, once: &Reduced, reducer: &Reducer<'_>) 
         String::from_utf8_lossy(&once.bytes),
         String::from_utf8_lossy(&more.bytes),
     );
-    let is_mark = |row: &str| row.ends_with(" left out]") || row.starts_with("  [s");
+    // A row that is cut may be whole where there is more room, and one that was shown instead of a mark may be listed.
+    let is_mark = |row: &str| {
+        row.ends_with(" left out]") || row.starts_with("  [s") || row.contains(" chars]...")
+    };
+    let is_listed = |row: &str| {
+        let name = row.rsplit([' ', '/']).next().unwrap_or_default();
+        let mut lists = more.lines().filter(|other| other.starts_with("  [s"));
+        lists.any(|list| list.contains(name))
+    };
     if !more.ends_with(" lines left out]") {
         return false;
     }
@@ -198,9 +206,8 @@ fn shows_less_with_more(case: &Case<'_>, once: &Reduced, reducer: &Reducer<'_>) 
         *rows.entry(row).or_default() += 1;
     }
     less.split('\n').filter(|row| !is_mark(row)).any(|row| {
-        let is_piece = row.starts_with("...[") && row.ends_with(" chars]...");
         let left = rows.entry(row).or_default();
-        let is_lost = *left == 0 && !is_piece;
+        let is_lost = *left == 0 && !is_listed(row);
         *left = left.saturating_sub(1);
         is_lost
     })
