@@ -27,7 +27,7 @@ PAGE = HERE.parent / "docs" / "retention.md"
 BEGIN, END = "<!-- retention: begin -->", "<!-- retention: end -->"
 SHARES = {"read": False, "held out": True}
 """Whether the outputs were held out: they are measured separately (CONTRIBUTING.md)."""
-LEAST_HELD_OUT_PERCENT = {"default": 96.5}
+LEAST_HELD_OUT_PERCENT = {"default": 95.0}
 """Facts of the held-out outputs, whatever was recorded."""
 SIZES: dict[str, int | None] = {"default": None, "16,000": 16_000}
 SLACK_PERCENT = 0.05
