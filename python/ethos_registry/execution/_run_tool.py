@@ -13,17 +13,16 @@ from ethos_registry._table.entry import Entry
 from ethos_registry.execution import _refusals
 from ethos_registry.execution._approvals import PendingResult, pending_result
 from ethos_registry.execution._arguments import isolated_arguments
-from ethos_registry.execution._blocking import watched
 from ethos_registry.execution._call import Call
 from ethos_registry.execution._options import (
     AFTER_SECONDS,
     Invocation,
     InvocationFilter,
-    awaited,
     matching,
 )
 from ethos_registry.execution._refusals import BadResultError, checked_result
 from ethos_registry.execution._threads import NoThreadError
+from ethos_registry.types._blocking import awaited, measured, watched
 from ethos_registry.types._call import CallResult, Pending
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -76,7 +75,7 @@ async def _answer_before(
 ) -> ToolResult | None:
     resumed = call.batch.options.resumed
     if resumed is not None and not resumed.is_approved:
-        await resumed.claim(call.plan.name, call.plan.redact)
+        await resumed.claim(call)
     for position, item in enumerate(filters):
         if item.before is None:
             continue
@@ -93,7 +92,7 @@ async def _answer_before(
         if not invocation.is_approved:
             raise pending_result(call, answer, _place(position, item, call))
     if resumed is not None:
-        await resumed.claim(call.plan.name, call.plan.redact)
+        await resumed.claim(call)
     return None
 
 
@@ -399,7 +398,9 @@ def _delay(
 ) -> float | None:
     """The seconds until the next attempt; `None` if there is none."""
     try:
-        return rule.delay_seconds(failed) if rule.wants(failure) else None
+        what = f"the `retry` of tool `{call.plan.name}`"
+        with measured(partial(call.batch.runtime.report_blocking, what)):
+            return rule.delay_seconds(failed) if rule.wants(failure) else None
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # functions of the tool's author
