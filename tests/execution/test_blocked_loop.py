@@ -193,8 +193,7 @@ async def test_an_artifact_store_is_named(caplog):
 async def test_hooks_of_a_turn_are_named(caplog):
     turn = DispatchContext()
     turn.on_tool_start(sleeps)
-    registry = registry_of(waits)
-    registry.bind_context(turn)
+    registry = registry_of(waits).turn(turn).registry
     [result] = await registry.execute_parallel(calls_of("waits"))
     assert result.text == "innocent"
     [message] = blocking(caplog.records)

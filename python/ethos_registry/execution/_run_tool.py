@@ -176,10 +176,7 @@ def async_execute_in_turn(
         execute = entry.execute
 
         def report_and_execute(args: Any, call: Call) -> Awaitable[Any]:
-            sent = call.args
-            execution = started(call._tool_call_id, sent, sent)
-            if execution is not None:
-                call.execution = execution
+            _count_start(started, call, call.args)
             result: Awaitable[Any] = execute(args, call)
             return result
 
@@ -192,12 +189,19 @@ def async_execute_in_turn(
         if isinstance(values, ToolError):
             return values
         shown = _without_context(values) if turn.has_hooks else None
-        execution = started(call._tool_call_id, call.args, shown)
-        if execution is not None:
-            call.execution = execution
+        _count_start(started, call, shown)
         return await run(values)
 
     return bind_and_execute
+
+
+def _count_start(started: Callable[..., Any], call: Call, shown: Any) -> None:
+    """Report a call to the turn. Its hooks may block the loop, which is not the tool's fault."""
+    begun = monotonic()
+    execution = started(call._tool_call_id, call.args, shown)
+    if execution is not None:
+        call.execution = execution
+        call.callback_seconds += monotonic() - begun
 
 
 def start_function(turn: DispatchContext, call: Call) -> ToolError | Callable[[], Any]:
