@@ -413,17 +413,20 @@ class Runner:
             else:
                 call.tool_args = tool_args
                 value = await plan.run(call)
+        except KeyboardInterrupt as interrupt:
+            if batch.answers_interrupts:
+                self._settle(call, finish_failure(call, interrupt))
+            elif call.task is not None:
+                raise
+            else:
+                # In the first step of a task that starts at once: raised by `begin`, because
+                # asyncio would log it as an exception that was never retrieved.
+                self._interrupt = interrupt
+            return
         except PendingResult as answer:
             self._settle_unstarted(call, answer.result)
             return
         except BaseException as error:  # SystemExit, CancelledError and others end one call
-            if isinstance(error, KeyboardInterrupt) and not batch.answers_interrupts:
-                if call.task is not None:
-                    raise
-                # In the first step of a task that starts at once: raised by `begin`, because
-                # asyncio would log it as an exception that was never retrieved.
-                self._interrupt = error
-                return
             self._settle(call, finish_failure(call, error))
             return
         if call.blocked_seconds and call.is_overdue():
