@@ -511,7 +511,7 @@ def _check_own_default(name: str, schema: Any, declared: Mapping[str, Any]) -> N
 
 
 def _check_annotated_defaults(arguments: Arguments) -> None:
-    """What the schema cannot tell: a text that is no date, or another value than the type has."""
+    """A default must be valid for its annotation too, which may be narrower than the schema."""
     shown = arguments.schema["properties"]
     defaults = {
         name: FieldInfo.from_annotation(annotation).default
