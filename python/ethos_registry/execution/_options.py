@@ -272,7 +272,7 @@ class ResultSink(Protocol):
 
     @property
     def answers_interrupts(self) -> bool:
-        """Whether the `KeyboardInterrupt` of a tool is its failure: no person interrupts a worker."""
+        """Whether the `KeyboardInterrupt` of a tool is its failure: no one interrupts a worker."""
 
     @property
     def fast_path_chars(self) -> int:
