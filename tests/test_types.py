@@ -12,11 +12,7 @@ from pathlib import Path
 import pytest
 
 import ethos_registry
-
-pytest.importorskip("mypy")
-pytest.importorskip("pyright")
-for sdk in ("anthropic", "openai", "google.genai", "ollama"):
-    pytest.importorskip(sdk)
+from usage_tools import is_installed, missing
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -26,7 +22,11 @@ PACKAGE = Path(ethos_registry.__file__).parent
 BARE_PYTHON = Path(sys.base_prefix) / "bin" / "python3"
 """An interpreter without what the tests have installed."""
 BLOCK = re.compile(r"^```py\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-MYPY = ("mypy", "--strict", "--config-file=", "--cache-dir=cache")
+CHECKERS = {
+    "mypy": ("mypy", "--strict", "--config-file=", "--cache-dir=cache"),
+    "pyright": ("pyright", "--pythonpath", sys.executable),
+}
+EACH_CHECKER = pytest.mark.parametrize("checker", CHECKERS)
 
 
 def refused_lines(path: Path) -> list[str]:
@@ -57,23 +57,46 @@ def errors(folder: Path, *command: object, **variables: str) -> list[str]:
     return sorted(set(found))
 
 
+def need(*modules: str) -> None:
+    for module in modules:
+        if not is_installed(module):
+            missing(module, f"{module} is not installed")
+
+
+def loops_of(page: Path, folder: Path) -> Path:
+    """The programs of a page, one after the other."""
+    path = folder / f"{page.stem.replace('-', '_').lower()}_loops.py"
+    path.write_text("\n\n".join(BLOCK.findall(page.read_text(encoding="utf-8"))), encoding="utf-8")
+    return path
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+@EACH_CHECKER
 def test_right_programs_pass_and_wrong_lines_are_refused(checker: str, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "providers" / "openai.md").read_text(encoding="utf-8")
-    loops = tmp_path / "loops.py"
-    loops.write_text("\n\n".join(BLOCK.findall(page)), encoding="utf-8")
-    programs = [*TYPED, *PROGRAMS, loops]
+    need(checker, "anthropic", "openai", "google.genai", "ollama")
     (tmp_path / "pyrightconfig.json").write_text("{}")  # the defaults that most users have
-    command = MYPY if checker == "mypy" else ("pyright", "--pythonpath", sys.executable)
-    expected = sorted(line for path in programs for line in refused_lines(path))
+    expected = sorted(line for path in [*TYPED, *PROGRAMS] for line in refused_lines(path))
     assert len(expected) > 10
-    assert errors(tmp_path, *command, *programs) == expected
+    assert errors(tmp_path, *CHECKERS[checker], *TYPED, *PROGRAMS) == expected
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+@EACH_CHECKER
+@pytest.mark.parametrize(("name", "mode"), [("anthropic", "standard"), ("openai", "strict")])
+def test_the_loops_of_a_page_have_no_error(
+    checker: str, name: str, mode: str, tmp_path: Path
+) -> None:
+    need(checker, name)
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": mode}))
+    page = ROOT / "docs" / "providers" / f"{name}.md"
+    assert len(BLOCK.findall(page.read_text(encoding="utf-8"))) == 4
+    assert errors(tmp_path, *CHECKERS[checker], loops_of(page, tmp_path)) == []
+
+
+@pytest.mark.slow
+@EACH_CHECKER
 def test_without_any_sdk_the_types_are_the_same(checker: str, tmp_path: Path) -> None:
+    need(checker)
     (tmp_path / "alone").mkdir()
     (tmp_path / "alone" / "ethos_registry").symlink_to(PACKAGE)
     source = HERE / "typed" / "without_sdks.py"
@@ -81,7 +104,9 @@ def test_without_any_sdk_the_types_are_the_same(checker: str, tmp_path: Path) ->
     path.write_text(source.read_text())
     if checker == "mypy":
         options = ("--no-site-packages", "--ignore-missing-imports", "--follow-imports=silent")
-        found = errors(tmp_path, *MYPY, *options, path, MYPYPATH=str(tmp_path / "alone"))
+        found = errors(
+            tmp_path, *CHECKERS["mypy"], *options, path, MYPYPATH=str(tmp_path / "alone")
+        )
     else:
         config = {"extraPaths": ["alone"], "include": [path.name]}
         (tmp_path / "pyrightconfig.json").write_text(json.dumps(config))

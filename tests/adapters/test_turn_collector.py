@@ -12,10 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry import ConfigError, InvocationFilter, Personality, ToolContext, ToolRegistry
+from ethos_registry import (
+    ConfigError,
+    InvocationFilter,
+    Pending,
+    Personality,
+    ToolContext,
+    ToolRegistry,
+)
 from ethos_registry.adapters import TurnCollector
-from ethos_registry.execution import BatchControl
-from ethos_registry.types import AbortController
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.execution import Approvals, BatchControl
+from ethos_registry.types import AbortController, ReadMtime
 from session_tools import until
 
 pytestmark = pytest.mark.every_python
@@ -571,3 +579,81 @@ async def test_a_call_that_is_made_alone_has_its_id_its_events_and_its_cancellat
     with pytest.raises(asyncio.CancelledError):
         await waiting
     assert desk.ended == ["cancelled"]
+
+
+@pytest.mark.parametrize("shares_run", [True, False], ids=["one run", "two runs"])
+async def test_what_is_written_for_a_call_is_its_callers_own(shares_run):
+    """Artifacts, approvals, progress, rows of observers and times of reading."""
+    rows = []
+
+    class Rows:
+        def call_finished(self, call):
+            rows.append((call.agent_id, call.result.tool_call_id))
+
+        call_refused = call_finished
+
+    registry = ToolRegistry(
+        observers=[Rows()],
+        approvals=Approvals(b"sixteen bytes or more"),
+        filters=[
+            InvocationFilter(
+                lambda call: None if call.is_approved else Pending(call.context.session_id),
+                tool_names=["ask"],
+            )
+        ],
+    )
+
+    @registry.tool
+    async def keep(context: ToolContext) -> str:
+        """Write wherever a tool can."""
+        user = context.session_id
+        context.report(user)
+        context.read_mtimes[user] = ReadMtime(1.0, 1)
+        await asyncio.sleep(0)
+        return f"{user} " * 300
+
+    @registry.tool
+    async def ask(context: ToolContext) -> str:
+        """Run when a person agrees."""
+        return context.session_id
+
+    view = registry.view(Personality("all"))
+    collector = TurnCollector(view)
+    run = object()
+    for _ in range(50):
+        contexts, events = {}, {"ada": [], "ben": []}
+        for user in events:
+            contexts[user] = ToolContext(
+                session_id=user,
+                agent_id=user,
+                read_mtimes={},
+                artifact_store=MemoryArtifactStore(),
+                result_budget_chars=800,
+                emit=events[user].append,
+            )
+        rows.clear()
+        answers = await asyncio.gather(
+            *(
+                collector.call(
+                    name,
+                    {},
+                    run=run if shares_run else context,
+                    tool_call_id=f"{user} {name}",
+                    context=context,
+                )
+                for user, context in contexts.items()
+                for name in ("keep", "ask")
+            )
+        )
+        assert sorted(rows) == sorted(
+            (user, f"{user} {name}") for user in contexts for name in ("keep", "ask")
+        )
+        for place, (user, context) in enumerate(contexts.items()):
+            kept, asked = answers[2 * place : 2 * place + 2]
+            assert kept.text.startswith(f"{user} ")
+            [artifact] = context.artifact_store.artifacts()
+            assert artifact.head(1).split() == [user] * 300
+            assert list(context.read_mtimes) == [user]
+            assert [event.message for event in events[user]] == [user]
+            assert asked.pending.reason == user
+            assert Approvals(b"sixteen bytes or more").read(asked.pending.token)["session"] == user

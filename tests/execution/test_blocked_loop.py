@@ -5,7 +5,12 @@ import time
 
 import pytest
 
-from ethos_registry import InvocationFilter, ToolContext, ok
+from ethos_registry import InvocationFilter, Pending, Personality, ToolContext, ToolRegistry, ok
+from ethos_registry.artifacts import MemoryArtifactStore
+from ethos_registry.execution import Approvals
+from ethos_registry.registry import DispatchContext
+from ethos_registry.transports import ToolTransport, TransportReply, TransportTraits
+from ethos_registry.types import Retry
 from session_tools import calls_of, reason, registry_of, tool
 
 BLOCK_SECONDS = 0.4
@@ -114,6 +119,176 @@ async def test_every_code_of_the_host_is_named(what, caplog):
     blocking = [each.getMessage() for each in caplog.records if "blocked" in each.getMessage()]
     assert len(blocking) == 1
     assert what in blocking[0]
+
+
+def blocking(records):
+    return [each.getMessage() for each in records if "blocked" in each.getMessage()]
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        lambda registry: registry.to_definitions(),
+        lambda registry: registry.get_available(),
+        lambda registry: registry.get_for_toolset("slow"),
+        lambda registry: registry.view(Personality("all")).definitions("anthropic"),
+        lambda registry: registry.freeze().to_definitions(),
+        lambda registry: registry.explain("waits", Personality("all")),
+    ],
+    ids=["definitions", "available", "toolset", "view", "frozen", "explain"],
+)
+async def test_is_available_is_named_once_where_tools_are_listed(listed, caplog):
+    slow = tool(waits, is_available=lambda: sleeps() is None, toolset="slow")
+    registry = registry_of(slow, tool(plain, is_available=lambda: True))
+    for _ in range(2):
+        listed(registry)
+    [message] = blocking(caplog.records)
+    assert message.startswith("`is_available` of tool `waits` blocked the event loop for 0.")
+
+
+def test_without_a_loop_nothing_is_said_to_block_it(caplog):
+    slow = tool(waits, is_available=lambda: sleeps() is None)
+    assert len(registry_of(slow).to_definitions()) == 1
+    assert blocking(caplog.records) == []
+
+
+def retried():
+    attempts = []
+
+    async def fails_once(args, context):
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise ConnectionError("down")
+        return ok("innocent")
+
+    rule = Retry(2, 0.0, on=lambda failure: sleeps() is None)
+    return registry_of(tool(fails_once, "waits", idempotent=True, retry=rule))
+
+
+class SlowStore(MemoryArtifactStore):
+    def reserve(self):
+        sleeps()
+        return super().reserve()
+
+
+async def long(args, context):
+    return ok("x" * 1_000)
+
+
+async def test_a_retry_rule_is_named(caplog):
+    [result] = await retried().execute_parallel(calls_of("waits"))
+    assert result.text == "innocent"
+    [message] = blocking(caplog.records)
+    assert message.startswith("the `retry` of tool `waits` blocked")
+
+
+async def test_an_artifact_store_is_named(caplog):
+    context = ToolContext(artifact_store=SlowStore(), result_budget_chars=100)
+    [result] = await registry_of(long).execute_parallel(calls_of("long"), context)
+    assert result.truncated_from == 1_000
+    [message] = blocking(caplog.records)
+    assert message.startswith("the artifact store blocked")
+
+
+async def test_hooks_of_a_turn_are_named(caplog):
+    turn = DispatchContext()
+    turn.on_tool_start(sleeps)
+    registry = registry_of(waits).turn(turn).registry
+    [result] = await registry.execute_parallel(calls_of("waits"))
+    assert result.text == "innocent"
+    [message] = blocking(caplog.records)
+    assert message.startswith("an `on_tool_start` hook blocked")
+
+
+class SlowApprovalStore:
+    def claim(self, approval_id, expires_at_seconds):
+        sleeps()
+        return True
+
+
+async def test_an_approval_store_is_named(caplog):
+    approvals = Approvals(b"sixteen bytes or more", store=SlowApprovalStore())
+    registry = registry_of(
+        waits,
+        approvals=approvals,
+        filters=[
+            InvocationFilter(lambda call: None if call.is_approved else Pending("may it run?"))
+        ],
+    )
+    view = registry.view(Personality("all"))
+    [waiting] = await view.execute(calls_of("waits"))
+    result = await view.resume(waiting.pending.token, approved=True)
+    assert result.text == "innocent"
+    [message] = blocking(caplog.records)
+    assert message.startswith("the `claim` of the approval store blocked")
+
+
+class SlowTransport(ToolTransport):
+    """Blocks the loop of its caller in one of its steps."""
+
+    traits = TransportTraits("slow")
+
+    def __init__(self, seconds=BLOCK_SECONDS):
+        self.seconds = seconds
+
+    async def execute_many(self, requests, signal, *, live=None):
+        for index in range(len(requests)):
+            time.sleep(self.seconds if index == 0 else 0)  # noqa: ASYNC251  its fault
+            yield TransportReply(index, ok("carried"))
+
+
+async def test_a_transport_that_blocks_is_named_and_its_call_late(caplog):
+    registry = ToolRegistry(
+        [tool(waits, timeout_seconds=0.2), tool(plain, timeout_seconds=5)],
+        transports={"*": SlowTransport()},
+    )
+    late, innocent = await registry.execute_parallel(calls_of("waits", "plain"))
+    assert reason(late) == "timeout"
+    assert "blocked the event loop for 0." in late.text
+    assert innocent.text == "carried"
+    [message] = blocking(caplog.records)
+    assert message.startswith("transport `slow` blocked the event loop for 0.")
+
+
+class SilentTransport(ToolTransport):
+    """Reports neither a start nor a result."""
+
+    traits = TransportTraits("silent", reports_start=True, start_seconds=0.1)
+
+    async def execute_many(self, requests, signal, *, live=None):
+        await asyncio.Event().wait()
+        yield
+
+
+class FailingTransport(ToolTransport):
+    """Raises what is no `Exception`."""
+
+    traits = TransportTraits("failing")
+
+    async def execute_many(self, requests, signal, *, live=None):
+        raise SystemExit("out of memory")
+        yield
+
+
+async def test_a_transport_that_reports_nothing_is_timed_by_its_caller():
+    registry = ToolRegistry(
+        [tool(waits, timeout_seconds=0.1)],
+        transports={"*": SilentTransport()},
+        abandon_after_seconds=0.1,
+    )
+    begun = time.monotonic()
+    [result] = await registry.execute_parallel(calls_of("waits"))
+    assert time.monotonic() - begun < 5
+    assert (reason(result), result.text) == (
+        "timeout",
+        "Tool waits timed out after 0.1 s; it may have run",
+    )
+
+
+async def test_whatever_a_transport_raises_is_the_failure_of_its_calls():
+    registry = ToolRegistry([tool(waits)], transports={"*": FailingTransport()})
+    [result] = await registry.execute_parallel(calls_of("waits"))
+    assert result.text == "Tool waits failed: its transport raised: out of memory; it may have run"
 
 
 async def test_cancellation_passes_through_the_measured_steps():

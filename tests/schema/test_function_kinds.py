@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import functools
 import math
+import uuid
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -75,7 +78,7 @@ def test_ctx_without_annotation_is_refused() -> None:
         return path
 
     with pytest.raises(ConfigError, match=r"`ctx` has no annotation.*`ctx: ToolContext`"):
-        tool(act)
+        ToolRegistry([tool(act)])
 
 
 def test_list_of_text_and_images_is_a_result_with_both() -> None:
@@ -119,3 +122,50 @@ def test_fingerprint_does_not_depend_on_the_order_of_registration() -> None:
         for order in (tools, tools[::-1])
     )
     assert first.fingerprint == second.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("annotation", "default"),
+    [
+        (dt.date, "next week"),
+        (dt.date | None, "next week"),
+        (uuid.UUID, "7"),
+        (Path, 5),
+        (list[dt.date], ["2025-01-31", "soon"]),
+        (int, "5 apples"),
+        (int, 1.5),
+    ],
+    ids=str,
+)
+def test_default_of_a_wrong_type_is_refused(annotation: Any, default: Any) -> None:
+    def act(when=default) -> str:
+        return "done"
+
+    act.__annotations__["when"] = annotation
+    with pytest.raises(ConfigError, match=r"tool `act`: the default of `when`, .* is not valid"):
+        ToolRegistry([tool(act)])
+
+
+@pytest.mark.parametrize(
+    ("annotation", "default"),
+    [
+        (dt.date, dt.date(2025, 1, 31)),
+        (Path, Path("x")),
+        (bytes, b"x"),
+        (set[int], frozenset({1})),
+        (int, None),
+        (float, math.inf),
+        (Any, object()),
+        (tuple[int, ...], [1]),
+    ],
+    ids=str,
+)
+def test_default_of_its_type_is_accepted(annotation: Any, default: Any) -> None:
+    def act(when=default, other: int = 0) -> str:
+        return "done"
+
+    act.__annotations__["when"] = annotation
+    [result] = ToolRegistry([tool(act)]).execute_parallel_sync(
+        [{"id": "1", "name": "act", "args": {}}]
+    )
+    assert result.text == "done"

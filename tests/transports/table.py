@@ -61,6 +61,10 @@ class Subject:
     """There are tools that no worker can offer, such as those of `BROKEN`."""
     shares_a_worker: bool = True
     """Async calls of one batch may be in the process that ends."""
+    answers_interrupts: bool = True
+    """A `KeyboardInterrupt` of a tool is its failure: nobody sits before its process."""
+    knows_what_began: bool = True
+    """Calls that a worker had not begun go to the one that replaces it."""
 
     @property
     def file(self) -> Path:
@@ -70,6 +74,14 @@ class Subject:
         return ToolRegistry(
             tools.registry.all(), transports={"*": transport or self.transport}, **options
         )
+
+    async def warm(self, registry: ToolRegistry | None = None) -> None:
+        """Wait until workers run: their start takes seconds, which a short limit may not have."""
+        name, args = "count_plain", {"file": "/dev/null", "seconds": 0.1}
+        calls = [call(name, f"{number}", number=number, **args) for number in range(2)]
+        async with asyncio.timeout(300):
+            results = await (registry or self.registry()).execute_parallel(calls)
+        assert all(result.ok for result in results)
 
     async def run(
         self, calls: Sequence[Any], context: ToolContext | None = None, **options: Any
@@ -262,10 +274,59 @@ async def a_call_is_stopped_at_its_own_time_and_its_siblings_go_on(subject: Subj
 
 
 @row
+async def a_tool_that_blocks_its_loop_is_answered_as_late_and_its_worker_replaced(
+    subject: Subject,
+) -> None:
+    seconds = 200 if subject.is_remote else 0.8
+    async with subject.open() as transport:
+        registry = subject.registry(transport)
+        for name in ("block", "block_later"):
+            tool = registry.get(name)
+            assert tool is not None
+            registry.register(tool.replace(timeout_seconds=0.5), overwrite=True)
+            await subject.warm(registry)
+            started = time.monotonic()
+            [blocked] = await registry.execute_parallel(
+                [call(name, file=str(subject.file), seconds=seconds)]
+            )
+            assert blocked.result.reason == "timeout"
+            assert blocked.text.endswith("it may have run")
+            if not subject.is_remote:
+                assert "(it blocked the event loop for 0." in blocked.text
+            async with asyncio.timeout(150):
+                [after] = await registry.execute_parallel([call("wait", number=1, seconds=0)])
+                if not after.ok and not subject.knows_what_began:
+                    assert after.text.endswith("it may have run")
+                    [after] = await registry.execute_parallel([call("wait", number=1, seconds=0)])
+            assert after.text == "1 1"
+            assert time.monotonic() - started < 150
+    assert tools.noted(subject.file) == ["block", "block"]
+
+
+@row
+async def whatever_a_tool_raises_is_answered(subject: Subject) -> None:
+    async with subject.open() as transport:
+        registry = subject.registry(transport)
+        await subject.warm(registry)
+        for kind in tools.RAISED:
+            if kind == "KeyboardInterrupt" and not subject.answers_interrupts:
+                continue
+            for name in ("raise_at_once", "raise_later", "raise_on_thread"):
+                async with asyncio.timeout(150):
+                    raised, after = [
+                        (await registry.execute_parallel([each]))[0]
+                        for each in (call(name, kind=kind), call("wait", number=1, seconds=0))
+                    ]
+                assert raised.result.code == "execution_failed"
+                assert (raised.result.reason, raised.text) == ("raised", kind), name
+                assert after.text == "1 1"
+
+
+@row
 async def a_plain_function_really_ends_at_the_deadline(subject: Subject) -> None:
     if not subject.transport.traits.cancels_running:
         pytest.skip("the transport cannot end plain functions")
-    await warm(subject)
+    await subject.warm()
     started = time.monotonic()
     [result] = await subject.run(
         [call("tick_plain", file=str(subject.file), seconds=300)], deadline_seconds=3
@@ -299,12 +360,6 @@ async def closing_the_iterator_early_stops_the_rest(subject: Subject) -> None:
     await until(lambda: bool(tools.noted(subject.file)))
     await items.aclose()
     await stops_growing(subject.file)
-
-
-async def warm(subject: Subject) -> None:
-    """Wait until workers run: their start takes seconds, which a short deadline may not have."""
-    calls = [call("count_plain", f"{n}", file="/dev/null", number=n, seconds=0.1) for n in range(2)]
-    assert all(result.ok for result in await subject.run(calls))
 
 
 async def stops_growing(file: Path) -> None:

@@ -26,5 +26,12 @@ async def open_local(**options: Any) -> AsyncIterator[LocalTransport]:
 async def test_local(row: table.Row, tmp_path: Path) -> None:
     transport = LocalTransport(tools.registry)
     await row(
-        table.Subject(transport, open_local, tmp_path, is_remote=False, can_be_unplaceable=False)
+        table.Subject(
+            transport,
+            open_local,
+            tmp_path,
+            is_remote=False,
+            can_be_unplaceable=False,
+            answers_interrupts=False,
+        )
     )

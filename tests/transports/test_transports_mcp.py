@@ -78,7 +78,10 @@ def far(tmp_path_factory: pytest.TempPathFactory) -> Any:
 async def test_mcp(row: table.Row, far: McpTransport, tmp_path: Path) -> None:
     if row.__name__ in DO_NOT_APPLY:
         pytest.skip(DO_NOT_APPLY[row.__name__])
-    await row(table.Subject(far, opener(tmp_path), tmp_path))
+    subject = table.Subject(
+        far, opener(tmp_path), tmp_path, answers_interrupts=False, knows_what_began=False
+    )
+    await row(subject)
 
 
 async def test_progress_arrives_while_the_tool_runs_at_the_callers_clock(

@@ -86,7 +86,7 @@ async def test_a_function_that_holds_the_interpreter_is_ended(
     pool: ProcessTransport, tmp_path: Path
 ) -> None:
     subject = table.Subject(pool, open_process, tmp_path)
-    await table.warm(subject)
+    await subject.warm()
     began = time.monotonic()
     spun, waited = await subject.run(
         [table.call("spin", file=str(subject.file)), table.call("wait", number=1, seconds=0)],
@@ -102,7 +102,7 @@ async def test_an_async_tool_that_ignores_being_cancelled_is_ended(
     pool: ProcessTransport, tmp_path: Path
 ) -> None:
     subject = table.Subject(pool, open_process, tmp_path)
-    await table.warm(subject)
+    await subject.warm()
     [result] = await subject.run(
         [table.call("stubborn", file=str(subject.file))], deadline_seconds=3
     )

@@ -141,6 +141,56 @@ def spin(file: str) -> str:
 
 
 @registry.tool
+async def block(file: str, seconds: float) -> str:
+    """Keep the event loop from running anything else."""
+    note(file, "block")
+    time.sleep(seconds)  # noqa: ASYNC251  the fault that this tool has
+    return "blocked"
+
+
+@registry.tool
+async def block_later(file: str, seconds: float) -> str:
+    """The same after a first wait."""
+    await asyncio.sleep(0.01)
+    return await block.execute({"file": file, "seconds": seconds}, ToolContext())
+
+
+class UnknownBaseError(BaseException):
+    """No `Exception`, and known to nobody."""
+
+
+RAISED = {
+    error.__name__: error
+    for error in (
+        KeyboardInterrupt,
+        SystemExit,
+        GeneratorExit,
+        asyncio.CancelledError,
+        UnknownBaseError,
+    )
+}
+
+
+@registry.tool
+async def raise_at_once(kind: str) -> str:
+    """Raise before the first wait."""
+    raise RAISED[kind]
+
+
+@registry.tool
+async def raise_later(kind: str) -> str:
+    """Raise after a wait."""
+    await asyncio.sleep(0.01)
+    raise RAISED[kind]
+
+
+@registry.tool
+def raise_on_thread(kind: str) -> str:
+    """Raise in a plain function."""
+    raise RAISED[kind]
+
+
+@registry.tool
 async def stubborn(file: str) -> str:
     """Ignore being cancelled."""
     while True:

@@ -7,12 +7,14 @@ import logging
 import weakref
 from collections.abc import Iterable, Sequence
 from functools import lru_cache, partial
+from time import monotonic
 from typing import Any, ClassVar, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Selection, Snapshot
 from ethos_registry.types import _checks
+from ethos_registry.types._blocking import BLOCKING_SECONDS, report_blocking
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import NoTools, Personality, ToolFilterOpts, WhyRefused, restricts
 from ethos_registry.types._tool import Tool
@@ -143,6 +145,7 @@ def _gate(
 
 
 _failed_probes: weakref.WeakSet[Tool] = weakref.WeakSet()
+_slow_probes: weakref.WeakKeyDictionary[Tool, set[str]] = weakref.WeakKeyDictionary()
 
 
 def is_available(entry: Entry) -> bool:
@@ -169,11 +172,14 @@ def unavailable_positions(selection: Selection) -> tuple[int, ...]:
     """The positions of the tools whose probe returns false; each probe is called once."""
     missing: list[int] = []
     rest = iter(selection.probed)
-    position = 0
+    position, begun = 0, monotonic()
     while True:
         try:
             for probe, position in rest:
                 answer = probe()
+                begun, since = monotonic(), begun
+                if begun - since > BLOCKING_SECONDS:
+                    _report_slow(selection.entries[position], begun - since)
                 if answer is not True and not _is_yes(answer):
                     missing.append(position)
         except KeyboardInterrupt:
@@ -186,6 +192,11 @@ def unavailable_positions(selection: Selection) -> tuple[int, ...]:
             missing.append(position)
         else:
             return tuple(sorted(set(missing)))
+
+
+def _report_slow(entry: Entry, seconds: float) -> None:
+    what = f"`is_available` of tool `{entry.name}`"
+    report_blocking(what, seconds, named=_slow_probes.setdefault(entry.tool, set()))
 
 
 def _is_permitted(refused: WhyRefused, personality: Personality) -> bool:

@@ -16,6 +16,7 @@ from ethos_registry.providers._wire_format import EchoingId
 from ethos_registry.registry._batch_request import checked_tool_context
 from ethos_registry.registry._sync import run_sync
 from ethos_registry.types import _checks
+from ethos_registry.types._blocking import called
 from ethos_registry.types._call import CallResult, ToolCall
 from ethos_registry.types._context import DEFAULT_BUDGET_CHARS, ToolContext, ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
@@ -28,6 +29,7 @@ __all__ = [
     "RunKey",
     "TurnCollector",
     "batch_number",
+    "context_from",
     "is_same_context",
     "run_key",
 ]
@@ -209,6 +211,13 @@ async def _ended(future: asyncio.Future[Any]) -> None:
     """Wait for the end; a second cancellation ends the wait."""
     with contextlib.suppress(asyncio.CancelledError):
         await asyncio.wait([future])
+
+
+def context_from(
+    factory: Callable[..., ToolContext] | None, *framework: object
+) -> ToolContext | None:
+    """What a `context_factory` makes of the framework's objects; `None` without one."""
+    return None if factory is None else called("`context_factory`", factory, *framework)
 
 
 def is_same_context(first: ToolContext | None, second: ToolContext | None) -> bool:

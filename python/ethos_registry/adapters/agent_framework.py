@@ -24,7 +24,7 @@ from ethos_registry.adapters._framework_tools import (
     joined_text,
     needs_its_framework,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector
+from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
@@ -120,7 +120,7 @@ def _function(
             arguments,
             run=invocation.tools,  # a list of the run's own
             tool_call_id=_call_id.get(),
-            context=None if context_factory is None else context_factory(invocation),
+            context=context_from(context_factory, invocation),
         )
         text, blocks = sent_parts(result, lambda block: True)
         return [Content.from_text(text), *map(_content, blocks)]

@@ -19,7 +19,7 @@ from ethos_registry.adapters._framework_tools import (
     framework_tool,
     joined_text,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector
+from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._by_name import provider
 from ethos_registry.types import _checks
@@ -60,10 +60,6 @@ class _Shown:
         """The definition, with the cache marker if it is the last one."""
         return self._definition
 
-    def _options(self) -> dict[str, Any]:
-        factory = self._context_factory
-        return {} if factory is None else {"context": factory()}
-
     def _content(self, result: CallResult) -> Any:
         [message] = provider("anthropic").messages([result])
         content = message["content"][0]["content"]
@@ -75,15 +71,15 @@ class _Shown:
 class _AsyncTool(_Shown, BetaAsyncBuiltinFunctionTool):
     async def call(self, input: object) -> Any:  # noqa: A002 - the SDK's name for it
         """Run one call."""
-        name = self._definition["name"]
-        return self._content(await self._collector.call_alone(name, input, **self._options()))
+        name, context = self._definition["name"], context_from(self._context_factory)
+        return self._content(await self._collector.call_alone(name, input, context=context))
 
 
 class _SyncTool(_Shown, BetaBuiltinFunctionTool):
     def call(self, input: object) -> Any:  # noqa: A002 - the SDK's name for it
         """Run one call."""
-        name = self._definition["name"]
-        return self._content(self._collector.call_sync(name, input, **self._options()))
+        name, context = self._definition["name"], context_from(self._context_factory)
+        return self._content(self._collector.call_sync(name, input, context=context))
 
 
 @_checks.checked_signature

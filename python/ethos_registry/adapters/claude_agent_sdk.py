@@ -16,7 +16,7 @@ from ethos_registry.adapters._framework_tools import (
     framework_tool,
     joined_text,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector
+from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import sent_parts
 from ethos_registry.types import _checks
@@ -73,7 +73,7 @@ def _handler(
     name: str, collector: TurnCollector, context_factory: Callable[[], ToolContext] | None
 ) -> Any:
     async def handler(args: dict[str, Any]) -> dict[str, Any]:
-        context = None if context_factory is None else context_factory()
+        context = context_from(context_factory)
         result = await collector.call_alone(name, args, context=context)
         text, blocks = sent_parts(result, lambda block: isinstance(block, Image))
         content: list[dict[str, Any]] = [{"type": "text", "text": text}]

@@ -22,7 +22,7 @@ from ethos_registry.adapters._framework_tools import (
     joined_text,
     plain_result,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector
+from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
@@ -78,12 +78,11 @@ class RegistryTool(FastMcpTool):
             await context.report_progress(percent, 100.0, event.message)
 
         progress = AsyncProgress(send)
-        factory = self._context_factory
         result = await self._collector.call(
             self._name,
             arguments,
             run=context.request_context,
-            context=None if factory is None else factory(context),
+            context=context_from(self._context_factory, context),
             on_progress=progress,
         )
         await progress.sent()

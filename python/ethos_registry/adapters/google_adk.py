@@ -19,7 +19,7 @@ from ethos_registry.adapters._framework_tools import (
     joined_text,
     needs_its_framework,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector
+from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
@@ -131,13 +131,12 @@ class _RegistryTool(BaseTool):
         return self._is_approved
 
     async def run_async(self, *, args: dict[str, Any], tool_context: AdkToolContext) -> Any:
-        make = self._context_factory
         result = await self._collector.call(
             self._shown.name,
             args,
             run=(tool_context.session, tool_context.invocation_id),
             tool_call_id=tool_context.function_call_id or "",
-            context=None if make is None else make(tool_context),
+            context=context_from(self._context_factory, tool_context),
         )
         text, blocks = sent_parts(result, lambda block: not isinstance(block, Audio))
         response: dict[str, Any] = {"result" if result.ok else "error": text}

@@ -23,7 +23,7 @@ from ethos_registry.adapters._framework_tools import (
     needs_its_framework,
     plain_result,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector
+from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
@@ -109,10 +109,8 @@ class RegistryTool(BaseTool):
         return self._output(self._collector.call_sync(self.name, arguments, **options))
 
     def _call_options(self, runtime: ToolRuntime | None, call_id: str | None) -> dict[str, Any]:
-        factory = self._context_factory
-        options: dict[str, Any] = {"tool_call_id": call_id or ""}
-        if factory is not None:
-            options["context"] = factory(runtime)
+        context = context_from(self._context_factory, runtime)
+        options: dict[str, Any] = {"tool_call_id": call_id or "", "context": context}
         if runtime is not None:
             write = runtime.stream_writer
 

@@ -24,7 +24,7 @@ from ethos_registry.adapters._framework_tools import (
     joined_text,
     needs_its_framework,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector
+from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
@@ -99,7 +99,7 @@ def _invoke(
             # The usage is counted per run; an agent that runs as a tool shares that of its caller.
             run=(ctx.usage, ctx.agent, ctx.tool_input),
             tool_call_id=ctx.tool_call_id,
-            context=None if context_factory is None else context_factory(ctx),
+            context=context_from(context_factory, ctx),
         )
         text, blocks = sent_parts(result, lambda block: not isinstance(block, Audio))
         if not result.ok:

@@ -25,7 +25,7 @@ from ethos_registry.adapters._framework_tools import (
     needs_its_framework,
     plain_result,
 )
-from ethos_registry.adapters._turn_collector import TurnCollector
+from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import sent_parts
 from ethos_registry.types import _checks
@@ -153,7 +153,6 @@ class RegistryToolset(AbstractToolset[Any]):
         name = tool.tool_def.name if tool.toolset is self else name
         if name in self._needs_approval and not ctx.tool_call_approved:
             raise ApprovalRequired({"tool_name": name, "args": tool_args})
-        factory = self._context_factory
 
         async def emit(event: ToolProgressEvent) -> None:
             shown = ToolProgress(
@@ -167,7 +166,7 @@ class RegistryToolset(AbstractToolset[Any]):
             tool_args,
             run=ctx.tool_manager,
             tool_call_id=ctx.tool_call_id or "",
-            context=None if factory is None else factory(ctx),
+            context=context_from(self._context_factory, ctx),
             on_progress=progress,
         )
         await progress.sent()

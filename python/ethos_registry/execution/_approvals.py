@@ -6,7 +6,6 @@ import base64
 import binascii
 import hashlib
 import hmac
-import inspect
 import json
 import os
 import secrets
@@ -14,6 +13,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from ethos_registry.execution import _refusals
 from ethos_registry.execution._refusals import BadResultError
 from ethos_registry.reduction._redaction import Redact
 from ethos_registry.types import _checks
+from ethos_registry.types._blocking import awaited
 from ethos_registry.types._call import ApprovalStore, Pending, PendingApproval, ToolCall
 from ethos_registry.types._errors import ApprovalError, ConfigError
 from ethos_registry.types._result import ToolError
@@ -215,13 +216,16 @@ class ResumedCall:
     is_used: bool = field(default=False)
     """Whether another resume was first."""
 
-    async def claim(self, tool_name: str, redact: Redact | None) -> None:
-        """Use the approval: raises `Answered` if it was used before, or if it is a refusal.
+    async def claim(self, call: Any) -> None:
+        """Use the approval of a call.
 
-        `redact` takes credentials out of the reason of a refusal, which the model reads.
+        Raises `PendingResult` if it was used before, or if it is a refusal.
         """
-        first = self.approvals.store.claim(self.approval_id, self.expires_at_seconds)
-        if not (await first if inspect.isawaitable(first) else first):
+        tool_name, redact = call.plan.name, call.plan.redact
+        what = "the `claim` of the approval store"
+        report = partial(call.batch.runtime.report_blocking, what)
+        claim = self.approvals.store.claim
+        if not await awaited(report, claim, self.approval_id, self.expires_at_seconds):
             self.is_used = True
             raise PendingResult(_refusals.not_approved(tool_name, "this approval was used before"))
         if not self.is_approved:

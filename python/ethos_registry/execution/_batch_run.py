@@ -19,7 +19,6 @@ from ethos_registry._table.admission import Admission
 from ethos_registry.execution import _refusals, _threads
 from ethos_registry.execution._approvals import PendingResult
 from ethos_registry.execution._arguments import isolated_arguments
-from ethos_registry.execution._blocking import BLOCKING_SECONDS, watched, watched_rest
 from ethos_registry.execution._call import Batch, Call, CallPlan
 from ethos_registry.execution._finish import fence_of, finish_failure, source_of_call
 from ethos_registry.execution._options import CheckedOptions
@@ -32,6 +31,7 @@ from ethos_registry.execution._threads import TaskStarter, is_stack_deep, task_s
 from ethos_registry.providers._wire_format import EchoingId
 from ethos_registry.reduction._finish import Finished
 from ethos_registry.reduction._redaction import redacted_text
+from ethos_registry.types._blocking import BLOCKING_SECONDS, watched, watched_rest
 from ethos_registry.types._call import CallResult, Repair, ToolCall
 from ethos_registry.types._content import NO_CONTENT
 from ethos_registry.types._context import ToolContext
@@ -414,11 +414,14 @@ class Runner:
                 call.tool_args = tool_args
                 value = await plan.run(call)
         except KeyboardInterrupt as interrupt:
-            if call.task is not None:
+            if batch.answers_interrupts:
+                self._settle(call, finish_failure(call, interrupt))
+            elif call.task is not None:
                 raise
-            # In the first step of a task that starts at once: raised by `begin`, because asyncio
-            # would log it as an exception that was never retrieved.
-            self._interrupt = interrupt
+            else:
+                # In the first step of a task that starts at once: raised by `begin`, because
+                # asyncio would log it as an exception that was never retrieved.
+                self._interrupt = interrupt
             return
         except PendingResult as answer:
             self._settle_unstarted(call, answer.result)

@@ -20,7 +20,6 @@ from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities._resolver import current_personality, joined_network_policy
 from ethos_registry.capabilities._secrets import IssuedSecrets, SecretByteStream, SecretStream
 from ethos_registry.execution._arguments import isolated_arguments, repaired
-from ethos_registry.execution._blocking import BLOCKING_SECONDS
 from ethos_registry.execution._full_text import ArtifactWriter, FullText
 from ethos_registry.execution._options import CheckedOptions, InvocationFilter
 from ethos_registry.execution._refusals import StopReason
@@ -29,6 +28,7 @@ from ethos_registry.execution._threads import Job
 from ethos_registry.reduction._finish import Finished
 from ethos_registry.reduction._redaction import Redact
 from ethos_registry.types._abort import NEVER_ABORTED, AbortController, AbortSignal
+from ethos_registry.types._blocking import BLOCKING_SECONDS
 from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._context import Audience, ToolContext, ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
@@ -366,6 +366,12 @@ class Batch:
         self.exception_types: dict[int, str] = {}
         self.attempts: list[FinishedRow] = []
 
+    @property
+    def answers_interrupts(self) -> bool:
+        """Whether the `KeyboardInterrupt` of a tool ends its call alone."""
+        sink = self.options.sink
+        return sink is not None and sink.answers_interrupts
+
     def names_to_compare(self) -> list[str]:
         """Permitted names for the answer to an unknown one, as far as the batch may compare."""
         names = [entry.name for entry in self.admission.visible()[: self._names_left]]
@@ -627,6 +633,8 @@ class Call(ToolContext):
         if seconds <= BLOCKING_SECONDS:
             return
         self.blocked_seconds = max(seconds, self.blocked_seconds)
+        if self.batch.options.sink is not None:
+            self.batch.options.sink.on_blocked(self.index, self.blocked_seconds)
         self.batch.runtime.report_blocking(
             f"tool `{self.plan.name}`", seconds, "make it a plain `def`, which runs on a thread"
         )
@@ -655,7 +663,9 @@ class Call(ToolContext):
 
     def is_overdue(self) -> bool:
         """Whether the tool's time is over, though no timer could end it."""
-        deadline = self.deadline()
+        timeout, deadline = self.plan.timeout_seconds, self.deadline()
+        if timeout is not None and self.blocked_seconds >= timeout:
+            return True  # its start may have been reported when the loop was free again
         return deadline is not None and monotonic() >= deadline
 
     def thread_deadline(self) -> float | None:

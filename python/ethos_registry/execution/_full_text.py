@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ethos_registry import _core
@@ -11,6 +12,7 @@ from ethos_registry.artifacts._store import ArtifactTool, MemoryArtifactStore
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.reduction._finish import Fence
 from ethos_registry.types import _checks
+from ethos_registry.types._blocking import measured
 from ethos_registry.types._content import ContentBlock
 from ethos_registry.types._ports import ArtifactOrigin, ArtifactStore, SharedArtifactStore
 from ethos_registry.types._remote_finish import SharedFolder
@@ -72,14 +74,15 @@ class ArtifactWriter:
         With `file` the text is in that file of the shared folder.
         """
         try:
-            artifact_id = _checks.text(self._store.reserve(), "the artifact's id")
-            if file is not None:
-                assert isinstance(self._store, SharedArtifactStore)
-                self._store.adopt(artifact_id, file, origin, content)
-            elif content:
-                self._store.spool(artifact_id, text, origin, content)
-            else:
-                self._store.spool(artifact_id, text, origin)
+            with measured(partial(self._runtime.report_blocking, "the artifact store")):
+                artifact_id = _checks.text(self._store.reserve(), "the artifact's id")
+                if file is not None:
+                    assert isinstance(self._store, SharedArtifactStore)
+                    self._store.adopt(artifact_id, file, origin, content)
+                elif content:
+                    self._store.spool(artifact_id, text, origin, content)
+                else:
+                    self._store.spool(artifact_id, text, origin)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # no store may lose a result

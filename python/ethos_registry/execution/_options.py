@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any, Literal, Protocol, TypeAlias, TypedDict, get_args
 
 from ethos_registry._table.entry import Entry
 from ethos_registry.execution._approvals import ResumedCall
-from ethos_registry.execution._blocking import watched
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult, Pending, Repair
 from ethos_registry.types._checks import check_callback, check_takes
@@ -212,21 +209,6 @@ def matching(filters: Sequence[InvocationFilter], entry: Entry) -> tuple[Invocat
     return tuple(item for item in filters if item.matches(entry))
 
 
-async def awaited(
-    report: Callable[[float], object], function: Callable[..., Any], *arguments: Any
-) -> Any:
-    """What a filter's function returns, awaited if it is awaitable.
-
-    `report` is called with the seconds in which it blocked the event loop.
-    """
-    begun = monotonic()
-    try:
-        answer = function(*arguments)
-    finally:
-        report(monotonic() - begun)
-    return await watched(answer, report) if inspect.isawaitable(answer) else answer
-
-
 BudgetPolicy: TypeAlias = Literal["even", "fill"]
 """`even`: every call has the same share, known before it starts. `fill`: tools may use the whole
 budget, and when all have ended their results share it max-min fairly."""
@@ -284,6 +266,13 @@ class ResultSink(Protocol):
 
     def on_finished(self, index: int, result: ToolResult, facts: FinishFacts) -> None:
         """The order was carried out: if this is the call's result, these are its lengths."""
+
+    def on_blocked(self, index: int, seconds: float) -> None:
+        """A tool kept the event loop from running anything else."""
+
+    @property
+    def answers_interrupts(self) -> bool:
+        """Whether the `KeyboardInterrupt` of a tool is its failure: no one interrupts a worker."""
 
     @property
     def fast_path_chars(self) -> int:

@@ -27,6 +27,7 @@ from ethos_registry.reduction._redaction import (
     redacted_text,
 )
 from ethos_registry.reduction._reducers import reducer_identity, with_text
+from ethos_registry.types._blocking import watched
 from ethos_registry.types._reducer import ReductionPolicy, ToolResultReducer
 from ethos_registry.types._remote_finish import FinishFacts, FinishOrder
 from ethos_registry.types._result import ToolError, ToolResult
@@ -347,7 +348,17 @@ class RemoteBatch:
         stream.add_done_callback(self._streams.discard)
 
     async def _stream(self, sent: list[_Sent]) -> None:
-        problem = "the transport sent no result"
+        problem, traits = "the transport sent no result", self._transport.traits
+        late = None
+        if traits.reports_start and traits.start_seconds is not None:
+            late = self._loop.call_later(traits.start_seconds, _count_time, sent)
+        blocked = 0.0
+
+        def report(seconds: float) -> None:
+            nonlocal blocked
+            blocked = seconds
+            self._batch.runtime.report_blocking(f"transport `{traits.name}`", seconds)
+
         live = LiveContext(
             [each.call.abort_signal for each in sent], [each.caller for each in sent]
         )
@@ -355,9 +366,17 @@ class RemoteBatch:
         try:
             items = self._transport.execute_many(requests, self._batch.abort_signal, live=live)
             async with aclosing(items) as stream:  # type: ignore[type-var]
-                async for item in stream:
+                while True:
+                    blocked = 0.0
+                    try:
+                        item = await watched(anext(stream), report)
+                    except StopAsyncIteration:
+                        break
                     one = sent[item.index]
                     if type(item) is TransportReply:
+                        blocked_seconds = max(item.blocked_seconds, blocked)
+                        if blocked_seconds > one.call.blocked_seconds:
+                            one.call.blocked_seconds = blocked_seconds
                         one.settle(item)
                     elif type(item) is TransportProgress:
                         one.call.emit(item.event)
@@ -367,11 +386,22 @@ class RemoteBatch:
         except asyncio.CancelledError:
             problem = "its transport was cancelled"
             raise
-        except Exception as error:  # its calls are answered all the same
-            self._batch.runtime.log_once(f"the transport {self._transport.traits.name}", error)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # its calls are answered all the same
+            self._batch.runtime.log_once(f"transport `{traits.name}`", error)
             problem = f"its transport raised: {exception_text(error)}"
         finally:
+            if late is not None:
+                late.cancel()
             for index, one in enumerate(sent):
                 if one.reply is None:
                     lost: ToolError = may_have_run(one.request.name, problem)
                     one.settle(TransportReply(index, lost))
+
+
+def _count_time(sent: list[_Sent]) -> None:
+    """From now on the time of these calls counts, though no start was reported."""
+    for one in sent:
+        if one.reply is None and one.call.started is None:
+            one.call.resume_clock()

@@ -13,17 +13,16 @@ from ethos_registry._table.entry import Entry
 from ethos_registry.execution import _refusals
 from ethos_registry.execution._approvals import PendingResult, pending_result
 from ethos_registry.execution._arguments import isolated_arguments
-from ethos_registry.execution._blocking import watched
 from ethos_registry.execution._call import Call
 from ethos_registry.execution._options import (
     AFTER_SECONDS,
     Invocation,
     InvocationFilter,
-    awaited,
     matching,
 )
 from ethos_registry.execution._refusals import BadResultError, checked_result
 from ethos_registry.execution._threads import NoThreadError
+from ethos_registry.types._blocking import awaited, measured, watched
 from ethos_registry.types._call import CallResult, Pending
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -76,7 +75,7 @@ async def _answer_before(
 ) -> ToolResult | None:
     resumed = call.batch.options.resumed
     if resumed is not None and not resumed.is_approved:
-        await resumed.claim(call.plan.name, call.plan.redact)
+        await resumed.claim(call)
     for position, item in enumerate(filters):
         if item.before is None:
             continue
@@ -93,7 +92,7 @@ async def _answer_before(
         if not invocation.is_approved:
             raise pending_result(call, answer, _place(position, item, call))
     if resumed is not None:
-        await resumed.claim(call.plan.name, call.plan.redact)
+        await resumed.claim(call)
     return None
 
 
@@ -177,10 +176,7 @@ def async_execute_in_turn(
         execute = entry.execute
 
         def report_and_execute(args: Any, call: Call) -> Awaitable[Any]:
-            sent = call.args
-            execution = started(call._tool_call_id, sent, sent)
-            if execution is not None:
-                call.execution = execution
+            _count_start(started, call, call.args)
             result: Awaitable[Any] = execute(args, call)
             return result
 
@@ -193,12 +189,19 @@ def async_execute_in_turn(
         if isinstance(values, ToolError):
             return values
         shown = _without_context(values) if turn.has_hooks else None
-        execution = started(call._tool_call_id, call.args, shown)
-        if execution is not None:
-            call.execution = execution
+        _count_start(started, call, shown)
         return await run(values)
 
     return bind_and_execute
+
+
+def _count_start(started: Callable[..., Any], call: Call, shown: Any) -> None:
+    """Report a call to the turn. Its hooks may block the loop, which is not the tool's fault."""
+    begun = monotonic()
+    execution = started(call._tool_call_id, call.args, shown)
+    if execution is not None:
+        call.execution = execution
+        call.callback_seconds += monotonic() - begun
 
 
 def start_function(turn: DispatchContext, call: Call) -> ToolError | Callable[[], Any]:
@@ -399,7 +402,9 @@ def _delay(
 ) -> float | None:
     """The seconds until the next attempt; `None` if there is none."""
     try:
-        return rule.delay_seconds(failed) if rule.wants(failure) else None
+        what = f"the `retry` of tool `{call.plan.name}`"
+        with measured(partial(call.batch.runtime.report_blocking, what)):
+            return rule.delay_seconds(failed) if rule.wants(failure) else None
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # functions of the tool's author

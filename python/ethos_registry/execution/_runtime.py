@@ -18,11 +18,11 @@ from ethos_registry.artifacts._store import ArtifactTool
 from ethos_registry.capabilities._resolver import CapabilityBackends
 from ethos_registry.capabilities._secrets import IssuedSecrets
 from ethos_registry.execution._approvals import Approvals
-from ethos_registry.execution._blocking import BLOCKING_SECONDS
 from ethos_registry.execution._options import InvocationFilter
 from ethos_registry.execution._refusals import log_exception, log_line
 from ethos_registry.execution._threads import DaemonThreads, tool_threads
 from ethos_registry.reduction._redaction import Redact
+from ethos_registry.types._blocking import report_blocking
 from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._checks import check_callback
 from ethos_registry.types._errors import ConfigError
@@ -498,10 +498,7 @@ class Runtime:
 
     def report_blocking(self, what: str, seconds: float, way_out: str = "") -> None:
         """Log once for each code that it blocked the event loop."""
-        if seconds > BLOCKING_SECONDS and (key := f"{what} blocks") not in self._logged:
-            self._logged.add(key)
-            way = f"; {way_out}" if way_out else ""
-            log_line(logging.WARNING, f"{what} blocked the event loop for {seconds:.1f} s{way}")
+        report_blocking(what, seconds, way_out, named=self._logged)
 
     def warn_once(self, message: str) -> None:
         """Log a warning once for each message."""

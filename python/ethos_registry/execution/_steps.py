@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from time import monotonic
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ethos_registry import _core
@@ -35,8 +34,8 @@ from ethos_registry.execution._run_tool import (
     run_remotely,
     run_with_retry,
 )
-from ethos_registry.execution._runtime import Runtime
 from ethos_registry.reduction._finish import untouched_chars
+from ethos_registry.types._blocking import measured
 from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._result import ToolError, ToolResult
@@ -76,19 +75,12 @@ def available(call: Call) -> ToolResult | None:
         known = {}
     problem = known.get(entry.name)
     if problem is None:
-        problem = known[entry.name] = _unavailability(
-            entry, call.batch.personality, call.batch.runtime
-        )
+        problem = known[entry.name] = _unavailability(entry, call.batch.personality)
     return problem or None
 
 
-def _unavailability(
-    entry: Entry, personality: Personality | None, runtime: Runtime
-) -> ToolError | Literal[False]:
-    begun = monotonic()
-    is_there = is_available(entry)
-    runtime.report_blocking(f"`is_available` of tool `{entry.name}`", monotonic() - begun)
-    if not is_there:
+def _unavailability(entry: Entry, personality: Personality | None) -> ToolError | Literal[False]:
+    if not is_available(entry):
         return _refusals.unavailable(entry.name)
     reason = refusal_under(entry, personality)
     return _refusals.unavailable(entry.name, reason) if reason else False
@@ -201,11 +193,12 @@ def capabilities(call: Call) -> ToolResult | None:
     entry, given = call.plan.entry, call.batch.runtime.backends
     assert given is not None
     try:
-        call.set_scoped(
-            _resolver.resolve_capabilities(
+        what = f"a capability backend of tool `{entry.name}`"
+        with measured(partial(call.batch.runtime.report_blocking, what)):
+            scoped = _resolver.resolve_capabilities(
                 entry.name, entry.capabilities, given, BackendContext(call)
             )
-        )
+        call.set_scoped(scoped)
     except KeyboardInterrupt:
         raise
     except BaseException as error:

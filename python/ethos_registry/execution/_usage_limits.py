@@ -132,7 +132,7 @@ class BatchLimits:
             self._submit(lambda used: UsageAmounts(calls=-1))
 
     async def _admit_waiting(self) -> None:
-        """Answer the calls that wait: as many as the limits leave may start, the first ones."""
+        """Start the waiting calls that the limits permit, in order, and refuse the rest."""
         waiting, self._waiting = self._waiting, []
         waiting = [each for each in waiting if not each.refusal.done()]
         admitted, reached = 0, None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ethos_registry.mcp._server_text import cleaned, cleaned_metadata, one_line
+from ethos_registry.types._blocking import awaited, report_blocking
 from ethos_registry.types._errors import ConfigError
 
 __all__ = [
@@ -129,8 +130,8 @@ class ServerCallbacks:
     async def _asked(self, function: Callable[[Any], Any] | None, request: Any) -> Any:
         assert function is not None
         try:
-            answer = function(request)
-            return await answer if inspect.isawaitable(answer) else answer
+            what = f"the answer to a request of MCP server `{self._server}`"
+            return await awaited(partial(report_blocking, what), function, request)
         except Exception:
             _logger.exception("the answer to a request of MCP server `%s` raised", self._server)
             return None

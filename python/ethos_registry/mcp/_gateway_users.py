@@ -23,6 +23,7 @@ from starlette.types import Scope
 
 from ethos_registry.mcp._gateway_session import ServedPersonality
 from ethos_registry.mcp._users import McpUsers
+from ethos_registry.types._blocking import called
 from ethos_registry.types._policy import Personality
 
 __all__ = ["ServedUsers"]
@@ -105,8 +106,10 @@ class ServedUsers:
         if missing:
             return self._refusal(403, "insufficient_scope", f"Required scope: {missing[0]}")
         try:
-            personality = self._users.personality_of(token)
-            fields = {} if self._users.context_of is None else self._users.context_of(token)
+            personality = called("`personality_of`", self._users.personality_of, token)
+            fields: Mapping[str, Any] = {}
+            if self._users.context_of is not None:
+                fields = called("`context_of`", self._users.context_of, token)
             if not isinstance(personality, Personality):
                 return self._refusal(403, "access_denied", "This user may use no tools")
             return await self._manager(principal_components(token), personality, fields)

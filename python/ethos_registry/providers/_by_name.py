@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, overload
 
@@ -58,15 +58,12 @@ V = TypeVar("V")
 class _Loaded(Mapping[str, V]):
     """What belongs to each name, loaded when it is first asked for."""
 
-    def __init__(self, names: Mapping[str, Any]) -> None:
+    def __init__(self, load: Callable[[Any], V], names: Mapping[str, Any]) -> None:
+        self._load = cache(load)
         self._names = names
-        self._loaded: dict[str, V] = {}
 
     def __getitem__(self, name: str) -> V:
-        found = self._loaded.get(name)
-        if found is None:
-            found = self._loaded[name] = self._load(self._names[name])
-        return found
+        return self._load(self._names[name])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -77,29 +74,21 @@ class _Loaded(Mapping[str, V]):
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
-    def _load(self, known: Any) -> V:
-        raise NotImplementedError
 
-
-class _WireFormats(_Loaded["WireFormat[Any, Any]"]):
-    def _load(self, known: tuple[_Format, str | None]) -> WireFormat[Any, Any]:
-        return _wire_format(*known)
-
-
-class _Parsers(_Loaded["type[ReplyParser]"]):
-    def _load(self, known: _Format) -> type[ReplyParser]:
-        found: type[ReplyParser] = known.load(known.stream)
-        return found
-
-
-@cache
-def _wire_format(known: _Format, dialect: str | None) -> WireFormat[Any, Any]:
-    make = known.load(known.wire)
+def _wire_format(known: tuple[_Format, str | None]) -> WireFormat[Any, Any]:
+    form, dialect = known
+    make = form.load(form.wire)
     found: WireFormat[Any, Any] = make() if dialect is None else make(DIALECTS[dialect])
     return found
 
 
-PROVIDERS: Mapping[str, WireFormat[Any, Any]] = _WireFormats(
+def _parser(known: _Format) -> type[ReplyParser]:
+    found: type[ReplyParser] = known.load(known.stream)
+    return found
+
+
+PROVIDERS: Mapping[str, WireFormat[Any, Any]] = _Loaded(
+    _wire_format,
     {
         "anthropic": (_ANTHROPIC, None),
         "openai": (_CHAT, None),
@@ -117,7 +106,7 @@ PROVIDERS: Mapping[str, WireFormat[Any, Any]] = _WireFormats(
         "llama_cpp": (_CHAT, "llama_cpp"),
         "gemini_parameters": (_GEMINI, "gemini_parameters"),
         "ollama_http": (_OLLAMA, "ollama_http"),
-    }
+    },
 )
 """Every name that `provider()` knows."""
 
@@ -173,7 +162,8 @@ def provider(name: str, dialect: str | None = None) -> WireFormat[Any, Any]:
 
 # Parsers of streams by the name of the provider.
 
-STREAMS: Mapping[str, type[ReplyParser]] = _Parsers(
+STREAMS: Mapping[str, type[ReplyParser]] = _Loaded(
+    _parser,
     {
         "anthropic": _ANTHROPIC,
         "openai": _CHAT,
@@ -188,7 +178,7 @@ STREAMS: Mapping[str, type[ReplyParser]] = _Parsers(
         "ollama": _OLLAMA,
         "bedrock": _BEDROCK,
         "cohere": _COHERE,
-    }
+    },
 )
 """Every name that `dispatch(provider=...)` knows."""
 

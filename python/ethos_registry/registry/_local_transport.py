@@ -61,6 +61,7 @@ class LocalTransport(ToolTransport):
             in_place=registry is None,
             cancels_running=False,
             reports_start=True,
+            start_seconds=None,
         )
 
     @property
@@ -81,7 +82,7 @@ class LocalTransport(ToolTransport):
     ) -> AsyncIterator[TransportItem]:
         """Run the requests; see `ToolTransport.execute_many`."""
         items = _Items(len(requests))
-        run = LocalRun(self._registry, requests, items)
+        run = items.run = LocalRun(self._registry, requests, items)
         live = live or LiveContext()
         run.start(signal, live.signals, live.callers)
         try:
@@ -130,12 +131,15 @@ class LocalRun:
         self._missing = set(range(len(self._requests)))
         self._items = items
         self._callers: Sequence[Context] = ()
-        self._finishes = isinstance(items, FinishingItems)
+        self.is_worker = isinstance(items, FinishingItems)
+        """Whether this process runs the calls of another one."""
+        self.blocked_seconds: dict[int, float] = {}
+        """By request, how long its tool kept the loop from running anything else."""
         self._finished: dict[int, tuple[ToolResult, FinishFacts]] = {}
 
     def finish_order(self, index: int) -> FinishOrder | None:
         """What is to be done with the result of a request."""
-        return self._requests[index].finish if self._finishes else None
+        return self._requests[index].finish if self.is_worker else None
 
     def on_finished(self, index: int, result: ToolResult, facts: FinishFacts) -> None:
         """From any thread, before the reply."""
@@ -266,6 +270,8 @@ class _Group:
 class _Items:
     """What happened and was not yielded yet; open until every reply was taken."""
 
+    run: LocalRun
+
     def __init__(self, count: int) -> None:
         self._untaken = count
         self._queue: asyncio.Queue[TransportItem] = asyncio.Queue()
@@ -281,7 +287,10 @@ class _Items:
         self._queue.put_nowait(TransportProgress(index, event))
 
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
-        self._queue.put_nowait(TransportReply(index, result, was_started))
+        blocked_seconds = self.run.blocked_seconds.get(index, 0.0)
+        self._queue.put_nowait(
+            TransportReply(index, result, was_started, blocked_seconds=blocked_seconds)
+        )
 
     async def get(self) -> TransportItem:
         item = await self._queue.get()
@@ -300,6 +309,13 @@ class _Sink:
 
     def on_started(self, index: int) -> None:
         self._items.started(self._indexes[index])
+
+    def on_blocked(self, index: int, seconds: float) -> None:
+        self._run.blocked_seconds[self._indexes[index]] = seconds
+
+    @property
+    def answers_interrupts(self) -> bool:
+        return self._run.is_worker
 
     def on_event(self, index: int, event: ToolProgressEvent) -> None:
         self._items.event(self._indexes[index], event)

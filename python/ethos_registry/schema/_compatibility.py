@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from pydantic.fields import FieldInfo
+
 from ethos_registry import _core
 from ethos_registry.schema._arguments import Arguments
 from ethos_registry.schema._problems import json_phrase
@@ -382,6 +384,7 @@ and the schema does not require it; add it to `required`, or give the parameter 
             _check_other_properties(flat, arguments)
         for name, schema in declared.get("properties", {}).items():
             _check_own_default(name, schema, declared)
+        _check_annotated_defaults(arguments)
     except _Finding as finding:
         raise ConfigError(
             f"tool `{tool_name}`: {finding}",
@@ -504,11 +507,31 @@ def _check_own_default(name: str, schema: Any, declared: Mapping[str, Any]) -> N
     except ValueError:  # a pattern that only other engines run, or a reference to another document
         return
     if not validator.is_valid(default):
-        raise _Finding(
-            name,
-            f"the default of `{name}`, {brief(default)}, is not valid in its own schema; correct "
-            "the default, or permit it in the schema or the annotation",
+        raise _wrong_default(name, default)
+
+
+def _check_annotated_defaults(arguments: Arguments) -> None:
+    """A default must be valid for its annotation too, which may be narrower than the schema."""
+    shown = arguments.schema["properties"]
+    defaults = {
+        name: FieldInfo.from_annotation(annotation).default
+        for name, annotation in zip(
+            arguments.binder.names, arguments.parameters.shown.values(), strict=True
         )
+        if shown[name].get("default") is not None
+    }
+    if defaults:
+        for name, *_ in arguments.binder.failing(defaults):
+            if name in defaults:
+                raise _wrong_default(str(name), defaults[str(name)])
+
+
+def _wrong_default(name: str, default: object) -> _Finding:
+    return _Finding(
+        name,
+        f"the default of `{name}`, {brief(default)}, is not valid in its own schema; correct "
+        "the default, or permit it in the schema or the annotation",
+    )
 
 
 def _is_plainly_valid(value: object, schema: Any) -> bool:

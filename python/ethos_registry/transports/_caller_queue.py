@@ -12,6 +12,7 @@ from ethos_registry.types._transport import (
     ToolExecuteRequest,
     TransportItem,
     TransportReply,
+    TransportStarted,
     not_started,
 )
 
@@ -28,6 +29,8 @@ class CallerQueue:
         self.requests = list(requests)
         self.missing = set(range(len(self.requests)))
         """The positions of the requests without a reply."""
+        self.started: set[int] = set()
+        """The positions of the requests that were sent, or whose tools began."""
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._queue: asyncio.Queue[TransportItem] = asyncio.Queue()
@@ -39,6 +42,12 @@ class CallerQueue:
             return
         with contextlib.suppress(RuntimeError):  # the caller's loop is closed
             self._loop.call_soon_threadsafe(self._queue.put_nowait, item)
+
+    def start(self, index: int) -> None:
+        """Report, once, that a call is about to run; on any thread."""
+        if index not in self.started:
+            self.started.add(index)
+            self.put(TransportStarted(index))
 
     def refuse(self, index: int, problem: str) -> None:
         """Answer a request that was not sent; on any thread."""

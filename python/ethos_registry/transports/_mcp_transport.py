@@ -22,8 +22,9 @@ from ethos_registry.mcp._results import (
 )
 from ethos_registry.mcp._server import McpServer, SecretSource
 from ethos_registry.mcp._server_text import one_line
-from ethos_registry.mcp._stdio import LogFile
+from ethos_registry.mcp._stdio import LogFile, StdioTransport
 from ethos_registry.transports._caller_queue import CallerQueue
+from ethos_registry.transports._protocol import RESPOND_SECONDS
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.types._context import ToolProgressEvent
@@ -56,6 +57,7 @@ class GatewayLink(Connection):
         self._digests: dict[str, str | None] = {}
         """The tools of the gateway, and the version of each that it states."""
         self._logged_reason = ""
+        self._checking: asyncio.Task[None] | None = None
         super().__init__(server, secrets, LogFile(None), self._listed)
 
     def _set(self, state: ServerState, reason: str = "") -> None:
@@ -124,6 +126,25 @@ class GatewayLink(Connection):
             return f"MCP server {self.server.name} has another version of `{request.name}`"
         return ""
 
+    def check_soon(self) -> None:
+        """A call was stopped: start the gateway again unless it still answers.
+
+        One that this process did not start is left alone: a new connection would not help it.
+        """
+        client = self._client
+        is_checked = self._checking is not None and not self._checking.done()
+        if client is not None and isinstance(self._transport, StdioTransport) and not is_checked:
+            self._checking = self._loop.create_task(self._check(client))
+
+    async def _check(self, client: Any) -> None:
+        try:
+            async with asyncio.timeout(RESPOND_SECONDS):
+                await client.list_tools()
+        except TimeoutError:
+            self._lose(client)
+        except Exception:  # it answered, or was lost, which its calls learn
+            return
+
     async def _answer(self, client: Any, queue: CallerQueue, index: int) -> TransportReply:
         import anyio
         from mcp.shared.exceptions import MCPError
@@ -140,6 +161,7 @@ class GatewayLink(Connection):
             event = ToolProgressEvent(text, request.name, percent, "user")
             queue.put(TransportProgress(index, event))
 
+        queue.start(index)
         try:
             answer = await client.call_tool(
                 request.name,
@@ -198,7 +220,8 @@ class McpTransport(ToolTransport):
     judged here; the gateway judges its own personality again. Only the tool's name, its arguments
     and the id of the call are sent: session, working directory and secrets stay here. A call whose
     connection is lost is answered "it may have run"; a tool that is `idempotent` is sent once more.
-    Timeouts are those of this registry.
+    Timeouts are those of this registry, and begin when the call is sent. A gateway that this
+    process started, and that answers nothing for 5 s after a call was stopped, is started again.
 
     Args:
         server: Where the gateway is: a command, a URL or a server object.
@@ -231,7 +254,9 @@ class McpTransport(ToolTransport):
         self._server = server
         self._secrets = secrets
         self._ready_seconds = _checks.finite_number(ready_timeout_seconds, "ready_timeout_seconds")
-        self._traits = TransportTraits("mcp", reduces_results=True)
+        self._traits = TransportTraits(
+            "mcp", reports_start=True, start_seconds=None, reduces_results=True
+        )
         self._lock = threading.Lock()
         self._thread: _LinkThread | None = None
         self._is_closed = False
@@ -341,7 +366,12 @@ class _LinkThread:
                 self._link = GatewayLink(self._server, self._secrets)
             await self._link.send(queue, index, ready_seconds)
         except asyncio.CancelledError:
-            queue.stop(index)
+            if index in queue.started:
+                queue.stop(index)
+                assert self._link is not None
+                self._link.check_soon()
+            else:
+                queue.refuse(index, "it was stopped before it was sent")
             raise
         except Exception:  # the package `mcp` is missing, a setting is wrong
             name = self._server.name
@@ -370,8 +400,8 @@ class _LinkThread:
 
 
 def _stop(queue: CallerQueue, index: int, running: Future[None]) -> None:
-    # The reply comes first: the cancelled task may take a moment.
-    queue.stop(index)
+    if index in queue.started:  # the reply comes first: the cancelled task may take a moment
+        queue.stop(index)
     running.cancel()
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ethos_registry.transports._limits import PoolSettings
-from ethos_registry.transports._protocol import checked_offer
+from ethos_registry.transports._protocol import RESPOND_SECONDS, checked_offer
 from ethos_registry.transports._worker_link import (
     PoolBatch,
     PoolCall,
@@ -142,8 +142,6 @@ def _number(call: PoolCall) -> int:
 
 _CLOSE_SECONDS = 5.0
 _REPORT_SECONDS = 0.005
-_RESPOND_SECONDS = 5.0
-"""A worker that writes nothing for that long after it was asked to stop a call is blocked."""
 
 
 class WorkerPool:
@@ -265,7 +263,7 @@ class WorkerPool:
                 grace = self._settings.cancel_grace_seconds
                 self._loop.call_later(grace, self._end_stopped, worker, call)
                 self._loop.call_later(
-                    grace + _RESPOND_SECONDS, self._end_silent, worker, self._loop.time()
+                    grace + RESPOND_SECONDS, self._end_silent, worker, self._loop.time()
                 )
 
     def _end_stopped(self, worker: WorkerLink, call: PoolCall) -> None:
@@ -455,18 +453,12 @@ class WorkerPool:
         calls, worker.calls = list(worker.calls.values()), {}
         problem = worker.end_text()
         for call in calls:
-            if not call.is_accepted:
-                self._refuse(call, problem)
-            elif call.request.idempotent and call.attempts == 0 and not call.is_stopped:
+            may_send = call.request.idempotent or not call.is_accepted
+            if may_send and call.attempts == 0 and not (call.is_stopped or self._is_closed):
                 call.attempts += 1
-                call.is_accepted = False
-                if not self._is_closed and self._enqueue(call):
-                    continue
-                self._reply(call, may_have_run(call.request.name, problem))
-            elif call.is_stopped:
-                self._reply(call, may_have_run(call.request.name, "it was stopped"))
+                self._enqueue(call)
             else:
-                self._reply(call, may_have_run(call.request.name, problem))
+                self._refuse(call, "it was stopped" if call.is_stopped else problem)
         if not worker.is_ready:
             self._start_failed(problem)
         self._pump()
@@ -475,6 +467,10 @@ class WorkerPool:
     # Answers
 
     def _refuse(self, call: PoolCall, problem: str) -> None:
+        """Answer a call that goes to no worker; one that a worker accepted before may have run."""
+        if call.is_accepted:
+            self._reply(call, may_have_run(call.request.name, problem))
+            return
         result = not_started(call.request.name, problem)
         self._answer(call, TransportReply(call.index, result, was_started=False))
 

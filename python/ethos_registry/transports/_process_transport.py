@@ -134,6 +134,7 @@ class ProcessTransport(ToolTransport):
         self._traits = TransportTraits(
             "process",
             reports_start=True,
+            start_seconds=None,
             finishes_results=True,
             max_result_bytes=max_result_bytes,
         )

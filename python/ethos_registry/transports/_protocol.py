@@ -24,6 +24,7 @@ from ethos_registry.types._tool import Tool
 from ethos_registry.types._transport import ToolExecuteRequest, TransportReply
 
 __all__ = [
+    "RESPOND_SECONDS",
     "TrackedMtimes",
     "bounded_result",
     "checked_offer",
@@ -39,6 +40,9 @@ __all__ = [
     "written_mtimes",
 ]
 
+
+RESPOND_SECONDS = 5.0
+"""A worker whose event loop takes no turn for that long after a call was stopped is replaced."""
 
 # JSON lines between a pool and its workers.
 

@@ -45,7 +45,7 @@ class PoolCall:
         self.request = request
         self.number = 0
         self.is_accepted = False
-        """The worker was about to run it."""
+        """A worker was about to run it."""
         self.is_reported = False
         """Its caller knows that it began."""
         self.is_stopped = False

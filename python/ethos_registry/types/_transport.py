@@ -353,6 +353,9 @@ class TransportTraits:
     """Whether progress events arrive while the tool runs."""
     reports_start: bool = False
     """Whether a `TransportStarted` is sent for each call: its timeout counts from then."""
+    start_seconds: float | None = 5.0
+    """How long a call may wait for its `TransportStarted`: from then on its time counts without.
+    `None`: the transport itself bounds how long calls wait."""
     reduces_results: bool = False
     """Whether results may be reduced before they arrive; `TransportReply.raw_chars` is then set."""
     finishes_results: bool = False
@@ -406,6 +409,9 @@ class TransportReply:
     """Entries of `context.read_mtimes` that the tool wrote."""
     finish: FinishFacts | None = None
     """What the worker did with the result; `None` if it sends what the tool returned."""
+    blocked_seconds: float = 0.0
+    """How long the tool kept the caller's own loop from running anything else, its clock included.
+    Not sent: a tool elsewhere does not block that loop."""
 
     def to_wire(self) -> dict[str, Any]:
         """The reply as a JSON object."""

@@ -12,6 +12,7 @@ from typing import Any, NoReturn, Protocol, Self, TypeAlias, runtime_checkable
 
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import AbortController, AbortSignal
+from ethos_registry.types._blocking import called
 from ethos_registry.types._checks import check_callback
 from ethos_registry.types._errors import ConfigError, EthosRegistryError, TurnAlreadySignalledError
 from ethos_registry.types._json_values import call_checksum
@@ -297,7 +298,7 @@ class DispatchContext:
 def _guarded(what: str, function: Callable[..., object], *arguments: Any) -> None:
     """A handler that raises must not keep the turn from ending, nor others from being called."""
     try:
-        function(*arguments)
+        called(what, function, *arguments)
     except KeyboardInterrupt:
         raise
     except BaseException:

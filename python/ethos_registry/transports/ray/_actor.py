@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import re
 import socket
 import sys
 import threading
+import time
 from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from ethos_registry.transports._protocol import read_line
+from ethos_registry.transports._protocol import RESPOND_SECONDS, read_line
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._extras import missing_extra
@@ -157,7 +159,7 @@ def worker_names(pool: str, namespace: str) -> list[str]:
 
 CONTROL = {"concurrency_group": "control"}
 """Of calls that are answered while every place for batches is taken."""
-_CONTROL_CALLS = 8
+_CONTROL_CALLS = 64
 _MAX_PENDING = 1024
 _WAITING_RUNS = 1024
 """Batches that wait inside an actor, and those whose results are followed, beside what runs."""
@@ -295,6 +297,10 @@ class RayActor:
         self._asked: Future[Any] | None = None
         self._offered: dict[str, list[Any]] | None = None
         self._is_closed = False
+        self._is_checked = False
+        """Whether it is being asked if it still responds."""
+        self._last_started: tuple[float, list[str] | None] = 0.0, None
+        """When its process was replaced, and the batches that it had started, if it answered."""
         self._is_retired = False
         self.node_id = ""
         self.open_calls = 0
@@ -415,6 +421,55 @@ class RayActor:
         handle = self._handle
         if handle is not None:
             handle.cancel.options(**CONTROL).remote(batch, index)
+            self._check_soon(handle)
+
+    async def begun(self, batch: str) -> list[int] | None:
+        """The requests of a batch whose tools have started; `None` if the actor does not answer."""
+        handle = self._handle
+        if handle is None:
+            return []
+        try:
+            async with asyncio.timeout(RESPOND_SECONDS):
+                answer: list[int] = read_line(await handle.begun.options(**CONTROL).remote(batch))
+        except TimeoutError:
+            return None
+        return answer
+
+    def never_started(self, batch: str, sent_at: float) -> bool:
+        """Whether a batch surely did not start before its process was replaced."""
+        replaced_at, started = self._last_started
+        return sent_at < replaced_at and started is not None and batch not in started
+
+    def _check_soon(self, handle: Any) -> None:
+        """Replace the actor unless the loop that runs its tools still takes turns."""
+        with self._lock:
+            if self._is_checked:
+                return
+            self._is_checked = True
+        # A thread: the loop of the caller may end before the answer comes.
+        threading.Thread(
+            target=self._check, args=(handle,), daemon=True, name="ethos-registry-ray-check"
+        ).start()
+
+    def _check(self, handle: Any) -> None:
+        import ray
+        from ray.exceptions import GetTimeoutError, RayError
+
+        try:
+            asked = handle.responds.options(**CONTROL).remote(RESPOND_SECONDS)
+            started = read_line(ray.get(asked, timeout=2 * RESPOND_SECONDS))
+            is_blocked = started is not None
+        except GetTimeoutError:
+            started, is_blocked = None, True
+        except RayError:  # it has ended
+            is_blocked = False
+        finally:
+            self._is_checked = False
+        if is_blocked and handle is self._handle:
+            self._last_started = time.monotonic(), started
+            self.lost()
+            with contextlib.suppress(RayError):
+                ray.kill(handle, no_restart=not self.settings.is_restarted)
 
     def lost(self) -> None:
         """Its process ended: ask again before the next message."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
@@ -16,7 +17,6 @@ from ethos_registry.types._context import ToolProgressEvent
 from ethos_registry.types._transport import (
     TransportProgress,
     TransportReply,
-    TransportStarted,
     batch_to_wire,
     may_have_run,
 )
@@ -26,6 +26,9 @@ __all__ = ["RayBatch"]
 
 _NOT_JSON = (TypeError, ValueError, RecursionError)
 _NOT_BEGUN = "it was stopped before it began"
+_SILENT_SECONDS = 0.1
+"""When an actor is asked first what it began, and, after doubling, how often at the least."""
+_LONGEST_SILENT_SECONDS = 2.0
 
 
 class RayBatch:
@@ -141,15 +144,17 @@ class _Part:
                 self._lose(index, problem)
 
     async def _send_remotely(self) -> str:
-        """The actor takes no more: what it was sent surely did not run."""
+        """The actor takes no more, or was replaced: what it was sent surely did not run."""
         other = self._members.other(self._actor)
+        for index in sorted(self._open & self._stopped):
+            self._refuse(index, _NOT_BEGUN)
         waiting, self._sent, self._running = sorted(self._open), [], None
         if other is not None:
             self._actor = other
             problem = await self._send_to(other, waiting)
             if not self._is_sent_on:
                 return problem
-        return self._unsent(waiting, "its Ray worker is being drained")
+        return self._unsent(waiting, "its Ray worker was drained or replaced")
 
     async def _send_to(
         self, actor: RayActor, indexes: list[int], *, is_second: bool = False
@@ -188,10 +193,11 @@ class _Part:
             if not indexes:
                 return ""
             self._sent = indexes
-            self._batch = uuid4().hex
+            self._batch, sent_at = uuid4().hex, time.monotonic()
             self._running = actor.run(self._batch, message)
         except UnavailableError as error:
             return self._unsent(indexes, str(error), is_second)
+        watching = asyncio.get_running_loop().create_task(self._watch(actor))
         try:
             for index in self._stopped.intersection(indexes):
                 actor.cancel(self._batch, indexes.index(index))
@@ -202,9 +208,14 @@ class _Part:
             if self._open.intersection(indexes):
                 await self._follow(actor)
         except RayError:
+            if actor.never_started(self._batch, sent_at):
+                self._is_sent_on = True
+                return ""
             if not self._is_aborted:
                 actor.lost()
             return self._members.lost_problem
+        finally:
+            watching.cancel()
         return "its Ray worker sent no result"
 
     def _message(self, indexes: list[int]) -> tuple[list[int], bytes]:
@@ -226,6 +237,17 @@ class _Part:
             self._refuse(index, f"its arguments cannot be sent: {error}")
             return False
         return True
+
+    async def _watch(self, actor: RayActor) -> None:
+        """Learn what the actor began while a tool keeps its loop from reporting it."""
+        seconds = _SILENT_SECONDS
+        with contextlib.suppress(Exception):  # it was lost, as the batch learns too
+            while self._open:
+                await asyncio.sleep(seconds)
+                seconds = min(2 * seconds, _LONGEST_SILENT_SECONDS)
+                begun = await actor.begun(self._batch)
+                for index in self._sent if begun is None else map(self._sent.__getitem__, begun):
+                    self._queue.start(index)
 
     async def _follow(self, actor: RayActor) -> None:
         """What takes longer than the first message."""
@@ -274,7 +296,7 @@ class _Part:
                 return
             index = self._sent[item[1]]
             if kind == "started":
-                self._queue.put(TransportStarted(index))
+                self._queue.start(index)
             elif kind == "event":
                 event = ToolProgressEvent.from_wire(item[2])
                 self._queue.put(TransportProgress(index, event))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -33,6 +34,8 @@ __all__ = [
     "session_actor_name",
 ]
 
+
+_logger = logging.getLogger("ethos_registry")
 
 # Settings of tools that keep state for a session.
 
@@ -165,6 +168,8 @@ class FoundMembers(_Pool):
         super().__init__()
         self._pool = pool
         self._settings = settings
+        self._is_reported = False
+        """Whether it was logged that there are no workers."""
         self._expected = ""
 
     def _look(self) -> None:
@@ -185,10 +190,14 @@ class FoundMembers(_Pool):
             actors = list(self._actors)
         if not actors:
             self._refreshed_at = 0.0
-            raise UnavailableError(
-                f"no worker serves the pool `{self._pool}` in the namespace "
-                f"`{self._settings.namespace}`; start `ethos-registry worker`"
-            )
+            problem = f"no worker serves the pool `{self._pool}`"
+            if not self._is_reported:  # models are not shown the way out
+                self._is_reported = True
+                namespace = self._settings.namespace
+                way_out = f"in the namespace `{namespace}`; start `ethos-registry worker`"
+                _logger.warning("%s %s", problem, way_out)
+            raise UnavailableError(problem)
+        self._is_reported = False
         usable = [
             actor
             for actor in actors
@@ -251,7 +260,8 @@ class SessionMembers:
             for member in self._known.values()
         )
         if open_now >= most:
-            raise UnavailableError(f"{open_now:,} sessions are open; end one or raise `max_open`")
+            _logger.warning("%d sessions are open; end one or raise `max_open`", open_now)
+            raise UnavailableError("too many sessions are open")
         if len(self._known) >= most * 10:  # ended long ago
             self._known.popitem(last=False)
 

@@ -140,6 +140,7 @@ class RayTransport(ToolTransport):
             "ray",
             cancels_running=False,
             reports_start=True,
+            start_seconds=None,
             finishes_results=True,
             max_result_bytes=max_result_bytes,
         )

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 from ethos_registry.registry._local_transport import FinishingItems, LocalRun
@@ -46,6 +47,8 @@ class RayItems:
     def __init__(self, mtimes: list[Any], max_result_bytes: int) -> None:
         self.count = len(mtimes)
         self._mtimes = mtimes
+        self.begun: set[int] = set()
+        """The requests whose tools have started."""
         self._open = len(mtimes)
         self._max_result_bytes = max_result_bytes
         self._started: dict[int, None] = {}
@@ -61,6 +64,7 @@ class RayItems:
 
     def started(self, index: int) -> None:
         """A tool is about to run; not sent by itself if its reply follows at once."""
+        self.begun.add(index)
         self._started[index] = None
         self._arrived.set()
 
@@ -237,7 +241,8 @@ class RayWorker:
     """An async actor; what it gets and yields is JSON, so that nothing of a caller is unpickled.
 
     `run` and `follow` are in the default concurrency group, the others in the group `control`,
-    which has a loop of its own: they are answered while every place for batches is taken.
+    which has a loop of its own: they are answered while every place for batches is taken, and while
+    a tool blocks the loop of the batches.
     """
 
     def __init__(
@@ -254,8 +259,13 @@ class RayWorker:
         self._registry: RegistryReader | None = None
         self._places = asyncio.Semaphore(calls)
         self._turns = asyncio.Lock() if is_serial else None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """Where batches run, from the first one on."""
         self._batches: dict[str, _Batch] = {}
         self._early: dict[str, list[int | None]] = {}
+        self._started: dict[str, None] = {}
+        """The batches that were not refused, until they have ended."""
+        self._starting = threading.Lock()
         self._failure = ""
         self._running = 0
         self._is_draining = False
@@ -291,11 +301,14 @@ class RayWorker:
 
     async def run(self, batch: str, payload: bytes) -> bytes:
         """Start the requests of a message; a list of the items of the first few milliseconds."""
+        self._loop = asyncio.get_running_loop()
         await self._places.acquire()
-        if self._is_draining:
-            self._places.release()
-            return b'[["draining"]]'
-        self._running += 1
+        with self._starting:
+            if self._is_draining:
+                self._places.release()
+                return b'[["draining"]]'
+            self._running += 1
+            self._started[batch] = None
         try:
             found = self._start(batch, payload)
             await found.items.wait_closed(_WINDOW_SECONDS)
@@ -344,7 +357,7 @@ class RayWorker:
                 found.stop(None)
             await found.items.wait_closed(None)
         finally:
-            self._release()
+            self._release(batch)
             if not found.is_followed:
                 asyncio.get_running_loop().call_later(
                     _FOLLOW_SECONDS, self._batches.pop, batch, None
@@ -352,11 +365,12 @@ class RayWorker:
 
     async def _end(self, batch: str) -> None:
         found = self._batches.pop(batch, None)
-        self._release()
+        self._release(batch)
         if found is not None:
             await found.run.aclose()
 
-    def _release(self) -> None:
+    def _release(self, batch: str) -> None:
+        self._started.pop(batch, None)
         self._running -= 1
         self._used_at = time.monotonic()
         self._places.release()
@@ -370,6 +384,33 @@ class RayWorker:
                 del self._early[next(iter(self._early))]
             return
         found.loop.call_soon_threadsafe(found.stop, index)
+
+    async def begun(self, batch: str) -> bytes:
+        """The requests of a batch whose tools have started."""
+        self._end_without_loop()
+        found = self._batches.get(batch)
+        return json_bytes([] if found is None else sorted(found.items.begun.copy()))
+
+    async def responds(self, seconds: float) -> bytes:
+        """`null` if the loop of the batches takes a turn within some seconds.
+
+        Otherwise the batches that have started: from then on no other one does.
+        """
+        self._end_without_loop()
+        if self._loop is not None:
+            turn: Future[None] = Future()
+            turn.set_running_or_notify_cancel()
+            self._loop.call_soon_threadsafe(turn.set_result, None)
+            if not (await asyncio.wait([asyncio.wrap_future(turn)], timeout=seconds))[0]:
+                with self._starting:
+                    self._is_draining = True
+                    return json_bytes(list(self._started))
+        return b"null"
+
+    def _end_without_loop(self) -> None:
+        """An interrupt in code of the host ends the loop of the batches: Ray starts another."""
+        if self._loop is not None and not self._loop.is_running():
+            os._exit(1)
 
     def _end_when_idle(self, seconds: float) -> None:
         import ray
