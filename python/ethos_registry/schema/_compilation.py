@@ -158,6 +158,15 @@ ALL_TYPES = ("string", "number", "boolean", "object", "array", "null")
 EMPTY: tuple[Any, ...] = ({}, True)
 
 
+_NAMING = frozenset(
+    {
+        *("properties", "required", "dependentRequired", "dependentSchemas", "$ref"),
+        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
+    }
+)
+"""Keywords by which an object's properties may get names."""
+
+
 class NoSchemaError(ConfigError):
     """A provider takes no form of the schema; the message states why."""
 
@@ -213,7 +222,7 @@ class Compilation:
     def sent_names(self, node: Any) -> dict[str, str]:
         """The properties of an object that have another name here."""
         rule = self.dialect.property_name
-        if rule is None or not isinstance(node, dict):
+        if rule is None or not isinstance(node, dict) or not (_NAMING & node.keys()):
             return {}
         return renamed_properties(names_at(node, self.follow), rule)
 

@@ -111,7 +111,8 @@ class LimitPass(ValuePass):
         ):
             del node["additionalProperties"]
         self._patterns(node, path, dialect, notes)
-        for keyword in [name for name in node if not self._is_known(name, known)]:
+        is_all_known = known is None and self.without.isdisjoint(node)
+        for keyword in () if is_all_known else [k for k in node if not self._is_known(k, known)]:
             value = node.pop(keyword)
             if keyword == "additionalProperties" and value is False:
                 self.widened += 1
@@ -187,6 +188,8 @@ def _any_value(levels: int) -> list[Any]:
 
 def _move_dependent(node: dict[str, Any], notes: dict[str, Any]) -> None:
     """Describe keywords that would mean something else without those that are described."""
+    if not notes:
+        return
     for gone, dependent in (
         (("if",), ("then", "else")),
         (("properties", "patternProperties"), ("additionalProperties",)),
