@@ -26,7 +26,7 @@ from ethos_registry.schema._compilation import (
     with_names,
 )
 from ethos_registry.schema._dialect import Dialect
-from ethos_registry.schema._limit_pass import UNSAID, LimitPass
+from ethos_registry.schema._limit_pass import UNSAID, LimitPass, is_python_pattern
 from ethos_registry.schema._references import References, inner_schemas, references_in
 from ethos_registry.schema._value_pass import describe_in_branch
 from ethos_registry.types._json_values import read_only
@@ -95,6 +95,7 @@ _PLAIN = frozenset(
         "format",
     }
 )
+_PLAIN_IF_UNCHANGED = frozenset({"const", "pattern", "propertyNames"})
 _STRUCTURE = frozenset({"type", "properties", "required", "items"})
 _PLAIN_TYPES = frozenset(ALL_TYPES) - {"null"} | {"integer"}
 
@@ -110,7 +111,12 @@ class _Keywords(NamedTuple):
 @lru_cache(maxsize=128)
 def _keywords(dialect: Dialect, *, is_root: bool) -> _Keywords:
     known = dialect.root_keywords if is_root and dialect.root_keywords else dialect.keywords
-    unchanged = (_PLAIN if known is None else _PLAIN & known) - dialect.without
+    plain = _PLAIN | _PLAIN_IF_UNCHANGED
+    unchanged = (plain if known is None else plain & known) - dialect.without
+    if not dialect.const:
+        unchanged -= {"const"}
+    if dialect.pattern not in ("any", "python"):
+        unchanged -= {"pattern"}
     return _Keywords(
         unchanged, (_PLAIN & UNSAID) - unchanged, _PLAIN - UNSAID - unchanged - _STRUCTURE
     )
@@ -180,7 +186,9 @@ class _PlainForm:
         kind = schema.get("type")
         if kind is None and "anyOf" in schema:
             return self._union(schema, path, dialect, levels, words.unchanged)
-        if type(kind) is not str or kind not in _PLAIN_TYPES:
+        if kind is None and "const" in schema and dialect.any_value != "any_of":
+            kind = ""
+        elif type(kind) is not str or kind not in _PLAIN_TYPES:
             raise _NotPlainError
         notes: dict[str, Any] = {}
         changed: dict[str, Any] | None = None
@@ -225,7 +233,7 @@ class _PlainForm:
             or (dialect.keywords is not None and "anyOf" not in dialect.keywords)
             or len(branches) < 2
             or not (schema.keys() - {"anyOf"} <= _ABOUT_PLAIN & unchanged)
-            or all("enum" in branch for branch in branches if isinstance(branch, dict))
+            or all(_is_list_of_values(branch) for branch in branches)
         ):
             raise _NotPlainError
         made = [
@@ -267,6 +275,9 @@ class _PlainForm:
             if kind == "object" or not enum or None in enum:
                 raise _NotPlainError
             if dialect.string_enums and not _are_strings(enum, kind):
+                raise _NotPlainError
+        if "pattern" in schema and dialect.pattern == "python":
+            if not is_python_pattern(schema["pattern"]):
                 raise _NotPlainError
         if (
             type(schema.get("exclusiveMinimum")) is bool
@@ -326,7 +337,7 @@ class _PlainForm:
             }
             if not all(map(operator.is_, made.values(), properties.values())):
                 inner["properties"] = made
-        for keyword in ("items", "additionalProperties"):
+        for keyword in ("items", "additionalProperties", "propertyNames"):
             value = schema.get(keyword)
             if value is not None and type(value) is not bool:
                 whole = dialect.items_are_whole and keyword == "items"
@@ -342,8 +353,12 @@ class _PlainForm:
 
 _NULL = {"type": "null"}
 _ABOUT_PLAIN = frozenset({"title", "description", "default", "examples"})
-_OF_OBJECTS = frozenset({"properties", "required", "additionalProperties"})
+_OF_OBJECTS = frozenset({"properties", "required", "additionalProperties", "propertyNames"})
 _BEFORE_DESCRIPTION = frozenset(KEYWORD_ORDER[: KEYWORD_ORDER.index("description")])
+
+
+def _is_list_of_values(schema: Any) -> bool:
+    return isinstance(schema, dict) and ("enum" in schema or "const" in schema)
 
 
 def _are_strings(values: list[Any], kind: str) -> bool:

@@ -13,7 +13,7 @@ from ethos_registry.schema._dialect import Dialect
 from ethos_registry.schema._fixed_values import add_type
 from ethos_registry.schema._value_pass import ValuePass
 
-__all__ = ["UNSAID", "LimitPass"]
+__all__ = ["UNSAID", "LimitPass", "is_python_pattern"]
 
 
 UNSAID = frozenset({"title", "deprecated", "$schema"})
@@ -161,7 +161,7 @@ class LimitPass(ValuePass):
             return
         written: str | None = pattern
         if dialect.pattern == "python":
-            written = pattern if _is_python_pattern(pattern) else None
+            written = pattern if is_python_pattern(pattern) else None
         elif dialect.pattern == "none":
             written = None
         else:
@@ -223,7 +223,7 @@ _EVALUATE = frozenset(
 
 
 @lru_cache(maxsize=512)
-def _is_python_pattern(pattern: str) -> bool:
+def is_python_pattern(pattern: str) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
