@@ -40,7 +40,7 @@ class StrictBudget:
     """Parameters with `anyOf` or a list of types."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # a key of caches, so its hash has to be cheap
 class Dialect:
     """The JSON Schema of one provider. Raise `version` with any change of what is sent."""
 
