@@ -111,7 +111,7 @@ def test_form_takes_what_the_schema_takes(
 
 
 def has_list_of_lists(value: Any) -> bool:
-    """Moonshot needs a type everywhere, so any value is written out, lists in lists not for ever."""
+    """Moonshot needs a type everywhere, so any value is written out: two levels of lists."""
     if isinstance(value, dict):
         return any(map(has_list_of_lists, value.values()))
     return isinstance(value, list) and any(

@@ -272,13 +272,12 @@ class _PlainForm:
             raise _NotPlainError
         if "enum" in schema:
             enum = schema["enum"]
-            if kind == "object" or not enum or None in enum:
+            if kind in ("object", "array") or not enum or None in enum:
                 raise _NotPlainError
             if dialect.string_enums and not _are_strings(enum, kind):
                 raise _NotPlainError
-        if "pattern" in schema and dialect.pattern == "python":
-            if not is_python_pattern(schema["pattern"]):
-                raise _NotPlainError
+        if dialect.pattern == "python" and not is_python_pattern(schema.get("pattern", "")):
+            raise _NotPlainError
         if (
             type(schema.get("exclusiveMinimum")) is bool
             or type(schema.get("exclusiveMaximum")) is bool

@@ -75,6 +75,8 @@ class Dialect:
     pattern_with_length: bool = True
     pattern_beside_properties: bool = True
     """Whether `patternProperties` may stand beside `properties`."""
+    one_of_disjoint: bool = False
+    """Whether `oneOf` is taken only if its branches visibly exclude each other."""
     items_are_whole: bool = False
     """Whether everything inside `items` is kept."""
     max_items_sum: int | None = None

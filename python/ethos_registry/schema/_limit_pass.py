@@ -233,12 +233,12 @@ def is_python_pattern(pattern: str) -> bool:
     return True
 
 
-_LOOKS_OR_REFERS = re.compile(r"\(\?<?[=!]|\\[1-9]|\\k<|\\[bB]")
+_NOT_OF_GRAMMARS = re.compile(r"\(\?<?[=!]|\\[1-9]|\\k<|\\[bBpP]")
 
 
 def _anchored(pattern: str) -> str | None:
     """The pattern for an engine that matches the whole text; `None` where it has none."""
-    if _LOOKS_OR_REFERS.search(pattern):
+    if _NOT_OF_GRAMMARS.search(pattern):
         return None
     begins = pattern.startswith("^")
     ends = pattern.endswith("$") and (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 1
