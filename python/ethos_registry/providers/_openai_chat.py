@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
@@ -24,6 +24,7 @@ from ethos_registry.providers._wire_format import (
     call_id,
     items,
     read,
+    sent_call_id,
     sent_parts,
 )
 from ethos_registry.providers._wire_types import OpenAIChatMessage, OpenAIChatTool
@@ -31,7 +32,7 @@ from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["OpenAIChat", "OpenAIChatStream", "error_text"]
+__all__ = ["MistralChat", "MistralStream", "OpenAIChat", "OpenAIChatStream", "error_text"]
 
 
 _COMPLETE = ("tool_calls", "stop", "function_call", None)
@@ -104,6 +105,22 @@ class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
             {"role": "tool", "tool_call_id": result.tool_call_id, "content": _content(result)}
             for result in results
         ]
+
+
+_MISTRAL_ID = re.compile(r"[a-zA-Z0-9]{9}")
+
+
+class MistralChat(OpenAIChat):
+    """The same for Mistral, which takes ids of 9 letters or digits alone (langchain#24668)."""
+
+    def messages(self, results: Iterable[CallResult]) -> list[OpenAIChatMessage]:
+        """The same, under ids that Mistral takes."""
+        return [_with_mistral_id(message) for message in super().messages(results)]
+
+
+def _with_mistral_id(message: OpenAIChatMessage) -> OpenAIChatMessage:
+    identifier = sent_call_id(message["tool_call_id"], _MISTRAL_ID, "", 9)
+    return {**message, "tool_call_id": identifier}
 
 
 def _message(reply: object) -> tuple[object, object]:
@@ -447,7 +464,21 @@ class OpenAIChatStream(ReplyParser):
         else:
             inner["arguments"] = call.arguments.text_for_reply()
         inner |= others.pop("function", {})
-        return {"id": call.tool_call_id, "type": kind, kind: inner, **others}
+        return {"id": self._sent_id(call.tool_call_id), "type": kind, kind: inner, **others}
+
+    def _sent_id(self, identifier: str) -> str:
+        return identifier
+
+
+class MistralStream(OpenAIChatStream):
+    """The same for Mistral, which takes ids of 9 letters or digits alone."""
+
+    def _sent_id(self, identifier: str) -> str:
+        return sent_call_id(identifier, _MISTRAL_ID, "", 9)
+
+    def answers(self, messages: Sequence[Any]) -> Sequence[Any]:
+        """The same under the ids that the reply has."""
+        return [_with_mistral_id(message) for message in messages]
 
 
 def _chunk(event: Any) -> Any:
