@@ -164,10 +164,12 @@ _ERROR_SUFFIX = "Exception"
 
 
 class _Block:
-    __slots__ = ("call", "is_open", "pieces", "redacted")
+    __slots__ = ("call", "is_open", "is_servers", "pieces", "redacted")
 
-    def __init__(self, call: StreamedCall | None) -> None:
+    def __init__(self, call: StreamedCall | None, *, is_servers: bool) -> None:
         self.call = call
+        self.is_servers = is_servers
+        """Whether the server runs the tool."""
         self.is_open = True
         self.pieces: dict[str, list[str]] = {}
         self.redacted: Any = None
@@ -217,33 +219,31 @@ class BedrockStream(ReplyParser):
 
     def _start(self, index: Any, tool_use: Any) -> _Block:
         known = self._blocks.get(index)
-        if known is not None and self._is_repeated(known.call, read_field(tool_use, "toolUseId")):
+        if known is not None and self._is_repeated(
+            known.call, read_field(tool_use, "toolUseId"), read_field(tool_use, "name")
+        ):
             return known
         self._prove_closed()
         call = None
-        is_ours = read_field(tool_use, "type") != "server_tool_use"
-        if tool_use is not None and is_ours and self.end is None:
+        is_servers = read_field(tool_use, "type") == "server_tool_use"
+        if tool_use is not None and not is_servers and self.end is None:
             call = self._open(read_field(tool_use, "toolUseId"), read_field(tool_use, "name"))
-        block = self._blocks[index] = _Block(call)
+        block = self._blocks[index] = _Block(call, is_servers=is_servers)
         self._in_order.append(block)
         return block
 
     def _delta(self, index: Any, delta: Any) -> None:
         block = self._blocks.get(index)
         tool_use = read_field(delta, "toolUse")
-        last = self._in_order[-1] if self._in_order else None
-        if block is None and tool_use is not None and last is not None and last.is_open:
-            block = last  # arguments under no known index are those of the open call
+        if tool_use is not None:
+            is_servers = block is not None and block.is_servers
+            call = self._call_to_go_on(None if block is None else block.call)
+            text = json_text(read_field(tool_use, "input"))
+            if call is not None and text and not is_servers:
+                self._add_to_open(call, text)
+            return
         if block is None:  # a block of text has no start
             block = self._start(index, None)
-        if tool_use is not None:
-            text = json_text(read_field(tool_use, "input"))
-            if block.call is not None and text:
-                if block.is_open:
-                    self._add(block.call, text)
-                else:
-                    block.call.late_text += text
-            return
         reasoning = read_field(delta, "reasoningContent")
         if reasoning is None:
             _append(block, "text", text_of(delta, "text"))

@@ -180,8 +180,6 @@ _WHOLE = ("tool_calls", "stop", "function_call")
 _OF_CALLS = ("role", "tool_calls", "function_call")
 """Fields of a delta that the message does not take as they are."""
 
-_ENTRY_FIELDS = ("index", "id", "type", "function", "custom")
-_FUNCTION_FIELDS = ("name", "arguments")
 _NO_IDS = ("null",)
 """What the `mistralai` SDK has for an id that was not sent."""
 
@@ -203,8 +201,6 @@ class OpenAIChatStream(ReplyParser):
         self._by_index: dict[Any, StreamedCall] = {}
         self._by_id: dict[str, StreamedCall] = {}
         self._message = DeltaMerge()
-        self._others: dict[int, DeltaMerge] = {}
-        """What calls have beside id, name and arguments, by position."""
         self._custom: set[int] = set()
         """Positions of calls of custom tools, whose input is not JSON."""
         self._opened_with_braces: set[int] = set()
@@ -307,18 +303,6 @@ class OpenAIChatStream(ReplyParser):
         if whole and not whole.rstrip().endswith((":", ",", "[")):  # no object can start there
             self._resending.add(call.position)
         return call.position in self._resending
-
-    def _keep_others(self, call: StreamedCall, entry: Any) -> None:
-        """Merge the fields of a call that no other rule reads, such as signatures of thoughts."""
-        fields = fields_of(entry)
-        others = {name: fields[name] for name in fields if name not in _ENTRY_FIELDS}
-        if function := fields.get("function"):
-            of_function = fields_of(function)
-            rest = {name: of_function[name] for name in of_function if name not in _FUNCTION_FIELDS}
-            if rest:
-                others["function"] = rest
-        if others:
-            self._others.setdefault(call.position, DeltaMerge()).add(others)
 
     def _call_of(
         self, index: Any, identifier: str, name: str, text: str
@@ -455,8 +439,7 @@ class OpenAIChatStream(ReplyParser):
         return [reply] if reply["content"] or self.calls or reply.get("refusal") else []
 
     def _sent(self, call: StreamedCall) -> dict[str, Any]:
-        merge = self._others.get(call.position)
-        others = {} if merge is None else merge.value()
+        others = self._kept(call)
         kind = "custom" if call.position in self._custom else "function"
         inner: dict[str, Any] = {"name": sendable_name(call.name)}
         if kind == "custom":
