@@ -126,6 +126,12 @@ ROWS = (
         {"count": 1_000},
     ),
     Row("definitions, again", "definitions.test_view_definitions", "list(existing)"),
+    Row(
+        "definitions of a provider, first",
+        "definitions.test_first_provider_list",
+        "copy of each",
+        {"name": "anthropic"},
+    ),
     Row("get", "get.test_get", "dict.get behind a method", {"count": 1_000}),
     Row("capabilities", "capabilities.test_resolving_capabilities_for_one_call", "no capabilities"),
     Row("scoped read", "capabilities.test_scoped_read", "open", {"size": "4 kB"}),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import lzma
+from pathlib import Path
 from typing import Any
 
 CHARACTERS = {"ascii": "", "latin": "é", "cyrillic": "ж", "emoji": "😀"}
@@ -16,6 +19,15 @@ def text(mebibytes: int, character: str = "") -> str:
     count = mebibytes * _MEBIBYTE // _LINE_WITH_FEED_CHARS
     padding = "x" * (68 if character else 69)
     return "\n".join(f"{number:010d} {character}{padding}" for number in range(count))
+
+
+def public_schemas(count: int) -> list[dict[str, Any]]:
+    """Parameters of public tools: those of MCP servers first, then functions of BFCL."""
+    data = Path(__file__).parent.parent / "tests" / "data"
+    servers = json.loads(lzma.decompress((data / "mcp_schemas.json.xz").read_bytes()))
+    functions = json.loads(lzma.decompress((data / "bfcl.json.xz").read_bytes()))["functions"]
+    schemas = [tool["schema"] for tool in servers] + [tool["parameters"] for tool in functions]
+    return schemas[:count]
 
 
 def git_status(paths: int) -> str:

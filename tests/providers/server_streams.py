@@ -60,6 +60,19 @@ def signed(index: int, identifier: str, name: str, arguments: str, **fields: Any
     return entry(index, identifier, name, arguments) | fields
 
 
+def cohere(kind: str, index: int | None = None, **message: Any) -> dict[str, Any]:
+    return {"type": kind, "index": index, "delta": {"message": message}}
+
+
+def cohere_call(identifier: str, name: str) -> dict[str, Any]:
+    function = {"name": name, "arguments": ""}
+    return {"id": identifier, "type": "function", "function": function}
+
+
+def ollama_call(name: str, arguments: Any) -> dict[str, Any]:
+    return {"id": "c1", "function": {"name": name, "arguments": arguments}}
+
+
 CHAT = [
     ServerStream(
         "name at index 0, arguments at index 1 without id and name",
@@ -642,6 +655,109 @@ CHAT = [
         [{"data": chat(entry(0, "c1", "read", A))}, {"data": CALLS}],
         [READ],
     ),
+    ServerStream(
+        "both calls at index 0, an empty id on what follows each start",
+        "InternLM/lmdeploy#3412",
+        "vllm",
+        [
+            chat(entry(0, "chatcmpl-tool-1", "read", "")),
+            chat(entry(0, "", None, A)),
+            chat(entry(0, "chatcmpl-tool-2", "write", "")),
+            chat(entry(0, "", None, B)),
+            CALLS,
+        ],
+        [READ, WRITE],
+    ),
+    ServerStream(
+        "both calls at index 0, the id on every delta",
+        "after InternLM/lmdeploy#3412",
+        "openai",
+        [
+            chat(entry(0, "0", "read", "")),
+            chat(entry(0, "0", None, A)),
+            chat(entry(0, "1", "write", "")),
+            chat(entry(0, "1", None, B)),
+            CALLS,
+        ],
+        [READ, WRITE],
+    ),
+    ServerStream(
+        "the first call at index 1, behind the reasoning",
+        "pipecat-ai/pipecat#4987",
+        "openai",
+        [
+            chat(entry(1, "call_1", "read", "")),
+            chat(entry(1, None, None, A[:3])),
+            chat(entry(1, None, None, A[3:])),
+            CALLS,
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "empty deltas with a progress field before the call",
+        "jjang-ai/vmlx#219",
+        "openai",
+        [*[chat() | {"tool_call_generating": True}] * 3, chat(entry(0, "c1", "read", A)), CALLS],
+        [READ],
+    ),
+    ServerStream(
+        "an empty name on every delta of arguments",
+        "lmstudio-ai/lmstudio-bug-tracker#649",
+        "openai",
+        [
+            chat(entry(0, "1", "read", "")),
+            *(
+                chat({"index": 0, "type": "function", "function": {"name": "", "arguments": text}})
+                for text in A
+            ),
+            STOP,
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "no index, empty id and type on the arguments",
+        "AstrBotDevs/AstrBot#6661",
+        "openai",
+        [
+            chat({"id": "c1", "type": "function", "function": {"name": "read", "arguments": ""}}),
+            chat({"id": "", "type": "", "function": {"arguments": A}}),
+            CALLS,
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "the id at one index, the arguments at another",
+        "danny-avila/LibreChat#13987",
+        "openai",
+        [
+            chat({"index": 0, "id": "c1", "type": "function", "function": {"name": "read"}}),
+            chat({"index": 1, "function": {"arguments": A[:5]}}),
+            chat({"index": 1, "function": {"arguments": A[5:]}}),
+            CALLS,
+            DONE,
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "`stop` instead of `tool_calls` in the chunk of the call",
+        "googleapis/python-genai#2868",
+        "openai",
+        [chat(entry(0, "c1", "read", A), finish="stop"), DONE],
+        [READ],
+    ),
+    ServerStream(
+        "a first chunk without choices, with the results of a content filter",
+        "after openai/openai-python, Azure",
+        "openai",
+        [
+            {"choices": [], "prompt_filter_results": [{"prompt_index": 0}]},
+            chat(entry(0, "c1", "read", A)),
+            CALLS,
+            {"choices": [], "usage": {"total_tokens": 3}},
+            DONE,
+        ],
+        [READ],
+    ),
 ]
 
 OTHERS = [
@@ -764,6 +880,142 @@ OTHERS = [
             {"messageStop": {"stopReason": "tool_use"}},
         ],
         [READ],
+    ),
+    ServerStream(
+        "arguments under the index of the text block",
+        "praxis-proxy/ai#266",
+        "anthropic",
+        [
+            message_start(),
+            block(0, "text", text=""),
+            delta(0, "text_delta", text="To answer"),
+            tool_use(1, "t1", "read"),
+            json_delta(0, A),
+            block_stop(0),
+            block_stop(1),
+            message_delta("tool_use"),
+            MESSAGE_STOP,
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "arguments under the index of the call before",
+        "after praxis-proxy/ai#266",
+        "anthropic",
+        [
+            message_start(),
+            tool_use(0, "t1", "read"),
+            json_delta(0, A),
+            block_stop(0),
+            tool_use(1, "t2", "write"),
+            json_delta(0, B),
+            block_stop(1),
+            message_delta("tool_use"),
+            MESSAGE_STOP,
+        ],
+        [READ, WRITE],
+    ),
+    ServerStream(
+        "the whole input in the start",
+        "Yeachan-Heo/gajae-code#1895",
+        "anthropic",
+        [
+            message_start(),
+            block(0, "tool_use", id="t1", name="read", input=READ[1]),
+            block_stop(0),
+            message_delta("tool_use"),
+            MESSAGE_STOP,
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "the id in a second start of the block",
+        "after pipecat-ai/pipecat#4987",
+        "anthropic",
+        [
+            message_start(),
+            block(0, "tool_use", name="read", input={}),
+            block(0, "tool_use", id="t1", name="read", input={}),
+            json_delta(0, A),
+            block_stop(0),
+            message_delta("tool_use"),
+            MESSAGE_STOP,
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "arguments under the index of the message",
+        "after praxis-proxy/ai#266",
+        "openai_responses",
+        [
+            responses(
+                "output_item.added",
+                item={"type": "message", "id": "m1", "content": []},
+                output_index=0,
+            ),
+            responses("output_item.added", item=call_item("read", ""), output_index=1),
+            responses("function_call_arguments.delta", delta=A, output_index=0),
+            responses("output_item.done", item=call_item("read", ""), output_index=1),
+            responses("completed", response={"output": []}),
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "input under the index of the text block",
+        "after praxis-proxy/ai#266",
+        "bedrock",
+        [
+            {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "To answer"}}},
+            {
+                "contentBlockStart": {
+                    "contentBlockIndex": 1,
+                    "start": {"toolUse": {"toolUseId": "t1", "name": "read"}},
+                }
+            },
+            {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"toolUse": {"input": A}}}},
+            {"contentBlockStop": {"contentBlockIndex": 1}},
+            {"messageStop": {"stopReason": "tool_use"}},
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "arguments under the index of the call before, a plan, citations, fields of the call",
+        "after praxis-proxy/ai#266",
+        "cohere",
+        [
+            cohere("message-start", role="assistant"),
+            cohere("tool-plan-delta", tool_plan="I read, "),
+            cohere("tool-plan-delta", tool_plan="then write."),
+            cohere("tool-call-start", 0, tool_calls=cohere_call("c1", "read") | {"tag": "x"}),
+            cohere("tool-call-delta", 0, tool_calls={"function": {"arguments": A}}),
+            cohere("tool-call-end", 0),
+            cohere("tool-call-start", 1, tool_calls=cohere_call("c2", "write")),
+            cohere("tool-call-delta", 0, tool_calls={"function": {"arguments": B}}),
+            cohere("tool-call-end", 1),
+            cohere("citation-start", 0, citations={"start": 0, "end": 2, "text": "I "}),
+            {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},
+        ],
+        [READ, WRITE],
+        reply={
+            "tool_plan": "I read, then write.",
+            "citations": [{"start": 0, "end": 2, "text": "I "}],
+        },
+        calls=[{"id": "c1", "tag": "x"}, {"id": "c2"}],
+    ),
+    ServerStream(
+        "arguments as text in pieces, thinking, and fields that are not known",
+        "after ollama/ollama#7881",
+        "ollama",
+        [
+            {"message": {"thinking": "Let me ", "content": ""}},
+            {"message": {"thinking": "read.", "signature": "s1"}},
+            {"message": {"tool_calls": [ollama_call("read", A[:4]) | {"signature": "s2"}]}},
+            {"message": {"tool_calls": [{"function": {"arguments": A[4:]}}]}},
+            {"message": {"content": ""}, "done": True, "done_reason": "stop"},
+        ],
+        [READ],
+        reply={"thinking": "Let me read.", "signature": "s1"},
+        calls=[{"id": "c1", "signature": "s2"}],
     ),
 ]
 

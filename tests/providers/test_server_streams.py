@@ -8,15 +8,17 @@ import json
 import logging
 import sys
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethos_registry import Personality, Tool, ToolCall, ToolRegistry, ok
-from ethos_registry.providers._by_name import STREAMS, provider, reply_parser
+from ethos_registry import CallResult, Personality, Tool, ToolCall, ToolRegistry, ok
+from ethos_registry.providers._by_name import PROVIDERS, STREAMS, provider, reply_parser
 from ethos_registry.providers._delta_merge import DeltaMerge
+from ethos_registry.providers._wire_types import ProviderName
+from ethos_registry.types import Document, Image
 from providers.server_streams import CHAT, SERVER_STREAMS, ServerStream
 from providers.test_dispatch_properties import check_history
 from stream_cases import DONE, chat, entry
@@ -315,6 +317,7 @@ def ollama_calls(count: int) -> list[Any]:
 MANY = {
     "anthropic": anthropic_calls,
     "openai": chat_calls,
+    "mistral": chat_calls,
     "openai_responses": responses_calls,
     "bedrock": bedrock_calls,
     "cohere": cohere_calls,
@@ -352,3 +355,46 @@ def test_every_parser_is_counted():
 def test_interleaved_calls_take_linear_time(name):
     small, large = function_calls(name, 300), function_calls(name, 3_000)
     assert large < 11 * small
+
+
+# What a provider takes of ids, and of documents
+
+
+@pytest.mark.parametrize(
+    "identifier", ["abcDEF123", "", "call_0", "chatcmpl-tool-0123456789abcdef"]
+)
+def test_mistral_gets_ids_of_nine_characters_in_call_and_answer(identifier):
+    delta = {"index": 0, "id": identifier, "function": {"name": "now", "arguments": "{}"}}
+    events = [
+        {"choices": [{"index": 0, "delta": {"tool_calls": [delta]}, "finish_reason": None}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "tool_calls"}]},
+        DONE,
+    ]
+    _, turn = dispatched("mistral", events)
+    reply, answer = turn.messages()
+    sent = reply["tool_calls"][0]["id"]
+    assert answer["tool_call_id"] == sent
+    assert len(sent) == 9
+    assert sent.isalnum()
+    assert identifier in (sent, "") or len(identifier) != 9
+    [batch] = provider("mistral").messages(asyncio.run(turn.results()))
+    assert batch["tool_call_id"] == sent
+
+
+def test_every_provider_name_reads_streams():
+    assert PROVIDERS.keys() <= STREAMS.keys()
+    assert set(PROVIDERS) == set(get_args(ProviderName))
+
+
+def test_bedrock_gets_five_documents_at_most():
+    pdf = Document(b"%PDF-1.7\n%%EOF", "application/pdf", "a.pdf")
+    image = Image(b"\x89PNG\r\n\x1a\n" + bytes(20), "image/png")
+    results = [
+        CallResult(str(number), "read", ok("x", content=[pdf, image, pdf])) for number in range(4)
+    ]
+    [message] = provider("bedrock").messages(results)
+    blocks = [block for each in message["content"] for block in each["toolResult"]["content"]]
+    names = [block["document"]["name"] for block in blocks if "document" in block]
+    assert len(names) == len(set(names)) == 5
+    assert sum("image" in block for block in blocks) == 4
+    assert sum(block.get("text", "").count("at most 5 documents") for block in blocks) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import sys
@@ -290,6 +291,23 @@ def test_dialect_is_chosen_by_name() -> None:
         provider("openai", dialect="x")
 
 
+@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+@pytest.mark.parametrize("more", [{}, {"description": "Inner."}, {"type": "object"}])
+def test_definitions_of_nothing_but_each_other_end(name: str, keyword: str, more: Any) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"$ref": "#/$defs/a"}, "b": {keyword: [{"$ref": "#/$defs/b"}]}},
+        keyword: [{"$ref": "#/$defs/b"}],
+        "$defs": {
+            "a": {keyword: [{keyword: [{"$ref": "#/$defs/b"}]}], **more},
+            "b": {keyword: [{"$ref": "#/$defs/a"}], **more},
+        },
+    }
+    with contextlib.suppress(NoSchemaError):
+        assert compile_schema(schema, DIALECTS[name]).schema["type"] == "object"
+
+
 # Schemas of plain keywords are compiled in one walk
 
 
@@ -308,11 +326,20 @@ PLAIN = st.recursive(
             "additionalProperties": st.sampled_from([True, False, {}, {"type": "string"}]),
             "default": st.just("a"),
             "examples": st.just(["a"]),
-            "pattern": st.sampled_from(["a", "^a$"]),
+            "pattern": st.sampled_from(["a", "^a$", "\\p{L}"]),
+            "const": st.sampled_from(["a", 1]),
+            "propertyNames": st.just({"pattern": "^a"}),
+            "required": st.sampled_from([True, False, ["a"]]),
         },
-    ),
+    )
+    | st.sampled_from([{}, True, False, {"const": "a"}, {"const": 1, "description": "One."}]),
     lambda inner: (
         st.builds(lambda items: {"type": "array", "items": items}, inner)
+        | st.builds(
+            lambda branches, more: {"anyOf": branches} | more,
+            st.lists(inner | st.just({"type": "null"}), min_size=1, max_size=3),
+            st.sampled_from([{}, {"description": "Any of."}, {"type": "string"}]),
+        )
         | st.builds(
             lambda properties, more: {"type": "object", "properties": properties} | more,
             st.dictionaries(st.sampled_from(["a", "$b", "c"]), inner, max_size=3),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from pydantic_core import from_json
 
 from ethos_registry import _core
 from ethos_registry._table.throttle import Throttle
@@ -70,7 +71,7 @@ class _FromText:
 
     def fresh(self) -> dict[str, Any]:
         """The definition as plain values of the caller's own."""
-        definition: dict[str, Any] = json.loads(self.text)
+        definition: dict[str, Any] = from_json(self.text)
         return definition
 
     def _frozen(self) -> Mapping[str, Any]:
@@ -109,7 +110,7 @@ class Definition(_FromText):
         """The same as a read-only value; the same object each time."""
         value = self._values.get(key)
         if value is None:
-            value = self._values[key] = read_only(json.loads(self.text_for(key, render)))
+            value = self._values[key] = read_only(from_json(self.text_for(key, render)))
         return value
 
 
@@ -133,7 +134,7 @@ class SealedDefinition(_FromText, _Text):
 
     def value_for(self, key: object, render: Render) -> Any:
         """The same as a read-only value."""
-        return read_only(json.loads(render(self.fresh())))
+        return read_only(from_json(render(self.fresh())))
 
 
 FailingPlaces: TypeAlias = Callable[[Any], Sequence[tuple[int | str, ...]]]

@@ -13,6 +13,7 @@ from typing import Any
 
 from ethos_registry import _core
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._schema_rules import SCHEMA, SCHEMA_LISTS, SCHEMAS_BY_NAME
 
 __all__ = [
     "MAX_DEFINITION_BYTES",
@@ -81,38 +82,9 @@ def is_clean(text: str) -> bool:
 
 
 _PROSE = frozenset({"title", "description", "$comment"})
-_NAMES = frozenset(
-    {
-        "properties",
-        "patternProperties",
-        "$defs",
-        "definitions",
-        "dependentSchemas",
-        "dependentRequired",
-        "dependencies",
-    }
-)
+_NAMES = SCHEMAS_BY_NAME | {"dependentRequired", "dependencies"}
 """Their keys are names that the author chose."""
-_SCHEMAS = frozenset(
-    {
-        "items",
-        "prefixItems",
-        "additionalItems",
-        "additionalProperties",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-        "propertyNames",
-        "contains",
-        "contentSchema",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "not",
-        "if",
-        "then",
-        "else",
-    }
-)
+_SCHEMAS = SCHEMA | SCHEMA_LISTS
 _ASSERTIONS = frozenset(
     {
         "enum",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
+from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
 from ethos_registry.providers._schema_rules import ANTHROPIC
 from ethos_registry.providers._stream_parser import (
     ReplyParser,
@@ -185,20 +186,17 @@ def _data_block(block: DataBlock) -> dict[str, Any]:
 _WHOLE = ("tool_use", "end_turn")
 """Stop reasons that prove that the last call is whole."""
 
-_TEXT_DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
-"""Deltas that are appended to a string of the block, by the name of that string."""
-
 
 class _Block:
-    """One content block: its start, and the pieces that came for its strings."""
+    """One content block: its start, what came for its fields, and pieces of a server's input."""
 
-    __slots__ = ("call", "citations", "is_open", "pieces", "start")
+    __slots__ = ("call", "deltas", "input", "is_open", "start")
 
     def __init__(self, start: dict[str, Any], call: StreamedCall | None) -> None:
         self.start = start
         self.call = call
-        self.pieces: dict[str, list[str]] = {}
-        self.citations: list[Any] = []
+        self.deltas = DeltaMerge()
+        self.input: list[str] = []
         self.is_open = True
 
 
@@ -265,7 +263,9 @@ class AnthropicStream(ReplyParser):
         start = plain(content_block)
         kind = text_of(start, "type")
         known = self._blocks.get(index)
-        if known is not None and self._is_repeated(known.call, read_field(start, "id")):
+        if known is not None and self._is_repeated(
+            known.call, read_field(start, "id"), read_field(start, "name")
+        ):
             return
         if kind == "fallback":
             self._fallback_at = len(self.calls)
@@ -293,39 +293,33 @@ class AnthropicStream(ReplyParser):
         block = self._blocks.get(read_field(event, "index"))
         delta = read_field(event, "delta")
         kind = read_field(delta, "type")
-        if block is None and kind == "input_json_delta":
-            block = self._open_block()
-        if block is None:
+        if kind == "input_json_delta":
+            self._arguments(block, read_field(delta, "partial_json"))
+        elif block is None:
             return
-        name = _TEXT_DELTAS.get(kind)
-        if name is not None:
-            text = read_field(delta, name)
-            if isinstance(text, str):
-                pieces = block.pieces.get(name)
-                if pieces is None:
-                    pieces = block.pieces[name] = []
-                pieces.append(text)
-        elif kind == "input_json_delta":
-            text = read_field(delta, "partial_json")
-            if type(text) is not str:
-                text = json_text(text)
-            if not text:
-                return
-            if block.call is None:
-                block.pieces.setdefault("input", []).append(text)
-            elif block.is_open:
-                if block.call.arguments.came_whole:
-                    block.call.arguments.reset()
-                self._add(block.call, text)
-            else:
-                block.call.late_text += text
         elif kind == "citations_delta":
-            block.citations.append(plain(read_field(delta, "citation")))
+            block.deltas.add_field("citations", [plain(read_field(delta, "citation"))])
+        else:
+            for name, value in fields_of(delta).items():
+                if name != "type":
+                    block.deltas.add_field(name, value)
 
-    def _open_block(self) -> _Block | None:
-        """The block of the call that is open: arguments under no known index belong to it."""
-        last = self._in_order[-1] if self._in_order else None
-        return last if last is not None and last.is_open and last.call is not None else None
+    def _arguments(self, block: _Block | None, partial_json: Any) -> None:
+        text = partial_json if type(partial_json) is str else json_text(partial_json)
+        if not text:
+            return
+        if block is not None and block.call is None and "input" in block.start:
+            block.input.append(text)
+            return
+        call = self._call_to_go_on(None if block is None else block.call)
+        if call is None:
+            return
+        if block is not None and call is block.call and not block.is_open:
+            call.late_text += text
+            return
+        if call.arguments.came_whole and not call.is_closed:
+            call.arguments.reset()
+        self._add_to_open(call, text)
 
     def _stop(self, index: Any) -> None:
         block = self._blocks.get(index)
@@ -398,15 +392,14 @@ class AnthropicStream(ReplyParser):
 
     def _sent(self, block: _Block) -> dict[str, Any]:
         sent = dict(block.start)
-        for name, pieces in block.pieces.items():
-            if name == "input":
-                arguments = StreamedArguments()
-                arguments.reset("".join(pieces))
-                sent["input"] = arguments.for_reply()
-            else:
-                sent[name] = text_of(sent, name) + "".join(pieces)
-        if block.citations:
-            sent["citations"] = [*listed(sent.get("citations")), *block.citations]
+        for name, value in block.deltas.value().items():
+            known = sent.get(name)
+            is_longer = type(known) is type(value) and isinstance(value, str | list)
+            sent[name] = known + value if is_longer else value
+        if block.input:
+            arguments = StreamedArguments()
+            arguments.reset("".join(block.input))
+            sent["input"] = arguments.for_reply()
         call = block.call
         if call is not None:
             sent["id"] = call.tool_call_id

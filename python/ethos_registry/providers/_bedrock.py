@@ -22,6 +22,7 @@ from ethos_registry.providers._wire_format import (
     call_id,
     items,
     read,
+    sent_call_id,
     sent_parts,
     word,
 )
@@ -37,6 +38,8 @@ _COMPLETE = ("tool_use", "end_turn", "stop_sequence", None)
 _FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
 _MEDIA_BYTES = dict.fromkeys(_FORMATS, 3_932_160) | {"application/pdf": 4_718_592}
 """What is sent, with the most bytes (API_runtime_Message: 3.75 MB an image, 4.5 MB a document)."""
+_MAX_DOCUMENTS = 5
+"""The most in a request (aws-samples/generative-ai-use-cases#1685)."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9()\[\]-]+")
 _MAX_NAME_CHARS = 64
 _CALL_ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
@@ -95,8 +98,16 @@ class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
         return calls
 
     def messages(self, results: Iterable[CallResult]) -> list[BedrockMessage]:
-        """One user message of `toolResult` blocks; images and PDFs are blocks beside the text."""
-        blocks = [{"toolResult": _result(result)} for result in results]
+        """One user message of `toolResult` blocks; images and PDFs are blocks beside the text.
+
+        The API takes at most 5 documents in a request; more are named in the text.
+        """
+        documents = 0
+        blocks = []
+        for result in results:
+            sent = _result(result, _MAX_DOCUMENTS - documents)
+            documents += sum("document" in block for block in sent["content"])
+            blocks.append({"toolResult": sent})
         return [{"role": "user", "content": blocks}] if blocks else []
 
 
@@ -104,9 +115,8 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
-def sent_call_id(identifier: str) -> str:
-    """The id of a call as the API takes it: the same one, else a digest of it."""
-    return identifier if _CALL_ID.fullmatch(identifier) else f"call_{_digest(identifier)[:32]}"
+def _sent_id(identifier: str) -> str:
+    return sent_call_id(identifier, _CALL_ID, "call_", 32)
 
 
 def _document_name(name: str | None, call_id: str, position: int) -> str:
@@ -119,10 +129,19 @@ def _document_name(name: str | None, call_id: str, position: int) -> str:
     return f"{begin.strip() or 'document'} {digest}"
 
 
-def _result(result: CallResult) -> dict[str, Any]:
+def _result(result: CallResult, max_documents: int) -> dict[str, Any]:
     text, blocks = sent_parts(result, _MEDIA_BYTES)
+    shown, documents = [], 0
+    for block in blocks:
+        documents += block.kind != "image"
+        if block.kind == "image" or documents <= max_documents:
+            shown.append(block)
+        else:
+            text += (
+                f"\n[not shown: {block.describe()}; at most {_MAX_DOCUMENTS} documents are sent]"
+            )
     content: list[dict[str, Any]] = [{"text": text}]
-    for position, block in enumerate(blocks):
+    for position, block in enumerate(shown):
         source = {"bytes": block.data_bytes}
         if block.kind == "image":
             image = {"format": _FORMATS[block.media_type], "source": source}
@@ -132,7 +151,7 @@ def _result(result: CallResult) -> dict[str, Any]:
             document = {"format": "pdf", "name": name, "source": source}
             content.append({"document": document})
     return {
-        "toolUseId": sent_call_id(result.tool_call_id),
+        "toolUseId": _sent_id(result.tool_call_id),
         "content": content,
         "status": "success" if result.ok else "error",
     }
@@ -145,10 +164,12 @@ _ERROR_SUFFIX = "Exception"
 
 
 class _Block:
-    __slots__ = ("call", "is_open", "pieces", "redacted")
+    __slots__ = ("call", "is_open", "is_servers", "pieces", "redacted")
 
-    def __init__(self, call: StreamedCall | None) -> None:
+    def __init__(self, call: StreamedCall | None, *, is_servers: bool) -> None:
         self.call = call
+        self.is_servers = is_servers
+        """Whether the server runs the tool."""
         self.is_open = True
         self.pieces: dict[str, list[str]] = {}
         self.redacted: Any = None
@@ -198,33 +219,31 @@ class BedrockStream(ReplyParser):
 
     def _start(self, index: Any, tool_use: Any) -> _Block:
         known = self._blocks.get(index)
-        if known is not None and self._is_repeated(known.call, read_field(tool_use, "toolUseId")):
+        if known is not None and self._is_repeated(
+            known.call, read_field(tool_use, "toolUseId"), read_field(tool_use, "name")
+        ):
             return known
         self._prove_closed()
         call = None
-        is_ours = read_field(tool_use, "type") != "server_tool_use"
-        if tool_use is not None and is_ours and self.end is None:
+        is_servers = read_field(tool_use, "type") == "server_tool_use"
+        if tool_use is not None and not is_servers and self.end is None:
             call = self._open(read_field(tool_use, "toolUseId"), read_field(tool_use, "name"))
-        block = self._blocks[index] = _Block(call)
+        block = self._blocks[index] = _Block(call, is_servers=is_servers)
         self._in_order.append(block)
         return block
 
     def _delta(self, index: Any, delta: Any) -> None:
         block = self._blocks.get(index)
         tool_use = read_field(delta, "toolUse")
-        last = self._in_order[-1] if self._in_order else None
-        if block is None and tool_use is not None and last is not None and last.is_open:
-            block = last  # arguments under no known index are those of the open call
+        if tool_use is not None:
+            is_servers = block is not None and block.is_servers
+            call = self._call_to_go_on(None if block is None else block.call)
+            text = json_text(read_field(tool_use, "input"))
+            if call is not None and text and not is_servers:
+                self._add_to_open(call, text)
+            return
         if block is None:  # a block of text has no start
             block = self._start(index, None)
-        if tool_use is not None:
-            text = json_text(read_field(tool_use, "input"))
-            if block.call is not None and text:
-                if block.is_open:
-                    self._add(block.call, text)
-                else:
-                    block.call.late_text += text
-            return
         reasoning = read_field(delta, "reasoningContent")
         if reasoning is None:
             _append(block, "text", text_of(delta, "text"))
@@ -269,7 +288,7 @@ def _sent(block: _Block) -> dict[str, Any] | None:
     if call is not None:
         return {
             "toolUse": {
-                "toolUseId": sent_call_id(call.tool_call_id),
+                "toolUseId": _sent_id(call.tool_call_id),
                 "name": sendable_name(call.name),
                 "input": call.arguments.for_reply(),
             }

@@ -46,6 +46,7 @@ class _Format(NamedTuple):
 
 _ANTHROPIC = _Format("_anthropic", "AnthropicMessages", "AnthropicStream")
 _CHAT = _Format("_openai_chat", "OpenAIChat", "OpenAIChatStream")
+_MISTRAL = _Format("_openai_chat", "MistralChat", "MistralStream")
 _RESPONSES = _Format("_openai_responses", "OpenAIResponses", "OpenAIResponsesStream")
 _GEMINI = _Format("_gemini", "Gemini", "GeminiStream")
 _OLLAMA = _Format("_ollama", "Ollama", "OllamaStream")
@@ -82,32 +83,33 @@ def _wire_format(known: tuple[_Format, str | None]) -> WireFormat[Any, Any]:
     return found
 
 
-def _parser(known: _Format) -> type[ReplyParser]:
-    found: type[ReplyParser] = known.load(known.stream)
+def _parser(known: tuple[_Format, str | None]) -> type[ReplyParser]:
+    form, _dialect = known
+    found: type[ReplyParser] = form.load(form.stream)
     return found
 
 
-PROVIDERS: Mapping[str, WireFormat[Any, Any]] = _Loaded(
-    _wire_format,
-    {
-        "anthropic": (_ANTHROPIC, None),
-        "openai": (_CHAT, None),
-        "openai_chat": (_CHAT, None),
-        "openai_responses": (_RESPONSES, None),
-        "gemini": (_GEMINI, None),
-        "ollama": (_OLLAMA, None),
-        "bedrock": (_BEDROCK, None),
-        "cohere": (_COHERE, None),
-        "openrouter": (_CHAT, None),
-        "vllm": (_CHAT, "vllm"),
-        "mistral": (_CHAT, None),
-        "groq": (_CHAT, None),
-        "moonshot": (_CHAT, "moonshot"),
-        "llama_cpp": (_CHAT, "llama_cpp"),
-        "gemini_parameters": (_GEMINI, "gemini_parameters"),
-        "ollama_http": (_OLLAMA, "ollama_http"),
-    },
-)
+_KNOWN: Mapping[str, tuple[_Format, str | None]] = {
+    "anthropic": (_ANTHROPIC, None),
+    "openai": (_CHAT, None),
+    "openai_chat": (_CHAT, None),
+    "openai_responses": (_RESPONSES, None),
+    "gemini": (_GEMINI, None),
+    "ollama": (_OLLAMA, None),
+    "bedrock": (_BEDROCK, None),
+    "cohere": (_COHERE, None),
+    "openrouter": (_CHAT, None),
+    "vllm": (_CHAT, "vllm"),
+    "mistral": (_MISTRAL, None),
+    "groq": (_CHAT, None),
+    "moonshot": (_CHAT, "moonshot"),
+    "llama_cpp": (_CHAT, "llama_cpp"),
+    "gemini_parameters": (_GEMINI, "gemini_parameters"),
+    "ollama_http": (_OLLAMA, "ollama_http"),
+}
+"""The format of each name, and its dialect where that is another than the format's own."""
+
+PROVIDERS: Mapping[str, WireFormat[Any, Any]] = _Loaded(_wire_format, _KNOWN)
 """Every name that `provider()` knows."""
 
 
@@ -163,22 +165,7 @@ def provider(name: str, dialect: str | None = None) -> WireFormat[Any, Any]:
 # Parsers of streams by the name of the provider.
 
 STREAMS: Mapping[str, type[ReplyParser]] = _Loaded(
-    _parser,
-    {
-        "anthropic": _ANTHROPIC,
-        "openai": _CHAT,
-        "openai_chat": _CHAT,
-        "openrouter": _CHAT,
-        "vllm": _CHAT,
-        "mistral": _CHAT,
-        "groq": _CHAT,
-        "openai_responses": _RESPONSES,
-        "responses": _RESPONSES,
-        "gemini": _GEMINI,
-        "ollama": _OLLAMA,
-        "bedrock": _BEDROCK,
-        "cohere": _COHERE,
-    },
+    _parser, {**_KNOWN, "responses": (_RESPONSES, None)}
 )
 """Every name that `dispatch(provider=...)` knows."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
 from ethos_registry.providers._openai_chat import error_text
 from ethos_registry.providers._schema_rules import DIALECTS
 from ethos_registry.providers._stream_parser import (
@@ -117,8 +118,7 @@ class CohereStream(ReplyParser):
     def __init__(self) -> None:
         super().__init__()
         self._by_index: dict[Any, StreamedCall] = {}
-        self._plan: list[str] = []
-        self._content: dict[Any, dict[str, list[str]]] = {}
+        self._message = DeltaMerge()
 
     def _is_known(self, event: Any) -> bool:
         return text_of(event, "type").startswith(("message-", "content-", "tool-", "citation-"))
@@ -128,28 +128,33 @@ class CohereStream(ReplyParser):
         index = read_field(event, "index")
         delta = read_field(event, "delta")
         message = read_field(delta, "message")
-        if kind in ("content-delta", "content-start"):
-            self._text(index, read_field(message, "content"))
-        elif kind == "tool-plan-delta":
-            self._plan.append(text_of(message, "tool_plan"))
-        elif kind == "tool-call-delta":
-            call = self._by_index.get(index)
-            if call is None and self.calls and not self.calls[-1].is_closed:
-                call = self.calls[-1]  # arguments under no known index are those of the open call
-            function = read_field(_one(read_field(message, "tool_calls")), "function")
-            text = json_text(read_field(function, "arguments"))
-            if call is not None and text:
-                self._add(call, text)
+        for name, value in fields_of(message or {}).items():
+            if name == "content":
+                self._message.add_field(name, [{"index": index, **fields_of(_one(value) or {})}])
+            elif name == "citations":
+                self._message.add_field(name, value if isinstance(value, list) else [value])
+            elif name not in ("role", "tool_calls"):
+                self._message.add_field(name, value)
+        if kind == "tool-call-delta":
+            call = self._call_to_go_on(self._by_index.get(index))
+            entry = _one(read_field(message, "tool_calls"))
+            text = json_text(read_field(read_field(entry, "function"), "arguments"))
+            if call is not None:
+                self._keep_others(call, entry or {})
+                if text:
+                    self._add(call, text)
         elif kind == "tool-call-start" and self.end is None:
             entry = _one(read_field(message, "tool_calls"))
-            if self._is_repeated(self._by_index.get(index), read_field(entry, "id")):
-                return
             function = read_field(entry, "function")
-            call = self._open(read_field(entry, "id"), read_field(function, "name"))
+            identifier, name = read_field(entry, "id"), read_field(function, "name")
+            if self._is_repeated(self._by_index.get(index), identifier, name):
+                return
+            call = self._open(identifier, name)
+            self._keep_others(call, entry or {})
             call.arguments.reset(json_text(read_field(function, "arguments") or None))
             self._by_index[index] = call
         elif kind == "tool-call-end":
-            call = self._by_index.get(index)
+            call = self._call_to_go_on(self._by_index.get(index))
             if call is not None:
                 self._prove(call)
         elif kind == "message-end":
@@ -165,39 +170,27 @@ class CohereStream(ReplyParser):
                     self._prove(call)
         self._end(reason)
 
-    def _text(self, index: Any, content: Any) -> None:
-        content = _one(content)
-        for name in ("text", "thinking"):
-            text = text_of(content, name)
-            if text:
-                self._content.setdefault(index, {}).setdefault(name, []).append(text)
-
     def reply(self) -> dict[str, Any]:
         """`{role, tool_plan?, tool_calls?, content?}`."""
-        reply: dict[str, Any] = {"role": "assistant"}
-        plan = "".join(self._plan)
-        if plan:
-            reply["tool_plan"] = plan
-        if self.calls:
-            reply["tool_calls"] = [
-                {
-                    "id": call.tool_call_id,
-                    "type": "function",
-                    "function": {
-                        "name": sendable_name(call.name),
-                        "arguments": call.arguments.text_for_reply(),
-                    },
-                }
-                for call in self.calls
-            ]
+        merged = self._message.value()
         content = [
-            {"type": name, name: "".join(pieces)}
-            for texts in self._content.values()
-            for name, pieces in texts.items()
+            {name: value for name, value in item.items() if name != "index"}
+            for item in merged.pop("content", ())
+            if any(item.get(name) for name in item if name not in ("type", "index"))
         ]
+        calls = [self._sent(call) for call in self.calls]
+        reply = {"role": "assistant", **{name: value for name, value in merged.items() if value}}
+        if calls:
+            reply["tool_calls"] = calls
         if content:
             reply["content"] = content
         return reply
+
+    def _sent(self, call: StreamedCall) -> dict[str, Any]:
+        others = self._kept(call)
+        function = {"name": sendable_name(call.name), "arguments": call.arguments.text_for_reply()}
+        function |= others.pop("function", {})
+        return {"id": call.tool_call_id, "type": "function", "function": function, **others}
 
     def reply_messages(self) -> list[dict[str, Any]]:
         """The reply, unless it has neither content nor calls."""

@@ -295,6 +295,10 @@ _NO_REASON = ("", "FINISH_REASON_UNSPECIFIED")
 """What some clients and servers give for a reply that goes on."""
 
 
+_OF_TEXT = ("text", "thought", "thoughtSignature", "thought_signature")
+_OF_CALLS = ("id", "name", "args", "willContinue", "will_continue", "partialArgs", "partial_args")
+
+
 class GeminiStream(ReplyParser):
     """A call comes whole in one part, and is closed and proven at once.
 
@@ -361,6 +365,10 @@ class GeminiStream(ReplyParser):
             self._end_partial()
             call = self._open(given_id, name)
             self._parts.append((_dumped(part), call, []))
+        else:  # a part that goes on may have the signature
+            start = next(start for start, known, _ in reversed(self._parts) if known is call)
+            for field, value in _dumped(part).items():
+                start.setdefault(field, value)
         args = read_field(function_call, "args")
         if args:
             if isinstance(args, Mapping):
@@ -403,7 +411,12 @@ class GeminiStream(ReplyParser):
             return
         signature = _either(part, "thoughtSignature", "thought_signature")
         is_thought = bool(read_field(part, "thought"))
-        if self._parts and signature is None:
+        others = {
+            name: value
+            for name, value in _dumped(part).items()
+            if name not in _OF_TEXT and value is not None
+        }
+        if self._parts and signature is None and not others:
             last, call, pieces = self._parts[-1]
             if (
                 call is None
@@ -413,9 +426,9 @@ class GeminiStream(ReplyParser):
             ):
                 pieces.append(text)
                 return
-        if not text and signature is None:
+        if not text and signature is None and not others:
             return
-        start: dict[str, Any] = {"thought": True} if is_thought else {}
+        start: dict[str, Any] = {"thought": True, **others} if is_thought else others
         if signature is not None:
             start["thoughtSignature"] = signature
         self._parts.append((start, None, [text]))
@@ -428,12 +441,15 @@ class GeminiStream(ReplyParser):
         for start, call, pieces in self._parts:
             sent = dict(start)
             if call is not None:
+                given = sent.pop("function_call", None) or sent.get("functionCall") or {}
                 function_call: dict[str, Any] = {"name": _sent_name(call)}
                 if call.given_id is not None:
                     function_call["id"] = call.tool_call_id
                 function_call["args"] = call.arguments.for_reply()
-                sent.pop("function_call", None)
-                sent["functionCall"] = function_call
+                others = {name: value for name, value in given.items() if value is not None}
+                for name in _OF_CALLS:
+                    others.pop(name, None)
+                sent["functionCall"] = function_call | others
             elif pieces:
                 sent = {"text": "".join(pieces)} | sent
             parts.append(sent)

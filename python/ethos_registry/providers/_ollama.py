@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import pydantic_core
 
+from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
 from ethos_registry.providers._openai_chat import error_text
 from ethos_registry.providers._schema_rules import DIALECTS
 from ethos_registry.providers._stream_parser import (
     ReplyParser,
+    StreamedCall,
     listed,
     plain,
     read_field,
@@ -123,8 +125,7 @@ class OllamaStream(ReplyParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self._content: list[str] = []
-        self._thinking: list[str] = []
+        self._merged = DeltaMerge()
 
     def _is_known(self, event: Any) -> bool:
         return any(read_field(event, name) is not None for name in ("message", "done", "error"))
@@ -141,18 +142,16 @@ class OllamaStream(ReplyParser):
             self._finish_reason = "" if reason in ("stop", "tool_calls") else reason
 
     def _message(self, message: Any) -> None:
-        content = text_of(message, "content")
-        if content:
-            self._content.append(content)
-        thinking = text_of(message, "thinking")
-        if thinking:
-            self._thinking.append(thinking)
+        for name, value in fields_of(message).items():
+            if name not in ("role", "tool_calls"):
+                self._merged.add_field(name, value)
         calls = read_field(message, "tool_calls")
         if not calls or self.end is not None:
             return
         for entry in listed(calls):
             function = read_field(entry, "function")
-            call = self._open(read_field(entry, "id"), read_field(function, "name"))
+            call = self._call_of(read_field(entry, "id"), read_field(function, "name"))
+            self._keep_others(call, entry)
             arguments = plain(read_field(function, "arguments"))
             if isinstance(arguments, str):
                 call.arguments.add(arguments)
@@ -160,25 +159,32 @@ class OllamaStream(ReplyParser):
                 call.arguments.set_value(arguments)
             elif arguments is not None:
                 call.arguments.add(pydantic_core.to_json(arguments).decode())
-            self._prove(call)
+            if not isinstance(arguments, str) or call.arguments.is_object:
+                self._prove(call)
+
+    def _call_of(self, given_id: Any, name: Any) -> StreamedCall:
+        """The call that an entry is of: one without id and name goes on with the open call."""
+        open_call = self._call_to_go_on(None)
+        return open_call if open_call and not (given_id or name) else self._open(given_id, name)
+
+    def _proven_at_the_end(self) -> Iterable[StreamedCall]:
+        """All that came as text, unless the reply was cut off."""
+        return () if self._finish_reason else self.calls
 
     def reply(self) -> dict[str, Any]:
         """`{role, content, thinking?, tool_calls?}`."""
-        reply: dict[str, Any] = {"role": "assistant", "content": "".join(self._content)}
-        if self._thinking:
-            reply["thinking"] = "".join(self._thinking)
+        merged = self._merged.value()
+        reply: dict[str, Any] = {"role": "assistant", "content": merged.pop("content", "")}
+        reply |= {name: value for name, value in merged.items() if value}
         if self.calls:
-            reply["tool_calls"] = [
-                ({} if call.given_id is None else {"id": call.tool_call_id})
-                | {
-                    "function": {
-                        "name": sendable_name(call.name),
-                        "arguments": call.arguments.for_reply(),
-                    }
-                }
-                for call in self.calls
-            ]
+            reply["tool_calls"] = [self._sent(call) for call in self.calls]
         return reply
+
+    def _sent(self, call: StreamedCall) -> dict[str, Any]:
+        others = self._kept(call)
+        function = {"name": sendable_name(call.name), "arguments": call.arguments.for_reply()}
+        sent = {} if call.given_id is None else {"id": call.tool_call_id}
+        return sent | {"function": function | others.pop("function", {})} | others
 
     def reply_messages(self) -> list[dict[str, Any]]:
         """The reply, unless it is empty."""

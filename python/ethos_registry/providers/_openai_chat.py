@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
@@ -24,6 +24,7 @@ from ethos_registry.providers._wire_format import (
     call_id,
     items,
     read,
+    sent_call_id,
     sent_parts,
 )
 from ethos_registry.providers._wire_types import OpenAIChatMessage, OpenAIChatTool
@@ -31,7 +32,7 @@ from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["OpenAIChat", "OpenAIChatStream", "error_text"]
+__all__ = ["MistralChat", "MistralStream", "OpenAIChat", "OpenAIChatStream", "error_text"]
 
 
 _COMPLETE = ("tool_calls", "stop", "function_call", None)
@@ -106,6 +107,22 @@ class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
         ]
 
 
+_MISTRAL_ID = re.compile(r"[a-zA-Z0-9]{9}")
+
+
+class MistralChat(OpenAIChat):
+    """The same for Mistral, which takes ids of 9 letters or digits alone (langchain#24668)."""
+
+    def messages(self, results: Iterable[CallResult]) -> list[OpenAIChatMessage]:
+        """The same, under ids that Mistral takes."""
+        return [_with_mistral_id(message) for message in super().messages(results)]
+
+
+def _with_mistral_id(message: OpenAIChatMessage) -> OpenAIChatMessage:
+    identifier = sent_call_id(message["tool_call_id"], _MISTRAL_ID, "", 9)
+    return {**message, "tool_call_id": identifier}
+
+
 def _message(reply: object) -> tuple[object, object]:
     """The message of a reply, and why it ended."""
     choices = items(read(reply, "choices"))
@@ -163,8 +180,6 @@ _WHOLE = ("tool_calls", "stop", "function_call")
 _OF_CALLS = ("role", "tool_calls", "function_call")
 """Fields of a delta that the message does not take as they are."""
 
-_ENTRY_FIELDS = ("index", "id", "type", "function", "custom")
-_FUNCTION_FIELDS = ("name", "arguments")
 _NO_IDS = ("null",)
 """What the `mistralai` SDK has for an id that was not sent."""
 
@@ -186,8 +201,6 @@ class OpenAIChatStream(ReplyParser):
         self._by_index: dict[Any, StreamedCall] = {}
         self._by_id: dict[str, StreamedCall] = {}
         self._message = DeltaMerge()
-        self._others: dict[int, DeltaMerge] = {}
-        """What calls have beside id, name and arguments, by position."""
         self._custom: set[int] = set()
         """Positions of calls of custom tools, whose input is not JSON."""
         self._opened_with_braces: set[int] = set()
@@ -290,18 +303,6 @@ class OpenAIChatStream(ReplyParser):
         if whole and not whole.rstrip().endswith((":", ",", "[")):  # no object can start there
             self._resending.add(call.position)
         return call.position in self._resending
-
-    def _keep_others(self, call: StreamedCall, entry: Any) -> None:
-        """Merge the fields of a call that no other rule reads, such as signatures of thoughts."""
-        fields = fields_of(entry)
-        others = {name: fields[name] for name in fields if name not in _ENTRY_FIELDS}
-        if function := fields.get("function"):
-            of_function = fields_of(function)
-            rest = {name: of_function[name] for name in of_function if name not in _FUNCTION_FIELDS}
-            if rest:
-                others["function"] = rest
-        if others:
-            self._others.setdefault(call.position, DeltaMerge()).add(others)
 
     def _call_of(
         self, index: Any, identifier: str, name: str, text: str
@@ -438,8 +439,7 @@ class OpenAIChatStream(ReplyParser):
         return [reply] if reply["content"] or self.calls or reply.get("refusal") else []
 
     def _sent(self, call: StreamedCall) -> dict[str, Any]:
-        merge = self._others.get(call.position)
-        others = {} if merge is None else merge.value()
+        others = self._kept(call)
         kind = "custom" if call.position in self._custom else "function"
         inner: dict[str, Any] = {"name": sendable_name(call.name)}
         if kind == "custom":
@@ -447,7 +447,21 @@ class OpenAIChatStream(ReplyParser):
         else:
             inner["arguments"] = call.arguments.text_for_reply()
         inner |= others.pop("function", {})
-        return {"id": call.tool_call_id, "type": kind, kind: inner, **others}
+        return {"id": self._sent_id(call.tool_call_id), "type": kind, kind: inner, **others}
+
+    def _sent_id(self, identifier: str) -> str:
+        return identifier
+
+
+class MistralStream(OpenAIChatStream):
+    """The same for Mistral, which takes ids of 9 letters or digits alone."""
+
+    def _sent_id(self, identifier: str) -> str:
+        return sent_call_id(identifier, _MISTRAL_ID, "", 9)
+
+    def answers(self, messages: Sequence[Any]) -> Sequence[Any]:
+        """The same under the ids that the reply has."""
+        return [_with_mistral_id(message) for message in messages]
 
 
 def _chunk(event: Any) -> Any:

@@ -202,7 +202,9 @@ class OpenAIResponsesStream(ReplyParser):
             item = plain(read_field(event, "item"))
             place = _place_of(event, read_field(item, "id"))
             known = self._items.get(place)
-            if known is None or not self._is_repeated(known.call, read_field(item, "call_id")):
+            if known is None or not self._is_repeated(
+                known.call, read_field(item, "call_id"), read_field(item, "name")
+            ):
                 self._added(place, item)
         elif kind == "response.function_call_arguments.done":
             known = self._call_item_of(event)
@@ -231,9 +233,8 @@ class OpenAIResponsesStream(ReplyParser):
         """The same for arguments: those of no known place belong to the call that is open."""
         known = self._item_of(event)
         last = self._in_order[-1] if self._in_order else None
-        if known is None and last is not None and last.call is not None and not last.is_done:
-            return last
-        return known
+        is_open = last is not None and last.call is not None and not last.is_done
+        return last if is_open and (known is None or known.call is None or known.is_done) else known
 
     def _added(self, index: Any, item: Any) -> _Item:
         kind = text_of(item, "type")

@@ -219,6 +219,7 @@ _VLLM = Dialect(
     pattern="anchored",
     pattern_with_length=False,
     pattern_beside_properties=False,
+    one_of_disjoint=True,
     strict=OPENAI.strict,
 )
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 import pydantic_core
 
 from ethos_registry import _core
+from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
 
 __all__ = [
     "ArgumentsGrew",
@@ -302,6 +303,9 @@ class ReplyBroken(NamedTuple):
 Fact: TypeAlias = CallOpened | ArgumentsGrew | CallClosed | CallProven | ReplyEnded | ReplyBroken
 
 
+_ENTRY_FIELDS = ("index", "id", "type", "function", "custom")
+_FUNCTION_FIELDS = ("name", "arguments", "index")
+
 _CUT = "the reply ended before the arguments were complete"
 _AGAIN = "call the tool again"
 _REASON_CHARS = 120
@@ -334,6 +338,8 @@ class ReplyParser:
         """The last reason that ends a reply well; the reply may still go on."""
         self._used_ids: set[str] = set()
         self._facts: list[Fact] = []
+        self._others: dict[int, DeltaMerge] = {}
+        """What calls have beside id, name and arguments, by position."""
 
     def feed(self, event: Any) -> Sequence[Fact]:
         """Read one event: a dict, an SDK's object, or a string that is not JSON (`[DONE]`)."""
@@ -419,15 +425,43 @@ class ReplyParser:
         self._facts.append(CallOpened(call))
         return call
 
-    @staticmethod
-    def _is_repeated(call: StreamedCall | None, given_id: Any) -> bool:
-        """Whether the start of a call at the place of `call` is that of `call` once more."""
-        return (
-            call is not None
-            and call.given_id is not None
-            and call.given_id == given_id
-            and not call.is_closed
-        )
+    def _is_repeated(self, call: StreamedCall | None, given_id: Any, name: Any) -> bool:
+        """Whether the start of a call at the place of `call` is that of `call` once more.
+
+        An id that comes late is taken.
+        """
+        if call is None or call.is_closed:
+            return False
+        if call.given_id is not None and given_id:
+            return bool(call.given_id == given_id)
+        if name != call.name or not (given_id or call.given_id) or not call.arguments.is_blank:
+            return False
+        self._take_id(call, given_id or "")
+        return True
+
+    def _call_to_go_on(self, call: StreamedCall | None) -> StreamedCall | None:
+        """The call that arguments belong to: that of their place, unless only another is open."""
+        if call is not None and not call.is_closed:
+            return call
+        last = self.calls[-1] if self.calls else None
+        return call if last is None or last.is_closed else last
+
+    def _keep_others(self, call: StreamedCall, entry: Any) -> None:
+        """Merge the fields of a call that no other rule reads, such as signatures of thoughts."""
+        fields = fields_of(entry)
+        others = {name: fields[name] for name in fields if name not in _ENTRY_FIELDS}
+        if function := fields.get("function"):
+            of_function = fields_of(function)
+            rest = {name: of_function[name] for name in of_function if name not in _FUNCTION_FIELDS}
+            if rest:
+                others["function"] = rest
+        if others:
+            self._others.setdefault(call.position, DeltaMerge()).add(others)
+
+    def _kept(self, call: StreamedCall) -> dict[str, Any]:
+        """What was kept of a call."""
+        merge = self._others.get(call.position)
+        return {} if merge is None else merge.value()
 
     def _take_id(self, call: StreamedCall, given_id: str) -> None:
         """Take an id that came after the start of its call, unless the old one was reported."""
@@ -452,6 +486,13 @@ class ReplyParser:
         call.arguments.add(text)
         if self.reports_arguments:
             self._facts.append(ArgumentsGrew(call))
+
+    def _add_to_open(self, call: StreamedCall, text: str) -> None:
+        """The same where the format closes its calls: what comes later is only recorded."""
+        if call.is_closed:
+            call.late_text += text
+        else:
+            self._add(call, text)
 
     def _close(self, call: StreamedCall) -> None:
         if not call.is_closed:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import (
@@ -61,6 +63,7 @@ __all__ = [
     "render_tool",
     "request_text",
     "request_values",
+    "sent_call_id",
     "sent_parts",
     "sent_text",
     "word",
@@ -225,6 +228,17 @@ def call_id(given: object, position: int, **echo: Any) -> str:
 def echoed(identifier: str) -> dict[str, Any]:
     """What the message that answers a call has to repeat."""
     return dict(identifier.echo) if isinstance(identifier, EchoingId) else {}
+
+
+def sent_call_id(identifier: str, rule: re.Pattern[str], prefix: str, digits: int) -> str:
+    """The id of a call as a provider takes it: the same one, else a digest of it.
+
+    The same in every message, so that an answer is under the id of its call.
+    """
+    if rule.fullmatch(identifier):
+        return identifier
+    digest = hashlib.sha256(identifier.encode("utf-8", "replace")).hexdigest()
+    return prefix + digest[:digits]
 
 
 def _plain(value: Any) -> Any:

@@ -39,8 +39,12 @@ ProviderName: TypeAlias = Literal[
     "vllm",
     "mistral",
     "groq",
+    "moonshot",
+    "llama_cpp",
     "gemini",
+    "gemini_parameters",
     "ollama",
+    "ollama_http",
     "bedrock",
     "cohere",
 ]

@@ -158,6 +158,15 @@ ALL_TYPES = ("string", "number", "boolean", "object", "array", "null")
 EMPTY: tuple[Any, ...] = ({}, True)
 
 
+_NAMING = frozenset(
+    {
+        *("properties", "required", "dependentRequired", "dependentSchemas", "$ref"),
+        *("allOf", "anyOf", "oneOf", "not", "if", "then", "else"),
+    }
+)
+"""Keywords by which an object's properties may get names."""
+
+
 class NoSchemaError(ConfigError):
     """A provider takes no form of the schema; the message states why."""
 
@@ -213,7 +222,7 @@ class Compilation:
     def sent_names(self, node: Any) -> dict[str, str]:
         """The properties of an object that have another name here."""
         rule = self.dialect.property_name
-        if rule is None or not isinstance(node, dict):
+        if rule is None or not isinstance(node, dict) or not (_NAMING & node.keys()):
             return {}
         return renamed_properties(names_at(node, self.follow), rule)
 
@@ -233,22 +242,27 @@ class Compilation:
                 rest.append(part)
         return merged, rest
 
-    def written_out(self, schema: Any) -> Any:
-        """A schema that is a reference to a definition that stays, written out once."""
-        if not isinstance(schema, dict) or "$ref" not in schema:
+    def written_out(self, schema: Any, seen: frozenset[str] = frozenset()) -> Any:
+        """A schema that is a reference to a definition that stays, written out once.
+
+        `seen` are references that are being written out: a definition may lead back to itself.
+        """
+        if not isinstance(schema, dict) or "$ref" not in schema or schema["$ref"] in seen:
             return schema
-        target = self.follow(schema["$ref"])
+        target = self.written_out(self.follow(schema["$ref"]), seen | {schema["$ref"]})
         rest = {name: value for name, value in schema.items() if name != "$ref"}
-        found = both(self.written_out(target), rest)
+        found = both(target, rest)
         return schema if found is None else found
 
-    def flat(self, branch: Any) -> Any:
+    def flat(self, branch: Any, seen: frozenset[str] = frozenset()) -> Any:
         """A branch with its own `allOf` merged, where that can be done."""
         if not isinstance(branch, dict) or "allOf" not in branch:
             return branch
         merged: Any = {name: value for name, value in branch.items() if name != "allOf"}
         for part in branch["allOf"]:
-            merged = both(self.flat(self.written_out(part)), merged)
+            pointer = part.get("$ref") if isinstance(part, dict) else None
+            inner = seen if pointer is None else seen | {pointer}
+            merged = both(self.flat(self.written_out(part, seen), inner), merged)
             if merged is None:
                 return branch
         return merged

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ethos_registry.schema._compilation import (
     ALL_TYPES,
+    EMPTY,
     MAX_LEVELS,
     MAX_NODES,
     NoSchemaError,
@@ -25,7 +26,7 @@ from ethos_registry.schema._compilation import (
     with_names,
 )
 from ethos_registry.schema._dialect import Dialect
-from ethos_registry.schema._limit_pass import UNSAID, LimitPass
+from ethos_registry.schema._limit_pass import UNSAID, LimitPass, is_python_pattern
 from ethos_registry.schema._references import References, inner_schemas, references_in
 from ethos_registry.schema._value_pass import describe_in_branch
 from ethos_registry.types._json_values import read_only
@@ -54,21 +55,21 @@ def compile_schema(schema: Mapping[str, Any], dialect: Dialect) -> Compiled:
     plain = schema
     if "$schema" in schema:
         plain = {name: value for name, value in schema.items() if name != "$schema"}
-    form = _PlainForm(dialect)
-    try:
-        if plain.get("type") != "object" or not ("properties" in plain or _takes_any_root(dialect)):
-            raise _NotPlainError
-        made = form.node(plain, "", dialect, MAX_LEVELS, is_root=True)
-    except _NotPlainError:
-        return _Compiler(schema, dialect).compiled()
-    return Compiled(made, form.tool_note, {}, tuple(form.changes))
+    if plain.get("type") == "object" and ("properties" in plain or _takes_any_root(dialect)):
+        form = _PlainForm(schema, dialect)
+        try:
+            return form.compiled(plain)
+        except _NotPlainError:
+            pass
+    return _Compiler(schema, dialect).compiled()
 
 
 def _takes_any_root(dialect: Dialect) -> bool:
     return not dialect.object_needs_properties and dialect.root_keywords is None
 
 
-# Schemas of plain keywords, which most are: one walk, and no copy where nothing changes
+# Schemas of plain keywords, which most are: one walk, and no copy where nothing changes. Only what
+# is inside a schema of other keywords takes the passes, unless it refers to the rest.
 
 
 _PLAIN = frozenset(
@@ -94,6 +95,7 @@ _PLAIN = frozenset(
         "format",
     }
 )
+_PLAIN_IF_UNCHANGED = frozenset({"const", "pattern", "propertyNames"})
 _STRUCTURE = frozenset({"type", "properties", "required", "items"})
 _PLAIN_TYPES = frozenset(ALL_TYPES) - {"null"} | {"integer"}
 
@@ -109,10 +111,14 @@ class _Keywords(NamedTuple):
 @lru_cache(maxsize=128)
 def _keywords(dialect: Dialect, *, is_root: bool) -> _Keywords:
     known = dialect.root_keywords if is_root and dialect.root_keywords else dialect.keywords
-    plain = _PLAIN if dialect.max_items_sum is None else _PLAIN - {"maxItems"}
+    plain = _PLAIN | _PLAIN_IF_UNCHANGED
     unchanged = (plain if known is None else plain & known) - dialect.without
+    if not dialect.const:
+        unchanged -= {"const"}
+    if dialect.pattern not in ("any", "python"):
+        unchanged -= {"pattern"}
     return _Keywords(
-        unchanged, (plain & UNSAID) - unchanged, plain - UNSAID - unchanged - _STRUCTURE
+        unchanged, (_PLAIN & UNSAID) - unchanged, _PLAIN - UNSAID - unchanged - _STRUCTURE
     )
 
 
@@ -126,26 +132,64 @@ class _PlainForm:
     This is what a list of many tools costs the first time.
     """
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, author: Mapping[str, Any], dialect: Dialect) -> None:
+        self.author = author
         self.dialect = dialect
         self.changes: list[SchemaChange] = []
         self.tool_note = ""
+        self._max_items = 0
         self._root_words = _keywords(dialect, is_root=True)
         self._words = _keywords(dialect, is_root=False)
+        self._passes: _Compiler | None = None
+        """What takes the schemas that are not plain."""
 
-    def node(
+    def compiled(self, root: Mapping[str, Any]) -> Compiled:
+        """The whole; `_NotPlainError` if the root, or what it refers to, needs a closer look."""
+        made = self._node(root, "", self.dialect, MAX_LEVELS, is_root=True)
+        limit, names, changes = self.dialect.max_items_sum, dict[str, str](), self.changes
+        if limit is not None and self._max_items > limit:
+            raise _NotPlainError
+        if self._passes is not None:
+            names, changes = self._passes.names, [*changes, *self._passes.changes]
+        return Compiled(made, self.tool_note, names, tuple(dict.fromkeys(changes)))
+
+    def _inner(self, schema: Any, path: str, dialect: Dialect, levels: int) -> Any:
+        """A schema that is not the root."""
+        count = len(self.changes)
+        try:
+            return self._node(schema, path, dialect, levels)
+        except _NotPlainError:
+            del self.changes[count:]
+        if (
+            not isinstance(schema, dict)
+            or isinstance(schema.get("required"), bool)
+            or any(True for _ in references_in(schema))
+        ):
+            raise _NotPlainError  # it decides what is around it
+        if self._passes is None:
+            self._passes = _Compiler(self.author, self.dialect)
+        node = References(self._passes).written(schema, (), levels)
+        self._max_items += sum(values_of(node, "maxItems"))
+        made = self._passes._schema(node, path, dialect, {}, levels=levels)
+        return ordered_schema(read_only(made))
+
+    def _node(
         self, schema: Any, path: str, dialect: Dialect, levels: int, *, is_root: bool = False
     ) -> Any:
         """The schema itself if nothing in it changes; `_NotPlainError` if that is not certain."""
         if not isinstance(schema, dict) or levels == 0:
             raise _NotPlainError
-        kind = schema.get("type")
-        if type(kind) is not str or kind not in _PLAIN_TYPES:
-            raise _NotPlainError
         if dialect is self.dialect:
             words = self._root_words if is_root else self._words
         else:
             words = _keywords(dialect, is_root=False)
+        kind = schema.get("type")
+        if kind is None and "anyOf" in schema:
+            return self._union(schema, path, dialect, levels, words.unchanged)
+        if kind is None and "const" in schema and dialect.any_value != "any_of":
+            kind = ""
+        elif type(kind) is not str or kind not in _PLAIN_TYPES:
+            raise _NotPlainError
         notes: dict[str, Any] = {}
         changed: dict[str, Any] | None = None
         if not words.unchanged.issuperset(schema):
@@ -166,12 +210,39 @@ class _PlainForm:
         self._check(schema, kind, dialect)
         if "format" in schema and "format" in words.unchanged:
             changed = self._format(schema, changed, notes, dialect)
+        self._max_items += schema.get("maxItems", 0)
         if notes:
             assert changed is not None
             self._describe(changed, notes, path, is_root=is_root)
         if kind == "object" or kind == "array":
             changed = self._inside(schema, changed, path, dialect, levels - 1)
         return schema if changed is None else changed
+
+    def _union(
+        self,
+        schema: dict[str, Any],
+        path: str,
+        dialect: Dialect,
+        levels: int,
+        unchanged: frozenset[str],
+    ) -> Any:
+        """A union of plain branches, such as an optional value."""
+        branches = schema["anyOf"]
+        if (
+            dialect.types != "list"
+            or (dialect.keywords is not None and "anyOf" not in dialect.keywords)
+            or len(branches) < 2
+            or not (schema.keys() - {"anyOf"} <= _ABOUT_PLAIN & unchanged)
+            or all(_is_list_of_values(branch) for branch in branches)
+        ):
+            raise _NotPlainError
+        made = [
+            branch if branch == _NULL else self._node(branch, path, dialect, levels - 1)
+            for branch in branches
+        ]
+        if all(map(operator.is_, made, branches)):
+            return schema
+        return schema | {"anyOf": made}
 
     def _check(self, schema: dict[str, Any], kind: str, dialect: Dialect) -> None:
         """Raise for what the passes would change."""
@@ -194,16 +265,19 @@ class _PlainForm:
                     raise _NotPlainError
         elif not _OF_OBJECTS.isdisjoint(schema):
             raise _NotPlainError
-        if ("items" in schema) is not (kind == "array") and (
-            kind != "array" or dialect.array_needs_items
-        ):
+        if "items" in schema:
+            if kind != "array" or schema["items"] in EMPTY or schema["items"] is False:
+                raise _NotPlainError
+        elif kind == "array" and dialect.array_needs_items:
             raise _NotPlainError
         if "enum" in schema:
             enum = schema["enum"]
-            if kind == "object" or not enum or None in enum:
+            if kind in ("object", "array") or not enum or None in enum:
                 raise _NotPlainError
             if dialect.string_enums and not _are_strings(enum, kind):
                 raise _NotPlainError
+        if dialect.pattern == "python" and not is_python_pattern(schema.get("pattern", "")):
+            raise _NotPlainError
         if (
             type(schema.get("exclusiveMinimum")) is bool
             or type(schema.get("exclusiveMaximum")) is bool
@@ -257,17 +331,17 @@ class _PlainForm:
         if properties:
             begin = f"{path}/" if path else ""
             made = {
-                name: self.node(item, begin + name, dialect, levels)
+                name: self._inner(item, begin + name, dialect, levels)
                 for name, item in properties.items()
             }
             if not all(map(operator.is_, made.values(), properties.values())):
                 inner["properties"] = made
-        for keyword in ("items", "additionalProperties"):
+        for keyword in ("items", "additionalProperties", "propertyNames"):
             value = schema.get(keyword)
             if value is not None and type(value) is not bool:
                 whole = dialect.items_are_whole and keyword == "items"
                 place = f"{path}/*" if path else "*"
-                found = self.node(value, place, _WHOLE if whole else dialect, levels)
+                found = self._inner(value, place, _WHOLE if whole else dialect, levels)
                 if found is not value:
                     inner[keyword] = found
         return changed if not inner else {**(schema if changed is None else changed), **inner}
@@ -276,8 +350,14 @@ class _PlainForm:
         self.changes.append(SchemaChange(kind, path, message))
 
 
-_OF_OBJECTS = frozenset({"properties", "required", "additionalProperties"})
+_NULL = {"type": "null"}
+_ABOUT_PLAIN = frozenset({"title", "description", "default", "examples"})
+_OF_OBJECTS = frozenset({"properties", "required", "additionalProperties", "propertyNames"})
 _BEFORE_DESCRIPTION = frozenset(KEYWORD_ORDER[: KEYWORD_ORDER.index("description")])
+
+
+def _is_list_of_values(schema: Any) -> bool:
+    return isinstance(schema, dict) and ("enum" in schema or "const" in schema)
 
 
 def _are_strings(values: list[Any], kind: str) -> bool:

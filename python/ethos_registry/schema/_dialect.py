@@ -40,7 +40,7 @@ class StrictBudget:
     """Parameters with `anyOf` or a list of types."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # a key of caches, so its hash has to be cheap
 class Dialect:
     """The JSON Schema of one provider. Raise `version` with any change of what is sent."""
 
@@ -75,6 +75,8 @@ class Dialect:
     pattern_with_length: bool = True
     pattern_beside_properties: bool = True
     """Whether `patternProperties` may stand beside `properties`."""
+    one_of_disjoint: bool = False
+    """Whether `oneOf` is taken only if its branches visibly exclude each other."""
     items_are_whole: bool = False
     """Whether everything inside `items` is kept."""
     max_items_sum: int | None = None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ethos_registry.schema._conjunction import types_of
+from ethos_registry.schema._fixed_values import fits_type
 from ethos_registry.types._schema_rules import SCHEMA, SCHEMA_LISTS, SCHEMAS_BY_NAME
 
 __all__ = ["DROPPED", "has_old_references", "node_of_2020_12", "schema_of_2020_12"]
@@ -133,9 +135,12 @@ def node_of_2020_12(
     if "$recursiveRef" in node:
         node.setdefault("$ref", node.pop("$recursiveRef"))
         say("`$recursiveRef` is written as `$ref`")
+    if "enum" in node and not isinstance(node["enum"], list):
+        node["enum"] = [node["enum"]]
     _type(node, say)
     _bounds(node, say)
     _items(node, say)
+    _enum_of_items(node, say)
     _dependencies(node, say)
     _required(node, say)
     if "example" in node:
@@ -143,8 +148,6 @@ def node_of_2020_12(
         node.pop("example", None)
     if "examples" in node and not isinstance(node["examples"], list):
         node["examples"] = [node["examples"]]
-    if "enum" in node and not isinstance(node["enum"], list):
-        node["enum"] = [node["enum"]]
     return _nullable(node, say)
 
 
@@ -224,6 +227,21 @@ def _items(node: dict[str, Any], say: Report) -> None:
     if rest is not None:
         node["items"] = rest
     say("the tuple is written as `prefixItems`")
+
+
+def _enum_of_items(node: dict[str, Any], say: Report) -> None:
+    """Choices of a list that hold no list: no value would fit, so they are those of its items."""
+    enum, items = node.get("enum"), node.get("items", {})
+    if node.get("type") != "array" or not enum or not isinstance(items, dict) or "enum" in items:
+        return
+    items = dict(items)
+    _type(items, _nothing)
+    fitting = types_of(items)
+    if all(
+        not isinstance(value, list) and (not fitting or fits_type(value, fitting)) for value in enum
+    ):
+        node["items"] = {**items, "enum": node.pop("enum")}
+        say("the enum of a list is written as that of its items")
 
 
 def _dependencies(node: dict[str, Any], say: Report) -> None:

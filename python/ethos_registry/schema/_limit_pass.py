@@ -13,7 +13,7 @@ from ethos_registry.schema._dialect import Dialect
 from ethos_registry.schema._fixed_values import add_type
 from ethos_registry.schema._value_pass import ValuePass
 
-__all__ = ["UNSAID", "LimitPass"]
+__all__ = ["UNSAID", "LimitPass", "is_python_pattern"]
 
 
 UNSAID = frozenset({"title", "deprecated", "$schema"})
@@ -111,7 +111,8 @@ class LimitPass(ValuePass):
         ):
             del node["additionalProperties"]
         self._patterns(node, path, dialect, notes)
-        for keyword in [name for name in node if not self._is_known(name, known)]:
+        is_all_known = known is None and self.without.isdisjoint(node)
+        for keyword in () if is_all_known else [k for k in node if not self._is_known(k, known)]:
             value = node.pop(keyword)
             if keyword == "additionalProperties" and value is False:
                 self.widened += 1
@@ -160,7 +161,7 @@ class LimitPass(ValuePass):
             return
         written: str | None = pattern
         if dialect.pattern == "python":
-            written = pattern if _is_python_pattern(pattern) else None
+            written = pattern if is_python_pattern(pattern) else None
         elif dialect.pattern == "none":
             written = None
         else:
@@ -187,6 +188,8 @@ def _any_value(levels: int) -> list[Any]:
 
 def _move_dependent(node: dict[str, Any], notes: dict[str, Any]) -> None:
     """Describe keywords that would mean something else without those that are described."""
+    if not notes:
+        return
     for gone, dependent in (
         (("if",), ("then", "else")),
         (("properties", "patternProperties"), ("additionalProperties",)),
@@ -220,7 +223,7 @@ _EVALUATE = frozenset(
 
 
 @lru_cache(maxsize=512)
-def _is_python_pattern(pattern: str) -> bool:
+def is_python_pattern(pattern: str) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -230,12 +233,12 @@ def _is_python_pattern(pattern: str) -> bool:
     return True
 
 
-_LOOKS_OR_REFERS = re.compile(r"\(\?<?[=!]|\\[1-9]|\\k<|\\[bB]")
+_NOT_OF_GRAMMARS = re.compile(r"\(\?<?[=!]|\\[1-9]|\\k<|\\[bBpP]")
 
 
 def _anchored(pattern: str) -> str | None:
     """The pattern for an engine that matches the whole text; `None` where it has none."""
-    if _LOOKS_OR_REFERS.search(pattern):
+    if _NOT_OF_GRAMMARS.search(pattern):
         return None
     begins = pattern.startswith("^")
     ends = pattern.endswith("$") and (len(pattern) - len(pattern[:-1].rstrip("\\"))) % 2 == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
@@ -43,7 +44,6 @@ class References:
         self.names: dict[str, str] = {}
         self.nodes = 0
         self.inlined = False
-        self.recursive = self._recursive_pointers()
 
     def resolved(self) -> Any:
         """The root; definitions that stay are with the compiler."""
@@ -169,7 +169,8 @@ class References:
             raise NoSchemaError(f"$ref leads to what is not a schema ({pointer})")
         return value
 
-    def _recursive_pointers(self) -> frozenset[str]:
+    @cached_property
+    def recursive(self) -> frozenset[str]:
         """The places that lead back to themselves."""
         edges: dict[str, set[str]] = {}
         open_ = {self.pointer(reference) for reference in references_in(self.root)}

@@ -151,7 +151,7 @@ def _close(node: dict[str, Any], rules: StrictRules, *, is_root: bool) -> None:
             if name not in required:
                 converted[name] = _nullable(converted[name])
         node["required"] = list(converted)
-    if "properties" in node:
+    if "properties" in node or is_root:
         node["properties"] = converted
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
 from ethos_registry.schema._compilation import ABOUT, EMPTY
-from ethos_registry.schema._conjunction import both, types_of
+from ethos_registry.schema._conjunction import both, is_same, types_of
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.schema._fixed_values import (
     add_type,
@@ -42,6 +43,8 @@ class ValuePass(RootPass):
             _join_types(node)
         if "oneOf" in node and "anyOf" not in node:
             is_known = (known is None or "oneOf" in known) and "oneOf" not in self.without
+            if dialect.one_of_disjoint and not _are_disjoint(node["oneOf"]):
+                is_known = False
             if not is_known or not all(
                 self.is_exact(branch, path, dialect) for branch in node["oneOf"]
             ):
@@ -160,6 +163,43 @@ def replace_node(node: dict[str, Any], other: dict[str, Any]) -> None:
 
 def is_nothing(schema: Any) -> bool:
     return isinstance(schema, dict) and schema.keys() == {"not"} and schema["not"] in EMPTY
+
+
+def _are_disjoint(branches: list[Any]) -> bool:
+    """Whether no value fits two branches: by type, or by the value of a required property."""
+    return not any(
+        _may_overlap(first, second) for first, second in itertools.combinations(branches, 2)
+    )
+
+
+def _may_overlap(first: Any, second: Any) -> bool:
+    if not isinstance(first, dict) or not isinstance(second, dict):
+        return True
+    if _differ(first, second):
+        return False
+    if first.get("type") != "object" or second.get("type") != "object":
+        kinds = [
+            {"number" if name == "integer" else name for name in types_of(branch)}
+            for branch in (first, second)
+        ]
+        return not all(kinds) or bool(kinds[0] & kinds[1])
+    one, other = first.get("properties", {}), second.get("properties", {})
+    return not any(
+        _differ(one.get(name), other.get(name))
+        for name in {*first.get("required", ())} & {*second.get("required", ())}
+    )
+
+
+def _differ(first: Any, second: Any) -> bool:
+    """Whether both are lists of values that have none in common."""
+    values = [
+        [schema["const"]] if "const" in schema else schema.get("enum")
+        for schema in (first, second)
+        if isinstance(schema, dict)
+    ]
+    if len(values) < 2 or None in values:
+        return False
+    return not any(is_same(one, other) for one in values[0] or () for other in values[1] or ())
 
 
 def _is_null(schema: Any) -> bool:
