@@ -289,7 +289,9 @@ fn messages(source: &Source<'_>, part: Part, found: &mut Folds) {
     let mut fold = |keyed: &dyn Fn(usize) -> u64, kind: Fold| {
         let free: Vec<usize> = (part.start..part.end)
             .filter(is_finding)
-            .filter(|number| !found.contains_key(number) && !firsts.contains(number) && keyed(*number) != 0)
+            .filter(|number| {
+                !found.contains_key(number) && !firsts.contains(number) && keyed(*number) != 0
+            })
             .collect();
         for group in grouped(free.into_iter().map(|number| (number, keyed(number)))) {
             let Some((first, others)) = group.split_first() else {
