@@ -43,7 +43,7 @@ pub(crate) fn answer(
         Agent::Gemini => gemini::answer(payload, settings, host),
         Agent::OpenCode => opencode::answer(payload, settings, host),
         Agent::Pi => pi::answer(payload, settings, host),
-        Agent::VsCode => editors::vscode(payload, settings),
+        Agent::VsCode => editors::vscode(payload, settings, host),
     }
 }
 
