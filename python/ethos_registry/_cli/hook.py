@@ -190,7 +190,7 @@ def _installed(agent: Agent, words: list[str], project: bool, failures: bool) ->
     groups = dict(agent.groups(words)) if agent.groups is not None else {}
     if failures and agent.rewriting is not None:
         groups |= agent.rewriting(words)
-    if before is not None and _ours(agent, parse_object(before, str(path))) == groups:
+    if before is not None and _ours(agent, parse_object(before, str(path)), str(path)) == groups:
         return _Change(path, before, before)
     start = '{\n  "version": 1\n}\n' if agent.name == "cursor" else "{}\n"
     text = _without_ours(agent, start if before is None else before, str(path))
@@ -226,10 +226,10 @@ def _groups(document: dict[str, Any], name: str) -> Iterator[tuple[str, int, Any
                 yield event, number, group
 
 
-def _ours(agent: Agent, document: dict[str, Any]) -> dict[str, Any]:
+def _ours(agent: Agent, document: dict[str, Any], name: str) -> dict[str, Any]:
     """Our groups by event; an event with several of them has all in a list, which none equals."""
     found: dict[str, Any] = {}
-    for event, _, group in _groups(document, agent.title):
+    for event, _, group in _groups(document, name):
         is_ours = is_our_handler(group, agent.name) or (
             isinstance(group, dict)
             and any(is_our_handler(each, agent.name) for each in _list(group.get("hooks")))
@@ -337,7 +337,7 @@ def _active(agent: Agent, path: Path, project: bool) -> tuple[bool | None, str]:
 
 def _answers(agent: Agent, words: list[str]) -> tuple[bool, str]:
     """Replay a payload with a long output; the answer must be JSON and shorter."""
-    printed = "".join(f"compiled unit {number}\n" for number in range(20_000)) + "error: no door\n"
+    printed = "".join(f"compiled unit {number}\n" for number in range(2_000)) + "error: no door\n"
     payload = json.loads(hook_file("payloads.json"))[agent.name]
     text = json.dumps(payload).replace("OUTPUT", json.dumps(printed)[1:-1])
     started = time.perf_counter()
