@@ -99,7 +99,16 @@ def test_a_second_install_updates_the_first(
 
 
 @pytest.mark.parametrize(
-    "text", ["// mine\n{}", '{"a": 1,}', "[]", '{"hooks": []}', '{"a": 1, "a": 2}', "\ufeff{}"]
+    "text",
+    [
+        "// mine\n{}",
+        '{"a": 1,}',
+        "[]",
+        '{"hooks": []}',
+        '{"hooks": {"AfterTool": {}}}',
+        '{"a": 1, "a": 2}',
+        "\ufeff{}",
+    ],
 )
 def test_a_file_that_cannot_be_changed_safely_is_refused(
     text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

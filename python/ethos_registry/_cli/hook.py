@@ -201,6 +201,8 @@ def _installed(agent: Agent, words: list[str], project: bool, failures: bool) ->
         elif event not in hooks:
             text = append_item(text, ("hooks",), [group], event)
         else:
+            if not isinstance(hooks[event], list):
+                raise CommandError(f"{path}: not changed, because `hooks.{event}` is not a list")
             text = append_item(text, ("hooks", event), group)
     return _Change(path, before, text)
 
