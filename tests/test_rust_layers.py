@@ -9,7 +9,16 @@ import pytest
 RUST = Path(__file__).parent.parent / "rust"
 REDUCE = RUST / "reduce" / "src"
 
-CRATE_FLOORS = {"core": 0, "filesystem": 0, "reduce": 1, "arrow": 1, "fuzz": 2, "py": 2}
+CRATE_FLOORS = {
+    "core": 0,
+    "filesystem": 0,
+    "reduce": 1,
+    "arrow": 1,
+    "fuzz": 2,
+    "hooks": 2,
+    "cli": 3,
+    "py": 3,
+}
 
 FLOORS = {
     "binary": 0,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "prepare_socket_scope", "redact", "reduce_arrow", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "hook_answer", "is_data", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "prepare_socket_scope", "redact", "reduce_arrow", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
 
 IS_DEBUG_BUILD: Final[bool]
 """
@@ -591,6 +591,22 @@ def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any 
 def format_of(text: str, command: str | None = None) -> "str | None":
     """
     The name of the first registered format that classifies lines of an output of a terminal; `None` without one.
+    """
+
+def hook_answer(agent: str, payload: bytes, program: str, target_chars: int | None = None) -> str | None:
+    """
+    What `ethos-registry hook AGENT` prints for the JSON in `payload`; `None` if the original stays.
+
+    `program` is the path of `ethos-registry` for the commands in an answer. Outputs of at most
+    `target_chars` characters, by default 16,000, stay as they are. An unknown agent raises
+    `ValueError`, a payload never raises.
+    """
+
+def is_data(text: str) -> bool:
+    """
+    Whether `text` is for programs: JSON, JSON lines, XML, base64, or text with NUL characters.
+
+    A lone surrogate makes it no such text.
     """
 
 def is_pattern(pattern: str) -> bool:

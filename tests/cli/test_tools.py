@@ -336,7 +336,7 @@ def test_ctrl_c_while_python_imports_the_package_prints_no_traceback(folder):
 
 def test_the_installed_program_starts_without_the_package():
     settings = tomllib.loads((FIRST_HOUR.parent.parent / "pyproject.toml").read_text())
-    assert settings["project"]["scripts"] == {"ethos-registry": "ethos_registry_cli:main"}
+    assert settings["project"]["scripts"] == {"ethos-registry-python": "ethos_registry_cli:main"}
     assert "ethos_registry_cli" in settings["tool"]["maturin"]["python-packages"]
     code = "import sys, ethos_registry_cli; print('ethos_registry' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -14,12 +14,14 @@ from ethos_registry._cli.console import (
     EndedError,
     is_terminal,
     print_line,
+    write_bytes,
     write_json,
     write_rendered,
     write_text,
 )
 from ethos_registry._cli.demo import demo
 from ethos_registry._cli.formats import formats_app, load_own_formats
+from ethos_registry._cli.hook import hook_app
 from ethos_registry._cli.listing import (
     RenderedCapabilities,
     RenderedCost,
@@ -46,7 +48,7 @@ from ethos_registry._cli.parquet import ParquetColumns, reduce_parquet_paths
 from ethos_registry._cli.prefix import prefix_app, report_notes, shown_view, taken_prefix
 from ethos_registry._cli.recall import FOLDER_VARIABLE, MAX_AGE_DAYS, MAX_OUTPUTS, recall
 from ethos_registry._cli.recordings import recordings_app
-from ethos_registry._cli.run import SAVE_VARIABLE, run_reduced, saves_by_default
+from ethos_registry._cli.run import SAVE_VARIABLE, run_reduced, run_shell_line, saves_by_default
 from ethos_registry._cli.serve import serve
 from ethos_registry._cli.sources import (
     check_personality,
@@ -72,6 +74,7 @@ app = typer.Typer(
 )
 app.add_typer(prefix_app, name="prefix")
 app.add_typer(formats_app, name="formats")
+app.add_typer(hook_app, name="hook")
 app.add_typer(mcp_app, name="mcp")
 app.add_typer(recordings_app, name="recordings")
 
@@ -362,6 +365,14 @@ def run(
     ] = None,
     target_chars: TargetChars = None,
     level: Level = None,
+    shell: Annotated[
+        bool,
+        typer.Option(
+            "--shell",
+            help="COMMAND is one line for the shell. Output that is JSON, XML, base64 or binary is "
+            "not reduced, and how it ended is only printed if something is left out.",
+        ),
+    ] = False,
 ) -> None:
     """Run a command, show its output reduced, and exit with its exit code.
 
@@ -370,6 +381,18 @@ def run(
     load_own_formats()
     policy = read_policy(target_chars, level)
     saves = saves_by_default() if save is None else save
+    if shell:
+        if len(command) != 1:
+            raise CommandError(
+                f"`--shell` needs one line: run --shell {shlex.quote(' '.join(command))}"
+            )
+        line = run_shell_line(command[0], save=saves, policy=policy)
+        try:
+            write_bytes(line.output)
+        finally:
+            if line.summary:
+                print_line(line.summary)
+        raise EndedError(line.exit_code)
     result = run_reduced(command, save=saves, policy=policy)
     try:
         ends_line = result.text.endswith("\n") or not result.text

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
+
+from ethos_registry import _core
 
 __all__ = ["load", "main"]
 
 
 _NEEDED = ("platformdirs", "rich", "typer")
+_AGENTS = ("claude", "codex", "copilot", "cursor", "gemini", "opencode", "pi", "vscode")
+_MAX_PAYLOAD_BYTES = 64 * 1024 * 1024
 
 
 def main() -> int:
@@ -19,6 +24,8 @@ def main() -> int:
     3 if `recall` finds no such output, 130 after an interrupt, 141 if the reader of the output has
     gone. `run` returns the exit code of its command.
     """
+    if is_hook_call(sys.argv[1:]):
+        return answer_hook(sys.argv[2:])
     missing = _missing()
     if missing:
         sys.stderr.write(
@@ -36,9 +43,36 @@ def main() -> int:
     return run_app(app)
 
 
+def is_hook_call(words: list[str]) -> bool:
+    """Whether an agent calls `hook AGENT`, and not a user `hook install`."""
+    return words[:1] == ["hook"] and words[1:2] != [] and words[1] in _AGENTS
+
+
+def answer_hook(words: list[str]) -> int:
+    """Answer one payload on standard input as the native program does; 0 whatever happens."""
+    try:
+        payload = sys.stdin.buffer.read(_MAX_PAYLOAD_BYTES + 1)
+        if os.environ.get("ETHOS_REGISTRY_HOOK") == "0":
+            return 0
+        target_chars = int(words[1]) if len(words) > 1 else None
+        answer = _core.hook_answer(words[0], payload, _program(), target_chars)
+        if answer is not None:
+            sys.stdout.buffer.write(answer.encode())
+            sys.stdout.buffer.flush()
+    except BaseException:
+        return 0
+    return 0
+
+
+def _program() -> str:
+    """The path of `ethos-registry` for commands in answers."""
+    beside = os.path.join(os.path.dirname(sys.executable), "ethos-registry")
+    return beside if os.path.exists(beside) else "ethos-registry"
+
+
 def load() -> None:
     """Import what `main` needs, if it is installed."""
-    if not _missing():
+    if not is_hook_call(sys.argv[1:]) and not _missing():
         importlib.import_module("ethos_registry._cli.app")
 
 

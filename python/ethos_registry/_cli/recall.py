@@ -26,6 +26,7 @@ from rich.text import Text
 from ethos_registry._cli.console import (
     NOTHING_FOUND,
     CommandError,
+    EndedError,
     visible,
     write_bytes,
     write_rendered,
@@ -289,10 +290,17 @@ def recall(
     output_id: Annotated[
         str | None, typer.Argument(metavar="ID", help="Output to print. Default: list all.")
     ] = None,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with the exit code of the command.")
+    ] = False,
 ) -> None:
-    """Print the complete output of an earlier `run`; exit code 3 if it is not saved."""
+    """Print the complete output of an earlier `run` or hook; exit code 3 if it is not saved."""
     outputs = SavedOutputs()
     if output_id is None:
         write_rendered(RecallTable(outputs.all(), outputs.folder))
-    else:
-        write_bytes(outputs.read(output_id))
+        return
+    # Read before: printing takes a while, and another process may remove the output.
+    codes = {saved.id: saved.exit_code for saved in outputs.all()}
+    write_bytes(outputs.read(output_id))
+    if exit_code:
+        raise EndedError(codes.get(output_id, 0) & 0xFF)

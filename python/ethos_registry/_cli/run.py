@@ -17,7 +17,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from ethos_registry import reduce_text
+from ethos_registry import _core, reduce_text
 from ethos_registry._cli.console import (
     READ_BYTES,
     CapturedOutput,
@@ -41,11 +41,13 @@ __all__ = [
     "LiveOutput",
     "ProgramEnd",
     "ReducedRun",
+    "ShellRun",
     "live_output",
     "redacted_command",
     "redacted_output",
     "run_program",
     "run_reduced",
+    "run_shell_line",
     "saves_by_default",
 ]
 
@@ -393,11 +395,67 @@ def run_reduced(
     return ReducedRun(exit_code, text, summary)
 
 
-def _save(command: str, exit_code: int, started: float, end: ProgramEnd) -> str:
+@dataclass(frozen=True, slots=True)
+class ShellRun:
+    """The result of a line of a shell."""
+
+    exit_code: int
+    """As the shell reports it."""
+    output: bytes
+    """As the line wrote it, or reduced."""
+    summary: str
+    """As of `ReducedRun`; empty if nothing is left out."""
+
+
+def run_shell_line(
+    line: str, *, save: bool, policy: ReductionPolicy | DefaultPolicy | None
+) -> ShellRun:
+    """Run a line with the shell of this system (`$SHELL` if it is bash or zsh, else `sh`).
+
+    Output for programs stays as it is: JSON, XML, base64 and what is not UTF-8. If the complete
+    output cannot be saved, as in a sandbox, nothing is said about it.
+
+    Raises:
+        CommandError: The shell cannot be started.
+
+    """
+    started = time.time()
+    end = _run(_shell(line))
+    exit_code = end.status if end.status >= 0 else 128 - end.status
+    try:
+        whole = end.output.decode("utf-8")
+    except UnicodeDecodeError:
+        return ShellRun(exit_code, end.output, "")
+    if _core.is_data(whole):
+        return ShellRun(exit_code, end.output, "")
+    text = reduce_text(whole, command=line, exit_code=exit_code, policy=policy)
+    if text.rstrip("\n") == whole.rstrip("\n") and not end.omitted_bytes:
+        return ShellRun(exit_code, end.output, "")
+    summary = f"exit {exit_code}, {len(whole):,} -> {len(text):,} characters"
+    if save:
+        command = redacted_command([line])
+        summary += _save(command, exit_code, started, end, warn=False)
+    ends_line = text.endswith("\n") or not text
+    return ShellRun(exit_code, (text if ends_line else f"{text}\n").encode(), summary)
+
+
+def _shell(line: str) -> list[str]:
+    if sys.platform == "win32":
+        return [os.environ.get("COMSPEC", "cmd.exe"), "/d", "/s", "/c", line]
+    own = os.environ.get("SHELL", "")
+    is_known = os.path.basename(own) in ("bash", "zsh") and os.access(own, os.X_OK)
+    return [own if is_known else "/bin/sh", "-c", line]
+
+
+def _save(
+    command: str, exit_code: int, started: float, end: ProgramEnd, *, warn: bool = True
+) -> str:
     """The part of the summary about the saved output; empty if it could not be saved."""
     try:
         saved = SavedOutputs().save(command, exit_code, started, redacted_output(end.output))
     except OSError as error:
+        if not warn:
+            return ""
         place = "" if error.filename is None else f": {error.filename}"
         reason = f"{error.strerror}{place}"
         way_out = "" if OTHER_FOLDER in reason else f"; {OTHER_FOLDER}"
@@ -412,7 +470,7 @@ def _hint(argv: Sequence[str]) -> str:
         return f"; set variables with: run -- env {shlex.join(argv)}"
     if len(argv) > 1 or not any(character.isspace() for character in argv[0]):
         return ""
-    return f"; run a shell line with: run -- sh -c {shlex.quote(argv[0])}"
+    return f"; run a shell line with: run --shell {shlex.quote(argv[0])}"
 
 
 def _run(argv: Sequence[str]) -> ProgramEnd:

@@ -10,6 +10,7 @@ mod finish;
 mod formats;
 mod gate;
 mod grep;
+mod hooks;
 mod instance;
 mod json;
 mod json_size;
@@ -70,6 +71,8 @@ mod _core {
     use crate::gate::Gate;
     #[pymodule_export]
     use crate::grep::Grep;
+    #[pymodule_export]
+    use crate::hooks::{hook_answer, is_data};
     #[pymodule_export]
     use crate::json_size::json_size;
     #[pymodule_export]

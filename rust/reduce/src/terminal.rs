@@ -86,6 +86,7 @@ pub(crate) fn reduce(
                 Some(analysed.name()),
             ))
         }
+        None if chars <= target_chars && is_accounted(&cleaned) => None,
         None => without_policy(&cleaned, chars, &commands, target_chars),
     };
     let made = made.unwrap_or_else(|| (cleaned.into_owned(), None));

@@ -1,0 +1,439 @@
+"""`ethos-registry hook`: shortens the results of tools in coding agents."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ethos_registry._cli.console import CommandError, print_line, visible, write_text
+from ethos_registry._cli.hook_agents import (
+    AGENTS,
+    NAMES,
+    Agent,
+    hook_file,
+    is_our_handler,
+    program_words,
+)
+from ethos_registry._cli.json_edit import append_item, parse_object, remove_item
+from ethos_registry._cli.options import positive_number
+
+__all__ = ["hook_app"]
+
+_SECONDS = 10.0
+"""How long a version and an answer are waited for."""
+_BACKUP = ".before-ethos-registry"
+_NOT_INSTALLED = 1
+
+hook_app = typer.Typer(
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Shorten tool results in coding agents.",
+    epilog="`ethos-registry hook AGENT` is what the agents run: a payload on standard input, an "
+    "answer or nothing on standard output, always exit code 0.",
+)
+
+AgentNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agent",
+        metavar="NAME",
+        help=f"Agent: {', '.join(NAMES)}; can be repeated. Default: those on this machine.",
+    ),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print the changes, change nothing.")]
+InProject = Annotated[
+    bool, typer.Option("--project", help="Configure the current folder, not the user.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    path: Path
+    before: str | None
+    after: str | None
+    """`None` to remove the file."""
+
+
+@hook_app.command()
+def install(
+    agent: AgentNames = None,
+    project: InProject = False,
+    dry_run: DryRun = False,
+    failures: Annotated[
+        bool,
+        typer.Option(
+            "--failures",
+            help="Also run commands through `ethos-registry run --shell`, where the agent cannot "
+            "replace a result: failing commands in Claude Code, code mode in Codex, all in Cursor "
+            "and VS Code. Rules of the agent that name a command do not match it then.",
+        ),
+    ] = False,
+    target_chars: Annotated[
+        int | None,
+        typer.Option(
+            parser=positive_number,
+            metavar="N",
+            help="Longest result that stays as it is, in characters. Default: 16000.",
+        ),
+    ] = None,
+) -> None:
+    """Add the hooks to the configuration of coding agents; a second time changes nothing."""
+    words = program_words()
+    for each in _selected(agent, failures=failures):
+        command = [*words, "hook", each.name]
+        if target_chars is not None:
+            command.append(str(target_chars))
+        if not failures and each.version is None:
+            print_line(f"{each.title}: needs --failures, as it can only rewrite commands")
+            continue
+        _apply(each, _installed(each, command, project, failures), dry_run)
+        if each.version is None:
+            print_line(f"{each.title}: not verified with any version")
+        elif (found := _version(each)) not in (None, each.version):
+            print_line(f"{each.title}: not verified with {found}, only with {each.version}")
+        if each.name == "codex":
+            print_line("Codex CLI: it skips new hooks until you trust them: run /hooks there")
+
+
+@hook_app.command()
+def uninstall(
+    agent: AgentNames = None, project: InProject = False, dry_run: DryRun = False
+) -> None:
+    """Remove the hooks from the configuration of coding agents, and nothing else."""
+    for each in [AGENTS[_known(name)] for name in agent or NAMES]:
+        _apply(each, _uninstalled(each, project), dry_run)
+
+
+@hook_app.command()
+def status(agent: AgentNames = None) -> None:
+    """Show which agents are on this machine, and where hooks are configured."""
+    for each in [AGENTS[_known(name)] for name in agent or NAMES]:
+        places = [
+            str(path)
+            for path in {each.file(project=False), each.file(project=True)}
+            if _handlers(each, path)
+        ]
+        here = "" if each.is_installed() else " (not on this machine)"
+        write_text(f"{each.name}{here}: {visible(', '.join(sorted(places))) or 'no hooks'}\n")
+
+
+@hook_app.command()
+def doctor(agent: AgentNames = None, project: InProject = False) -> None:
+    """Check the hooks of coding agents: configured, active, answering, firing.
+
+    Exit code 1 if the hooks of an agent are not configured, are switched off, or do not answer.
+    """
+    all_work = True
+    for each in _selected(agent, failures=agent is not None):
+        path = each.file(project=project)
+        handlers = _handlers(each, path)
+        configured = _configured(path, handlers)
+        facts = {
+            "configured": configured,
+            "active": _active(each, path, project),
+            "answers": _answers(each, _command(handlers[0])) if configured[0] else (False, "no"),
+            "fires": (None, _FIRES[each.name] if each.name in _FIRES else _FIRES["claude"]),
+        }
+        write_text(f"{each.title}\n")
+        for name, (works, text) in facts.items():
+            write_text(f"  {name}: {visible(text)}\n")
+            all_work = all_work and works is not False
+    if not all_work:
+        raise typer.Exit(_NOT_INSTALLED)
+
+
+_LIVE = "not checked here; in the agent, a long result must end in `[all of it: ...]`"
+_FIRES = {
+    "claude": _LIVE,
+    "gemini": "not checked here; in the agent, a long result is replaced by `recall`",
+    "cursor": "not checked here; in the agent, commands begin with `ethos-registry run`",
+    "vscode": "not checked here; in the agent, commands begin with `ethos-registry run`",
+}
+
+
+def _known(name: str) -> str:
+    if name not in AGENTS:
+        raise CommandError(f"unknown agent {name!r}: known are {', '.join(NAMES)}")
+    return name
+
+
+def _selected(names: list[str] | None, *, failures: bool) -> list[Agent]:
+    if names:
+        return [AGENTS[_known(name)] for name in names]
+    found = [each for each in AGENTS.values() if each.is_installed()]
+    found = [each for each in found if failures or each.version is not None]
+    if not found:
+        raise CommandError(f"no coding agent found; name one: --agent {'|'.join(NAMES)}")
+    return found
+
+
+def _installed(agent: Agent, words: list[str], project: bool, failures: bool) -> _Change:
+    path = agent.file(project=project)
+    before = _read(path)
+    if agent.is_own_file:
+        return _Change(path, before, agent.content(words))
+    groups = dict(agent.groups(words)) if agent.groups is not None else {}
+    if failures and agent.rewriting is not None:
+        groups |= agent.rewriting(words)
+    if before is not None and _ours(agent, parse_object(before, str(path)), str(path)) == groups:
+        return _Change(path, before, before)
+    start = '{\n  "version": 1\n}\n' if agent.name == "cursor" else "{}\n"
+    text = _without_ours(agent, start if before is None else before, str(path))
+    for event, group in groups.items():
+        hooks = parse_object(text, str(path)).get("hooks")
+        if hooks is None:
+            text = append_item(text, (), {event: [group]}, "hooks")
+        elif event not in hooks:
+            text = append_item(text, ("hooks",), [group], event)
+        else:
+            if not isinstance(hooks[event], list):
+                raise CommandError(f"{path}: not changed, because `hooks.{event}` is not a list")
+            text = append_item(text, ("hooks", event), group)
+    return _Change(path, before, text)
+
+
+def _uninstalled(agent: Agent, project: bool) -> _Change:
+    path = agent.file(project=project)
+    before = _read(path)
+    if before is None:
+        return _Change(path, None, None)
+    if agent.is_own_file:
+        return _Change(path, before, None)
+    return _Change(path, before, _without_ours(agent, before, str(path)))
+
+
+def _groups(document: dict[str, Any], name: str) -> Iterator[tuple[str, int, Any]]:
+    """Each group of hooks with its event and its place in the list."""
+    hooks = document.get("hooks", {})
+    if not isinstance(hooks, dict):
+        raise CommandError(f"{name}: not changed, because `hooks` is not an object")
+    for event, groups in hooks.items():
+        if isinstance(groups, list):
+            for number, group in enumerate(groups):
+                yield event, number, group
+
+
+def _ours(agent: Agent, document: dict[str, Any], name: str) -> dict[str, Any]:
+    """Our groups by event; an event with several of them has all in a list, which none equals."""
+    found: dict[str, Any] = {}
+    for event, _, group in _groups(document, name):
+        is_ours = is_our_handler(group, agent.name) or (
+            isinstance(group, dict)
+            and any(is_our_handler(each, agent.name) for each in _list(group.get("hooks")))
+        )
+        if is_ours:
+            found[event] = [found[event], group] if event in found else group
+    return found
+
+
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _without_ours(agent: Agent, text: str, name: str) -> str:
+    while True:
+        document = parse_object(text, name)
+        path = _first_of_ours(agent, document, name)
+        if path is None:
+            return text
+        text = remove_item(text, path)
+        # What this emptied is removed too; what was empty before stays.
+        while len(path) > 1:
+            path = path[:-1]
+            if path[-1] == "hooks" and len(path) == 4:
+                path = path[:-1]
+            value: Any = parse_object(text, name)
+            for key in path:
+                value = value[key]
+            if value and not (isinstance(value, dict) and value.get("hooks") == []):
+                break
+            text = remove_item(text, path)
+
+
+def _first_of_ours(
+    agent: Agent, document: dict[str, Any], name: str
+) -> tuple[str | int, ...] | None:
+    for event, number, group in _groups(document, name):
+        if is_our_handler(group, agent.name):
+            return ("hooks", event, number)
+        for at, handler in enumerate(_list(group.get("hooks")) if isinstance(group, dict) else ()):
+            if is_our_handler(handler, agent.name):
+                return ("hooks", event, number, "hooks", at)
+    return None
+
+
+def _handlers(agent: Agent, path: Path) -> list[dict[str, Any]]:
+    """Our handlers in a file."""
+    try:
+        text = _read(path)
+        if text is None:
+            return []
+        if agent.groups is None:
+            match = re.search(r"^const command = (\[.*\])$", text, re.MULTILINE)
+            words = json.loads(match[1]) if match else []
+            return [{"command": words[0], "args": words[1:]}] if words else []
+        document = parse_object(text, str(path))
+        found = [group for _, _, group in _groups(document, str(path))]
+    except (CommandError, ValueError, IndexError):
+        return []
+    nested = [
+        each for group in found if isinstance(group, dict) for each in _list(group.get("hooks"))
+    ]
+    return [each for each in (*found, *nested) if is_our_handler(each, agent.name)]
+
+
+def _command(handler: dict[str, Any]) -> list[str]:
+    if "args" in handler:
+        return [handler["command"], *handler["args"]]
+    import shlex
+
+    return shlex.split(handler.get("command", handler.get("bash")), posix=os.name != "nt")
+
+
+def _configured(path: Path, handlers: list[dict[str, Any]]) -> tuple[bool, str]:
+    if not handlers:
+        return False, f"no: {path}; ethos-registry hook install"
+    program = _command(handlers[0])[0]
+    if not (os.path.isfile(program) and os.access(program, os.X_OK)):
+        return False, f"no: {program} in {path} is not a program; ethos-registry hook install"
+    return True, f"yes: {path}"
+
+
+def _active(agent: Agent, path: Path, project: bool) -> tuple[bool | None, str]:
+    if agent.name == "claude":
+        folders = {path.parent, Path.cwd() / ".claude"}
+        names = ("settings.json", "settings.local.json")
+        for file in (folder / name for folder in sorted(folders) for name in names):
+            text = _read(file)
+            if text is not None and parse_object(text, str(file)).get("disableAllHooks"):
+                return False, f"no: `disableAllHooks` in {file}"
+        return None, "no `disableAllHooks` in the settings of user and project; others not checked"
+    if agent.name == "codex":
+        config = AGENTS["codex"].user_file().parent / "config.toml"
+        try:
+            state = tomllib.loads(_read(config) or "").get("hooks", {}).get("state", {})
+        except tomllib.TOMLDecodeError:
+            return None, f"unknown: {config} is not TOML"
+        if any(str(key).startswith(f"{path}:") for key in state):
+            return None, "some of its hooks are trusted; whether as they are now: /hooks in Codex"
+        return False, "no: Codex skips hooks until you trust them: /hooks in Codex"
+    if agent.name == "gemini" and project:
+        return None, "only in a folder that Gemini CLI trusts, which is not checked"
+    return None, "not checked"
+
+
+def _answers(agent: Agent, words: list[str]) -> tuple[bool, str]:
+    """Replay a payload with a long output; the answer must be JSON and shorter."""
+    printed = "".join(f"compiled unit {number}\n" for number in range(2_000)) + "error: no door\n"
+    payload = json.loads(hook_file("payloads.json"))[agent.name]
+    text = json.dumps(payload).replace("OUTPUT", json.dumps(printed)[1:-1])
+    started = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            done = subprocess.run(
+                words,
+                input=text.encode(),
+                capture_output=True,
+                timeout=_SECONDS,
+                check=False,
+                env=os.environ | {"ETHOS_REGISTRY_OUTPUTS": os.path.join(folder, "outputs")},
+            )
+            milliseconds = (time.perf_counter() - started) * 1000
+            answer = json.loads(done.stdout)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return False, f"no: {words[0]}: {error}"
+        except ValueError:
+            return False, "no: nothing is printed for a recorded payload"
+    if done.returncode != 0 or not isinstance(answer, dict):
+        return False, f"no: exit code {done.returncode}, {len(done.stdout):,} bytes"
+    return True, f"yes: {len(text):,} -> {len(done.stdout):,} bytes in {milliseconds:.0f} ms"
+
+
+def _version(agent: Agent) -> str | None:
+    program = shutil.which(agent.program)
+    if program is None:
+        return None
+    try:
+        done = subprocess.run(
+            [program, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
+        return None
+    match = re.search(r"\d+(?:\.\d+)+", done.stdout)
+    return match[0] if match else None
+
+
+def _apply(agent: Agent, change: _Change, dry_run: bool) -> None:
+    path = change.path
+    if change.before == change.after:
+        write_text(f"{agent.title}: nothing to change in {visible(str(path))}\n")
+        return
+    if dry_run:
+        lines = difflib.unified_diff(
+            (change.before or "").splitlines(keepends=True),
+            (change.after or "").splitlines(keepends=True),
+            str(path),
+            str(path),
+        )
+        write_text("".join(f"{visible(line.rstrip())}\n" for line in lines))
+        return
+    try:
+        if change.after is None:
+            path.unlink()
+        else:
+            _write(path, change.before, change.after)
+    except OSError as error:
+        raise CommandError(f"{path}: cannot be written: {error.strerror}") from None
+    write_text(f"{agent.title}: changed {visible(str(path))}\n")
+
+
+def _read(path: Path) -> str | None:
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CommandError(f"{path}: cannot be read: {reason}") from None
+
+
+def _write(path: Path, before: str | None, after: str) -> None:
+    """Replace the file in one step, with its mode; where it is a link, the file that it names."""
+    path = Path(os.path.realpath(path))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mode = 0o600
+    if before is not None:
+        mode = path.stat().st_mode & 0o7777
+        shutil.copy2(path, path.with_name(path.name + _BACKUP))
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(after)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, mode)
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
