@@ -101,7 +101,7 @@ def test_a_line_for_a_shell_gets_a_hint(tmp_path: Path) -> None:
     assert done.returncode == 127
     assert done.stderr == (
         "error: command not found: 'echo a | wc -l'; "
-        "run a shell line with: run -- sh -c 'echo a | wc -l'\n"
+        "run a shell line with: run --shell 'echo a | wc -l'\n"
     )
 
 
@@ -587,3 +587,21 @@ def test_the_help_says_where_outputs_are_how_long_and_how_to_stop_it(tmp_path: P
         words = " ".join(run_kept(tmp_path, command, "--help").stdout.split())
         for part in ("7 days", "1 GiB", "ETHOS_REGISTRY_OUTPUTS", "--no-save"):
             assert part in words
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+def test_a_line_of_a_shell_keeps_its_exit_code_and_its_bytes(tmp_path: Path) -> None:
+    done = run_kept(tmp_path, "run", "--shell", "echo a | tr a b; echo c >&2; exit 3")
+    assert (done.returncode, done.stdout, done.stderr) == (3, "b\nc\n", "")
+    done = run_kept(tmp_path, "run", "--shell", "seq 1 9000; exit 4")
+    assert done.returncode == 4
+    assert len(done.stdout) < 17_000
+    assert done.stderr.startswith("exit 4, ")
+    assert newest(tmp_path) == "".join(f"{number}\n" for number in range(1, 9_001)).encode()
+    data = json.dumps(list(range(9_000)))
+    (tmp_path / "data.json").write_text(data)
+    assert run_kept(tmp_path, "run", "--shell", "cat data.json").stdout == data
+
+
+def test_a_shell_takes_one_line(tmp_path: Path) -> None:
+    assert_one_error_line(run_kept(tmp_path, "run", "--shell", "echo", "a"), "--shell 'echo a'")

@@ -31,7 +31,7 @@ def parse_object(text: str, name: str) -> dict[str, Any]:
     """The JSON object in `text`.
 
     Raises:
-        CommandError: It is not strict JSON, has a key twice, or is no object.
+        CommandError: It is not strict JSON, has a key twice, or is not an object.
 
     """
     try:

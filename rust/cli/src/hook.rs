@@ -19,7 +19,7 @@ pub(crate) fn is_call(words: &[&str]) -> bool {
 }
 
 pub(crate) fn run(words: &[&str]) -> ExitCode {
-    // A panic is no answer; its message would be shown to the user, or to the model.
+    // After a panic nothing is printed: its message would be shown to the user, or to the model.
     panic::set_hook(Box::new(|_| {}));
     if let Some(answer) = answered(words) {
         let mut out = stdout().lock();

@@ -92,7 +92,7 @@ pub(crate) fn run(options: &Options<'_>, arguments: &[OsString]) -> ExitCode {
     print(&text)
 }
 
-/// A number as every language writes it; the Python side reads others, and reports what is no number.
+/// A number as every language writes it; the Python side reads others, and reports what is invalid.
 fn number(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

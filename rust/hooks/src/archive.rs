@@ -14,7 +14,7 @@ const FOLDER_VARIABLE: &str = "ETHOS_REGISTRY_OUTPUTS";
 const MAX_OUTPUTS: usize = 200;
 /// Of all outputs together.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
-/// Other outputs may have the id of a text.
+/// Another output may have the same id.
 const MOST_IDS: u32 = 4;
 /// What is saved as the exit code if none is known: it must not look like a success.
 const UNKNOWN_EXIT_CODE: i64 = -1;
@@ -33,7 +33,7 @@ impl Archive {
         Some(Self { folder })
     }
 
-    /// Saves a text; its id depends on the text and the exit code only.
+    /// Saves an output; its id depends on the text and the exit code only.
     pub(crate) fn save(&self, program: &str, exit_code: Option<i64>, text: &str) -> Option<String> {
         self.prepare().ok()?;
         let exit_code = exit_code.unwrap_or(UNKNOWN_EXIT_CODE);

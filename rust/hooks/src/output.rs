@@ -51,7 +51,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// The shortened text, which says where all of it is; `None` if the original stays.
+    /// The shortened text, with a note where all of it is; `None` if the original stays.
     pub(crate) fn shortened(&self, settings: Settings<'_>, host: &dyn Host) -> Option<String> {
         if let Source::Command(line) = self.source
             && is_ours(line)
