@@ -284,7 +284,7 @@ fn is_key(word: &str) -> bool {
 fn messages(source: &Source<'_>, part: Part, found: &mut Folds) {
     let is_finding = |number: &usize| {
         let line = &source.lines[*number];
-        !line.message.is_empty() && !line.place.is_empty()
+        !line.message.is_empty() && !line.place.is_empty() && !line.is_piece
     };
     let message = |number: usize| hashed(source.slice(source.lines[number].message).as_bytes());
     let key = |number: usize| match source.lines[number].code {

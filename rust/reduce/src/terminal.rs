@@ -72,7 +72,7 @@ pub(crate) fn reduce(
                 Some((analysed.fit(target_chars, |_| true), Some(analysed.name())))
             }
         }
-        Some(Level::Verdict) if chars <= target_chars && is_accounted(&cleaned) => None,
+        Some(Level::Verdict) | None if chars <= target_chars && is_accounted(&cleaned) => None,
         Some(Level::Verdict) => {
             let analysed = analyse(&cleaned, &commands);
             let is_verdict = |kind| {
@@ -86,7 +86,6 @@ pub(crate) fn reduce(
                 Some(analysed.name()),
             ))
         }
-        None if chars <= target_chars && is_accounted(&cleaned) => None,
         None => without_policy(&cleaned, chars, &commands, target_chars),
     };
     let made = made.unwrap_or_else(|| (cleaned.into_owned(), None));
