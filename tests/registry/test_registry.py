@@ -258,7 +258,7 @@ def test_backends_and_reducers_go_by_position_in_the_ethos_spelling() -> None:
     registry = DefaultToolRegistry(backends, default_reducers())
 
     async def execute(args: Any, context: ToolContext) -> dict[str, Any]:
-        return {"ok": True, "value": f"{context.kv_store} " + "x\n" * 5_000}
+        return {"ok": True, "value": f"{context.kv_store} " + "x\n" * 10_000}
 
     registry.register(made("terminal", execute=execute, capabilities={"storage": {}}))
     [result] = registry.execute_parallel_sync([{"id": "1", "name": "terminal"}])

@@ -8,7 +8,7 @@ use memchr::{memchr, memchr_iter, memrchr};
 use crate::source::Span;
 
 /// Text up to this length is read whole.
-const WHOLE_BYTES: usize = 1 << 20;
+const WHOLE_BYTES: usize = 1 << 18;
 /// The beginning and the end of a longer text are read whole.
 const HEAD_BYTES: usize = 96 << 10;
 const TAIL_BYTES: usize = 64 << 10;
