@@ -20,7 +20,7 @@ from usage_tools import is_installed, missing
 
 PAGE = Path(__file__).parents[2] / "docs" / "concepts" / "recordings.md"
 LISTING = "\n".join(f"build/part_{number}.o" for number in range(1_400))
-LOG = "".join(f"compiled unit {number}\n" for number in range(400)) + "error: unit 7 failed\n"
+LOG = "".join(f"compiled unit {number}\n" for number in range(1_200)) + "error: unit 7 failed\n"
 CALLS: list[dict[str, Any]] = [
     {"id": "listing", "name": "terminal", "args": {"command": "find build"}},
     {"id": "log", "name": "terminal", "args": {"command": "make all"}},
