@@ -31,7 +31,7 @@ WORDS = {
     "emoji": "words \U0001f41f, née\n",
     "surrogate": "a lone \ud800 surrogate\n",
 }
-FORMAT = 'name = "native-memory"\ncommands = ["native-memory"]\ndrop = ["^noise"]\nrest = "fold"\n'
+FORMAT = 'name = "native-memory"\ncommands = ["native-memory"]\nnoise = ["^noise"]\n'
 LISTING = "".join(f"./src/part_{number}/née.py\n" for number in range(60))
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 VALUE = {"key": ["née", 1, 2.5, None, True, {"deep": "\U0001f41f"}]}

@@ -113,8 +113,10 @@ class TestTheLine:
 
     @POLICIES
     async def test_is_there_when_a_reducer_left_something_out(self, budget_policy: str) -> None:
+        output = LINES * 2
+
         async def terminal(args: Any, context: Any) -> Any:
-            return ok(LINES)
+            return ok(output)
 
         class FirstLine:
             tool_name = "small_talk"
@@ -134,7 +136,7 @@ class TestTheLine:
         )
         assert native.truncated_from is None
         assert native.reduced_chars < native.raw_chars
-        assert context.artifact_store.get(told(native)["id"]).read_all() == LINES
+        assert context.artifact_store.get(told(native)["id"]).read_all() == output
         assert told(python)["lines"] == "2"
         assert context.artifact_store.get(told(python)["id"]).read_all() == "first\nsecond"
 

@@ -60,7 +60,7 @@ def test_any_folder_and_width_shows_the_same_turn(width, tmp_path):
     assert max(map(len, done.stdout.splitlines())) <= width
     words = re.sub(r"\s", "", done.stdout)
     assert "2failed,1950passed" in words
-    assert "158,162characterswithoutaregistry,996withone" in words
+    assert "158,162characterswithoutaregistry,1,496withone" in words
 
 
 def test_json_has_both_answers_whole(tmp_path, turn):

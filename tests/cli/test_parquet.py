@@ -14,7 +14,7 @@ from cli_program import assert_one_error_line, environment, program, run, run_ma
 from ethos_registry.reduction import reduce_many
 from started import PATIENCE_SECONDS, started, wait_until
 
-LOG = "".join(f"compiled unit {n}\n" for n in range(200)) + "error: unit 7 has no door\n"
+LOG = "".join(f"compiled unit {n}\n" for n in range(1_000)) + "error: unit 7 has no door\n"
 OUTPUTS = [LOG, None, "short", LOG.replace("unit", "Einheit ä")] * 3
 COMMANDS = ["make", None, "ls", "make all"] * 3
 EXIT_CODES = [2, None, 0, 1] * 3
