@@ -39,8 +39,9 @@ from corpora import Recorded, lost  # noqa: E402
 PAGE = HERE.parent / "docs" / "retention.md"
 BEGIN, END = "<!-- first run: begin -->", "<!-- first run: end -->"
 TARGETS = (16_000, 8_000, 4_000)
-LONGEST_CHARS = 200_000
-SECONDS = 240
+SHORTEST_CHARS, LONGEST_CHARS = 2_000, 200_000
+"""Shorter outputs are left out, because no target shortens them; longer ones are cut."""
+SECONDS = 60
 
 PROBLEM = re.compile(
     r"(?<![\w./\\-])(errors?|fail(ed|ure|ures)?|fatal|panick?(ed)?|exception|traceback|warning|denied|"
@@ -61,10 +62,10 @@ MESSAGES, PLACES, COUNTS = (12, 6), (5, 2), (3, 5)
 """How many facts of each kind, from the front and from the end."""
 
 
-def facts_of(text: str, exit_code: int, planted: tuple[str, ...]) -> list[str]:
+def facts_of(text: str, exit_code: int, planted: tuple[str, ...], *, is_source: bool) -> list[str]:
     """What a reader of the output needs, each literally in the text."""
     shown = [line.strip() for line in text.splitlines() if line.strip()]
-    messages = [_message(line) for line in shown if PROBLEM.search(line)]
+    messages = [_message(line) for line in shown if not is_source and PROBLEM.search(line)]
     places = [match[0] for line in shown for match in PLACE.finditer(line)]
     counts = [match[0] for line in shown for match in COUNT.finditer(line)]
     found = [*_ends(messages, *MESSAGES), *_ends(places, *PLACES), *_ends(counts, *COUNTS)]
@@ -124,13 +125,17 @@ class Set:
             for entry in self.manifest
         ]
 
+    def facts(self, name: str, text: str, exit_code: int) -> list[str]:
+        planted = self.recipe.RECIPE[name][2]
+        return facts_of(text, exit_code, planted, is_source=name in self.recipe.SOURCES)
+
     def list_facts(self) -> None:
         """Lists the facts of the recorded outputs again."""
         manifest = self.manifest
         for entry in manifest:
             text = (self.folder / entry["file"]).read_bytes().decode()
-            planted = self.recipe.RECIPE[entry["file"].removesuffix(".txt")][2]
-            entry["must_keep"] = facts_of(text, entry["exit_code"], planted)
+            name = entry["file"].removesuffix(".txt")
+            entry["must_keep"] = self.facts(name, text, entry["exit_code"])
         self.write_manifest(manifest)
 
 
@@ -197,20 +202,19 @@ def record(chosen: Set, folder: Path, site: str, root: str) -> None:
     }
     chosen.folder.mkdir(exist_ok=True)
     manifest = []
-    for name, (where, command, planted) in chosen.recipe.RECIPE.items():
+    for name, (where, command, _) in chosen.recipe.RECIPE.items():
         done = subprocess.run(
-            ["bash", "-c", command],
+            ["timeout", str(SECONDS), "bash", "-c", command],
             cwd=places[where],
             env=env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
-            timeout=SECONDS,
         )
         text = scrubbed(done.stdout.decode("utf-8", "replace"), replaced)
         text = text[:LONGEST_CHARS]
-        if done.returncode == 127 or not text.strip():
+        if done.returncode in (124, 127) or len(text) < SHORTEST_CHARS:
             print(f"{name}: left out, exit {done.returncode}", file=sys.stderr)
             continue
         (chosen.folder / f"{name}.txt").write_bytes(text.encode())
@@ -220,7 +224,7 @@ def record(chosen: Set, folder: Path, site: str, root: str) -> None:
                 "file": f"{name}.txt",
                 "command": command,
                 "exit_code": done.returncode,
-                "must_keep": facts_of(text, done.returncode, planted),
+                "must_keep": chosen.facts(name, text, done.returncode),
             }
         )
     chosen.write_manifest(manifest)

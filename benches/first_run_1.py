@@ -498,6 +498,8 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 """Name of the file, folder, command, and facts that the rule does not find."""
 
+SOURCES: frozenset[str] = frozenset()
+
 SHELL = """
 mkdir zips gitrepo
 (cd "$SITE" && zip -qr "$OLDPWD/zips/pack.zip" rich)

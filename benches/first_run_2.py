@@ -79,7 +79,7 @@ def total(count):
 """,
     "shop/typed.py": "def price(cents, tax=0.19): ...\ndef gone(): ...\nclass Cart:\n    total: int\n",
     "shop/typed.pyi": "def price(cents: int) -> float: ...\ndef only_stub() -> None: ...\nclass Cart:\n    total: str\n    def add(self, name: str) -> None: ...\n",
-    "trace_me.py": "import sys\nsys.path.insert(0, '.')\nimport importlib, types\nsys.modules['simplejson'] = types.ModuleType('simplejson')\nsys.modules['shop.report'] = types.ModuleType('shop.report')\nfrom shop.store import total\nprint('first', total(400))\nprint('second', total(700))\n",
+    "trace_me.py": "import sys\nsys.path.insert(0, '.')\nimport importlib, types\nsys.modules['simplejson'] = types.ModuleType('simplejson')\nsys.modules['shop.report'] = types.ModuleType('shop.report')\nfrom shop.store import total\nprint('first', total(40))\nprint('second', total(700))\n",
     "profile_me.py": "import json, re, tokenize, argparse, logging\nrows = [{'id': n, 'name': str(n)} for n in range(4000)]\nfor _ in range(9):\n    json.loads(json.dumps(rows, indent=1))\nlogging.getLogger('shop').error('snapshot of 4000 rows is 9 times slower than the limit')\nargparse.ArgumentParser().parse_args(['--unknown'])\n",
     "broken_tokens.py": "".join(
         f"def part_{n}(value):\n    return value + {n}  # part\n" for n in range(140)
@@ -100,7 +100,7 @@ read_cell(0)
 logging.basicConfig(level=logging.DEBUG, format="%(asctime)s [%(process)d] %(name)s %(levelname)s %(message)s")
 def work(number):
     log = logging.getLogger("pool.work")
-    log.debug("chunk %d: read %d rows", number, number * 31 % 997)
+    log.debug("chunk %d read in %d ms", number, number * 31 % 997)
     if number % 97 == 40: log.warning("chunk %d: 3 rows without a price", number)
     if number == 251: raise ArithmeticError("chunk 251: the sum of debits is 12 cents off")
     return number
@@ -261,7 +261,7 @@ public class Main {
   static void sync(int n) { try { deep(n); } catch (IllegalStateException e) { throw new StockException("stock of item " + n + " not written", e); } }
   public static void main(String[] a) throws Exception {
     for (int i = 0; i < 160; i++) { LOG.info("item " + i + " read in " + i * 7 % 40 + " ms"); if (i % 60 == 21) { try { sync(i); } catch (StockException e) { LOG.log(Level.SEVERE, "item " + i + " skipped", e); } } }
-    ExecutorService pool = Executors.newFixedThreadPool(2);
+    ExecutorService pool = Executors.newFixedThreadPool(2, r -> { Thread t = new Thread(r); t.setDaemon(true); return t; });
     pool.submit(() -> { sync(44); return 1; }).get();
   }
 }
@@ -336,12 +336,11 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "python -m dis shop/report.py",
         ("IMPORT_NAME", "requests", "Disassembly of <code object classify"),
     ),
-    "python_dis_deep": ("site", "python -m dis click/core.py", ("Disassembly of <code object",)),
-    "python_tokenize": ("py", "python -m tokenize broken_tokens.py", ("part_139", "EOF in multi")),
+    "python_dis_deep": ("site", "python -m dis click/utils.py", ("Disassembly of <code object",)),
     "python_ast": ("py", "python -m ast shop/money.py", ("undefined_rate", "name='convert'")),
     "python_trace": (
         "py",
-        "python -m trace --trace --ignore-dir=/usr trace_me.py",
+        "python -m trace --trace --ignore-dir=$(python -c 'import sys; print(sys.base_prefix)') trace_me.py",
         ("order 613 has no customer", "LookupError"),
     ),
     "python_trace_funcs": (
@@ -358,11 +357,6 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "py",
         "python -m doctest -v shop/money.py",
         ("***Test Failed***", "Expected:", "ZeroDivisionError", "[3, 3]"),
-    ),
-    "python_pdb": (
-        "py",
-        "printf 'c\\nw\\np totals\\nu\\nll\\nq\\n' | python -m pdb bug.py",
-        ("KeyError: 'GBP'", "return rates[name]"),
     ),
     "python_faulthandler": (
         "py",
@@ -421,11 +415,6 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "python -m http.server 8473 --bind 127.0.0.1 >/dev/null 2>&1 & sleep 1; for p in shop none app.py none2; do curl -svL http://127.0.0.1:8473/$p; done; kill %1",
         ("301 Moved Permanently", "404 File not found", "payment gateway answered", "GET /none2"),
     ),
-    "django_check": (
-        "dj",
-        "python manage.py check --deploy",
-        ("security.W018", "ALLOWED_HOSTS", "System check identified"),
-    ),
     "django_migrate": (
         "dj",
         "python manage.py migrate -v 3 --traceback",
@@ -446,18 +435,12 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "invoke --echo ship",
         ("quota exceeded for team north", "module 88 has no owner"),
     ),
-    "stubtest_shop": (
-        "py",
-        "stubtest shop.typed",
-        ("only_stub", "gone", "tax", "Found"),
-    ),
-    "pycodestyle_rich": (
+    "pycodestyle_jinja": (
         "site",
         "pycodestyle --show-source --max-line-length=79 jinja2/environment.py",
         ("E501",),
     ),
-    "pyflakes_shop": ("site", "pyflakes jinja2 click werkzeug", ("jinja2/",)),
-    "deptry_shop": ("py", "deptry .", ("requests", "yaml", "simplejson", "DEP001", "DEP002")),
+    "pyflakes_packages": ("site", "pyflakes jinja2 click werkzeug", ("jinja2/",)),
     "docformatter_check": ("site", "docformatter -c --diff click/core.py", ("click/core.py",)),
     "autopep8_diff": (
         "site",
@@ -480,29 +463,6 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ("ERROR:xenon:block",),
     ),
     "lizard_jinja": ("site", "lizard jinja2 -C 12", ("Total nloc", "cyclomatic_complexity")),
-    "eradicate_shop": ("py", "eradicate shop/money.py", ("-# def old(amount):",)),
-    "import_linter": (
-        "py",
-        "PYTHONPATH=. lint-imports --config importlinter.ini",
-        ("BROKEN", "money imports nothing of the shop"),
-    ),
-    "build_extension": (
-        "py",
-        "python -m build --wheel --no-isolation .",
-        ("undeclared_total", "ERROR Backend subprocess exited"),
-    ),
-    "validate_pyproject": ("py", "validate-pyproject bad.toml", ("no good name!",)),
-    "check_jsonschema": (
-        "py",
-        "check-jsonschema --schemafile schema.json rows.json",
-        ("'lost' is not one of", "less than the minimum"),
-    ),
-    "jsonschema_cli": (
-        "py",
-        "python -W ignore -m jsonschema -i rows.json schema.json",
-        ("'note' was unexpected", "-11 is less than the minimum"),
-    ),
-    "pyroma_shop": ("py", "pyroma .", ("Final rating",)),
     "pip_licenses": ("py", "pip-licenses --with-urls --format=markdown", ("Django", "BSD")),
     "pyclbr_core": ("site", "python -m pyclbr click/core.py", ("class Context", "def invoke")),
     "behave_plain": (
@@ -542,7 +502,6 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "proselint_text": ("pages", "proselint check text.md", ("text.md",)),
     "scons_keep_going": ("c", "scons -k --debug=explain", ("missing_7", "missing_19", "nosuchlib")),
     "ninja_keep_going": ("c", "ninja -k 0 -v", ("missing_7", "missing_19", "ninja: build stopped")),
-    "meson_setup": ("c", "meson setup out", ("libshopcore", "windows.h", "kqueue")),
     "gdb_threads": (
         "c",
         "cc -g -pthread thread.c -o thread 2>/dev/null; gdb -batch -ex run -ex 'thread apply all bt full' -ex 'info sharedlibrary' ./thread",
@@ -563,7 +522,6 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "valgrind --tool=callgrind --callgrind-out-file=cg.out perl -e 'print 1' >/dev/null 2>&1; callgrind_annotate cg.out",
         ("PROGRAM TOTALS",),
     ),
-    "compiler_times": ("c", "cc -O2 -ftime-report -c unit1.c", ("TOTAL",)),
     "compiler_macros": ("c", "cc -dM -E unit1.c", ("__GNUC__", "RAND_MAX")),
     "strace_follow": (
         "c",
@@ -590,7 +548,7 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "javap -c -v Main",
         ("cursor of partition 4 is closed", "Constant pool", "IllegalStateException"),
     ),
-    "java_gc_log": ("c", "java -Xlog:class+load:stdout -Xmx16m Main", ("item 21 skipped",)),
+    "java_class_load": ("c", "java -Xlog:class+load:stdout -Xmx16m Main", ("item 21 skipped",)),
     "ctags_list": (
         "site",
         "ctags -x --languages=python jinja2/environment.py click/core.py",
@@ -599,28 +557,11 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "ava_verbose": ("js", BIN + "ava", ("no pool for region north", "adds 33", "compares")),
     "ava_tap": ("js", BIN + "ava --tap", ("no pool for region north", "adds 20", "compares")),
     "tape_tap": ("js", "node cart.tape.js", ("sum 49", "same parts", "plan")),
-    "jasmine_spec": (
-        "js",
-        BIN + "jasmine --no-color",
-        ("adds 42", "toHaveBeenCalledWith", "explodes", "53 specs"),
-    ),
     "node_causes": (
         "js",
         "node --stack-trace-limit=30 causes.js",
         ("12 parts are missing", "shelf 10 is empty", "socket closed"),
     ),
-    "node_heap": ("js", "node --max-old-space-size=40 heap.js", ("heap out of memory",)),
-    "webpack_build": (
-        "js",
-        BIN + "webpack --mode production --entry ./src/index.js",
-        ("not-installed-pkg", "theme.scss"),
-    ),
-    "esbuild_bundle": (
-        "js",
-        BIN + "esbuild src/index.js --bundle",
-        ("not-installed-pkg", "theme.scss", "No matching export"),
-    ),
-    "rollup_bundle": ("js", BIN + "rollup src/index.js", ("gone",)),
     "html_validate": ("js", BIN + "html-validate page.html", ("no-dup-id", "nosuch")),
     "jshint_sources": ("js", BIN + "jshint src cart.ava.js causes.js heap.js", ("errors",)),
     "oxlint_sources": (
@@ -628,16 +569,7 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         BIN + "oxlint node_modules/tape node_modules/jasmine src",
         ("no-debugger",),
     ),
-    "depcheck_site": ("js", BIN + "depcheck --detailed", ("chalk", "not-installed-pkg")),
-    "madge_circular": ("js", BIN + "madge --circular src", ("a.js > b.js",)),
     "alex_text": ("js", BIN + "alex text.md", ("master",)),
-    "write_good": ("js", BIN + "write-good text.md", ()),
-    "cspell_text": ("js", BIN + "cspell text.md 'src/**'", ("recieve", "definately")),
-    "sqlite_import": (
-        "data",
-        "sqlite3 :memory: '.mode csv' '.import orders.csv orders' 'select state, count(*), sum(cents) from orders group by 1' 'pragma integrity_check' 'select nothing'",
-        ("expected 4 columns but found 2", "lost in transit", "no such column: nothing"),
-    ),
     "sqlite_dump": (
         "data",
         "sqlite3 shop.db .dump 'insert into orders values (1, 2)'",
@@ -648,7 +580,6 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "sqlite3 broken.db 'pragma integrity_check' 'select count(*) from orders'",
         ("malformed",),
     ),
-    "csvstat_orders": ("data", "csvstat orders.csv", ("shipped",)),
     "csvclean_orders": ("data", "csvclean -a orders.csv", ("Expected 4 columns, found 2 columns",)),
     "tcl_error": (
         "data",
@@ -665,7 +596,6 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "bash -x deploy.sh",
         ("/srv/none/release-61.tar: No such file", "node-1"),
     ),
-    "msgfmt_check": ("data", "msgfmt -c --statistics -o /dev/null orders.po", ("fatal errors",)),
     "diff_side_by_side": (
         "data",
         "diff -y -W 100 old/stock.txt new/stock.txt",
@@ -685,33 +615,16 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
             "WARNING: 2 computed checksums did NOT match",
         ),
     ),
-    "cmp_bytes": ("data", "cmp -l old/stock.txt new/stock.txt | tail -2500", (" 40",)),
     "comm_files": (
         "data",
         "comm -3 <(sort old/stock.txt) <(sort new/stock.txt); comm old/stock.txt new/stock.txt",
         ("count unknown",),
-    ),
-    "bc_errors": (
-        "data",
-        "bc -l math.bc < /dev/null",
-        ("Divide by zero", "Function undefined_f not defined"),
     ),
     "tar_difference": (
         "data",
         "tar -cf t.tar tree; rm tree/part12.bin; echo x >> tree/part50.bin; tar -dvf t.tar",
         ("part12.bin", "Size differs"),
     ),
-    "gzip_test": (
-        "data",
-        "cd gz && gzip -tv *.gz",
-        ("part31.gz", "unexpected end of file", "part8.gz"),
-    ),
-    "file_types": (
-        "site",
-        "find . -name '*.so*' -o -name '*.gz' -o -name '*.exe' -o -name '*.mo' -o -name '*.svg' | sort | head -300 | xargs file",
-        ("ELF 64-bit",),
-    ),
-    "od_dump": ("data", "od -A x -t x1z -v sums.txt | head -900", ()),
     "openssl_session": (
         "data",
         "openssl s_server -accept 8474 -cert cert.pem -key key.pem -www >/dev/null 2>&1 & sleep 1; echo | openssl s_client -connect 127.0.0.1:8474 -CAfile /dev/null -verify_return_error; openssl s_client -connect 127.0.0.1:8474 -showcerts </dev/null; kill %1",
@@ -733,11 +646,6 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "apt-cache depends --recurse --no-recommends --no-suggests git | head -1500",
         ("libc6", "perl"),
     ),
-    "apt_conflict": (
-        "data",
-        "apt-get -s install systemd-sysv sysvinit-core none-such-package",
-        ("Unable to locate package none-such-package",),
-    ),
     "dpkg_list": ("data", "dpkg -l 'lib*' | head -700", ("libc6",)),
     "dpkg_verify": (
         "data",
@@ -749,7 +657,7 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "git_word_diff": ("root", "git diff --word-diff HEAD~25 HEAD -- docs", ()),
     "git_diff_dirstat": (
         "root",
-        "git diff --stat=120 --summary HEAD~60 HEAD",
+        "git diff --stat=120 --summary HEAD~25 HEAD -- docs rust/reduce tests/agents",
         ("files changed", "insertions(+)"),
     ),
     "git_apply_check": (
@@ -762,40 +670,48 @@ RECIPE: dict[str, tuple[str, str, tuple[str, ...]]] = {
         "git push --all --verbose origin",
         ("remote rejected", "branch of team north is frozen", "non-fast-forward"),
     ),
-    "git_bisect": (
-        "gitrepo",
-        "git bisect start HEAD HEAD~60 >/dev/null; git bisect run sh -c 'seq -f \"suite %g passed\" 60; ! grep -q bug total.txt'",
-        ("is the first bad commit", "bisect found first bad commit"),
-    ),
     "git_fsck": ("broken.git", "git fsck --full --verbose", ("missing blob", "Checking")),
-    "git_verify_pack": (
+    "git_ls_files": (
         "root",
         "git ls-files -s -- rust docs | head -500; git ls-files --error-unmatch none/such.txt",
         ("docs/retention.md", "did not match any file"),
-    ),
-    "git_cherry_pick": (
-        "gitrepo",
-        "git checkout -qf main; git cherry-pick --strategy-option=patience side~3..side",
-        ("CONFLICT", "could not apply"),
     ),
     "git_trace_fetch": (
         "gitrepo",
         "GIT_TRACE=1 GIT_TRACE_PACKET=1 git fetch --all --verbose",
         ("refs/heads/frozen", "none.git"),
     ),
-    "git_range_diff": (
-        "gitrepo",
-        "git checkout -qf main; git range-diff main~8..main side~8..side",
-        (),
-    ),
-    "git_am_patches": (
-        "gitrepo",
-        "git am --abort; git checkout -qf main; git format-patch -q -o out side~12..side; git am --reject out/*.patch",
-        ("Patch failed at", "Rejected hunk"),
-    ),
     "git_reflog": ("gitrepo", "git reflog --all --date=iso", ("HEAD@{", "checkout: moving")),
 }
 """Name of the file, folder, command, and facts that the rule does not find."""
+
+SOURCES = frozenset(
+    {
+        "autopep8_diff",
+        "compiler_macros",
+        "ctags_list",
+        "docformatter_check",
+        "dpkg_list",
+        "dpkg_verify",
+        "git_diff_dirstat",
+        "git_graph",
+        "git_ls_files",
+        "git_shortlog",
+        "git_word_diff",
+        "isort_sort_diff",
+        "javap_verbose",
+        "lizard_jinja",
+        "linker_map",
+        "pyclbr_core",
+        "python_ast",
+        "python_cprofile",
+        "python_dis",
+        "python_dis_deep",
+        "python_trace_funcs",
+        "yapf_diff",
+    }
+)
+"""Source text and lists of names: there a word of failure is an identifier or a title, no message."""
 
 SHELL = r"""
 (cd c && javac -d . Main.java Hang.java)
@@ -828,7 +744,7 @@ for n in $(seq 1 40); do git branch -q "topic-$n" "main~$n"; done; git branch fr
 git checkout -q main; git commit -q --amend -m "step 90 again"
 cp ../data/bad.patch .
 for n in $(seq 1 25); do printf -- '--- a/part%s.txt\n+++ b/part%s.txt\n@@ -1 +1 @@\n-%s\n+new\n' $n $n $n; done >> bad.patch
-cd ..; git clone -q --bare gitrepo broken.git; cd broken.git; mv objects/pack/*.pack .; rm -f objects/pack/*; for p in *.pack; do git unpack-objects -q < $p; rm $p; done
+cd ..; git clone -q --bare --no-hardlinks gitrepo broken.git; cd broken.git; mv objects/pack/*.pack .; rm -f objects/pack/*; for p in *.pack; do git unpack-objects -q < $p; rm $p; done
 for f in $(find objects -type f | sort | awk 'NR % 37 == 5'); do rm -f "$f"; done
 for f in $(find objects -type f | sort | awk 'NR % 83 == 9'); do chmod +w "$f"; echo broken > "$f"; done
 cd ..; django-admin startproject dj; cd dj; python manage.py startapp stock
