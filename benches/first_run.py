@@ -99,7 +99,9 @@ class Set:
 
     @property
     def manifest(self) -> list[dict[str, Any]]:
-        return json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
+        text = (self.folder / "manifest.json").read_text(encoding="utf-8")
+        entries: list[dict[str, Any]] = json.loads(text)
+        return entries
 
     def write_manifest(self, manifest: list[dict[str, Any]]) -> None:
         text = json.dumps(manifest, indent=1, ensure_ascii=False)
@@ -248,15 +250,15 @@ def measured(outputs: list[Recorded]) -> dict[str, list[float]]:
             )
             for output in outputs
         ]
-        kept = [
+        found = [
             len(output.facts) - len(lost(output, text))
             for output, text in zip(outputs, reduced, strict=True)
         ]
         over = [index for index, output in enumerate(outputs) if len(output.text) > target]
         over_facts = sum(len(outputs[index].facts) for index in over)
         figures[f"{target:,}"] = [
-            round(100 * sum(kept) / facts, 1),
-            round(100 * sum(kept[index] for index in over) / max(1, over_facts), 1),
+            round(100 * sum(found) / facts, 1),
+            round(100 * sum(found[index] for index in over) / max(1, over_facts), 1),
             round(100 - 100 * sum(map(len, reduced)) / chars, 1),
         ]
     return figures
