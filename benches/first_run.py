@@ -8,7 +8,8 @@ python benches/first_run.py --facts         # lists the facts of the last set ag
 An honest figure needs this order: record, list the facts, commit both, and only then measure. Once
 somebody has read what a reducer made of an output, that output no longer shows what happens to a
 new one: record other outputs of other tools for the next change. The sets of commands are in
-`first_run_1.py` and `first_run_2.py`, and each set keeps the figures of its first run.
+`first_run_1.py` and `first_run_2.py`, and each set keeps the figures of its first run. Set 1 was
+recorded with an earlier rule for facts, which `--facts` would not list again.
 
 The facts are listed by `facts_of`, without looking at a reducer: messages of problems, the places
 they name, counts, the last line of a failed command, and what the recipe planted.
@@ -109,7 +110,7 @@ class Set:
 
     @property
     def first_run(self) -> Path:
-        """The figures of the first run, and the commit that was measured."""
+        """The figures of the first run, and the commit if it was recorded."""
         return self.folder / "first_run.json"
 
     def outputs(self) -> list[Recorded]:
@@ -276,9 +277,9 @@ def report() -> str:
         first = json.loads(chosen.first_run.read_text(encoding="utf-8"))
         chars = sum(len(output.text) for output in outputs)
         facts = sum(len(output.facts) for output in outputs)
+        at = f" First run at commit {first['commit']}." if first["commit"] else ""
         parts.append(
-            f"**Set {number}**: {len(outputs)} outputs, {chars:,} characters, {facts:,} facts. "
-            f"First run at commit {first['commit']}."
+            f"**Set {number}**: {len(outputs)} outputs, {chars:,} characters, {facts:,} facts.{at}"
         )
         parts.append(
             "| run | target | facts kept % | facts kept of outputs over the target % | saved % |\n"
