@@ -128,12 +128,9 @@ impl<'a> Output<'a> {
                 target_chars,
                 level: Level::Facts,
             }),
-            ..Request::of_output(command, self.exit_code)
-        };
-        // The exit code is not part of the text, so that no first line can state one.
-        let request = Request {
+            // The exit code is not part of the text, so that no first line can state one.
             ok: true,
-            ..request
+            ..Request::of_output(command, self.exit_code)
         };
         let (reduced, format) = reduce_named(kind, &request, self.text)?;
         Some((reduced, format.is_none()))

@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 use crate::candidate::Candidate;
 use crate::cells::Cells;
 use crate::folds::{Fold, Folds, folds};
-use crate::gap::{GAP_CHARS, digits, short_gap};
+use crate::gap::{ACCOUNT_CHARS, GAP_CHARS, PIECE_CHARS, digits, short_gap};
 use crate::row::{HINT, Width, row};
 use crate::source::{Kind, Part, Source, Span, real};
 use crate::template::hashed;
@@ -30,12 +30,6 @@ const MOST_TRIES: u8 = 4;
 const MOST_HEADINGS: usize = 3;
 /// Lines that appear together have at most this many characters.
 const MOST_BUNDLE: usize = 1_500;
-/// Of the mark of pieces that are left out, all but the number.
-const PIECE_CHARS: usize = "...[ chars]...\n".len();
-/// Of the account, all but the numbers.
-const ACCOUNT_CHARS: usize = "[ of  lines left out]\n".len();
-/// What introduces the words of folded lines.
-const LABEL_CHARS: usize = "  [similar]\n".len();
 
 /// The lines that are shown, with those that are folded into them.
 pub(crate) type Rows = BTreeMap<usize, Vec<usize>>;
@@ -342,7 +336,8 @@ impl Fit<'_, '_, '_> {
         let key = fold.map_or(0, |(_, key, _)| key.chars(plan.source) + 1);
         if let Some((first, _, _)) = fold.filter(|_| !self.is_shown[number]) {
             let is_first = self.rows.get(first).is_none_or(Vec::is_empty);
-            return signed(key + if is_first { LABEL_CHARS } else { 0 });
+            let longest = Fold::Template.label().len() + "\n".len();
+            return signed(key + if is_first { longest } else { 0 });
         }
         let line = &plan.source.lines[number];
         let is_first = line.is_piece && !self.pieced.contains(&line.number);

@@ -4,8 +4,17 @@ use ethos_registry_core::find_text::FindText as _;
 
 use crate::source::{Kind, Source};
 
+/// The end of the account.
+pub(crate) const ACCOUNTED: &str = " lines left out]";
+/// Around the number of characters of pieces that are left out.
+pub(crate) const PIECES_START: &str = "...[";
+pub(crate) const PIECES_END: &str = " chars]...";
 /// Of a gap mark, all but the number.
-pub(crate) const GAP_CHARS: usize = "[ lines left out]\n".len();
+pub(crate) const GAP_CHARS: usize = "[\n".len() + ACCOUNTED.len();
+/// Of the mark of pieces, all but the number.
+pub(crate) const PIECE_CHARS: usize = PIECES_START.len() + PIECES_END.len() + "\n".len();
+/// Of the account, all but the numbers.
+pub(crate) const ACCOUNT_CHARS: usize = "[ of \n".len() + ACCOUNTED.len();
 /// A gap of that many lines may be shorter than its mark.
 const SHORT_GAP: usize = 2;
 

@@ -7,15 +7,9 @@ use ethos_registry_core::find_text::FindText as _;
 use crate::cells::Cells;
 use crate::fit::Rows;
 use crate::folds::{Fold, Folds};
-use crate::gap::{mark, short_gap};
+use crate::gap::{ACCOUNTED, PIECES_END, PIECES_START, mark, short_gap};
 use crate::row::{HINT, Width, row};
 use crate::source::{Kind, Source, Span};
-
-/// The end of the account.
-pub(crate) const ACCOUNTED: &str = " lines left out]";
-/// Around the number of characters of pieces that are left out.
-pub(crate) const PIECES_START: &str = "...[";
-pub(crate) const PIECES_END: &str = " chars]...";
 
 /// The text of the rows.
 pub(crate) fn render(source: &Source<'_>, rows: &Rows, folds: &Folds, width: Width) -> String {
