@@ -108,7 +108,7 @@ SUBPACKAGES = {
         7, {"_processes", "capabilities", "execution", "mcp", "registry", "types"}
     ),
     "__init__": Subpackage(8, PUBLIC),
-    "_cli": Subpackage(9, {*PUBLIC, "__init__"}),
+    "_cli": Subpackage(9, {*PUBLIC, "__init__", "_persistence"}),
     "testing": Subpackage(9, {*PUBLIC, "__init__"}),
     "__main__": Subpackage(10, {"_cli"}),
 }

@@ -29,6 +29,7 @@ from ethos_registry._cli.hook_agents import (
 )
 from ethos_registry._cli.json_edit import append_item, parse_object, remove_item
 from ethos_registry._cli.options import positive_number
+from ethos_registry._persistence.files import write_whole_file
 
 __all__ = ["hook_app"]
 
@@ -147,7 +148,7 @@ def doctor(agent: AgentNames = None, project: InProject = False) -> None:
             "configured": configured,
             "active": _active(each, path, project),
             "answers": _answers(each, _command(handlers[0])) if configured[0] else (False, "no"),
-            "fires": (None, _FIRES[each.name] if each.name in _FIRES else _FIRES["claude"]),
+            "fires": (None, _FIRES.get(each.name, _LIVE)),
         }
         write_text(f"{each.title}\n")
         for name, (works, text) in facts.items():
@@ -159,7 +160,6 @@ def doctor(agent: AgentNames = None, project: InProject = False) -> None:
 
 _LIVE = "not checked here; in the agent, a long result must end in `[all of it: ...]`"
 _FIRES = {
-    "claude": _LIVE,
     "gemini": "not checked here; in the agent, a long result is replaced by `recall`",
     "cursor": "not checked here; in the agent, commands begin with `ethos-registry run`",
     "vscode": "not checked here; in the agent, commands begin with `ethos-registry run`",
@@ -426,14 +426,4 @@ def _write(path: Path, before: str | None, after: str) -> None:
     if before is not None:
         mode = path.stat().st_mode & 0o7777
         shutil.copy2(path, path.with_name(path.name + _BACKUP))
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(after)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, mode)
-        os.replace(name, path)
-    except BaseException:
-        os.unlink(name)
-        raise
+    write_whole_file(path, after, mode=mode)

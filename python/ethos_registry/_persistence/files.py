@@ -1,4 +1,4 @@
-"""Waiting for other processes that hold a file of SQLite."""
+"""Files of ours: private, written as a whole, and waited for while another process holds them."""
 
 from __future__ import annotations
 
@@ -58,8 +58,10 @@ def write_whole_file(path: Path, text: str, *, mode: int = 0o600) -> None:
     """Replace a file by `text` as UTF-8, or leave it as it is. Raises `OSError`."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     try:
-        with open(descriptor, "w", encoding="utf-8") as file:
+        with open(descriptor, "w", encoding="utf-8", newline="") as file:
             file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         os.chmod(name, mode)
         os.replace(name, path)
     except BaseException:
