@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import stream_cases as wire
 from providers.test_dispatch_properties import check_history, recording_view
-from stream_rendering import PROVIDERS, rendered, replies
+from stream_rendering import PROVIDERS, Said, rendered, replies
 
 PLACES = ("index", "output_index", "contentBlockIndex")
 DAMAGED = st.sampled_from([None, 1, -1, True, "", [], {}, "x", [1], {"a": 1}, 1.5, "0"])
@@ -116,6 +116,46 @@ def test_a_repeated_event_runs_no_call_twice(provider, reply, data):
     events.insert(later, copy.deepcopy(events[place]))
     ran, _ = answered(provider, events)
     assert ran == whole.args
+
+
+NUMBER_AS_ID = {"contentBlockIndex": 0, "start": {"toolUse": {"toolUseId": 1, "name": "f"}}}
+COHERE_CALL = {"message": {"tool_calls": {"id": 1, "function": {"name": "f", "arguments": ""}}}}
+
+
+@pytest.mark.parametrize(
+    ("provider", "events"),
+    [
+        ("gemini", [{"candidates": [{"content": {"parts": [{"functionCall": 1}]}}]}]),
+        ("bedrock", [{"contentBlockStart": NUMBER_AS_ID}] * 2),
+        ("cohere", [{"type": "tool-call-start", "index": 0, "delta": COHERE_CALL}] * 2),
+        ("openai_chat", [{"choices": [{"delta": {"tool_calls": [{"id": 1, "index": 0}]}}]}] * 2),
+    ],
+)
+def test_a_field_of_another_type_spoils_no_history(provider, events):
+    answered(provider, events)
+
+
+TWO_CALLS = [
+    Said("so"),
+    Said(name="f", args={}, pieces=("{}",)),
+    Said(name="f", args={"a": 1}, pieces=('{"a"', ": 1}")),
+]
+
+
+@pytest.mark.parametrize("has_whole_arguments", [True, False])
+@pytest.mark.parametrize("provider", ["anthropic", "openai_responses", "bedrock", "cohere"])
+def test_an_event_once_more_changes_no_other_call(provider, has_whole_arguments):
+    events = copy.deepcopy(rendered(provider, TWO_CALLS).events)
+    for event in events:
+        item = event.get("item", {}) if isinstance(event, dict) else {}
+        if not has_whole_arguments and event.get("type") == "response.output_item.done":
+            item.pop("arguments", None)
+    for place, event in enumerate(events):
+        if any(kind in json.dumps(event) for kind in ADDS_ARGUMENTS):
+            continue
+        for later in range(place, len(events) + 1):
+            ran, _ = answered(provider, [*events[:later], copy.deepcopy(event), *events[later:]])
+            assert ran == [{}, {"a": 1}], (place, later)
 
 
 @pytest.mark.parametrize("provider", ["anthropic", "openai_responses", "bedrock"])

@@ -154,7 +154,8 @@ class CohereStream(ReplyParser):
             call.arguments.reset(json_text(read_field(function, "arguments") or None))
             self._by_index[index] = call
         elif kind == "tool-call-end":
-            call = self._call_to_go_on(self._by_index.get(index))
+            # The end of a call that was closed before shows nothing about the open one.
+            call = self._by_index.get(index) or self._call_to_go_on(None)
             if call is not None:
                 self._prove(call)
         elif kind == "message-end":

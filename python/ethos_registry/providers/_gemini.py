@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
+from ethos_registry.providers._delta_merge import fields_of
 from ethos_registry.providers._schema_rules import DIALECTS
 from ethos_registry.providers._stream_parser import (
     ReplyParser,
@@ -446,9 +447,11 @@ class GeminiStream(ReplyParser):
                 if call.given_id is not None:
                     function_call["id"] = call.tool_call_id
                 function_call["args"] = call.arguments.for_reply()
-                others = {name: value for name, value in given.items() if value is not None}
-                for name in _OF_CALLS:
-                    others.pop(name, None)
+                others = {
+                    name: value
+                    for name, value in fields_of(given).items()
+                    if value is not None and name not in _OF_CALLS
+                }
                 sent["functionCall"] = function_call | others
             elif pieces:
                 sent = {"text": "".join(pieces)} | sent

@@ -201,15 +201,15 @@ class OpenAIResponsesStream(ReplyParser):
         elif kind == "response.output_item.added":
             item = plain(read_field(event, "item"))
             place = _place_of(event, read_field(item, "id"))
-            known = self._items.get(place)
-            if known is None or not self._is_repeated(
-                known.call, read_field(item, "call_id"), read_field(item, "name")
-            ):
+            if not self._is_added(self._items.get(place), item):
                 self._added(place, item)
         elif kind == "response.function_call_arguments.done":
-            known = self._call_item_of(event)
+            known = self._item_of(event)
+            arguments = read_field(event, "arguments")
+            if known is None or not _has_arguments(known, arguments):
+                known = self._call_item_of(event)
             if known is not None and known.call is not None:
-                self._take_arguments(known.call, read_field(event, "arguments"))
+                self._take_arguments(known.call, arguments)
                 self._close(known.call)
         elif kind == "response.output_item.done":
             item = plain(read_field(event, "item"))
@@ -225,6 +225,14 @@ class OpenAIResponsesStream(ReplyParser):
             self._break(text_of(error, "message") or "the response failed")
         elif kind == "error":
             self._break(text_of(event, "message") or "an error event")
+
+    def _is_added(self, known: _Item | None, item: Any) -> bool:
+        """Whether the start of an item is that of the item at its place once more."""
+        if known is None or known.call is None:
+            return False
+        call_id = read_field(item, "call_id")
+        is_open = not known.is_done and bool(call_id) and call_id == known.call.given_id
+        return is_open or self._is_repeated(known.call, call_id, read_field(item, "name"))
 
     def _item_of(self, event: Any) -> _Item | None:
         return self._items.get(_place_of(event, read_field(event, "item_id")))
@@ -396,6 +404,11 @@ def _is_call(item: Any) -> bool:
 def _identity(item: Any) -> tuple[str, str]:
     """The type of an item and what identifies it: the id of a call, or else its own."""
     return text_of(item, "type"), text_of(item, "call_id" if _is_call(item) else "id")
+
+
+def _has_arguments(item: _Item, arguments: Any) -> bool:
+    """Whether the call of an item has exactly these arguments already."""
+    return item.call is not None and item.call.arguments.text == json_text(arguments)
 
 
 def _is_another_call(known: Any, item: Any) -> bool:

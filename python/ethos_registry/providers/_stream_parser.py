@@ -436,7 +436,7 @@ class ReplyParser:
             return bool(call.given_id == given_id)
         if name != call.name or not (given_id or call.given_id) or not call.arguments.is_blank:
             return False
-        self._take_id(call, given_id or "")
+        self._take_id(call, given_id)
         return True
 
     def _call_to_go_on(self, call: StreamedCall | None) -> StreamedCall | None:
@@ -463,9 +463,11 @@ class ReplyParser:
         merge = self._others.get(call.position)
         return {} if merge is None else merge.value()
 
-    def _take_id(self, call: StreamedCall, given_id: str) -> None:
+    def _take_id(self, call: StreamedCall, given_id: Any) -> None:
         """Take an id that came after the start of its call, unless the old one was reported."""
-        if not given_id or call.given_id is not None or call.is_started:
+        if not isinstance(given_id, str) or not given_id:
+            return
+        if call.given_id is not None or call.is_started:
             return
         if given_id in self._used_ids or (self.reports_arguments and not call.arguments.is_blank):
             return
