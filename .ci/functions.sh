@@ -100,7 +100,8 @@ run_pytest() {
     if (($(wc -l <<<"$failed") > 10)) || grep -qv :: <<<"$failed" ||
         grep -q "^worker '.*' crashed while running" "$cache/first"; then return 1; fi
     printf '\n-- Run again:\n%s\n' "$failed"
-    PYTEST_ADDOPTS="-n 0 $options --last-failed --last-failed-no-failures=none" "$@" |
+    # Files without failures are collected too: named tests of theirs would be "not found".
+    PYTEST_ADDOPTS="-n 0 $options --last-failed --last-failed-no-failures=none -p no:lfplugin-collskip" "$@" |
         tee "$cache/again" || return 1
     # Every one has run, and none was skipped.
     if [[ $(<"$list") != "{}" ]] || tail -n 1 "$cache/again" | grep -q skipped; then return 1; fi
@@ -174,7 +175,8 @@ python_for_everyone() {
 # compiled into it cannot be read.
 unprivileged() {
     setpriv --reuid=65534 --regid=65534 --clear-groups \
-        env HOME="$scratch/home" LD_LIBRARY_PATH="$scratch/python/lib" PATH=/usr/local/bin:/usr/bin:/bin "$@"
+        env HOME="$scratch/home" HYPOTHESIS_STORAGE_DIRECTORY="$scratch/home/hypothesis" \
+        LD_LIBRARY_PATH="$scratch/python/lib" PATH=/usr/local/bin:/usr/bin:/bin "$@"
 }
 
 # The CPythons from 3.11 on that are installed beside the tested one, the oldest first: version and path.

@@ -41,11 +41,12 @@ def repository(place):
     return place
 
 
-def run(place, level, script):
+def run(place, level, script, before_it_starts=lambda: None):
     """The exit status, the output and the restored files, named below the directory."""
     prepared = sandbox_of(level).wrap(
         ["sh", "-c", script], SandboxPolicy(write=[str(place.inside)]), directory=str(place.inside)
     )
+    before_it_starts()
     done = subprocess.run(
         prepared.argv,
         env=prepared.environment,
@@ -64,6 +65,16 @@ def test_everyday_commands_of_git_work(repository, level):
     status, output, restored = run(repository, level, EVERYDAY)
     assert (status, restored) == (0, []), output
     assert output.splitlines()[1:] == [" M a", "2"]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("gone", [".git", ".git/hooks", ".git/config"])
+def test_what_another_program_removes_stops_no_command(repository, level, gone):
+    def remove():
+        (repository.inside / gone).rename(repository.outside / "removed")
+
+    status, output, _ = run(repository, level, "echo works", remove)
+    assert (status, output) == (0, "works\n")
 
 
 @pytest.mark.parametrize("level", LEVELS)

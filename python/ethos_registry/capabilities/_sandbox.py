@@ -418,11 +418,11 @@ def _protect(policy: SandboxPolicy, protected: ProtectedPaths) -> Iterator[str]:
             yield from ("--tmpfs", path, "--remount-ro", path)
         elif os.path.exists(path):
             yield from ("--ro-bind", "/dev/null", path)
+    # What another program removes before the command starts needs no protection.
     for path in protected.git_folders:
-        yield from ("--bind", path, path)  # a mount point cannot be renamed or removed
+        yield from ("--bind-try", path, path)  # a mount point cannot be renamed or removed
     for path in dict.fromkeys(protected.read_only):
-        if os.path.exists(path):
-            yield from ("--ro-bind", path, path)
+        yield from ("--ro-bind-try", path, path)
 
 
 # Confinement by Landlock and seccomp: the process restricts itself, then executes the command.

@@ -15,7 +15,7 @@ from ethos_registry._processes.supervised_process import SupervisedProcess
 from ethos_registry._processes.supervisor import start_supervised
 
 if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectSendStream
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.shared.message import SessionMessage
 
 __all__ = ["MAX_LOG_BYTES", "TAIL_BYTES", "LogFile", "StdioTransport"]
@@ -110,6 +110,8 @@ class StdioTransport:
         """Whether the server has answered; one that never did gets no time to exit by itself."""
         self.process: SupervisedProcess | None = None
         self._probe: _Probe | None = None
+        self._receive: MemoryObjectReceiveStream[Any] | None = None
+        """What the client reads. It does not close it if it is cancelled before it begins."""
 
     @property
     def was_probed(self) -> bool:
@@ -138,6 +140,7 @@ class StdioTransport:
         self._transports: list[asyncio.BaseTransport] = []
         try:
             send, receive = anyio.create_memory_object_stream[Any](math.inf)
+            self._receive = receive
             self._reader = _LineReader(send, self._log, self._lost)
             reading, _ = await loop.connect_read_pipe(lambda: self._reader, process.stdout)
             self._transports.append(reading)
@@ -224,6 +227,8 @@ class StdioTransport:
             if not self._ended.is_set():
                 process.kill()
             process.detach()
+        if self._receive is not None:
+            self._receive.close()
         for transport in self._transports:
             _abort(transport)
         for pipe in self._pipes[len(self._transports) :]:  # no transport took them over
