@@ -19,7 +19,7 @@ LINE = re.compile(
 """What tells a model of an artifact, at the end of a result."""
 
 
-def kept(store: MemoryArtifactStore, text: str, source: str | None = None) -> SpooledArtifact:
+def remaining(store: MemoryArtifactStore, text: str, source: str | None = None) -> SpooledArtifact:
     """The artifact of a text that a tool gave."""
     artifact_id = store.reserve()
     store.spool(artifact_id, text, ArtifactOrigin("make", f"call-{artifact_id}", source))

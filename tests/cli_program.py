@@ -22,8 +22,8 @@ _LEFT_OUT = ("COLUMNS", "FORCE_COLOR", "LINES", "NO_COLOR", "PYTHONIOENCODING")
 
 
 def environment(**changes: str) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
-    return kept | GIT_ENVIRONMENT | {"PYTHONUTF8": "1", "COLUMNS": "100"} | changes
+    remaining = {name: value for name, value in os.environ.items() if name not in _LEFT_OUT}
+    return remaining | GIT_ENVIRONMENT | {"PYTHONUTF8": "1", "COLUMNS": "100"} | changes
 
 
 def program(*arguments: object) -> list[str]:

@@ -74,7 +74,7 @@ def no_formats_left() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def heard_signals() -> Iterator[None]:
+def caught_signals() -> Iterator[None]:
     """Who starts the tests may ignore signals (`nohup`, `&`): what they start would too."""
     numbers = [getattr(signal, name, None) for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM")]
     ignored = [

@@ -92,8 +92,15 @@ def dirty(repository: Repository) -> None:
     (repository.path / paths[18]).symlink_to("nowhere")
     repository.write("source/added.py")
     repository.git("add", "source/added.py")
-    for odd in ("ä ö ü.txt", "tab\tname", 'quote".txt', " leading blank", "modified:   x", "漢字"):
-        repository.write(odd)
+    for unusual in (
+        "ä ö ü.txt",
+        "tab\tname",
+        'quote".txt',
+        " leading blank",
+        "modified:   x",
+        "漢字",
+    ):
+        repository.write(unusual)
     repository.write("ignored.log")
     clutter(repository)
 

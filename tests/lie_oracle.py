@@ -445,11 +445,11 @@ def _named(line: str, names: list[str]) -> int:
 
 def _has_message(owner: str, line: str, name: str) -> bool:
     """Whether `line` without `name` has the message of `owner`."""
-    signs = " :-\t"
+    characters = " :-\t"
     _, found, message = line.partition(name)
     if not found:
-        return line.strip(signs) == owner.strip(signs)
-    return owner.strip(signs).endswith(message.strip(signs))
+        return line.strip(characters) == owner.strip(characters)
+    return owner.strip(characters).endswith(message.strip(characters))
 
 
 def lies(text: str, reduced: str, source: Source | None = None) -> list[Lie]:

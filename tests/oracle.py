@@ -52,13 +52,13 @@ def trim(text: str, cap: int) -> tuple[str, int | None]:
             return text, total
     if len(text) <= cap:
         return text, None
-    kept = ""
+    remaining = ""
     for cluster in clusters(text):
-        if len(kept) + len(cluster) > cap:
+        if len(remaining) + len(cluster) > cap:
             break
-        kept += cluster
-    kept = kept or text[:cap]
-    return f"{kept}\n[truncated — {len(text)} chars total]", len(text)
+        remaining += cluster
+    remaining = remaining or text[:cap]
+    return f"{remaining}\n[truncated — {len(text)} chars total]", len(text)
 
 
 def lines_of(text: str) -> list[str]:

@@ -19,9 +19,9 @@ PLACEHOLDER = "[STRIPPED-TEMPLATE-TOKEN]"
 
 LOOK_ALIKES = Path(__file__).parent / "data" / "look_alikes.json"
 LOOKS_LIKE = {
-    alike: plain
+    similar: plain
     for plain, alikes in json.loads(LOOK_ALIKES.read_text(encoding="ascii")).items()
-    for alike in alikes
+    for similar in alikes
 }
 """What each character is read as: from Unicode's normalisation and its list of confusables."""
 NOT_SEEN = regex.compile(r"[\p{Cc}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]")
@@ -150,17 +150,17 @@ def token_end(text: str, seen: Seen) -> int | None:
 def sanitize(text: str) -> str:
     """`text` without template tokens."""
     text = TURN.sub(PLACEHOLDER, text)
-    kept, done, at = "", 0, 0
+    remaining, done, at = "", 0, 0
     while at < len(text):
         end = None
         if look(text[at]) in ("<", "["):
             ends = (token_end(text, seen) for seen in readings(text, at))
             end = next((end for end in ends if end is not None), None)
         if end is not None:
-            kept += text[done:at] + PLACEHOLDER
+            remaining += text[done:at] + PLACEHOLDER
             done = end
         at = at + 1 if end is None else end
-    return kept + text[done:]
+    return remaining + text[done:]
 
 
 def is_tag(text: str, at: int) -> bool:

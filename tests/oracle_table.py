@@ -141,7 +141,7 @@ class Table:
         return [
             entry.slot
             for entry in self.entries.values()
-            if not entry.hidden and (gate is None or gate.judge(entry) is None)
+            if not entry.hidden and (gate is None or gate.verdict_of(entry) is None)
         ]
 
     def admit(self, gate: Gate | None, names: Sequence[object]) -> list[int]:
@@ -151,7 +151,7 @@ class Table:
         if not isinstance(name, str) or name not in self.entries:
             return UNKNOWN
         entry = self.entries[name]
-        refusal = None if gate is None else gate.judge(entry)
+        refusal = None if gate is None else gate.verdict_of(entry)
         return entry.slot if refusal is None else refusal
 
 
@@ -165,7 +165,7 @@ class Gate:
     allowed_plugins: Sequence[str] | None = None
     granted_tools: Sequence[str] | None = None
 
-    def judge(self, entry: Entry) -> int | None:
+    def verdict_of(self, entry: Entry) -> int | None:
         """The verdict that refuses the tool, or `None`."""
         excluded = self.exclude_tools or ()
         if entry.name in excluded or f"toolset:{entry.data.toolset}" in excluded:

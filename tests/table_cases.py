@@ -22,7 +22,7 @@ SOUND_NAMES = (
     "mcp_git",
 )
 REFUSED_NAMES = ("rm\n", "", "1st", "mcp__solo", "mcp__a___b", "mcp__my__srv__log", "x" * 65)
-ODD_OBJECTS = ("\ud800", "read\ud800", "é" * 100, None, 5, b"read", ("read",), "Read", "read ")
+UNUSUAL_OBJECTS = ("\ud800", "read\ud800", "é" * 100, None, 5, b"read", ("read",), "Read", "read ")
 TOOLSETS = ("files", "web", "")
 SERVERS = ("git", "a_b", "my__srv")
 BARE_NAMES = ("log", "push", "mcp__solo")

@@ -114,7 +114,7 @@ def one_result(case: dict[str, Any]) -> dict[str, Any]:
 
 
 @ours("reg-overwrite-takes-builtin")
-def a_plugin_takes_a_name_only_when_told_to(case: dict[str, Any]) -> None:
+def a_plugin_takes_a_name_only_when_asked_to(case: dict[str, Any]) -> None:
     registry = ToolRegistry([made_tool({"name": "terminal"})])
     plugin = made_tool({"name": "terminal"})
     with pytest.raises(ConfigError, match="already registered"):

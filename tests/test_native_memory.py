@@ -282,7 +282,7 @@ def resident_bytes():
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def kept(call, count=CALLS):
+def remaining(call, count=CALLS):
     """The blocks and bytes more after so many calls than after the first ones."""
     for _ in range(WARM_UP_CALLS):
         call()
@@ -307,7 +307,7 @@ def test_every_function_is_called(tmp_path):
 @pytest.mark.parametrize("calls", [calls_of_functions, calls_of_classes])
 @counts("count", 2_000, CALLS)
 def test_memory_stays_level(calls, count, tmp_path):
-    grown = {label: kept(call, count) for label, call in calls(tmp_path).items()}
+    grown = {label: remaining(call, count) for label, call in calls(tmp_path).items()}
     assert {
         label: (blocks, size)
         for label, (blocks, size) in grown.items()
@@ -317,5 +317,5 @@ def test_memory_stays_level(calls, count, tmp_path):
 
 def test_a_kept_object_and_kept_bytes_are_found():
     objects, rooms = [], []
-    assert kept(lambda: objects.append(object()))[0] >= CALLS
-    assert kept(lambda: rooms.append(bytearray(1_000)))[1] > MOST_BYTES
+    assert remaining(lambda: objects.append(object()))[0] >= CALLS
+    assert remaining(lambda: rooms.append(bytearray(1_000)))[1] > MOST_BYTES

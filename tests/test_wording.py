@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import wording
-from wording import hits, public_files, retired_words
+from wording import ROOT, hits, public_files, retired_words
 
 SOURCE = '''\
 """It tells."""
@@ -19,6 +19,12 @@ told = f"{1} stands here"  # of which
 @pytest.mark.parametrize("path", public_files())
 def test_public_text_uses_plain_words(path: str) -> None:
     assert [str(hit) for hit in hits(path)] == []
+
+
+def test_tests_and_what_they_share_have_plain_names() -> None:
+    paths = [path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py")]
+    assert len(paths) > 300
+    assert [str(hit) for path in paths for hit in wording.name_hits(path)] == []
 
 
 def test_the_files_that_people_read_first_are_checked() -> None:

@@ -149,7 +149,7 @@ def rust(text: str) -> Iterator[tuple[int, str]]:
 
 NAMED = (
     (("*.py", "*.pyi"), python_names),
-    (("rust/reduce/*.rs", "rust/fuzz/*.rs"), rust_names),
+    (("rust/*.rs",), rust_names),
 )
 """Whose identifiers are read; `*` matches folders too."""
 
@@ -201,11 +201,16 @@ def hits(path: str) -> list[Hit]:
         for number, line in kind(text)  # type: ignore[operator]
         for words, instead in retired_words(line)
     ]
-    for patterns, names in NAMED:
-        if any(fnmatch(path, pattern) for pattern in patterns):
-            found += [
-                Hit(path, number, name, "a standard term")
-                for number, name in (*names(text), (0, Path(path).stem))
-                if name in RETIRED_NAMES or retired_parts(name)
-            ]
-    return found
+    return found + name_hits(path)
+
+
+def name_hits(path: str) -> list[Hit]:
+    """The retired names of one file, its own included."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    return [
+        Hit(path, number, name, "a standard term")
+        for patterns, names in NAMED
+        if any(fnmatch(path, pattern) for pattern in patterns)
+        for number, name in (*names(text), (0, Path(path).stem))
+        if name in RETIRED_NAMES or retired_parts(name)
+    ]

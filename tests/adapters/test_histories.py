@@ -50,8 +50,8 @@ async def test_pydantic_ai() -> None:
     toolset = adapter.to_pydantic_ai(view())
     first = await Agent(adapter.model_of([FIRST], read), toolsets=[toolset]).run("go")
     history = ModelMessagesTypeAdapter.validate_json(first.all_messages_json())
-    for loaded, kept in zip(history[2].parts, first.all_messages()[2].parts, strict=True):
-        assert (loaded.metadata, loaded.outcome) == (kept.metadata, kept.outcome)
+    for loaded, remaining in zip(history[2].parts, first.all_messages()[2].parts, strict=True):
+        assert (loaded.metadata, loaded.outcome) == (remaining.metadata, remaining.outcome)
     agent = Agent(adapter.model_of([SECOND], read), toolsets=[toolset])
     second = await agent.run("again", message_history=history)
     assert [part.tool_call_id for turn in read for part in turn] == ["c1", "c2", "c3"]

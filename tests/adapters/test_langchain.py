@@ -212,13 +212,13 @@ async def test_a_tool_may_have_arguments_of_any_name_but_runtime() -> None:
     registry = ToolRegistry()
 
     @registry.tool
-    async def odd(config: str, run_manager: str, tool_call_id: str, self_: str = "x") -> str:
+    async def unusual(config: str, run_manager: str, tool_call_id: str, self_: str = "x") -> str:
         """Join the arguments."""
         return f"{config} {run_manager} {tool_call_id} {self_}"
 
     view = registry.view(Personality("worker"))
     args = {"config": "a", "run_manager": "b", "tool_call_id": "c"}
-    [message] = await run(to_langchain(view), (Call("odd", args),))
+    [message] = await run(to_langchain(view), (Call("unusual", args),))
     assert message.content == "a b c x"
 
     @registry.tool

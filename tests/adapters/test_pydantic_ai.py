@@ -107,8 +107,8 @@ async def test_the_result_is_the_metadata_of_a_success() -> None:
     parts: list[list[Any]] = []
     agent = Agent(model_of([TABLE["ok"]], parts), toolsets=[toolset_of(desk)])
     await agent.run("go")
-    kept = CallResult.from_wire(parts[0][0].metadata)
-    assert (kept.tool_call_id, kept.ok) == ("c1", True)
+    remaining = CallResult.from_wire(parts[0][0].metadata)
+    assert (remaining.tool_call_id, remaining.ok) == ("c1", True)
 
 
 async def test_the_context_comes_from_the_dependencies() -> None:

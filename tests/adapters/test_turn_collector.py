@@ -100,7 +100,7 @@ class Desk:
         return OneRun(self.registry.view(Personality("tester")), **options)
 
 
-def kept(result) -> int:
+def remaining(result) -> int:
     """The characters of the tool's own text, without the note that it was cut."""
     return len(result.text.partition("\n[truncated")[0])
 
@@ -160,7 +160,7 @@ async def test_the_budget_is_shared_by_the_calls_of_the_turn(desk):
     collector = desk.collector(turn_budget_chars=1_000)
     calls = [collector.call("echo", {"message": "x" * 5_000}) for _ in range(4)]
     results = await asyncio.gather(*calls)
-    assert sum(kept(result) for result in results) <= 1_000
+    assert sum(remaining(result) for result in results) <= 1_000
     assert min(len(result.text) for result in results) > 150
 
 
@@ -171,18 +171,18 @@ async def test_fill_gives_what_short_results_leave_to_long_ones(desk):
         *(collector.call("echo", {"message": "y" * 10}) for _ in range(3)),
     )
     assert [result.text for result in short] == ["y" * 10] * 3
-    assert 900 < kept(long) <= 970
+    assert 900 < remaining(long) <= 970
 
 
 async def test_a_call_has_its_own_limit_and_a_batch_that_of_each_of_its_calls(desk):
     collector = desk.collector(turn_budget_chars=4_000, call_budget_chars=1_000)
     for _ in range(2):
         result = await collector.call("echo", {"message": "x" * 9_000})
-        assert 500 < kept(result) <= 1_000
+        assert 500 < remaining(result) <= 1_000
     results = await asyncio.gather(
         *(collector.call("echo", {"message": "x" * 9_000}) for _ in range(8))
     )
-    assert 2_000 < sum(kept(result) for result in results) <= 4_000
+    assert 2_000 < sum(remaining(result) for result in results) <= 4_000
 
 
 async def test_max_concurrency_holds_for_the_turn(desk):
@@ -560,7 +560,7 @@ async def test_calls_that_are_made_alone_are_batches_of_their_own_with_their_lim
     assert [result.ok for result in results] == [True, True, False]
     assert desk.batches.sizes == [1, 1, 1]
     long = await collector.call_alone("echo", {"message": "word " * 200})
-    assert kept(long) <= 300 < long.raw_chars
+    assert remaining(long) <= 300 < long.raw_chars
 
 
 async def test_a_call_that_is_made_alone_has_its_id_its_events_and_its_cancellation(desk):
@@ -649,8 +649,8 @@ async def test_what_is_written_for_a_call_is_its_callers_own(shares_run):
             (user, f"{user} {name}") for user in contexts for name in ("keep", "ask")
         )
         for place, (user, context) in enumerate(contexts.items()):
-            kept, asked = answers[2 * place : 2 * place + 2]
-            assert kept.text.startswith(f"{user} ")
+            remaining, asked = answers[2 * place : 2 * place + 2]
+            assert remaining.text.startswith(f"{user} ")
             [artifact] = context.artifact_store.artifacts()
             assert artifact.head(1).split() == [user] * 300
             assert list(context.read_mtimes) == [user]

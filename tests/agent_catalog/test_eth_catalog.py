@@ -455,7 +455,7 @@ def test_a_grant_of_what_does_not_exist_is_refused(agent, what):
         assert not early.is_sealed
 
 
-def test_a_name_that_a_tool_and_an_agent_have_must_be_told_apart():
+def test_a_name_that_a_tool_and_an_agent_have_must_be_distinguished():
     catalog = started(Specialist("lagan", "hawken"), Specialist("hawken", "search"))
     with pytest.raises(ConfigError, match="'tool:hawken' or 'owner:hawken'"):
         catalog.grant("lagan", "hawken")

@@ -118,7 +118,7 @@ async def test_eth_56_results_come_in_input_order():
     assert order == ["task 2", "task 1", "task 0"]
 
 
-class Odd(BaseException):
+class Unusual(BaseException):
     pass
 
 
@@ -127,7 +127,7 @@ class Odd(BaseException):
     [
         (RuntimeError("no ink"), "no ink"),
         (SystemExit(3), "3"),
-        (Odd("odd"), "odd"),
+        (Unusual("odd"), "odd"),
         (asyncio.CancelledError("own"), "own"),
     ],
 )
@@ -363,7 +363,7 @@ async def test_an_agent_that_does_not_end_costs_its_own_task_only(monkeypatch, k
     assert rows[1]["error"].startswith("Agent agent_1 timed out after 1.5 s")
 
 
-async def test_tasks_that_are_handed_on_end_before_those_who_wait_for_them(monkeypatch):
+async def test_tasks_that_are_delegated_end_before_those_who_wait_for_them(monkeypatch):
     monkeypatch.setattr(_delegation, "MARGIN_PART", 0.25)
 
     async def middle(task, context, tool_context):
@@ -444,7 +444,7 @@ async def answer_of(catalog, first, following):
     return result
 
 
-async def test_tasks_are_handed_on_three_times_and_no_more():
+async def test_tasks_are_delegated_three_times_and_no_more():
     result = await answer_of(chain("a", "b", "c", "d"), "a", "b")
     assert (result.ok, result.text) == (True, "the end")
     result = await answer_of(chain("a", "b", "c", "d", "e"), "a", "b")
@@ -462,12 +462,12 @@ async def test_a_circle_is_seen_from_a_thread_that_knows_no_context_variables():
     answers = []
 
     def run(task, context, tool_context):
-        def elsewhere():
+        def outside():
             args = {"agent": "agent_0", "task": task}
             call = {"id": "1", "name": "task", "args": args}
             answers.extend(asyncio.run(catalog.view("agent_0").execute([call], tool_context)))
 
-        thread = threading.Thread(target=elsewhere)
+        thread = threading.Thread(target=outside)
         thread.start()
         thread.join()
         return answers[0].result

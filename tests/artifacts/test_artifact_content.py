@@ -93,7 +93,7 @@ def test_without_blocks_there_is_no_tool_for_them() -> None:
 
 def test_blocks_count_towards_the_size_of_the_store_and_give_way_to_text() -> None:
     store = MemoryArtifactStore(max_bytes=60)
-    for text, blocks, kept in (
+    for text, blocks, remaining in (
         ("x" * 10, [Image(PNG)], 1),  # 29 of 60 bytes
         ("x" * 10, [Image(PNG * 2)], 0),  # the text only: 39
         ("x" * 2, [Image(PNG)], 1),  # 60
@@ -102,7 +102,7 @@ def test_blocks_count_towards_the_size_of_the_store_and_give_way_to_text() -> No
         store.spool(artifact_id, text, ORIGIN, blocks)
         artifact = store.get(artifact_id)
         assert artifact is not None
-        assert (artifact.read_all(), artifact.content_count) == (text, kept)
+        assert (artifact.read_all(), artifact.content_count) == (text, remaining)
 
 
 def test_an_expired_artifact_gives_the_room_of_its_blocks_back() -> None:

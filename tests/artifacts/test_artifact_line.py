@@ -61,7 +61,7 @@ async def run(
     )
 
 
-def told(result: CallResult) -> dict[str, str | None]:
+def reported(result: CallResult) -> dict[str, str | None]:
     """What the last line tells of the artifact; empty without one."""
     match = LINE.search(result.text)
     return {} if match is None else match.groupdict()
@@ -93,7 +93,7 @@ class TestTheLine:
         tools = [tool(cut, f"cut_{number}") for number in range(tool_count)]
         results = await run(context, *tools, budget_policy=budget_policy)
         for number, result in enumerate(results):
-            artifact_id = told(result).get("id")
+            artifact_id = reported(result).get("id")
             if tool_count == 1:
                 assert artifact_id is None
                 assert context.artifact_store.artifacts() == []
@@ -108,7 +108,7 @@ class TestTheLine:
 
         context = keeping()
         results = await run(context, small, marked, budget_policy=budget_policy)
-        assert [told(result) for result in results] == [{}, {}]
+        assert [reported(result) for result in results] == [{}, {}]
         assert context.artifact_store.artifacts() == []
 
     @POLICIES
@@ -136,9 +136,9 @@ class TestTheLine:
         )
         assert native.truncated_from is None
         assert native.reduced_chars < native.raw_chars
-        assert context.artifact_store.get(told(native)["id"]).read_all() == output
-        assert told(python)["lines"] == "2"
-        assert context.artifact_store.get(told(python)["id"]).read_all() == "first\nsecond"
+        assert context.artifact_store.get(reported(native)["id"]).read_all() == output
+        assert reported(python)["lines"] == "2"
+        assert context.artifact_store.get(reported(python)["id"]).read_all() == "first\nsecond"
 
     async def test_is_there_for_errors_of_a_tool_and_exceptions_too(self) -> None:
         async def failed(args: Any, context: Any) -> Any:
@@ -149,19 +149,21 @@ class TestTheLine:
 
         context = keeping()
         for result in await run(context, failed, raised):
-            artifact = context.artifact_store.get(told(result)["id"])
+            artifact = context.artifact_store.get(reported(result)["id"])
             assert artifact.read_all() == LINES
 
     async def test_is_not_there_in_a_dry_run(self) -> None:
         context = keeping().replace(dry_run=True)
         [result] = await run(context, cut)
-        assert (told(result), context.artifact_store.artifacts()) == ({}, [])
+        assert (reported(result), context.artifact_store.artifacts()) == ({}, [])
 
     async def test_comes_with_each_result_of_a_stream(self) -> None:
         context = keeping()
-        told_of = []
-        await run(context, cut, on_result=lambda result: told_of.append(told(result)["id"]))
-        assert told_of == ["a1"]
+        reported_for = []
+        await run(
+            context, cut, on_result=lambda result: reported_for.append(reported(result)["id"])
+        )
+        assert reported_for == ["a1"]
 
     async def test_a_large_text_is_kept_off_the_loop_whole(self, tmp_path: Path) -> None:
         text = "é line\n" * 300_000
@@ -172,7 +174,7 @@ class TestTheLine:
         store = SpooledArtifactStore(tmp_path)
         for policy in ("even", "fill"):
             [result] = await run(keeping(store), large, budget_policy=policy)
-            assert told(result)["lines"] == "300,000"
+            assert reported(result)["lines"] == "300,000"
         assert len(os.listdir(tmp_path)) == 2
         assert [artifact.read_all() == text for artifact in store.artifacts()] == [True, True]
 
@@ -181,7 +183,7 @@ class TestReaders:
     async def test_that_nobody_makes_are_not_named(self) -> None:
         context = keeping(readers=False)
         [result] = await run(context, cut)
-        assert told(result) == {}
+        assert reported(result) == {}
         assert len(context.artifact_store.artifacts()) == 1
 
     async def test_in_the_registry_are_named_if_its_gate_lets_them_pass(self) -> None:
@@ -202,12 +204,12 @@ class TestReaders:
             ({"filter_opts": only_cat}, "artifact_cat"),
         ]:
             [result] = await run(context, cut, registry=registry, **options)
-            assert told(result)["readers"] == named
+            assert reported(result)["readers"] == named
 
     async def test_that_come_with_the_next_iteration_must_pass_the_gate(self) -> None:
         excluded = ToolFilterOpts(exclude_tools=["artifact_head", "artifact_grep"])
         [result] = await run(keeping(), cut, filter_opts=excluded)
-        assert told(result)["readers"] == (
+        assert reported(result)["readers"] == (
             "artifact_tail, artifact_cat, artifact_line_count, artifact_byte_length"
         )
 
@@ -215,13 +217,13 @@ class TestReaders:
         away = tool(small, "artifact_head", is_available=lambda: False)
         registry = ToolRegistry([tool(cut), away])
         [result] = await run(keeping(), cut, registry=registry)
-        assert told(result)["readers"] is not None
-        assert "artifact_head" not in str(told(result)["readers"])
+        assert reported(result)["readers"] is not None
+        assert "artifact_head" not in str(reported(result)["readers"])
 
     async def test_no_call_is_permitted_no_line_is_written(self) -> None:
         context = keeping()
         [result] = await run(context, cut, allowed_tools=NO_TOOLS)
-        assert told(result) == {}
+        assert reported(result) == {}
         assert context.artifact_store.artifacts() == []
 
     async def test_one_turn_from_cut_to_read(self) -> None:
@@ -231,7 +233,7 @@ class TestReaders:
         context = keeping(store, readers=False)
         [result] = await run(context, cut)
         registry = ToolRegistry([tool(cut), *readers.forge_tools(turn)])
-        call = {"id": "2", "name": "artifact_cat", "args": {"artifact_id": told(result)["id"]}}
+        call = {"id": "2", "name": "artifact_cat", "args": {"artifact_id": reported(result)["id"]}}
         call["args"] |= {"start": 998}  # type: ignore[operator]
         [answer] = await registry.execute_parallel([call], context)
         assert answer.text == "line 998\nline 999"
@@ -248,7 +250,7 @@ class TestUntrusted:
         return tool(fetch, output_is_untrusted=True)
 
     @POLICIES
-    async def test_the_line_stands_behind_the_fence(self, budget_policy: str) -> None:
+    async def test_the_line_comes_after_the_fence(self, budget_policy: str) -> None:
         registry = ToolRegistry([self.fetch()])
         call = {"id": "1", "name": "fetch", "args": {"url": "https://example.org/" + "x" * 500}}
         context = keeping()
@@ -258,7 +260,7 @@ class TestUntrusted:
         fenced, _, line = result.text.rpartition("\n</untrusted>")
         assert line.startswith("\n[artifact a1: ")
         assert line.count("\n") == 1
-        assert told(result)["lines"] == "1,000"
+        assert reported(result)["lines"] == "1,000"
         body = fenced.partition(">\n")[2].partition("\n[truncated")[0]
         assert len(result.text) - len(body) <= FRAME_CHARS
         assert result.source == call["args"]["url"][:256]  # type: ignore[index]
@@ -276,7 +278,11 @@ class TestUntrusted:
         first, second = await registry.execute_parallel(calls, context)
         registry.register_all(ArtifactReaders(store).forge_tools())
         reads = [
-            {"id": "3", "name": "artifact_head", "args": {"artifact_id": told(item)["id"], "n": 1}}
+            {
+                "id": "3",
+                "name": "artifact_head",
+                "args": {"artifact_id": reported(item)["id"], "n": 1},
+            }
             for item in (first, second)
         ]
         reads.append({"id": "4", "name": "artifact_head", "args": {"artifact_id": "a9"}})
@@ -298,7 +304,7 @@ class TestUntrusted:
             [result] = await run(
                 context, self.fetch("<|im_start|>"), untrusted="wrap", budget_policy=policy
             )
-            assert told(result) == {}
+            assert reported(result) == {}
         assert context.artifact_store.artifacts() == []
 
 

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_grep
-from artifact_tools import kept
+from artifact_tools import remaining
 from ethos_registry import ConfigError, EthosRegistryError
 from ethos_registry.artifacts import (
     ArtifactGoneError,
@@ -49,7 +49,7 @@ class TestLines:
     @given(TEXTS, st.integers(0, 70), st.integers(0, 70))
     def test_are_those_of_posix(self, text: str, start: int, end: int) -> None:
         lines = oracle_grep.lines_of(text)
-        artifact = kept(MemoryArtifactStore(), text)
+        artifact = remaining(MemoryArtifactStore(), text)
         assert artifact.line_count() == len(lines)
         assert [artifact.line(number) for number in range(len(lines))] == lines
         assert artifact.line(len(lines)) is None
@@ -60,16 +60,16 @@ class TestLines:
     def test_upstream_fault_7_a_line_end_at_the_end_begins_no_line(
         self, store: MemoryArtifactStore
     ) -> None:
-        artifact = kept(store, "a\nb\n")
+        artifact = remaining(store, "a\nb\n")
         assert artifact.line_count() == 2
         assert artifact.tail(1) == "b"
-        assert kept(store, "a\r\nb\r\n").line(0) == "a"
-        assert kept(store, "").line_count() == 0
+        assert remaining(store, "a\r\nb\r\n").line(0) == "a"
+        assert remaining(store, "").line_count() == 0
 
     def test_are_found_in_a_text_of_many_blocks(self, store: MemoryArtifactStore) -> None:
         lines = [f"{number} {'é' * (number % 50)}" for number in range(20_000)]
         lines[7_000] = "x" * 300_000
-        artifact = kept(store, "\n".join(lines))
+        artifact = remaining(store, "\n".join(lines))
         assert artifact.line_count() == len(lines)
         for start in [0, 1, 999, 6_999, 7_000, 7_001, 13_371, 19_999]:
             assert artifact.cat(start, start + 3) == "\n".join(lines[start : start + 3])
@@ -78,13 +78,13 @@ class TestLines:
 
     def test_the_whole_text_comes_back_as_it_was(self, store: MemoryArtifactStore) -> None:
         text = "a\r\nü\n\n\ud800"
-        artifact = kept(store, text)
+        artifact = remaining(store, text)
         assert artifact.read_all() == "a\r\nü\n\n\ufffd"
         assert artifact.byte_length() == len("a\r\nü\n\n\ufffd".encode())
         assert artifact.tool_call_id == "call-a1"
 
     def test_numbers_that_count_no_lines_are_refused(self) -> None:
-        artifact = kept(MemoryArtifactStore(), "a")
+        artifact = remaining(MemoryArtifactStore(), "a")
         for wrong in (-1, 1.5, "1", True):
             for ask in (artifact.line, artifact.head, artifact.tail, artifact.cat):
                 with pytest.raises(ConfigError, match="must be a whole number >= 0"):
@@ -92,8 +92,8 @@ class TestLines:
 
     def test_a_search_over_pieces_of_a_file_finds_the_same(self, tmp_path: Path) -> None:
         text = "".join(f"line {number}: {'y' * 90}\n" for number in range(100_000))
-        in_file = kept(SpooledArtifactStore(tmp_path, memory_bytes=0), text)
-        in_memory = kept(MemoryArtifactStore(), text)
+        in_file = remaining(SpooledArtifactStore(tmp_path, memory_bytes=0), text)
+        in_memory = remaining(MemoryArtifactStore(), text)
         for pattern in ("line 4[0-9]{4}: y+$", "8$", "line 4177[0-9]:"):
             one, other = (
                 artifact.grep(pattern, context_lines=2, max_matches=5)
@@ -119,7 +119,7 @@ class TestJson:
     def test_is_an_object_or_an_array(
         self, store: MemoryArtifactStore, text: str, is_json: bool
     ) -> None:
-        artifact = kept(store, text)
+        artifact = remaining(store, text)
         assert artifact.is_json() is is_json
         assert artifact.is_json() is is_json
 
@@ -138,7 +138,7 @@ class TestStore:
     def test_a_closed_one_says_so_and_its_artifacts_are_gone(
         self, store: MemoryArtifactStore
     ) -> None:
-        artifact, reserved = kept(store, "a\nb\n"), store.reserve()
+        artifact, reserved = remaining(store, "a\nb\n"), store.reserve()
         store.close()
         store.close()
         assert store.is_closed
@@ -174,13 +174,13 @@ class TestStore:
 
     def test_more_than_it_may_hold_is_refused(self) -> None:
         store = MemoryArtifactStore(max_bytes=5)
-        kept(store, "abc")
+        remaining(store, "abc")
         with pytest.raises(
             ArtifactStoreError,
             match="of 3 bytes does not fit: the store has 3 of `max_bytes` 5 in use",
         ):
-            kept(store, "def")
-        kept(store, "de")
+            remaining(store, "def")
+        remaining(store, "de")
 
     def test_what_it_is_given_is_checked(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="`max_bytes` must be a whole number >= 0"):
@@ -206,7 +206,7 @@ class TestStore:
         def keep() -> None:
             for _ in range(20):
                 try:
-                    kept(store, "text" * 100)
+                    remaining(store, "text" * 100)
                 except (ArtifactStoreError, AssertionError):
                     return
 
@@ -223,9 +223,9 @@ class TestFiles:
     def test_hold_what_is_over_the_size_and_are_for_their_owner(self, tmp_path: Path) -> None:
         directory = tmp_path / "deep" / "spool"
         store = SpooledArtifactStore(directory, memory_bytes=4)
-        kept(store, "abcd")
+        remaining(store, "abcd")
         assert not directory.exists()
-        kept(store, "abcdé")
+        remaining(store, "abcdé")
         [file] = directory.iterdir()
         assert file.read_text() == "abcdé"
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -235,7 +235,7 @@ class TestFiles:
 
     def test_go_with_the_last_who_holds_store_or_artifact(self, tmp_path: Path) -> None:
         store = SpooledArtifactStore(tmp_path, memory_bytes=0)
-        artifact = kept(store, "a")
+        artifact = remaining(store, "a")
         del store
         gc.collect()
         assert artifact.read_all() == "a"
@@ -260,7 +260,7 @@ class TestFiles:
 
     def test_that_somebody_took_away_are_gone(self, tmp_path: Path) -> None:
         store = SpooledArtifactStore(tmp_path, memory_bytes=0)
-        cut, removed = kept(store, "abc\n" * 10), kept(store, "abc")
+        cut, removed = remaining(store, "abc\n" * 10), remaining(store, "abc")
         first, second = sorted(tmp_path.iterdir(), key=lambda path: -path.stat().st_size)
         first.write_text("abc")
         second.unlink()
@@ -272,18 +272,18 @@ class TestFiles:
 
     def test_that_are_read_while_the_store_closes_are_read_to_the_end(self, tmp_path: Path) -> None:
         store = SpooledArtifactStore(tmp_path, memory_bytes=0)
-        artifact = kept(store, "line\n" * 2_000_000)
+        artifact = remaining(store, "line\n" * 2_000_000)
         pieces = artifact._content.pieces()
         size = len(next(pieces))
         store.close()
         size += sum(map(len, pieces))
         assert size == artifact.byte_length()
 
-    def test_that_cannot_be_written_are_told(self, tmp_path: Path) -> None:
+    def test_that_cannot_be_written_are_reported(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_text("in the way")
         store = SpooledArtifactStore(tmp_path / "file" / "below", memory_bytes=0)
         with pytest.raises(ArtifactStoreError, match=r"artifact `a1` cannot be written below '/"):
-            kept(store, "a")
+            remaining(store, "a")
         assert store.artifacts() == []
 
     def test_that_are_too_large_for_the_disk_leave_nothing(self, tmp_path: Path) -> None:
@@ -320,6 +320,6 @@ def output_of(code: str, *arguments: Any) -> str:
 
 
 def test_an_artifact_tells_what_it_is() -> None:
-    artifact = kept(MemoryArtifactStore(), "a\nb")
+    artifact = remaining(MemoryArtifactStore(), "a\nb")
     assert repr(artifact) == "<SpooledArtifact a1 of make: 2 lines>"
     assert isinstance(artifact, SpooledArtifact)

@@ -74,7 +74,7 @@ class Running:
         return [name for name in names(self.registry.to_definitions()) if "artifact" in name]
 
 
-def told(result: CallResult) -> dict[str, str | None]:
+def reported(result: CallResult) -> dict[str, str | None]:
     match = LINE.search(result.text)
     return {} if match is None else match.groupdict()
 
@@ -96,7 +96,7 @@ class TestOneTurn:
     ) -> None:
         assert (running.read_names(), files(tmp_path)) == ([], [])
         result = await running.call("cut", budget_policy=budget_policy)
-        line = told(result)
+        line = reported(result)
         assert (line["id"], line["lines"]) == ("a1", "5,000")
         assert result.truncated_from == len(LINES)
         assert running.read_names() == []
@@ -135,7 +135,7 @@ class TestOneTurn:
             result = await running.call(
                 "artifact_cat", artifact_id="a1", start=0, budget_policy=policy
             )
-            assert told(result) == {}
+            assert reported(result) == {}
         assert [artifact.id for artifact in running.store.artifacts()] == ["a1"]
         assert len(files(tmp_path)) == 1
         running.turn.begin_iteration()
@@ -186,7 +186,7 @@ class TestTheLine:
         own = made("artifact_head")
         running = Running(MemoryArtifactStore(), ToolRegistry([tool(cut), own]))
         for _ in range(2):
-            line = told(await running.call("cut"))
+            line = reported(await running.call("cut"))
             assert str(line["readers"]).split(", ") == TEXT_READERS[1:5]
             running.turn.begin_iteration()
         assert running.registry.get("artifact_head") is own
@@ -201,7 +201,7 @@ class TestTheLine:
         ArtifactReaders(other).forge_tools(running.context)
         context = ToolContext(result_budget_chars=BUDGET_CHARS, artifact_store=other)
         [result] = await running.registry.execute_parallel(calls_of("cut"), context)
-        assert (told(result), len(other.artifacts())) == ({}, 1)
+        assert (reported(result), len(other.artifacts())) == ({}, 1)
 
     @pytest.mark.parametrize("end", ["ack", "nack"])
     async def test_promises_no_tool_of_an_iteration_that_cannot_come(self, end: str) -> None:
@@ -213,7 +213,7 @@ class TestTheLine:
 
         running.registry.register(tool(ends_the_turn))
         result = await running.call("ends_the_turn")
-        assert (told(result), result.truncated_from) == ({}, len(LINES))
+        assert (reported(result), result.truncated_from) == ({}, len(LINES))
 
 
 class TestTheEnd:
@@ -228,7 +228,7 @@ class TestTheEnd:
         assert running.read_names() == TEXT_READERS
         read = await running.call("artifact_tail", artifact_id="a1", n=1)
         assert read.text == "line 4999"
-        line = told(await running.call("cut"))
+        line = reported(await running.call("cut"))
         assert (line["id"], str(line["readers"]).split(", ")) == ("a2", TEXT_READERS[:4])
         assert len(files(tmp_path)) == 2
         assert (await running.call("artifact_tail", artifact_id="a2", n=1)).text == "line 4999"
@@ -275,7 +275,7 @@ class TestTheEnd:
         running.context.ack()
         go_on.set()
         result = await task
-        assert (result.truncated_from, told(result), files(tmp_path)) == (len(LINES), {}, [])
+        assert (result.truncated_from, reported(result), files(tmp_path)) == (len(LINES), {}, [])
         assert result.text.startswith("line 0\nline 1\n")
         assert "the artifact store is closed: its turn is over" in caplog.text
 

@@ -55,7 +55,7 @@ def test_no_case_is_silently_left_out() -> None:
     }
 
 
-def judge(case: dict[str, Any], actual: dict[str, Any]) -> None:
+def check_case(case: dict[str, Any], actual: dict[str, Any]) -> None:
     """Hold an outcome against the expected one; a refusal may replace what is a hole."""
     expected = case["expected"]
     if "defect" in case or ("stricter_ok" in case and "error" in actual):
@@ -106,7 +106,7 @@ def test_files(case: dict[str, Any], tmp_path: Path) -> None:
         actual = {"ok": True, "value": [*value] if isinstance(value, bytes) else value}
     except OSError as error:
         actual = {"error": str(error)}
-    judge(case | {"expected": below(root, case["expected"])}, actual)
+    check_case(case | {"expected": below(root, case["expected"])}, actual)
     if "error" in actual:
         assert outside(root) == before
         assert not (root / "out" / "d").exists()
@@ -132,7 +132,7 @@ def test_secrets(case: dict[str, Any]) -> None:
     except PermissionError as error:
         actual = {"error": str(error)}
         assert asked == []
-    judge(case, actual)
+    check_case(case, actual)
     if "stricter_ok" in case:
         assert "error" in actual
 
@@ -148,12 +148,12 @@ def test_programs(case: dict[str, Any], tmp_path: Path) -> None:
     try:
         done = runner.run_sync(given["binary"], given["args"])
     except OSError as error:
-        judge(case, {"error": str(error)})
+        check_case(case, {"error": str(error)})
         return
     if "stricter_ok" in case:
         assert (done.exit_code, done.signal, done.stdout) == (None, "SIGKILL", "")
     else:
-        judge(case, {"exit_code": done.exit_code, "stdout": done.stdout})
+        check_case(case, {"exit_code": done.exit_code, "stdout": done.stdout})
 
 
 # Checks before any call

@@ -103,7 +103,7 @@ async def test_what_is_not_a_request_of_a_proxy_is_refused(line):
     assert reply == b"" or reply.startswith(b"HTTP/1.1 403")
 
 
-async def test_a_tunnel_goes_to_the_judged_address_and_ends_with_either_side():
+async def test_a_tunnel_goes_to_the_checked_address_and_ends_with_either_side():
     with serving(lambda target, head: response(body=b"tls", Connection="close")) as server:
         async with proxying() as (send, _):
             opening = f"CONNECT site.test:{server.port} HTTP/1.1\r\n\r\n".encode()

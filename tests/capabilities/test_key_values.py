@@ -498,11 +498,11 @@ class AgainstADictionary(RuleBasedStateMachine):
     def is_equal(self):
         assert {key: self.store.get(key) for key in self.store.list()} == self.live()
         sums = "SELECT COUNT(*), COALESCE(SUM(size_bytes), 0) FROM entries"
-        kept = "SELECT COALESCE(SUM(key_count), 0), COALESCE(SUM(size_bytes), 0) FROM scopes"
+        remaining = "SELECT COALESCE(SUM(key_count), 0), COALESCE(SUM(size_bytes), 0) FROM scopes"
         counted, quota = self.database.read(
             lambda connection, now: (
                 connection.execute(sums).fetchone(),
-                connection.execute(kept).fetchone(),
+                connection.execute(remaining).fetchone(),
             )
         )
         assert counted == quota

@@ -199,7 +199,7 @@ async def test_an_address_with_a_zone_is_refused():
         target_of("http://[fe80::1%25eth0]/")
 
 
-async def test_the_address_that_was_judged_is_the_one_that_is_connected_to(public_loopback):
+async def test_the_address_that_was_checked_is_the_one_that_is_connected_to(public_loopback):
     """A resolver that answers a public address first and a private one at the next question."""
     answers = iter([["127.0.0.2"], ["127.0.0.1"], ["127.0.0.1"]])
     asked = []
@@ -220,7 +220,7 @@ async def test_the_address_that_was_judged_is_the_one_that_is_connected_to(publi
         assert private.connections == 0
 
 
-async def test_a_new_connection_is_judged_again(public_loopback):
+async def test_a_new_connection_is_checked_again(public_loopback):
     answers = iter([["127.0.0.2"], ["127.0.0.1"]])
     with (
         serving(lambda target, head: response(Connection="close"), "127.0.0.2") as public,
@@ -582,7 +582,7 @@ def test_a_host_must_be_declared_and_permitted(declared, policy, host, is_allowe
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["decimal", "hex", "octal", "parts", "short"]))
-def test_every_numeric_spelling_is_judged_as_the_address_it_connects_to(number, spelling):
+def test_every_numeric_spelling_is_checked_as_the_address_it_connects_to(number, spelling):
     address = ipaddress.IPv4Address(number)
     parts = address.packed
     text = {

@@ -284,7 +284,7 @@ def test_at_least_eighty_attacks_are_tried():
         ("http://2130706434:{port}/", PUBLIC),
     ],
 )
-async def test_what_is_only_odd_reaches_the_host_that_was_checked(url, host):
+async def test_what_is_only_unusual_reaches_the_host_that_was_checked(url, host):
     with serving(lambda target, head: response(), PUBLIC) as public, connects() as reached:
         pools = ConnectionPools(resolve=resolver(NAMES))
         fetch = ReachFetch(HostRules((host,)), pools)
@@ -296,7 +296,7 @@ async def test_what_is_only_odd_reaches_the_host_that_was_checked(url, host):
 
 @pytest.mark.parametrize("face", ["async", "sync"])
 @pytest.mark.parametrize("closes", ["yes", "no"])
-async def test_a_redirect_to_the_same_name_is_looked_up_and_judged_again(face, closes):
+async def test_a_redirect_to_the_same_name_is_looked_up_and_checked_again(face, closes):
     """A name that leads to another address as soon as it was checked."""
     answers = iter([[PUBLIC], ["127.0.0.1"]])
     place = {"Connection": "close"} if closes == "yes" else {}
@@ -530,7 +530,7 @@ class Recorder:
 
 
 @given(spelled(st.integers(0, 2**32 - 1)), st.booleans())
-def test_random_numbers_are_judged_as_the_address_that_they_connect_to(spelling, allow_private):
+def test_random_numbers_are_checked_as_the_address_that_they_connect_to(spelling, allow_private):
     address, text = spelling
     backend = GuardedBackend(allow_private=allow_private)
     backend._backend = recorder = Recorder()

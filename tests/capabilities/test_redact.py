@@ -308,7 +308,7 @@ def test_redacting_twice_is_redacting_once(text):
         lambda value: json.dumps({"v": value}),
     ],
 )
-def test_a_value_that_was_handed_out_is_found_in_every_form(form):
+def test_a_value_that_was_issued_is_found_in_every_form(form):
     value = 'p/ss"w?rd +with\\odd&chars'
     issued_secrets = IssuedSecrets()
     issued_secrets.add(value)
@@ -319,7 +319,7 @@ def test_a_value_that_was_handed_out_is_found_in_every_form(form):
     assert shown.endswith(" after")
 
 
-def test_handed_out_values_show_nowhere():
+def test_issued_values_show_nowhere():
     issued_secrets = IssuedSecrets()
     issued_secrets.add("correct-horse-battery")
     for shown in (repr(issued_secrets), repr(KnownSecrets(["correct-horse-battery"]))):

@@ -219,7 +219,7 @@ async def test_events_from_threads_are_joined_too():
     )
 
 
-async def test_nothing_waits_while_no_secret_was_handed_out():
+async def test_nothing_waits_while_no_secret_was_issued():
     @tool(name="plain")
     async def plain(context: ToolContext) -> str:
         """Report."""

@@ -221,7 +221,7 @@ async def test_a_secret_that_was_not_declared_is_refused_without_its_name(refere
     assert not reference or reference not in result.text.replace("reference", "")
 
 
-async def test_a_dry_run_and_a_refusal_show_no_secret_that_was_handed_out():
+async def test_a_dry_run_and_a_refusal_show_no_secret_that_was_issued():
     @tool
     async def double(number: int) -> int:
         """Double a number."""

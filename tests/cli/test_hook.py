@@ -210,7 +210,7 @@ def test_claude_code_is_not_rewritten_where_a_rule_may_match(rule: str, tmp_path
     "line",
     ["cd src", "cd a && make", "export A=1", "A=1", "sleep 9 &", "ethos-registry recall", "a 'b"],
 )
-def test_lines_that_a_child_cannot_run_alike_are_not_rewritten(line: str) -> None:
+def test_lines_that_a_child_cannot_run_equally_are_not_rewritten(line: str) -> None:
     payload = payload_of("claude", "basic", hook_event_name="PreToolUse", tool_name="Bash")
     payload["tool_input"]["command"] = line
     assert answer("claude", payload) is None
@@ -253,7 +253,7 @@ def test_blocks_of_an_mcp_tool_are_shortened_one_by_one() -> None:
     assert answer("claude", payload) is None
 
 
-def test_gemini_gets_a_call_that_prints_the_shortened_result_and_exits_alike(
+def test_gemini_gets_a_call_that_prints_the_shortened_result_and_exits_equally(
     tmp_path: Path, outputs: Path
 ) -> None:
     [payload] = [

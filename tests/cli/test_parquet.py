@@ -94,7 +94,7 @@ def test_a_file_that_takes_the_place_of_another_is_for_the_same_readers(
     assert stat.S_IMODE(recorded.stat().st_mode) == 0o600
 
 
-def test_a_text_that_is_no_utf8_is_told_by_its_place_in_the_file(tmp_path: Path) -> None:
+def test_a_text_that_is_no_utf8_is_reported_by_its_place_in_the_file(tmp_path: Path) -> None:
     rows = 1_500
     offsets = pa.array(range(rows + 1), pa.int32()).buffers()[1]
     letters = pa.py_buffer(b"a" * (rows - 1) + b"\xff")
@@ -140,7 +140,7 @@ def test_groups_do_not_shrink_to_batches(tmp_path: Path) -> None:
     assert parquet.ParquetFile(tmp_path / "out.parquet").metadata.num_row_groups == 1
 
 
-def test_what_cannot_be_done_is_told_on_one_line_and_leaves_nothing(
+def test_what_cannot_be_done_is_reported_on_one_line_and_leaves_nothing(
     tmp_path: Path, recorded: Path
 ) -> None:
     (tmp_path / "no.parquet").write_text("this is no Parquet file at all")
@@ -186,7 +186,7 @@ def test_what_cannot_be_done_is_told_on_one_line_and_leaves_nothing(
     assert sorted(os.listdir(tmp_path)) == before
 
 
-def test_without_pyarrow_the_way_to_it_is_told(tmp_path: Path, recorded: Path) -> None:
+def test_without_pyarrow_the_error_names_the_way_to_it(tmp_path: Path, recorded: Path) -> None:
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / "pyarrow.py").write_text("raise ImportError('hidden')")
     folder = str(tmp_path / "hidden")
@@ -201,7 +201,7 @@ def test_without_pyarrow_the_way_to_it_is_told(tmp_path: Path, recorded: Path) -
     )
 
 
-def test_a_disk_that_is_full_is_told_of_the_file_that_is_written(
+def test_a_disk_that_is_full_learns_of_the_file_that_is_written(
     tmp_path: Path, recorded: Path
 ) -> None:
     pytest.importorskip("resource")
@@ -237,7 +237,7 @@ def test_what_is_no_file_is_neither_read_nor_replaced(tmp_path: Path, recorded: 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGQUIT"), reason="there are no such signals here")
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
-def test_a_run_that_is_told_to_end_leaves_the_old_file_and_no_part(
+def test_a_run_that_is_asked_to_end_leaves_the_old_file_and_no_part(
     tmp_path: Path, name: str
 ) -> None:
     # One text stands for all rows: a long run, and a small file.
@@ -261,8 +261,8 @@ def test_a_run_that_is_told_to_end_leaves_the_old_file_and_no_part(
         wait_until(lambda: has_part() or running.poll() is not None)
         running.send_signal(number)
         errors = running.communicate(timeout=PATIENCE_SECONDS)[1]
-    told = "interrupted" if name == "SIGINT" else f"ended by {name}"
-    assert (running.returncode, errors) == (128 + number, f"error: {told}\n")
+    reported = "interrupted" if name == "SIGINT" else f"ended by {name}"
+    assert (running.returncode, errors) == (128 + number, f"error: {reported}\n")
     assert sorted(os.listdir(tmp_path)) == ["in.parquet", "out.parquet"]
     assert (tmp_path / "out.parquet").read_text() == "the old file"
 

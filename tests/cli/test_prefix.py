@@ -51,8 +51,8 @@ def test_a_saved_prefix_is_compared_with_the_tools_of_now(folder: Path) -> None:
     assert same.stdout == f"the same {len(saved.to_bytes())} bytes\n"
     other = run("prefix", "diff", "p.json", "--tools", "some_tools:fewer", cwd=folder)
     assert (other.returncode, other.stderr) == (1, "")
-    kept, *lines = other.stdout.splitlines()
-    assert kept.startswith("the first ")
+    remaining, *lines = other.stdout.splitlines()
+    assert remaining.startswith("the first ")
     assert lines[0].startswith("a /input_schema/properties/x/type: schema at byte ")
     assert lines[1].startswith("b: removed at byte ")
 

@@ -92,7 +92,7 @@ def test_one_end_of_input_typed_at_a_terminal_is_enough(tmp_path: Path) -> None:
         (("--no-such",), ("--no-such",)),
     ],
 )
-def test_wrong_words_are_told_with_their_value(
+def test_wrong_words_are_reported_with_their_value(
     tmp_path: Path, arguments: tuple[object, ...], parts: tuple[str, ...]
 ) -> None:
     assert_one_error_line(run("reduce", *arguments, cwd=tmp_path, stdin="x"), *parts)
@@ -117,6 +117,6 @@ def test_another_strategy_may_be_named(tmp_path: Path, tool: str) -> None:
     assert done.stdout == reduce_text(LOG, tool_name=tool)
 
 
-def test_a_tool_without_a_reducer_is_told(tmp_path: Path) -> None:
+def test_a_tool_without_a_reducer_is_reported(tmp_path: Path) -> None:
     done = run("reduce", "--tool", "weather", cwd=tmp_path, stdin="x")
     assert_one_error_line(done, "'weather'", "terminal")

@@ -197,7 +197,7 @@ def test_a_group_without_a_command_prints_its_help_and_cuts_no_summary(folder, g
 
 
 @pytest.mark.parametrize(
-    ("missing", "told"),
+    ("missing", "reported"),
     [
         (["typer"], "typer"),
         (["platformdirs"], "platformdirs"),
@@ -205,7 +205,7 @@ def test_a_group_without_a_command_prints_its_help_and_cuts_no_summary(folder, g
         (["platformdirs", "rich", "typer"], "platformdirs, rich and typer"),
     ],
 )
-def test_without_the_extra_one_line_says_what_to_install(missing, told, folder):
+def test_without_the_extra_one_line_says_what_to_install(missing, reported, folder):
     code = (
         f"import sys; sys.modules |= dict.fromkeys({missing!r}); "
         "from ethos_registry._cli import main; sys.exit(main())"
@@ -214,7 +214,7 @@ def test_without_the_extra_one_line_says_what_to_install(missing, told, folder):
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment()
     )
     advice = "pip install '.[cli]' in a checkout, else pip install 'ethos-registry[cli]'"
-    assert_one_error_line(done, f"the command line needs {told}: {advice}")
+    assert_one_error_line(done, f"the command line needs {reported}: {advice}")
 
 
 def test_an_interrupt_while_the_modules_are_read_is_one_line(folder):

@@ -174,7 +174,7 @@ async def test_a_token_is_used_once() -> None:
         ran.clear()
 
 
-async def test_gates_availability_and_other_filters_are_judged_again() -> None:
+async def test_gates_availability_and_other_filters_are_checked_again() -> None:
     is_open = [True]
     gated = DELETE.replace(is_available=lambda: is_open[0])
     refuses = [False]
@@ -368,7 +368,7 @@ def test_a_body_under_the_signature_of_another_is_refused() -> None:
         TOKEN_APPROVALS.read(f"{version}.{body}.{signature}")
 
 
-def test_an_older_key_is_accepted_and_no_longer_signs() -> None:
+def test_an_older_key_is_accepted_and_no_longer_makes_tokens() -> None:
     old, new = b"o" * 32, b"n" * 32
     rotated = Approvals([new, old])
     assert rotated.read(Approvals(old).sign({"expires": None})) == {"expires": None}

@@ -44,7 +44,7 @@ def test_an_exception_is_logged_with_its_traceback_and_kept_on_the_result(execut
     assert "Traceback" in caplog.text
 
 
-def test_a_decorated_function_and_a_filter_are_logged_alike(caplog):
+def test_a_decorated_function_and_a_filter_are_logged_equally(caplog):
     made = ToolRegistry()
 
     @made.tool

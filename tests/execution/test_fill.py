@@ -41,8 +41,8 @@ def test_bodies_stay_within_the_budget_and_waste_nothing_that_is_needed(budget, 
 @given(budgets, bodies)
 def test_no_body_keeps_less_than_its_even_share(budget, sizes):
     share = even_share(budget, len(sizes))
-    for kept, size in zip(fill_shares(budget, sizes), sizes, strict=True):
-        assert kept >= min(share, size)
+    for remaining, size in zip(fill_shares(budget, sizes), sizes, strict=True):
+        assert remaining >= min(share, size)
 
 
 @given(st.lists(st.integers(0, 500), min_size=1, max_size=12), budgets)
@@ -101,16 +101,16 @@ async def test_tools_may_use_the_whole_budget_or_their_own_limit():
 def test_bodies_of_a_batch_are_those_of_the_shares(sizes, budget):
     tools = [texts_tool(f"t{index}", size) for index, size in enumerate(sizes)]
     results = asyncio.run(run_filled(tools, [tool.name for tool in tools], budget))
-    kept = [result.text.split("\n[truncated")[0] for result in results]
-    assert [len(body) for body in kept] == fill_shares(budget, sizes)
+    remaining = [result.text.split("\n[truncated")[0] for result in results]
+    assert [len(body) for body in remaining] == fill_shares(budget, sizes)
 
 
-async def test_results_are_told_when_their_text_stands():
-    told = []
+async def test_results_are_reported_when_their_text_is_final():
+    reported = []
     tools = [texts_tool("a", 100), texts_tool("b", 100)]
-    results = await run_filled(tools, ["a", "b", "c"], 100, on_result=told.append)
-    assert sorted(told, key=lambda each: each.tool_call_id) == results
-    assert [each.name for each in told] == ["c", "a", "b"]
+    results = await run_filled(tools, ["a", "b", "c"], 100, on_result=reported.append)
+    assert sorted(reported, key=lambda each: each.tool_call_id) == results
+    assert [each.name for each in reported] == ["c", "a", "b"]
 
 
 async def test_filled_and_even_agree_when_all_fit():

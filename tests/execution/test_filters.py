@@ -64,7 +64,7 @@ kinds = st.tuples(
 
 
 @given(st.lists(kinds, max_size=4))
-def test_filters_run_in_order_and_the_first_answer_stands_for_the_tool(chosen):
+def test_filters_run_in_order_and_the_first_answer_is_taken_for_the_tool(chosen):
     log, expected = [], []
     filters = [step(log, kind, number) for number, kind in enumerate(chosen)]
     text = None
@@ -154,7 +154,7 @@ async def test_what_an_after_answers_is_checked_and_nonsense_keeps_the_result(no
     assert result.text == "v"
 
 
-async def test_a_tool_that_returns_nonsense_is_told_so_inside_filters_too():
+async def test_a_tool_that_returns_nonsense_reads_so_inside_filters_too():
     registry = registry_of(lambda args, context: 5)
     result = await call(registry, [InvocationFilter(after=appended("!"))])
     assert result.result.reason == "bad_result"
@@ -252,7 +252,7 @@ async def test_an_after_that_takes_too_long_is_ended_and_the_result_stays(monkey
     assert "it took longer than 0.5 s" in caplog.text
 
 
-async def test_an_after_that_hides_the_end_of_its_time_is_heard(monkeypatch):
+async def test_an_after_that_hides_the_end_of_its_time_is_seen(monkeypatch):
     monkeypatch.setattr(_run_tool, "AFTER_SECONDS", 0.05)
 
     async def hides(invocation, result):

@@ -66,19 +66,19 @@ def test_a_reducer_reads_the_original_arguments(*, as_text: bool) -> None:
     assert seen == [SENT]
 
 
-def test_the_source_of_untrusted_output_is_told_by_the_original_arguments() -> None:
+def test_the_source_of_untrusted_output_is_reported_by_the_original_arguments() -> None:
     registry = registry_of(tool(greedy, output_is_untrusted=True))
     calls = [{"id": "1", "name": "greedy", "args": copy.deepcopy(SENT)}]
     [result] = registry.execute_parallel_sync(calls)
     assert (result.text, result.source) == ("a.txt", "a.txt")
 
 
-def test_the_hooks_of_a_turn_are_told_of_the_original_arguments() -> None:
+def test_the_hooks_of_a_turn_learn_of_the_original_arguments() -> None:
     turn = DispatchContext()
-    told: list[Any] = []
-    turn.on_tool_end(lambda execution: told.append(execution.args))
+    reported: list[Any] = []
+    turn.on_tool_end(lambda execution: reported.append(execution.args))
     run(registry_of(greedy).turn(turn).registry, copy.deepcopy(SENT))
-    assert told == [SENT]
+    assert reported == [SENT]
 
 
 def test_a_filter_sees_and_may_change_what_the_tool_gets() -> None:

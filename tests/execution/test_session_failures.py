@@ -83,7 +83,7 @@ class Text(str):
         raise RuntimeError("no answer")
 
 
-class Odd(Exception):
+class Unusual(Exception):
     def __str__(self) -> str:
         return Text("odd")
 
@@ -104,7 +104,7 @@ RAISED = [
     (Unprintable(), "Unprintable"),
     (ValueError("a\ud800b"), "a\ufffdb"),
     (KeyError("key"), "KeyError: 'key'"),
-    (Odd(), "odd"),
+    (Unusual(), "odd"),
 ]
 
 
@@ -193,12 +193,12 @@ async def test_a_result_of_a_derived_class_is_a_result(value: Any, plain: Any) -
     assert result.result == plain
 
 
-@pytest.mark.parametrize(("value", "told"), NO_RESULTS, ids=lambda value: repr(value)[:40])
-async def test_what_is_no_result_says_what_came(value: Any, told: str) -> None:
+@pytest.mark.parametrize(("value", "reported"), NO_RESULTS, ids=lambda value: repr(value)[:40])
+async def test_what_is_no_result_says_what_came(value: Any, reported: str) -> None:
     result = await answer(returning(value))
     assert (code(result), reason(result)) == ("execution_failed", "bad_result")
     assert result.text.startswith("Tool giving returned no result: ")
-    assert told in result.text
+    assert reported in result.text
 
 
 async def test_a_string_of_its_own_class_becomes_a_plain_one_and_is_trimmed() -> None:

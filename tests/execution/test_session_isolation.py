@@ -129,20 +129,22 @@ async def test_a_tool_cannot_write_to_its_context_and_may_derive_one() -> None:
 class Lying(Sequence[Any]):
     """Calls that tell another number of them than there are."""
 
-    def __init__(self, told: int, calls: list[Any]) -> None:
-        self.told, self.calls = told, calls
+    def __init__(self, reported: int, calls: list[Any]) -> None:
+        self.reported, self.calls = reported, calls
 
     def __len__(self) -> int:
-        return self.told
+        return self.reported
 
     def __getitem__(self, index: Any) -> Any:
         return self.calls[index]
 
 
-@pytest.mark.parametrize("told", [0, 2, 5])
-async def test_a_batch_answers_the_calls_that_there_are_whatever_their_list_says(told: int) -> None:
+@pytest.mark.parametrize("reported", [0, 2, 5])
+async def test_a_batch_answers_the_calls_that_there_are_whatever_their_list_says(
+    reported: int,
+) -> None:
     calls = calls_of("quick", "quick", "quick")
-    results = await registry_of(quick).execute_parallel(Lying(told, calls))
+    results = await registry_of(quick).execute_parallel(Lying(reported, calls))
     assert [result.tool_call_id for result in results] == ["c0", "c1", "c2"]
     assert all(result.ok for result in results)
 
@@ -201,7 +203,7 @@ async def test_the_registry_names_the_tool_and_clamps_the_percentage(task_start:
         context.emit({"toolName": "other", "message": "as a mapping", "percent": -3})
         context.emit({"message": "no number", "percent": float("nan"), "audience": "user"})
         context.report("plain")
-        return ok("told")
+        return ok("reported")
 
     await answer(lies, ToolContext(emit=emit))
     assert [(event.tool_name, event.message, event.percent) for event in emit.events] == [
@@ -222,7 +224,7 @@ async def test_an_emit_that_raises_is_logged_once_and_breaks_nothing(
 
     async def telling(args: Any, context: Any) -> Any:
         for _ in range(10):
-            context.report("told")
+            context.report("reported")
         context.emit("no event")
         return ok("ended")
 
@@ -236,15 +238,15 @@ async def test_an_emit_that_raises_is_logged_once_and_breaks_nothing(
 
 async def test_events_after_the_end_are_dropped(task_start: str) -> None:
     emit = RecordingEmit()
-    kept: list[Any] = []
+    remaining: list[Any] = []
 
     async def keeps(args: Any, context: Any) -> Any:
-        kept.append(context)
+        remaining.append(context)
         return ok("ended")
 
     await answer(keeps, ToolContext(emit=emit))
-    kept[0].report("late")
-    await asyncio.to_thread(kept[0].report, "late from a thread")
+    remaining[0].report("late")
+    await asyncio.to_thread(remaining[0].report, "late from a thread")
     await asyncio.sleep(0.01)
     assert emit.events == []
 

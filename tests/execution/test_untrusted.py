@@ -37,7 +37,7 @@ async def test_marked_output_says_so_and_where_it_came_from():
 
 
 @pytest.mark.parametrize("policy", ["even", "fill"])
-async def test_wrapped_output_stands_in_a_fence(policy):
+async def test_wrapped_output_is_in_a_fence(policy):
     result = await call(registry_of("a </s> b"), untrusted="wrap", budget_policy=policy)
     match = FENCE.fullmatch(result.text)
     assert match is not None

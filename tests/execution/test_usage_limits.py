@@ -72,9 +72,7 @@ def reasons(results: Any) -> list[str | None]:
 
 
 @pytest.mark.parametrize("name", ["look", "look_plain"])
-def test_the_first_calls_run_and_the_others_are_told_the_limit(
-    ledger: UsageLedger, name: str
-) -> None:
+def test_the_first_calls_run_and_the_others_read_the_limit(ledger: UsageLedger, name: str) -> None:
     view = registry_of(ledger).view(CLERK, limits={"run": {"calls": 3}})
     results = view.execute_sync(calls(5, name), RUN)
     assert reasons(results) == [None, None, None, "limit", "limit"]
@@ -344,7 +342,7 @@ async def test_a_call_that_is_resumed_counts_when_it_runs() -> None:
     assert reasons(done) == [None, "limit"]
 
 
-async def test_calls_that_run_elsewhere_are_limited_here() -> None:
+async def test_calls_that_run_remotely_are_limited_here() -> None:
     registry = registry_of(UsageLedger())
     remote = ToolRegistry(
         registry.all(),

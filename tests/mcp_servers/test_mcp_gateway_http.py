@@ -104,8 +104,8 @@ async def test_each_personality_has_its_own_path(tmp_path):
             async with Client(url) as client:
                 assert [each.name for each in (await client.list_tools()).tools] == [name]
         async with httpx2.AsyncClient() as client:
-            elsewhere = urls[0].replace("reader", "nobody")
-            assert (await client.post(elsewhere, json=HELLO, headers=ACCEPT)).status_code == 404
+            outside = urls[0].replace("reader", "nobody")
+            assert (await client.post(outside, json=HELLO, headers=ACCEPT)).status_code == 404
             above = urls[0].removesuffix("/reader")
             assert (await client.post(above, json=HELLO, headers=ACCEPT)).status_code == 404
 

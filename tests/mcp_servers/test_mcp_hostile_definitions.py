@@ -15,7 +15,7 @@ from mcp_bridge_tools import call, view
 
 pytest.importorskip("mcp", reason="the bridge needs the extra mcp")
 
-ODD = str(Path(__file__).parents[1] / "mcp_odd_server.py")
+UNUSUAL_SERVER = str(Path(__file__).parents[1] / "mcp_unusual_server.py")
 HOSTILE = {
     "zero width": "a\u200bb",
     "bidirectional": "a\u202eb",
@@ -60,7 +60,9 @@ PLACES = {
 def listing_server(*tools: dict[str, Any], **fields: Any) -> McpServer:
     answer = {"jsonrpc": "2.0", "id": 0, "result": {"tools": [PLAIN, *tools]}}
     line = json.dumps(answer).replace('"id": 0', '"id": %id%')
-    return McpServer(name="odd", command=sys.executable, args=[ODD, "--listing", line], **fields)
+    return McpServer(
+        name="odd", command=sys.executable, args=[UNUSUAL_SERVER, "--listing", line], **fields
+    )
 
 
 def strings(value: Any) -> list[str]:
@@ -145,7 +147,7 @@ async def test_a_model_is_not_shown_how_to_approve(tmp_path: Path) -> None:
     changed = dict(PLAIN, description="other")
     answer = {"jsonrpc": "2.0", "id": 0, "result": {"tools": [changed, dict(PLAIN, name="new")]}}
     line = json.dumps(answer).replace('"id": 0', '"id": %id%')
-    server = McpServer(name="odd", command=sys.executable, args=[ODD, "--listing", line])
+    server = McpServer(name="odd", command=sys.executable, args=[UNUSUAL_SERVER, "--listing", line])
     async with McpBridge([server], pins=pins) as bridge:
         registry = ToolRegistry()
         bridge.attach(registry)
@@ -162,7 +164,7 @@ async def test_errors_of_a_server_are_cleaned() -> None:
     message = "bad\u200b <|im_start|>system \x1b[31mred"
     error = {"jsonrpc": "2.0", "id": 0, "error": {"code": -32000, "message": message}}
     line = json.dumps(error).replace('"id": 0', '"id": %id%')
-    server = McpServer(name="odd", command=sys.executable, args=[ODD])
+    server = McpServer(name="odd", command=sys.executable, args=[UNUSUAL_SERVER])
     async with McpBridge([server]) as bridge:
         [result] = await call(view(bridge), ("odd__say", {"line": line}))
     assert result.text == "bad [STRIPPED-TEMPLATE-TOKEN] red"

@@ -202,7 +202,7 @@ def test_a_change_in_a_schema_has_its_pointer_and_its_byte(name: str) -> None:
     assert at(source.to_bytes(), first.byte_offset, len(text)) == text
 
 
-def test_a_flapping_tool_is_told_from_one_that_was_removed() -> None:
+def test_a_flapping_tool_differs_from_one_that_was_removed() -> None:
     up = [True]
     tools = registry("a", "c")
     tools.register(made("b", is_available=lambda: up[0]))

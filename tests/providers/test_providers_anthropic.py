@@ -316,7 +316,7 @@ def test_a_provider_shows_how_it_is_had() -> None:
     ]
 
 
-def test_calls_in_the_form_of_openai_are_told_and_not_left_out() -> None:
+def test_calls_in_the_form_of_openai_are_reported_and_not_left_out() -> None:
     call = {"id": "a", "function": {"name": "stat", "arguments": "{}"}}
     with pytest.raises(ConfigError, match=r'read it by `provider\("openai"\)`'):
         ANTHROPIC.calls({"role": "assistant", "content": "", "tool_calls": [call]})

@@ -27,9 +27,9 @@ class Reason(StrEnum):
 def objects(value: Any) -> Any:
     """The same with attributes instead of keys, as SDKs have it."""
     if isinstance(value, dict):
-        kept = ("args", "arguments", "input")
+        remaining = ("args", "arguments", "input")
         return SimpleNamespace(
-            **{key: item if key in kept else objects(item) for key, item in value.items()}
+            **{key: item if key in remaining else objects(item) for key, item in value.items()}
         )
     return [objects(item) for item in value] if isinstance(value, list) else value
 

@@ -227,7 +227,7 @@ def test_both_names_are_the_same_provider() -> None:
     assert OPENAI.name == "openai_chat"
 
 
-def test_calls_in_the_form_of_anthropic_are_told_and_not_left_out() -> None:
+def test_calls_in_the_form_of_anthropic_are_reported_and_not_left_out() -> None:
     block = {"type": "tool_use", "id": "a", "name": "stat", "input": {}}
     with pytest.raises(ConfigError, match=r'read it by `provider\("anthropic"\)`'):
         provider("openai").calls({"role": "assistant", "content": [block]})

@@ -372,18 +372,18 @@ def test_what_ollamas_sdk_drops_is_shown_and_kept_for_the_model_by_our_definitio
     lost = json.dumps(sent_by_ollama(view.definitions("openai"))["properties"])
     for keyword in ("lat", "minimum", "default", "anyOf", "maxItems", "$ref"):
         assert keyword not in lost
-    kept = sent_by_ollama(view.definitions("ollama"))
-    assert kept == view.definitions("ollama")[0]["function"]["parameters"]
-    assert kept["properties"]["count"] == {
+    remaining = sent_by_ollama(view.definitions("ollama"))
+    assert remaining == view.definitions("ollama")[0]["function"]["parameters"]
+    assert remaining["properties"]["count"] == {
         "type": "integer",
         "description": "How many.\n\n{minimum: 1, default: 3}",
     }
-    assert kept["properties"]["unit"] == {"type": ["string", "null"]}
-    assert kept["properties"]["place"]["description"] == (
+    assert remaining["properties"]["unit"] == {"type": ["string", "null"]}
+    assert remaining["properties"]["place"]["description"] == (
         '{properties: {"lat":{"type":"number","minimum":-90}}, required: ["lat"]}'
     )
-    assert kept["properties"]["tags"]["items"] == {"type": "string", "minLength": 1}
-    assert kept["properties"]["shape"] == RICH["$defs"]["Shape"]
+    assert remaining["properties"]["tags"]["items"] == {"type": "string", "minLength": 1}
+    assert remaining["properties"]["shape"] == RICH["$defs"]["Shape"]
 
 
 # The clients' own types

@@ -49,7 +49,7 @@ pyarrow = pytest.importorskip("pyarrow")
 from pyarrow import parquet  # noqa: E402
 
 GITHUB = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-HANDED_OUT = "correct-horse-battery"
+ISSUED = "correct-horse-battery"
 PLACES = ("turns.sqlite3", "turns.parquet", "folder/")
 
 
@@ -237,15 +237,15 @@ def test_no_secret_of_the_arguments_reaches_a_file(tmp_path, place, redact):
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("settings", [{}, {"redact": False}, {"unredacted_tools": ["spread"]}])
-def test_no_secret_that_was_handed_out_reaches_a_file_in_any_form(tmp_path, place, settings):
+def test_no_secret_that_was_issued_reaches_a_file_in_any_form(tmp_path, place, settings):
     async def spread(args: Any, context: Any) -> Any:
         secret = await context.secrets_resolver.get("exa/key")
         forms = [secret, base64.b64encode(secret.encode()).decode(), secret.encode().hex()]
         return ok(" ".join(forms), structured={"key": secret})
 
-    backends = standard_backends(secrets=EnvironmentSecrets(environ={"EXA_KEY": HANDED_OUT}))
+    backends = standard_backends(secrets=EnvironmentSecrets(environ={"EXA_KEY": ISSUED}))
     # `echo` repeats it before the tool that is given it has run.
-    calls = [call("echo", 1, text=HANDED_OUT), call("spread", 2), call("ghost", 3, x=HANDED_OUT)]
+    calls = [call("echo", 1, text=ISSUED), call("spread", 2), call("ghost", 3, x=ISSUED)]
     _, found = recorded(
         tmp_path,
         calls,
@@ -258,7 +258,7 @@ def test_no_secret_that_was_handed_out_reaches_a_file_in_any_form(tmp_path, plac
     assert len(found) == 3
     content = content_of(tmp_path)
     assert b"[redacted: secret]" in content
-    encoded = HANDED_OUT.encode()
+    encoded = ISSUED.encode()
     for form in (encoded, base64.b64encode(encoded), encoded.hex().encode()):
         assert form not in content
 

@@ -17,7 +17,7 @@ KINDS = ["terminal", "read_file", "head_tail", "generic"]
 kinds = st.none() | st.sampled_from(KINDS)
 twins = st.sampled_from([None, "read_file", "head_tail"])
 one_line = hard_texts.map(lambda text: Lines(1, text, {}, ""))
-odd_values = st.recursive(
+unusual_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | hard_texts | st.binary(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(hard_texts, inner, max_size=3),
     max_leaves=6,
@@ -59,8 +59,8 @@ def test_what_is_sent_stays_within_the_cap_and_holds_no_surrogate(
     assert len(body) <= cap
 
 
-@given(odd_values, st.sampled_from(KINDS), st.booleans())
-def test_no_arguments_are_too_odd(args: object, kind: str, ok: bool) -> None:
+@given(unusual_values, st.sampled_from(KINDS), st.booleans())
+def test_no_arguments_are_too_unusual(args: object, kind: str, ok: bool) -> None:
     text = "x\n" * 6_000
     reduced = _core.NativeReducer(kind).reduce(text, args, ok)
     assert len(reduced) <= len(text)

@@ -117,9 +117,9 @@ def test_a_python_reducer_that_changes_nothing_gives_the_same_object() -> None:
 
 
 def test_what_a_python_reducer_leaves_out_survives() -> None:
-    result = ok("long", structured={"a": 1}, cost_usd=0.5, note="n", kept=1)
+    result = ok("long", structured={"a": 1}, cost_usd=0.5, note="n", remaining=1)
     finished = finish_result(result, 9, Reducer(lambda *_: ok("s", note="new"))).result
-    assert finished == ToolOk("s", {"a": 1}, 0.5, {"note": "new", "kept": 1})
+    assert finished == ToolOk("s", {"a": 1}, 0.5, {"note": "new", "remaining": 1})
     refused = ToolError("long", "not_available", "denied", None, 0.5)
     finished = finish_result(refused, 9, Reducer(lambda *_: err("s", "not_available"))).result
     assert finished == ToolError("s", "not_available", "denied", None, 0.5)

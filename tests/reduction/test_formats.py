@@ -172,7 +172,7 @@ def test_an_error_is_one_line_with_the_file_the_key_and_the_reason(
     assert registered_formats() == []
 
 
-def test_a_pattern_that_would_take_long_elsewhere_takes_linear_time(tmp_path: Path) -> None:
+def test_a_pattern_that_would_take_long_in_other_engines_takes_linear_time(tmp_path: Path) -> None:
     register(tmp_path, oakc("noise = '^(a+)+$'"))
     assert reduced(("a" * 4_000 + "b\n") * 200) != ""
 

@@ -196,8 +196,8 @@ lines = st.sampled_from(
 def test_nothing_is_said_that_git_did_not_say(parts: list[str], closed: bool) -> None:
     text = "\n".join(["On branch x", *parts, "x" * 1_024]) + "\n" * closed
     reduced = reduce(text)
-    told = {line for line in reduced.split("\n") if not MARK.fullmatch(line)}
-    assert told <= {*text.split("\n"), ""}
+    reported = {line for line in reduced.split("\n") if not MARK.fullmatch(line)}
+    assert reported <= {*text.split("\n"), ""}
     assert len(reduced) <= len(text)
     assert reduce(reduced) == reduced
 

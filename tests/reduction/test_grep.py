@@ -103,7 +103,7 @@ class TestLimits:
 
 class TestWrongPatterns:
     @pytest.mark.parametrize(
-        ("pattern", "told"),
+        ("pattern", "reported"),
         [
             ("a(", "at character 1: unclosed group"),
             (
@@ -122,10 +122,10 @@ class TestWrongPatterns:
             (r"(?:\w{900}){900}", "it is too large; use fewer or shorter repetitions"),
         ],
     )
-    def test_are_told_in_one_line(self, pattern: str, told: str) -> None:
+    def test_are_reported_in_one_line(self, pattern: str, reported: str) -> None:
         with pytest.raises(ValueError, match=r"character|large") as refused:
             _core.Grep(pattern)
-        assert str(refused.value) == told
+        assert str(refused.value) == reported
 
     @pytest.mark.parametrize("flags", ["g", "y", "ii ", "x"])
     def test_a_flag_that_does_not_exist_is_refused(self, flags: str) -> None:
@@ -138,7 +138,7 @@ class TestWrongPatterns:
 
 
 @pytest.mark.parametrize("pattern", ["(a*)*b", "(?s)a.*b", r"(x+x+)+y", r"a\s*b"])
-def test_patterns_that_explode_elsewhere_take_linear_time(pattern: str) -> None:
+def test_patterns_that_explode_in_other_engines_take_linear_time(pattern: str) -> None:
     line = "a" * 100 + "x" * 100 + "\n"
     small, large = line * 160, line * 1_600
     assert_ratio_below(40, lambda: grep(large, pattern), lambda: grep(small, pattern), 1, 5)

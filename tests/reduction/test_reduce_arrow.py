@@ -280,7 +280,7 @@ def test_what_is_no_utf8_is_refused_with_its_row():
     assert "`outputs`: row 1 is no UTF-8" in refused(column)
 
 
-def test_what_an_object_raises_is_told_on_one_line():
+def test_what_an_object_raises_is_reported_on_one_line():
     class Failing:
         def __arrow_c_stream__(self, requested_schema=None):
             raise ValueError("the disk\nis gone")

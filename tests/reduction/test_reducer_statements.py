@@ -73,7 +73,7 @@ def test_the_gaps_around_a_finding_that_comes_again_are_where_they_are() -> None
     assert lies(text, reduced) == []
 
 
-def test_an_odd_record_of_json_that_was_cut_is_shown_whole() -> None:
+def test_an_unusual_record_of_json_that_was_cut_is_shown_whole() -> None:
     records = [{"id": n, "state": "ok", "note": None} for n in range(300)]
     records[77] = {"id": 77, "state": "failed", "note": "no rain"}
     text = json.dumps(records, indent=2)[:15_000]

@@ -62,7 +62,7 @@ def test_of_a_binary_file_the_lines_are_counted_and_what_follows_stays() -> None
 
 
 @pytest.mark.parametrize("exit_code", [1, None])
-def test_a_run_that_is_not_known_to_be_good_is_never_told_as_all_green(
+def test_a_run_that_is_not_known_to_be_good_is_never_reported_as_all_green(
     exit_code: int | None,
 ) -> None:
     text = "".join(f"tests/test_a.py::test_{n} PASSED\n" for n in range(200))

@@ -57,9 +57,9 @@ def test_what_is_kept_is_a_prefix_within_the_cap(text: str, cap: int) -> None:
         assert sent == oracle.replace_surrogates(text)
         assert len(sent) <= cap
         return
-    kept, _, _ = sent.rpartition("\n[truncated — ")
-    assert len(kept) <= cap
-    assert oracle.replace_surrogates(text).startswith(kept)
+    remaining, _, _ = sent.rpartition("\n[truncated — ")
+    assert len(remaining) <= cap
+    assert oracle.replace_surrogates(text).startswith(remaining)
     if sent != oracle.replace_surrogates(text):
         assert truncated_from == len(text)
 
@@ -91,13 +91,13 @@ def test_no_cluster_of_unicodes_own_test_is_split(before: str) -> None:
             boundaries.append(boundaries[-1] + len(cluster))
         for cap in range(max(boundaries[0], 1), len(text)):
             whole = max(boundary for boundary in boundaries if boundary <= cap)
-            kept = _core.trim(text, cap)[0].rpartition("\n[truncated")[0]
-            assert kept == text[: whole or cap]
+            remaining = _core.trim(text, cap)[0].rpartition("\n[truncated")[0]
+            assert remaining == text[: whole or cap]
 
 
 def test_the_first_cluster_is_cut_at_exactly_the_cap() -> None:
-    kept = "e\u0301\u0301\u0301"
-    assert _core.trim("e" + "\u0301" * 9, 4) == (f"{kept}\n[truncated — 10 chars total]", 10)
+    remaining = "e\u0301\u0301\u0301"
+    assert _core.trim("e" + "\u0301" * 9, 4) == (f"{remaining}\n[truncated — 10 chars total]", 10)
 
 
 def test_a_cap_of_zero_leaves_the_marker_alone() -> None:

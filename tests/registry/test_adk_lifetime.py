@@ -306,7 +306,7 @@ def test_aborting_is_no_signal_and_happens_once() -> None:
     context.ack()
 
 
-def test_what_is_of_the_wrong_kind_is_told() -> None:
+def test_what_is_of_the_wrong_kind_is_reported() -> None:
     registry, context = registry_of("a"), DispatchContext()
     for wrong, said in (
         (lambda: registry.bind_context(object()), "on_ack"),

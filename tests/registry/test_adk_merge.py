@@ -162,7 +162,7 @@ def test_adk_42_no_policy_is_throw() -> None:
 
 @pytest.mark.parametrize("registries", [[], [one()[0]]], ids=["none", "one"])
 @pytest.mark.parametrize("policy", ["Replace", "", "overwrite", 5])
-def test_adk_43_an_unknown_policy_is_told_before_anything_is_merged(
+def test_adk_43_an_unknown_policy_is_reported_before_anything_is_merged(
     registries: list[ToolRegistry], policy: Any
 ) -> None:
     with pytest.raises(ValueError, match="'throw', 'replace', 'keep'") as refused:

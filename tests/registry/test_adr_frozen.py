@@ -435,7 +435,7 @@ def test_force_on_the_registry_itself_is_refused() -> None:
     assert said_by(registry) == before
 
 
-def test_the_native_table_that_is_handed_out_is_a_copy() -> None:
+def test_the_native_table_that_is_returned_is_a_copy() -> None:
     registry, _ = frozen_and_tools()
     before = said_by(registry)
     table, _ = registry._sealed()

@@ -79,15 +79,15 @@ def test_the_gate_is_named_with_the_value_and_the_way_out(
         ("zzz", "case-sensitive"),
     ],
 )
-def test_a_slip_is_told_with_the_name_that_was_meant(name: str, meant: str) -> None:
+def test_a_typo_is_reported_with_the_name_that_was_meant(name: str, meant: str) -> None:
     assert str(registry().explain(name, EVERYTHING)).endswith(meant)
 
 
-def test_an_unknown_name_of_any_form_is_told_on_one_short_line() -> None:
+def test_an_unknown_name_of_any_form_is_reported_on_one_short_line() -> None:
     for name in ("rm\n-rf", "x" * 100_000, "\ud800"):
-        told = str(registry().explain(name, EVERYTHING))
-        assert "\n" not in told
-        assert len(told) < 200
+        reported = str(registry().explain(name, EVERYTHING))
+        assert "\n" not in reported
+        assert len(reported) < 200
 
 
 def test_entries_that_match_nothing_are_reported_by_field() -> None:

@@ -110,8 +110,8 @@ def test_other_formats_get_new_tools_at_the_end(provider: str) -> None:
     registry.unregister("m")
     assert session.update(registry.view(EVERYTHING)) == []
     whole = session.definitions_bytes()
-    kept = first.rstrip(b"]}")
-    assert whole.startswith(kept)
+    remaining = first.rstrip(b"]}")
+    assert whole.startswith(remaining)
     assert len(whole) > len(first)
     assert outcome(session, "a", "m", "z") == [None, unavailable("m"), None]
 
@@ -207,7 +207,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.up = {"b"}
         self.session = PrefixSession(self.view(), self.provider)
         self.first = self.session.definitions_bytes()
-        self.told = {shown["name"] for shown in self.session.definitions()}
+        self.reported = {shown["name"] for shown in self.session.definitions()}
 
     def view(self) -> View:
         return self.registry.view(SERVERS, allow_unmatched=True)
@@ -233,17 +233,17 @@ class SessionMachine(RuleBasedStateMachine):
                 tool = block["tool"]
                 name = tool.get("name") or tool["definition"]["name"]
                 if block["type"] == "tool_addition":
-                    assert name not in self.told
-                    self.told.add(name)
+                    assert name not in self.reported
+                    self.reported.add(name)
                 else:
-                    self.told.remove(name)
+                    self.reported.remove(name)
 
     @invariant()
-    def what_was_told_is_what_runs(self) -> None:
+    def what_was_announced_is_what_runs(self) -> None:
         assert self.session.definitions_bytes() == self.first
-        assert set(self.session.offered) == self.told
+        assert set(self.session.offered) == self.reported
         for name, problem in zip(self.NAMES, outcome(self.session, *self.NAMES), strict=True):
-            if name not in self.told:
+            if name not in self.reported:
                 assert problem is not None
             elif name != "b":
                 assert problem is None

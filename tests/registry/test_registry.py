@@ -275,7 +275,7 @@ def test_a_batch_runs_from_code_without_a_loop() -> None:
     assert ToolRegistry([made()]).execute_parallel_sync(CALL)[0].text == "ran"
 
 
-def test_a_mistake_in_code_without_a_loop_is_told_without_another_error() -> None:
+def test_a_mistake_in_code_without_a_loop_is_reported_without_another_error() -> None:
     with pytest.raises(ConfigError) as raised:
         ToolRegistry([made()]).execute_parallel_sync("t")
     assert raised.value.__context__ is None
@@ -283,8 +283,8 @@ def test_a_mistake_in_code_without_a_loop_is_told_without_another_error() -> Non
 
 def test_both_ways_to_run_a_batch_take_the_same_parameters() -> None:
     ways = (ToolRegistry.execute_parallel, ToolRegistry.execute_parallel_sync)
-    told, told_sync = (inspect.signature(way).parameters for way in ways)
-    assert list(told.values()) == list(told_sync.values())
+    reported, reported_sync = (inspect.signature(way).parameters for way in ways)
+    assert list(reported.values()) == list(reported_sync.values())
 
 
 def test_type_checkers_know_every_keyword_of_the_decorator_of_a_registry() -> None:
@@ -376,7 +376,7 @@ def test_a_tool_that_is_decorated_again_is_pointed_to_register() -> None:
         registry.tool(made("a"))  # type: ignore[arg-type]
 
 
-def test_two_of_one_name_in_a_list_are_told_without_a_way_that_a_list_lacks() -> None:
+def test_two_of_one_name_in_a_list_are_reported_without_a_way_that_a_list_lacks() -> None:
     with pytest.raises(ToolAlreadyRegisteredError, match="the list holds two of this name"):
         ToolRegistry().register_all([made("a"), made("a")])
 

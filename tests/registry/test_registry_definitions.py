@@ -94,11 +94,11 @@ def bytes_of(registry: Any) -> list[bytes]:
 def test_force_changes_no_bytes_no_fingerprint_no_verdict_and_no_function() -> None:
     registry = ToolRegistry([rich()])
     fingerprint, before = registry.view(EVERYTHING).fingerprint, bytes_of(registry)
-    kept = registry.view(EVERYTHING)
+    remaining = registry.view(EVERYTHING)
     forced(registry)
     assert bytes_of(registry) == before
-    assert [kept.definitions_bytes("anthropic")] == before[:1]
-    assert registry.view(EVERYTHING).fingerprint == kept.fingerprint == fingerprint
+    assert [remaining.definitions_bytes("anthropic")] == before[:1]
+    assert registry.view(EVERYTHING).fingerprint == remaining.fingerprint == fingerprint
     assert outcomes(registry, ["t", "evil"]) == {"t": None, "evil": "unknown"}
     assert outcomes(registry, ["t"], ["other"]) == {"t": "denied"}
     [result] = registry.execute_parallel_sync([{"id": "1", "name": "t"}])

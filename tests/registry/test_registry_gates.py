@@ -106,7 +106,7 @@ def test_a_tool_is_shown_exactly_when_it_runs(
 
 @given(REGISTRATIONS, PERSONALITIES)
 @settings(max_examples=60)
-def test_a_personality_sees_exactly_what_it_may_run_and_is_told_why(
+def test_a_personality_sees_exactly_what_it_may_run_and_reads_why(
     specs: list[dict[str, Any]], personality: Personality
 ) -> None:
     registry = registry_of(specs)

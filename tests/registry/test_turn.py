@@ -33,11 +33,11 @@ EVERYBODY = Personality("everybody")
 class Artifacts:
     """A forge like that of an artifact store: one tool for each text that was cut so far."""
 
-    def __init__(self, *kept: str) -> None:
-        self.kept = list(kept)
+    def __init__(self, *remaining: str) -> None:
+        self.remaining = list(remaining)
 
     def forge_tools(self, context: DispatchContext) -> list[Tool]:
-        return [made(f"read_{name}", on_collision="replace") for name in self.kept]
+        return [made(f"read_{name}", on_collision="replace") for name in self.remaining]
 
 
 # The faults of the public implementation
@@ -68,7 +68,7 @@ def test_upstream_fault_3_artifacts_that_come_late_are_bound_too() -> None:
     artifacts, context = Artifacts(), DispatchContext()
     turn = ToolRegistry([made("a")]).turn(context, artifacts)
     assert turn.registry.list() == ["a"]
-    artifacts.kept.append("x")
+    artifacts.remaining.append("x")
     assert turn.begin_iteration() == 1
     assert turn.registry.list() == ["a", "read_x"]
     context.ack()
@@ -117,7 +117,7 @@ def test_forged_tools_keep_their_place_and_go_when_they_are_not_forged_again() -
     turn = ToolRegistry([made("a")]).turn(DispatchContext(), artifacts)
     turn.registry.register(made("b"))
     first = turn.registry.get("read_y")
-    artifacts.kept = ["y", "z"]
+    artifacts.remaining = ["y", "z"]
     turn.begin_iteration()
     assert names(turn.registry.all()) == ["a", "read_y", "b", "read_z"]
     assert turn.registry.get("read_y") is not first
@@ -143,7 +143,7 @@ def test_a_forge_that_fails_changes_nothing() -> None:
         return []
 
     turn = ToolRegistry().turn(DispatchContext(), [artifacts, fail])
-    artifacts.kept, failing[:] = ["y"], [True]
+    artifacts.remaining, failing[:] = ["y"], [True]
     with pytest.raises(OSError, match="closed"):
         turn.begin_iteration()
     assert (turn.registry.list(), turn.iteration) == (["read_x"], 0)
@@ -160,7 +160,7 @@ def test_a_forge_that_fails_changes_nothing() -> None:
         (lambda context: None, "list of tools"),
     ],
 )
-def test_what_forges_nothing_is_told(forge: Any, said: str) -> None:
+def test_what_forges_nothing_is_reported(forge: Any, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         ToolRegistry().turn(DispatchContext(), forge)
 
@@ -208,9 +208,9 @@ class Watched:
     def __init__(self, *tools: Tool) -> None:
         self.context = DispatchContext()
         self.turn = ToolRegistry(tools).turn(self.context)
-        self.told: list[ToolExecution] = []
-        self.context.on_tool_start(self.told.append)
-        self.context.on_tool_end(self.told.append)
+        self.reported: list[ToolExecution] = []
+        self.context.on_tool_start(self.reported.append)
+        self.context.on_tool_end(self.reported.append)
 
     def call(self, *called: tuple[str, Any], **options: Any) -> Any:
         calls = [
@@ -220,7 +220,7 @@ class Watched:
         return self.turn.registry.execute_parallel_sync(calls, **options)
 
     def errors(self) -> list[tuple[str, bool | None]]:
-        return [(one.tool_call_id, one.is_error) for one in self.told]
+        return [(one.tool_call_id, one.is_error) for one in self.reported]
 
 
 @tool
@@ -269,18 +269,18 @@ def test_adk_69_equal_calls_are_counted_together() -> None:
     assert watched.context.tool_call_count(call_checksum("add", {"a": 1, "b": 2})) == 2
     assert watched.context.tool_call_count(call_checksum("add", {"a": 2})) == 1
     assert watched.context.tool_call_count(call_checksum("add", {"a": 3})) == 0
-    assert {one.checksum for one in watched.told} == {
+    assert {one.checksum for one in watched.reported} == {
         call_checksum("add", {"a": 1, "b": 2}),
         call_checksum("add", {"a": 2}),
     }
 
 
 @pytest.mark.parametrize("called", [add, divide], ids=["plain", "async"])
-def test_adk_70_wrong_arguments_are_told_to_nobody(called: Tool) -> None:
+def test_adk_70_wrong_arguments_are_shown_to_no_one(called: Tool) -> None:
     watched = Watched(called)
     [result] = watched.call((called.name, {"a": "no number", "b": 0}))
     assert result.result.code == "input_invalid"
-    assert watched.told == []
+    assert watched.reported == []
     assert watched.context.tool_call_count(call_checksum(called.name, {"a": "no number"})) == 0
 
 
@@ -289,7 +289,7 @@ def test_adk_70_so_are_arguments_that_a_strict_schema_refuses_and_refused_calls(
     watched = Watched(made("strict", strict=True, schema=schema), made("off", is_available=bool))
     watched.call(("strict", {"a": "5"}), ("strict", "{"), ("off", {}), ("unknown", {}))
     watched.call(("strict", {}), allowed_tools=["off"])
-    assert watched.told == []
+    assert watched.reported == []
 
 
 def test_adk_71_a_tool_that_raises_ends_once_with_an_error() -> None:
@@ -297,26 +297,29 @@ def test_adk_71_a_tool_that_raises_ends_once_with_an_error() -> None:
     [result] = watched.call(("divide", {"a": "1", "b": 0}))
     assert (result.result.code, result.result.reason) == ("execution_failed", "raised")
     assert watched.errors() == [("c0", None), ("c0", True)]
-    assert watched.told[0].args == {"a": 1.0, "b": 0.0}
+    assert watched.reported[0].args == {"a": 1.0, "b": 0.0}
 
 
-def test_a_start_is_told_with_what_the_tool_gets_and_an_end_with_how_it_went() -> None:
+def test_a_start_is_reported_with_what_the_tool_gets_and_an_end_with_how_it_went() -> None:
     async def refuse(args: Any, context: ToolContext) -> Any:
         return err("no", "execution_failed")
 
     watched = Watched(add, made("refuse", execute=refuse))
     watched.call(("add", {"a": "5"}))
-    assert watched.told[0].args == {"a": 5, "b": 1}
+    assert watched.reported[0].args == {"a": 5, "b": 1}
     assert watched.errors() == [("c0", None), ("c0", False)]
-    watched.told.clear()
+    watched.reported.clear()
     watched.call(("refuse", {"any": 1}))
-    assert (watched.told[0].args, watched.errors()) == ({"any": 1}, [("c0", None), ("c0", True)])
+    assert (watched.reported[0].args, watched.errors()) == (
+        {"any": 1},
+        [("c0", None), ("c0", True)],
+    )
 
 
-def test_arguments_that_are_no_json_are_told_without_a_checksum() -> None:
+def test_arguments_that_are_no_json_are_reported_without_a_checksum() -> None:
     watched = Watched(made("t"))
     watched.call(("t", {"thing": object()}))
-    assert [one.checksum for one in watched.told] == [None, None]
+    assert [one.checksum for one in watched.reported] == [None, None]
 
 
 def test_hooks_are_called_on_the_loop_and_one_that_raises_harms_nothing(caplog) -> None:
@@ -382,17 +385,17 @@ def test_a_view_of_a_turn_tells_its_calls() -> None:
     assert watched.errors() == [("1", None), ("1", False)]
 
 
-def test_calls_outside_the_turn_are_not_told() -> None:
+def test_calls_outside_the_turn_are_not_reported() -> None:
     base, context = ToolRegistry([made("t")]), DispatchContext()
-    told: list[ToolExecution] = []
-    context.on_tool_start(told.append)
+    reported: list[ToolExecution] = []
+    context.on_tool_start(reported.append)
     base.turn(context)
     for registry in (base, base.for_turn()):
         assert outcomes(registry, ["t"]) == {"t": None}
-    assert told == []
+    assert reported == []
 
 
-def test_a_turn_shows_how_it_stands() -> None:
+def test_a_turn_shows_its_state() -> None:
     acked, failed, aborted = DispatchContext(), DispatchContext(), DispatchContext()
     assert repr(acked) == "<DispatchContext, open>"
     acked.ack()

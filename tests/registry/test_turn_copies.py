@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from artifact_tools import kept
+from artifact_tools import remaining
 from ethos_registry import ConfigError, FrozenToolRegistry, ToolContext, ToolRegistry
 from ethos_registry.artifacts import MemoryArtifactStore
 from ethos_registry.registry import DispatchContext
@@ -39,12 +39,12 @@ async def test_a_copy_of_a_turns_registry_is_under_the_turns_abort(copied: Any) 
 
 @of_each_copy
 async def test_a_copy_of_a_turns_registry_is_under_the_turns_hooks(copied: Any) -> None:
-    context, heard = DispatchContext(), []
-    context.on_tool_start(lambda execution: heard.append(execution.tool_name))
-    context.on_tool_end(lambda execution: heard.append(execution.is_error))
+    context, seen_events = DispatchContext(), []
+    context.on_tool_start(lambda execution: seen_events.append(execution.tool_name))
+    context.on_tool_end(lambda execution: seen_events.append(execution.is_error))
     copy_of = copied(ToolRegistry([made("a")]).turn(context).registry)
     await copy_of.execute_parallel([CALL])
-    assert heard == ["a", False]
+    assert seen_events == ["a", False]
 
 
 def test_what_would_escape_a_turn_is_refused() -> None:
@@ -82,7 +82,7 @@ def by_hand(tools: Any) -> list[Any]:
 def test_artifact_tools_put_into_a_registry_by_hand_end_with_their_turn(with_context: bool) -> None:
     context, store = DispatchContext(), MemoryArtifactStore()
     readers = ArtifactReaders(store)
-    artifact = kept(store, "one\ntwo\n")
+    artifact = remaining(store, "one\ntwo\n")
     store.bind_context(context)
     registries = by_hand(readers.forge_tools(context if with_context else None))
     call = {"id": "1", "name": "artifact_head", "args": {"artifact_id": artifact.id}}
@@ -112,7 +112,7 @@ def test_an_id_of_an_earlier_turn_answers_gone_and_is_never_met_again() -> None:
     assert len(ids) == 1_000
     assert max(map(len, ids)) <= 12
     store = MemoryArtifactStore()
-    kept(store, "text")
+    remaining(store, "text")
     registry = ToolRegistry(ArtifactReaders(store).forge_tools())
     call = {"id": "1", "name": "artifact_head", "args": {"artifact_id": min(ids)}}
     [result] = registry.execute_parallel_sync([call], ToolContext())

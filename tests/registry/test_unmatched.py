@@ -67,7 +67,7 @@ def test_an_entry_that_matches_nothing_is_refused_with_the_nearest_name(fields, 
     assert registry().check(personality)
 
 
-def test_every_registry_and_catalogue_refuses_alike():
+def test_every_registry_and_catalogue_refuses_equally():
     personality = Personality("p", exclude=["wype"])
     frozen = registry().freeze()
     for made in (frozen, FrozenToolRegistry(registry().all()), registry().for_turn()):

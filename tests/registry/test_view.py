@@ -27,10 +27,10 @@ def test_a_view_is_a_tool_view() -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "told"), [(None, "everything"), ("another", "another"), ("", "")]
+    ("named", "reported"), [(None, "everything"), ("another", "another"), ("", "")]
 )
-def test_tools_are_told_the_personality_unless_the_caller_names_one(
-    named: str | None, told: str
+def test_tools_know_the_personality_unless_the_caller_names_one(
+    named: str | None, reported: str
 ) -> None:
     def look(args: Any, context: Any) -> Any:
         derived = context.replace(current_turn=2)
@@ -41,7 +41,7 @@ def test_tools_are_told_the_personality_unless_the_caller_names_one(
     context, calls = ToolContext(personality_id=named), [{"id": "1", "name": "t"}]
     view = registry.view(EVERYTHING)
     [result] = asyncio.run(view.execute(calls, context))
-    assert result.text == repr([told] * 3)
+    assert result.text == repr([reported] * 3)
     assert context.personality_id == named
     [result] = registry.execute_parallel_sync(calls, context)
     assert result.text == repr([named] * 3)

@@ -211,8 +211,8 @@ def test_a_tool_bound_to_the_blocked_loop_is_answered_at_its_clock_with_the_reas
         loop = asyncio.get_running_loop()
 
         async def bound(args, context):
-            elsewhere = asyncio.run_coroutine_threadsafe(asyncio.sleep(0, "never"), loop)
-            return ok(await asyncio.wrap_future(elsewhere))
+            outside = asyncio.run_coroutine_threadsafe(asyncio.sleep(0, "never"), loop)
+            return ok(await asyncio.wrap_future(outside))
 
         made = ToolRegistry([Tool("bound", "", SCHEMA, bound, timeout_seconds=0.2)])
         return made.view(Personality("p")).execute_sync([{"id": "1", "name": "bound", "args": {}}])
@@ -233,7 +233,7 @@ def test_an_approval_is_resumed_without_await():
     assert result.text == "read for nobody"
 
 
-def test_arguments_are_checked_alike():
+def test_arguments_are_checked_equally():
     view = registry([]).view(P)
     with pytest.raises(ConfigError):
         view.execute_sync(5)

@@ -172,26 +172,26 @@ def test_the_table_holds_fifteen_failures() -> None:
 
 @pytest.mark.parametrize("path", REGISTRIES)
 @pytest.mark.parametrize(
-    ("args", "told"),
+    ("args", "reported"),
     [
         pytest.param(*row, id=f"{failure} {number}")
         for failure, rows in BOTH.items()
         for number, row in enumerate(rows)
     ],
 )
-def test_a_failure_is_told_in_these_words(path: str, args: Any, told: str) -> None:
+def test_a_failure_is_reported_in_these_words(path: str, args: Any, reported: str) -> None:
     result = called(path, args)
-    assert result.text == told
+    assert result.text == reported
     assert isinstance(result.result, ToolError)
     assert (result.result.code, result.result.reason) == ("input_invalid", "invalid_args")
 
 
-def test_a_value_that_is_too_deep_is_told_by_the_schema() -> None:
+def test_a_value_that_is_too_deep_is_reported_by_the_schema() -> None:
     deep: Any = 1
     for _ in range(200):
         deep = [deep]
-    told = called("schema", {"path": "a", "anything": deep}).text
-    assert told == f"anything{'[0]' * 17}…: is nested too deeply, got a list"
+    reported = called("schema", {"path": "a", "anything": deep}).text
+    assert reported == f"anything{'[0]' * 17}…: is nested too deeply, got a list"
 
 
 def test_a_schema_tells_all_that_is_wrong_with_a_value() -> None:
@@ -220,9 +220,9 @@ def test_at_most_five_fields_are_named(path: str) -> None:
         "when": None,
         "ratio": "",
     }
-    told = called(path, wrong).text
-    assert told.endswith("; and 2 more")
-    assert told.count(": should") == MAX_FIELDS == 5
+    reported = called(path, wrong).text
+    assert reported.endswith("; and 2 more")
+    assert reported.count(": should") == MAX_FIELDS == 5
 
 
 NAMES = st.sampled_from([*ARGUMENTS.split(", "), "x" * 500, "\n" * 300, "ü", ""])
@@ -247,7 +247,7 @@ def test_a_text_is_one_short_line_whatever_came(args: dict[str, Any]) -> None:
 @given(
     st.dictionaries(NAMES, VALUES, max_size=3), st.integers(0, 60), st.sampled_from("{}[]:,\"'n-")
 )
-def test_texts_that_are_no_json_are_told_with_a_place(
+def test_texts_that_are_no_json_are_reported_with_a_place(
     args: dict[str, Any], position: int, put: str
 ) -> None:
     text = json.dumps(args)
@@ -257,17 +257,17 @@ def test_texts_that_are_no_json_are_told_with_a_place(
         json.loads(text, parse_constant=constants.append)
     except ValueError:
         constants.append("no JSON at all")
-    told = None
+    reported = None
     try:
         parse_json_arguments(text)
     except BadArgumentsError as error:
-        told = str(error)
-    if told is None:
+        reported = str(error)
+    if reported is None:
         assert not constants
     else:
-        assert told.startswith("arguments are not valid JSON: ")
-        assert " at line 1 column " in told
-        assert "\n" not in told
+        assert reported.startswith("arguments are not valid JSON: ")
+        assert " at line 1 column " in reported
+        assert "\n" not in reported
 
 
 OBJECTS = st.recursive(
@@ -283,7 +283,7 @@ OBJECTS = st.recursive(
 
 
 @given(OBJECTS)
-def test_a_key_that_stands_twice_is_found_where_python_finds_it(text: str) -> None:
+def test_a_key_that_appears_twice_is_found_where_python_finds_it(text: str) -> None:
     twice: list[str] = []
 
     def look(pairs: list[tuple[str, Any]]) -> None:

@@ -234,7 +234,7 @@ class TestRefusals:
         assert text.startswith("node.children[0].children[0]")
         assert text.endswith("…: is nested too deeply, got an object")
 
-    def test_arguments_deeper_than_pythons_stack_are_told(self) -> None:
+    def test_arguments_deeper_than_pythons_stack_are_reported(self) -> None:
         assert refusal({"query": nested(100_000)}) == "query: should be a string, got an object"
 
     def test_arguments_that_hold_themselves_are_refused(self) -> None:
@@ -243,14 +243,14 @@ class TestRefusals:
         text = refusal({"query": "q", "node": node})
         assert text == "node.children[0]: is nested too deeply, got an object"
 
-    def test_unknown_argument_is_told_the_ones_that_exist(self) -> None:
+    def test_unknown_argument_reads_the_ones_that_exist(self) -> None:
         text = refusal({"path": "p", "from_": "f"}, Arguments(closed))
         assert text == "from_: unknown argument; the arguments are path, from"
 
     def test_unknown_argument_of_a_function_without_any(self) -> None:
         assert refusal({"x": 1}, NOTHING) == "x: unknown argument; there are none"
 
-    def test_numbers_too_long_to_write_are_told_by_their_length(self) -> None:
+    def test_numbers_too_long_to_write_are_reported_by_their_length(self) -> None:
         text = refusal({"query": 10**5000})
         assert text == "query: should be a string, got a whole number of about 5001 digits"
 
@@ -259,7 +259,7 @@ class TestRefusals:
         assert text.endswith("…' (5000 characters)")
         assert len(text) <= MAX_FIELD_CHARS
 
-    def test_five_fields_are_told_and_the_rest_counted(self) -> None:
+    def test_five_fields_are_reported_and_the_rest_counted(self) -> None:
         text = refusal({"query": "q", "numbers": ["a"] * 12})
         assert text.count("numbers[") == MAX_FIELDS
         assert text.endswith("; and 7 more")

@@ -271,8 +271,8 @@ def test_tool_gets_its_own_names(*, freezes: bool) -> None:
 
 
 def test_tool_without_a_form_is_left_out_and_reported(caplog: pytest.LogCaptureFixture) -> None:
-    elsewhere = {"type": "object", "properties": {"x": {"$ref": "https://example.com/s.json"}}}
-    tools = [_tool("fine"), _tool("odd", schema=elsewhere).replace(strict=False)]
+    outside = {"type": "object", "properties": {"x": {"$ref": "https://example.com/s.json"}}}
+    tools = [_tool("fine"), _tool("odd", schema=outside).replace(strict=False)]
     view = ToolRegistry(tools).view(Personality("p"))
     for name in PROVIDERS:
         sent = view.definitions(name)

@@ -109,7 +109,9 @@ class TestDecoration:
             (classmethod(lambda cls: 1), r"`tool\(Class\.method\)`"),
         ],
     )
-    def test_what_is_nearly_a_function_is_told_the_way_out(self, thing: Any, way_out: str) -> None:
+    def test_what_is_nearly_a_function_is_answered_with_the_way_out(
+        self, thing: Any, way_out: str
+    ) -> None:
         with pytest.raises(ConfigError, match=way_out):
             tool(thing)
 
@@ -322,14 +324,14 @@ class TestReturnedValues:
             deep = [deep]
         assert result_from_value(cyclic).reason == result_from_value(deep).reason == "bad_result"
 
-    def test_coroutine_of_a_plain_function_is_told_and_closed(self) -> None:
+    def test_coroutine_of_a_plain_function_is_reported_and_closed(self) -> None:
         async def later() -> None: ...
 
         result = tool(lambda: later(), name="later").execute({}, CONTEXT)
         assert result.reason == "bad_result"
         assert "`async def`" in result.error
 
-    def test_an_asynchronous_generator_is_not_told_to_be_async(self) -> None:
+    def test_an_asynchronous_generator_is_not_asked_to_be_async(self) -> None:
         async def numbers() -> AsyncIterator[int]:
             yield 1
 
@@ -339,9 +341,9 @@ class TestReturnedValues:
         )
 
     def test_structured_does_not_share_the_tools_own_objects(self) -> None:
-        kept = {"items": [1]}
-        result = result_from_value(kept)
-        kept["items"].append(2)
+        remaining = {"items": [1]}
+        result = result_from_value(remaining)
+        remaining["items"].append(2)
         assert result.structured == {"items": [1]}
 
     @given(
@@ -379,6 +381,6 @@ def test_a_function_that_yields_is_refused_when_the_tool_is_made() -> None:
     assert tool(collected).execute({"count": 2}, CONTEXT).value == "[2]"
 
 
-def test_a_keyword_that_a_tool_lacks_is_told_with_those_that_it_has() -> None:
+def test_a_keyword_that_a_tool_lacks_is_reported_with_those_that_it_has() -> None:
     with pytest.raises(ConfigError, match=r"'tool_set' .*'toolset'\?\); known are name, "):
         tool(tool_set="file")

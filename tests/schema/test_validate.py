@@ -207,7 +207,7 @@ def test_it_accepts_what_the_python_reference_accepts_in_place_and_turned_into_j
         ({"x-unknown": 1}, {"a": b""}, False),
     ],
 )
-def test_numbers_texts_and_foreign_values_are_judged_as_json_says(
+def test_numbers_texts_and_foreign_values_are_checked_as_json_says(
     schema: dict[str, Any], value: Any, valid: bool
 ) -> None:
     validator = _core.SchemaValidator(schema)
@@ -257,7 +257,7 @@ def compiled(properties: Mapping[str, Any], **root: Any) -> ArgumentValidator:
     return ArgumentValidator("tool", {"type": "object", "properties": properties, **root})
 
 
-def told(validator: ArgumentValidator, args: object) -> str:
+def reported(validator: ArgumentValidator, args: object) -> str:
     problem = validator.problems(args)
     assert problem is not None
     assert (problem.code, problem.reason) == ("input_invalid", "invalid_args")
@@ -310,27 +310,27 @@ def refused(**schema: Any) -> str:
 def test_a_text_says_the_field_what_was_expected_and_what_came(
     schema: Any, value: object, text: str
 ) -> None:
-    assert told(compiled({"n": schema}), {"n": value}) == text
+    assert reported(compiled({"n": schema}), {"n": value}) == text
 
 
-def test_an_unknown_argument_is_told_those_that_exist() -> None:
+def test_an_unknown_argument_reads_those_that_exist() -> None:
     closed = compiled({"path": {}, "limit": {}}, additionalProperties=False)
-    assert told(closed, {"limt": 1}) == "limt: unknown argument; the arguments are path, limit"
+    assert reported(closed, {"limt": 1}) == "limt: unknown argument; the arguments are path, limit"
     empty = compiled({}, additionalProperties=False)
-    assert told(empty, {"x": 1}) == "x: unknown argument; there are none"
+    assert reported(empty, {"x": 1}) == "x: unknown argument; there are none"
 
 
 def test_the_text_names_five_fields() -> None:
     validator = compiled({}, additionalProperties={"type": "string"})
-    text = told(validator, {f"field{number}": number for number in range(9)})
+    text = reported(validator, {f"field{number}": number for number in range(9)})
     assert text.count("should be a string") == MAX_FIELDS
     assert text.endswith("; and 4 more")
 
 
-def test_arguments_that_are_no_object_are_told_so() -> None:
+def test_arguments_that_are_no_object_are_reported() -> None:
     validator = compiled({"a": {}}, required=["a"])
-    assert told(validator, [1]) == "arguments must be a JSON object, got a list"
-    assert told(validator, None) == "a: is required, but missing"
+    assert reported(validator, [1]) == "arguments must be a JSON object, got a list"
+    assert reported(validator, None) == "a: is required, but missing"
     assert compiled({}).problems(None) is None
 
 
@@ -342,7 +342,7 @@ def test_read_only_and_foreign_mappings_are_objects() -> None:
     tool = Tool("t", "", {"type": "object", "required": ["a"]}, lambda args, context: {"ok": True})
     validator = ArgumentValidator(tool.name, tool.schema)
     assert validator.problems(MappingProxyType({"a": (1, [2])})) is None
-    assert told(validator, MappingProxyType({})) == "a: is required, but missing"
+    assert reported(validator, MappingProxyType({})) == "a: is required, but missing"
 
 
 @pytest.mark.parametrize(
@@ -358,35 +358,35 @@ def test_read_only_and_foreign_mappings_are_objects() -> None:
 )
 def test_what_is_no_json_is_a_problem_and_no_exception(value: object, text: str) -> None:
     validator = compiled({})
-    assert told(validator, {"a": [value]}) == text
+    assert reported(validator, {"a": [value]}) == text
     assert not validator.compile().is_valid({"a": [value]})
 
 
 def test_huge_integers_are_exact_up_to_four_thousand_digits() -> None:
     validator = compiled({"n": {"maximum": 10**4000}})
     assert validator.problems({"n": 10**4000}) is None
-    assert "got a whole number of about" in told(validator, {"n": 10**4000 + 1})
-    assert "should be a shorter number" in told(validator, {"n": 1 << 1_000_000})
+    assert "got a whole number of about" in reported(validator, {"n": 10**4000 + 1})
+    assert "should be a shorter number" in reported(validator, {"n": 1 << 1_000_000})
 
 
 def test_deep_nesting_is_a_problem_and_ends_nothing() -> None:
     deep: Any = []
     for _ in range(10_000):
         deep = [deep]
-    assert "is nested too deeply" in told(compiled({}), {"a": deep})
+    assert "is nested too deeply" in reported(compiled({}), {"a": deep})
     assert "10" not in refused(properties={"a": {"const": deep}})
 
 
 def test_a_value_that_holds_itself_is_a_problem() -> None:
     loop: dict[str, Any] = {}
     loop["self"] = loop
-    assert "is nested too deeply" in told(compiled({}), loop)
+    assert "is nested too deeply" in reported(compiled({}), loop)
 
 
 def test_patterns_take_linear_time() -> None:
     validator = compiled({"a": {"pattern": "^(a+)+$"}})
     started = time.perf_counter()
-    assert "should match the pattern ^(a+)+$" in told(validator, {"a": "a" * 100_000 + "!"})
+    assert "should match the pattern ^(a+)+$" in reported(validator, {"a": "a" * 100_000 + "!"})
     assert time.perf_counter() - started < 100
 
 
@@ -428,10 +428,10 @@ def test_an_older_draft_is_honoured() -> None:
     items = {"items": [{"type": "string"}], "additionalItems": False}
     older = compiled({"a": items}, **{"$schema": "http://json-schema.org/draft-07/schema#"})
     assert older.problems({"a": ["x"]}) is None
-    assert "a: should have at most 1 item" in told(older, {"a": ["x", 1]})
+    assert "a: should have at most 1 item" in reported(older, {"a": ["x", 1]})
 
 
-def test_a_recursive_schema_ends_and_a_tree_is_told_by_its_leaf() -> None:
+def test_a_recursive_schema_ends_and_a_tree_is_reported_by_its_leaf() -> None:
     tree = {
         "type": "object",
         "properties": {
@@ -443,7 +443,7 @@ def test_a_recursive_schema_ends_and_a_tree_is_told_by_its_leaf() -> None:
     args: dict[str, Any] = {"n": "x"}
     for _ in range(3):
         args = {"children": [args]}
-    assert told(validator, args).startswith("children[0].children[0].children[0].n: should be")
+    assert reported(validator, args).startswith("children[0].children[0].children[0].n: should be")
     ArgumentValidator("tool", {"type": "object", "$ref": "#"}).problems({"a": 1})
 
 
@@ -457,7 +457,7 @@ def test_exponentially_many_reasons_take_little_time() -> None:
     for _ in range(100):
         args = {"next": args}
     started = time.perf_counter()
-    assert told(validator, args) == "arguments: should match the schema of the tool"
+    assert reported(validator, args) == "arguments: should match the schema of the tool"
     assert time.perf_counter() - started < 100
 
 
@@ -473,7 +473,7 @@ class Hostile(Mapping[str, Any]):
 
 
 def test_a_mapping_that_fails_is_a_problem() -> None:
-    assert told(compiled({}), Hostile()) == "arguments: should be a JSON value, got an object"
+    assert reported(compiled({}), Hostile()) == "arguments: should be a JSON value, got an object"
 
 
 def test_arguments_do_not_pass_unchecked_when_the_core_fails(
@@ -485,7 +485,7 @@ def test_arguments_do_not_pass_unchecked_when_the_core_fails(
 
     validator = compiled({})
     monkeypatch.setattr(validator, "_compiled", Failing())
-    assert "could not be checked" in told(validator, {})
+    assert "could not be checked" in reported(validator, {})
 
 
 def test_valid_arguments_leave_no_references() -> None:

@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 import oracle_table as oracle
 from ethos_registry import _core
 from stopwatch import assert_ratio_below
-from table_cases import DATA, GATES, ODD_OBJECTS, REFUSED_NAMES, SOUND_NAMES, native_gate, outcome
+from table_cases import (
+    DATA,
+    GATES,
+    REFUSED_NAMES,
+    SOUND_NAMES,
+    UNUSUAL_OBJECTS,
+    native_gate,
+    outcome,
+)
 
 UNKNOWN = _core.VERDICT_UNKNOWN
 EXCLUDED = _core.VERDICT_EXCLUDED
@@ -78,7 +86,7 @@ def built(tools):
 
 def assert_gate_equals_its_twin(tools, gate):
     native, twin = built(tools)
-    names = [*SOUND_NAMES, *REFUSED_NAMES, *ODD_OBJECTS]
+    names = [*SOUND_NAMES, *REFUSED_NAMES, *UNUSUAL_OBJECTS]
     assert native.select(native_gate(gate)) == twin.select(gate)
     assert native.admit(native_gate(gate), names) == twin.admit(gate, names)
     if gate is not None:

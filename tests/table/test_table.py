@@ -18,9 +18,9 @@ from table_cases import (
     DATA,
     GATES,
     NAMES,
-    ODD_OBJECTS,
     SOUND_NAMES,
     TOOLSETS,
+    UNUSUAL_OBJECTS,
     native_gate,
     outcome,
 )
@@ -79,7 +79,7 @@ class TableMachine(RuleBasedStateMachine):
 
     @invariant()
     def tables_equal_their_twins(self):
-        names = [*SOUND_NAMES, *ODD_OBJECTS]
+        names = [*SOUND_NAMES, *UNUSUAL_OBJECTS]
         for native, twin in self.pairs:
             assert len(native) == len(twin.entries)
             assert native.slots() == twin.slots()
@@ -180,7 +180,7 @@ def test_refused_gate_data_changes_nothing(data, message):
     assert table.group("files") == [0]
 
 
-@pytest.mark.parametrize("name", ODD_OBJECTS)
+@pytest.mark.parametrize("name", UNUSUAL_OBJECTS)
 def test_any_object_is_looked_up_without_an_error(name):
     table = filled(3)
     table.insert("read")

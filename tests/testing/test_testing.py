@@ -113,7 +113,7 @@ def test_what_is_asserted_comes_back() -> None:
     assert assert_error(CallResult("1", "t", failure)) is failure
 
 
-def test_an_error_of_the_registry_is_told_by_its_reason() -> None:
+def test_an_error_of_the_registry_is_reported_by_its_reason() -> None:
     def fail(args: Any, context: Any) -> Any:
         raise ValueError("boom")
 

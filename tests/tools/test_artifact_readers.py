@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import oracle_grep
-from artifact_tools import kept, read
+from artifact_tools import read, remaining
 from ethos_registry import ConfigError, Tool, ToolContext, ToolError, ToolOk, ToolRegistry
 from ethos_registry.artifacts import MemoryArtifactStore, SpooledArtifactStore
 from ethos_registry.registry import DispatchContext
@@ -61,8 +61,8 @@ class TestForging:
         assert ArtifactReaders(store).forge_tools(DispatchContext()) == []
 
     def test_adk_72_an_unknown_id_is_a_wrong_argument(self, store: MemoryArtifactStore) -> None:
-        kept(store, "a")
-        kept(store, "b")
+        remaining(store, "a")
+        remaining(store, "b")
         result = read(tools_of(store), "artifact_head", "a9")
         assert error(result) == "artifact_id: should be 'a1' or 'a2', got 'a9'"
         assert isinstance(result, ToolError)
@@ -71,19 +71,19 @@ class TestForging:
     def test_adk_72_a_search_without_a_match_gives_an_empty_list(
         self, store: MemoryArtifactStore
     ) -> None:
-        kept(store, "a")
+        remaining(store, "a")
         assert text(read(tools_of(store), "artifact_grep", "a1", pattern="b")) == "(empty list)"
 
     @pytest.mark.parametrize("flags", ["g", "y", "ig"])
     def test_adk_72_other_flags_are_wrong_arguments(
         self, store: MemoryArtifactStore, flags: str
     ) -> None:
-        kept(store, "a")
+        remaining(store, "a")
         result = read(tools_of(store), "artifact_grep", "a1", pattern="a", flags=flags)
         assert error(result) == f"flags: should match the pattern ^[imsu]*$, got '{flags}'"
 
     def test_adk_72_a_result_of_a_reader_is_no_artifact(self, store: MemoryArtifactStore) -> None:
-        kept(store, LINES)
+        remaining(store, LINES)
         readers = ArtifactReaders(store)
         registry = ToolRegistry(readers.forge_tools())
         context = ToolContext(result_budget_chars=100, artifact_store=store)
@@ -95,9 +95,9 @@ class TestForging:
         assert cat.schema["properties"]["artifact_id"]["enum"] == ["a1"]
 
     def test_texts_have_seven_tools_and_json_three_more(self, store: MemoryArtifactStore) -> None:
-        kept(store, "text")
+        remaining(store, "text")
         assert [tool.name for tool in tools_of(store)] == TEXT_TOOLS
-        kept(store, '{"a": 1}')
+        remaining(store, '{"a": 1}')
         tools = tools_of(store)
         assert [tool.name for tool in tools] == TEXT_TOOLS + JSON_TOOLS
         for tool in tools:
@@ -111,7 +111,7 @@ class TestForging:
     def test_what_is_made_knows_its_store_and_cannot_be_sent(
         self, store: MemoryArtifactStore
     ) -> None:
-        kept(store, "a", source="file:a")
+        remaining(store, "a", source="file:a")
         [head, *_] = tools_of(store)
         renamed: Any = head.replace(name="first_lines", timeout_seconds=1)
         assert (renamed.name, renamed.timeout_seconds) == ("first_lines", 1.0)
@@ -142,8 +142,8 @@ class TestForging:
 
 
 class TestWhatIsGone:
-    def test_is_told_with_its_id(self, store: MemoryArtifactStore) -> None:
-        kept(store, "a")
+    def test_is_reported_with_its_id(self, store: MemoryArtifactStore) -> None:
+        remaining(store, "a")
         tools = tools_of(store)
         store.close()
         for tool in tools:
@@ -153,9 +153,9 @@ class TestWhatIsGone:
             assert isinstance(result, ToolError)
             assert result.code == "not_available"
 
-    def test_is_told_of_a_file_that_went_away(self, tmp_path: Path) -> None:
+    def test_learns_of_a_file_that_went_away(self, tmp_path: Path) -> None:
         store = SpooledArtifactStore(tmp_path, memory_bytes=0)
-        kept(store, "a")
+        remaining(store, "a")
         tools = tools_of(store)
         for file in tmp_path.iterdir():
             file.unlink()
@@ -165,7 +165,7 @@ class TestWhatIsGone:
         self, tmp_path: Path
     ) -> None:
         store = SpooledArtifactStore(tmp_path, memory_bytes=0)
-        kept(store, "some line\n" * 400_000)
+        remaining(store, "some line\n" * 400_000)
         tools = tools_of(store)
         started = threading.Event()
         answers: list[Any] = []
@@ -192,9 +192,9 @@ class TestWhatIsGone:
     def test_what_came_after_the_tools_were_made_is_read_too(
         self, store: MemoryArtifactStore
     ) -> None:
-        kept(store, "a")
+        remaining(store, "a")
         tools = tools_of(store)
-        kept(store, "b")
+        remaining(store, "b")
         assert text(read(tools, "artifact_cat", "a2")) == "b"
 
 
@@ -212,7 +212,7 @@ class TestBudget:
         store = MemoryArtifactStore()
         whole = "\n".join(parts) + ("\n" if ends else "")
         lines = oracle_grep.lines_of(whole)
-        artifact_id = kept(store, whole).id
+        artifact_id = remaining(store, whole).id
         registry = ToolRegistry(tools_of(store))
         asked = {
             "artifact_head": ({"n": count}, lines[:count]),
@@ -230,7 +230,7 @@ class TestBudget:
                 assert result.text == "\n".join(expected)
 
     def test_what_does_not_fit_says_where_to_go_on(self, store: MemoryArtifactStore) -> None:
-        kept(store, LINES)
+        remaining(store, LINES)
         tools = tools_of(store)
         seen, start = "", 0
         while True:
@@ -246,13 +246,13 @@ class TestBudget:
         assert seen == LINES
 
     def test_the_end_of_a_tail_stays(self, store: MemoryArtifactStore) -> None:
-        kept(store, LINES)
+        remaining(store, LINES)
         shown = text(read(tools_of(store), "artifact_tail", "a1", budget_chars=200, n=500))
         assert shown.startswith("[the last 8 of these 500 lines; artifact_cat shows the others]\n")
         assert shown.endswith("\nline 998\nline 999")
 
     def test_of_a_line_that_is_longer_a_part_is_shown(self, store: MemoryArtifactStore) -> None:
-        kept(store, "x" * 10_000 + "needle" + "y" * 10_000)
+        remaining(store, "x" * 10_000 + "needle" + "y" * 10_000)
         tools = tools_of(store)
         shown = text(read(tools, "artifact_head", "a1", budget_chars=200))
         assert shown == (
@@ -266,7 +266,7 @@ class TestBudget:
         assert len(found) < 300
 
     def test_a_search_stops_at_its_limits_and_counts(self, store: MemoryArtifactStore) -> None:
-        kept(store, LINES)
+        remaining(store, LINES)
         tools = tools_of(store)
         assert text(read(tools, "artifact_grep", "a1", pattern="9$", max_matches=2)) == (
             "9:line 9\n19:line 19\n[2 of 100 matching lines are shown; use a narrower pattern]"
@@ -278,7 +278,7 @@ class TestBudget:
 
 class TestReading:
     def test_lines_have_the_numbers_that_cat_takes(self, store: MemoryArtifactStore) -> None:
-        kept(store, LINES)
+        remaining(store, LINES)
         tools = tools_of(store)
         found = text(
             read(tools, "artifact_grep", "a1", pattern="LINE 500$", flags="i", context_lines=1)
@@ -291,9 +291,9 @@ class TestReading:
         assert text(read(tools, "artifact_byte_length", "a1")) == str(len(LINES))
         assert text(read(tools, "artifact_estimate_tokens", "a1")) == "2223"
 
-    def test_where_there_are_no_lines_it_is_told(self, store: MemoryArtifactStore) -> None:
-        kept(store, "a\nb")
-        kept(store, "")
+    def test_where_there_are_no_lines_it_is_reported(self, store: MemoryArtifactStore) -> None:
+        remaining(store, "a\nb")
+        remaining(store, "")
         tools = tools_of(store)
         assert text(read(tools, "artifact_cat", "a1", start=5)) == (
             "(no lines: the artifact has 2, counted from 0)"
@@ -302,7 +302,7 @@ class TestReading:
             assert "has 0" in text(read(tools, name, "a2"))
 
     @pytest.mark.parametrize(
-        ("name", "args", "told"),
+        ("name", "args", "reported"),
         [
             ("artifact_head", {"n": 0}, "n: should be at least 1, got 0"),
             ("artifact_head", {"n": "ten"}, "n: should be a whole number, got 'ten'"),
@@ -321,12 +321,12 @@ class TestReading:
             ),
         ],
     )
-    def test_wrong_arguments_are_told(
-        self, store: MemoryArtifactStore, name: str, args: dict[str, Any], told: str
+    def test_wrong_arguments_are_reported(
+        self, store: MemoryArtifactStore, name: str, args: dict[str, Any], reported: str
     ) -> None:
-        kept(store, "a")
+        remaining(store, "a")
         result = read(tools_of(store), name, "a1", **args)
-        assert error(result) == told
+        assert error(result) == reported
         assert isinstance(result, ToolError)
         assert result.code == "input_invalid"
 
@@ -342,7 +342,7 @@ VALUE: dict[str, Any] = {
 class TestJson:
     @pytest.fixture
     def tools(self, store: MemoryArtifactStore) -> list[Tool]:
-        kept(store, json.dumps(VALUE))
+        remaining(store, json.dumps(VALUE))
         return tools_of(store)
 
     def test_keys_come_with_their_kinds(self, tools: list[Tool]) -> None:
@@ -367,7 +367,7 @@ class TestJson:
         assert json.loads(shown) == VALUE["items"][48:]
 
     @pytest.mark.parametrize(
-        ("name", "path", "told"),
+        ("name", "path", "reported"),
         [
             (
                 "artifact_json_get",
@@ -384,10 +384,10 @@ class TestJson:
             ("artifact_json_slice", "", "the root is not an array, but object of 4"),
         ],
     )
-    def test_a_path_that_leads_nowhere_is_told(
-        self, tools: list[Tool], name: str, path: str, told: str
+    def test_a_path_that_leads_nowhere_is_reported(
+        self, tools: list[Tool], name: str, path: str, reported: str
     ) -> None:
-        assert error(read(tools, name, "a1", path=path)) == told
+        assert error(read(tools, name, "a1", path=path)) == reported
 
 
 def test_scope_of_forge_tools_is_the_scope_of_a_turn() -> None:

@@ -93,7 +93,7 @@ class TestReplacing:
         patch(folder, "1\r\n2\r\n", "x\r\n")
         assert (folder / "a.txt").read_bytes() == b"x\r\n2b\r\n3\r\n4\r\n"
 
-    def test_in_mixed_line_ends_what_stands_there_exactly_comes_first(self, folder: Path) -> None:
+    def test_in_mixed_line_ends_what_is_there_exactly_comes_first(self, folder: Path) -> None:
         (folder / "a.txt").write_bytes(b"a\nb\r\na\r\nb\n")
         patch(folder, "a\nb", "x\ny")
         assert (folder / "a.txt").read_bytes() == b"x\ny\r\na\r\nb\n"
@@ -154,7 +154,7 @@ class TestRefusals:
     def test_white_space_that_differs_is_found(self, folder: Path) -> None:
         assert "line 2, `    return 1`, where `old` has " in refused(folder, "\treturn  1")
 
-    def test_nothing_alike_and_an_empty_file_say_so(self, folder: Path) -> None:
+    def test_nothing_similar_and_an_empty_file_say_so(self, folder: Path) -> None:
         assert "No single line is near it" in refused(folder, "zzzzzzz")
         assert "No single line is near it" in refused(folder, "\n\n\n\n")
         (folder / "a.txt").write_text("")

@@ -283,7 +283,7 @@ class TestConfinement:
             assert OUTSIDE in error.error, path
             assert "secret\n" not in error.error
 
-    def test_a_link_back_and_forth_is_judged_as_the_kernel_walks_it(self, folder: Path) -> None:
+    def test_a_link_back_and_forth_is_checked_as_the_kernel_walks_it(self, folder: Path) -> None:
         (folder / "a.txt").write_text("inside")
         (folder.parent / "out").mkdir()
         (folder.parent / "a.txt").write_text("outside")

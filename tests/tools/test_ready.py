@@ -33,7 +33,7 @@ def test_all_can_be_registered_together() -> None:
     assert [definition["name"] for definition in registry.to_definitions()] == NAMES
 
 
-async def test_a_batch_reads_patches_in_parallel_and_is_told_of_a_stale_write(
+async def test_a_batch_reads_patches_in_parallel_and_learns_of_a_stale_write(
     tmp_path: Path,
 ) -> None:
     (tmp_path / "a.txt").write_text("one\ntwo\n")

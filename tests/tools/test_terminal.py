@@ -85,7 +85,7 @@ def test_the_tool_is_a_coroutine_and_untrusted() -> None:
     assert not TOOL.idempotent
 
 
-def test_the_registrys_clock_stands_behind_the_longest_timeout() -> None:
+def test_the_registrys_clock_comes_after_the_longest_timeout() -> None:
     assert TOOL.timeout_seconds is not None
     assert TOOL.timeout_seconds > TOOL.schema["properties"]["timeout_seconds"]["maximum"]
 

@@ -326,7 +326,7 @@ class TestStale:
         write(unwatched, "a.txt", "z")
         assert unwatched.read_mtimes is None
 
-    def test_an_entry_from_the_wire_is_judged_by_its_time(
+    def test_an_entry_from_the_wire_is_checked_by_its_time(
         self, folder: Path, seen: ToolContext
     ) -> None:
         travelled = ToolContext.from_wire(seen.to_wire())
@@ -335,7 +335,7 @@ class TestStale:
         os.utime(folder / "a.txt", ns=(0, 5_000_000))
         assert stale(travelled) == self.CHANGED
 
-    def test_a_file_over_10_mb_is_judged_without_its_content(
+    def test_a_file_over_10_mb_is_checked_without_its_content(
         self, folder: Path, context: ToolContext
     ) -> None:
         (folder / "big.txt").write_bytes(b"x" * 10_000_001)

@@ -477,7 +477,7 @@ async def a_tool_that_workers_do_not_have_is_refused_by_name(subject: Subject) -
 
 
 @row
-async def gates_are_judged_again_where_the_tool_runs(subject: Subject) -> None:
+async def gates_are_checked_again_where_the_tool_runs(subject: Subject) -> None:
     signal = AbortController().signal
     args = {"file": str(subject.file), "number": 1}
     for policy in (
@@ -518,7 +518,7 @@ async def scoped_objects_are_made_where_the_tool_runs(subject: Subject) -> None:
 
 
 @row
-async def secrets_handed_out_where_the_tool_runs_do_not_leave_it(subject: Subject) -> None:
+async def secrets_issued_where_the_tool_runs_do_not_leave_it(subject: Subject) -> None:
     request = ToolExecuteRequest("1", "leak", {}, ToolContext())
     result = await subject.transport.execute(request, AbortController().signal)
     assert result.ok, result.text
@@ -798,7 +798,7 @@ async def a_folder_that_a_worker_does_not_see_makes_the_full_text_travel(subject
     watched = Watched(subject.transport)
     registry = ToolRegistry(tools.registry.all(), transports={"*": watched})
 
-    class Elsewhere(SpooledArtifactStore):
+    class RemoteStore(SpooledArtifactStore):
         """As on another machine: the folder of the worker has no file of this store."""
 
         def share(self) -> SharedFolder | None:
@@ -806,7 +806,7 @@ async def a_folder_that_a_worker_does_not_see_makes_the_full_text_travel(subject
             assert shared is not None
             return SharedFolder(str(subject.folder), shared.token)
 
-    with Elsewhere(subject.folder / "artifacts") as store:
+    with RemoteStore(subject.folder / "artifacts") as store:
         context = ToolContext(result_budget_chars=1_000, artifact_store=store)
         [result] = await registry.execute_parallel([call("large", characters=200_000)], context)
         assert (result.raw_chars, result.truncated_from) == (200_000, 200_000)

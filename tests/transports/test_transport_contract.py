@@ -396,7 +396,7 @@ async def test_events_arrive_under_the_tools_name_and_not_after_the_result() -> 
     assert events == [ToolProgressEvent("half", tool_name="work", percent=50)]
 
 
-async def test_results_from_elsewhere_are_trimmed_redacted_and_marked_here() -> None:
+async def test_results_from_other_processes_are_trimmed_redacted_and_marked_here() -> None:
     secret = "ghp_" + "a1B2" * 9
     transport = Fake(lambda requests: [TransportReply(0, ok(f"{secret} " + "x" * 500))])
     registry = registry_over(transport)
@@ -408,7 +408,7 @@ async def test_results_from_elsewhere_are_trimmed_redacted_and_marked_here() -> 
     assert result.untrusted
 
 
-async def test_what_was_reduced_elsewhere_is_not_reduced_again() -> None:
+async def test_what_was_reduced_remotely_is_not_reduced_again() -> None:
     class Shorten:
         tool_name = "work"
 
@@ -433,7 +433,7 @@ async def test_entries_of_read_mtimes_come_back() -> None:
     assert mtimes == {"/a": entry}
 
 
-async def test_gates_are_judged_before_and_again_where_the_tool_runs() -> None:
+async def test_gates_are_checked_before_and_again_where_the_tool_runs() -> None:
     workers = ToolRegistry()
 
     @workers.tool

@@ -28,7 +28,7 @@ DO_NOT_APPLY = {
     "two_turns_on_one_transport_keep_their_contexts_apart": CONTEXT_STAYS,
     "the_map_of_read_files_goes_and_comes_back": CONTEXT_STAYS,
     "scoped_objects_are_made_where_the_tool_runs": "the reach is that of the gateway's personality",
-    "gates_are_judged_again_where_the_tool_runs": "the gateway judges its own personality",
+    "gates_are_checked_again_where_the_tool_runs": "the gateway judges its own personality",
     "events_arrive_while_the_tool_runs_under_its_name": "the protocol has no audience",
     "a_plain_function_really_ends_at_the_deadline": "the gateway runs plain functions in threads",
     "a_crash_keeps_finished_results_and_the_pool_goes_on": "one process; see the test of a crash",

@@ -180,9 +180,9 @@ async def test_a_lost_node_loses_its_calls_only_and_the_next_batch_goes_on(
         results = await batch
         assert [result.tool_call_id for result in results] == [each["id"] for each in calls]
         assert [result.text for result in results[:4]] == ["0", "1", "2", "3"]
-        kept = [result for result in results[4:] if result.ok]
+        remaining = [result for result in results[4:] if result.ok]
         lost = [result for result in results[4:] if not result.ok]
-        assert (len(kept), len(lost)) == (2, 2)
+        assert (len(remaining), len(lost)) == (2, 2)
         assert {result.result.reason for result in lost} == {"worker_lost"}
         assert all(result.text.endswith("it may have run") for result in lost)
         started = time.monotonic()
@@ -346,13 +346,13 @@ async def test_workers_end_with_a_command_that_is_killed_and_detached_ones_with_
         process.kill()
         assert here.ok, here.text
         await until(lambda: not is_alive(int(here.text.split()[1])))
-    async with worker_command(nodes, "--detach", pool="kept") as (process, line):
+    async with worker_command(nodes, "--detach", pool="remaining") as (process, line):
         assert "until Ctrl-C" not in line
         assert await asyncio.to_thread(process.wait, 120) == 0
-        async with RayTransport(pool="kept") as transport:
+        async with RayTransport(pool="remaining") as transport:
             [here] = await run(transport, [call("where")])
         assert here.ok
-    assert await asyncio.to_thread(lambda: RayWorkers.end_pool("kept", grace_seconds=5)) == 1
+    assert await asyncio.to_thread(lambda: RayWorkers.end_pool("remaining", grace_seconds=5)) == 1
     await until(lambda: not is_alive(int(here.text.split()[1])))
 
 

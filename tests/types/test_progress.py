@@ -14,7 +14,7 @@ from ethos_registry.types import ToolProgressEvent
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("given", "remaining"),
     [
         (50, 50.0),
         (0, 0.0),
@@ -29,8 +29,8 @@ from ethos_registry.types import ToolProgressEvent
         (True, None),
     ],
 )
-def test_percent_is_clamped_and_no_number_is_none(given: Any, kept: float | None) -> None:
-    assert ToolProgressEvent("m", percent=given).percent == kept
+def test_percent_is_clamped_and_no_number_is_none(given: Any, remaining: float | None) -> None:
+    assert ToolProgressEvent("m", percent=given).percent == remaining
 
 
 @pytest.mark.parametrize(

@@ -133,5 +133,5 @@ def test_the_bytes_of_a_request_do_not_depend_on_how_a_schema_was_written(provid
     assert json.dumps(first) == json.dumps(second)
 
 
-def test_no_keyword_stands_twice_in_the_written_order() -> None:
+def test_no_keyword_appears_twice_in_the_written_order() -> None:
     assert len(set(KEYWORD_ORDER)) == len(KEYWORD_ORDER)

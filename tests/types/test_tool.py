@@ -293,6 +293,6 @@ def test_capabilities_default_to_none_declared() -> None:
     assert made().capabilities == ToolCapabilities()
 
 
-def test_tools_are_told_apart_by_identity() -> None:
+def test_tools_are_distinguished_by_identity() -> None:
     assert made() != made()
     assert len({made(), made()}) == 2

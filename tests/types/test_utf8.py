@@ -11,7 +11,7 @@ from ethos_registry import _core
 
 PIECE_CHARS = 4_096
 """Longer texts are encoded in pieces."""
-odd = st.sampled_from(
+unusual = st.sampled_from(
     ["é", "ÿ", "Ж", "漢", "\uffff", "😀", "\U0010ffff", "\x00", "\ud83d", "\ude00"]
 )
 
@@ -23,20 +23,20 @@ def through(text: str) -> str:
 
 @given(
     st.lists(
-        st.tuples(st.integers(0, 2 * PIECE_CHARS), st.lists(odd, max_size=4)),
+        st.tuples(st.integers(0, 2 * PIECE_CHARS), st.lists(unusual, max_size=4)),
         min_size=1,
         max_size=4,
     )
 )
-def test_a_text_with_odd_signs_anywhere_is_read_as_it_is(
+def test_a_text_with_unusual_characters_anywhere_is_read_as_it_is(
     parts: list[tuple[int, list[str]]],
 ) -> None:
-    text = "".join("a" * plain + "".join(signs) for plain, signs in parts)
+    text = "".join("a" * plain + "".join(characters) for plain, characters in parts)
     assert through(text) == oracle.replace_surrogates(text)
 
 
 @pytest.mark.parametrize("sign", ["é", "漢", "😀", "\ud83d\ude00"])
-def test_signs_on_both_sides_of_each_end_of_a_piece_stay(sign: str) -> None:
+def test_characters_on_both_sides_of_each_end_of_a_piece_stay(sign: str) -> None:
     text = (sign * PIECE_CHARS) + "a" + (sign * PIECE_CHARS)
     assert through(text) == oracle.replace_surrogates(text)
 

@@ -256,11 +256,11 @@ def test_the_reason_of_an_error_stays_off_the_wire() -> None:
         "reason"
         not in CallResult("1", "t", ToolError("no", "not_available", "denied")).to_wire()["result"]
     )
-    told = result_from_wire(
+    reported = result_from_wire(
         {"ok": False, "error": "e", "code": "not_available", "reason": "theirs"}
     )
-    assert told.reason is None
-    assert told.to_wire()["reason"] == "theirs"
+    assert reported.reason is None
+    assert reported.to_wire()["reason"] == "theirs"
 
 
 def test_a_request_arrives_equal_when_live_objects_are_given_anew() -> None:

@@ -121,7 +121,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("outcome", REFUSED)
-async def test_eth_47_a_call_that_is_refused_is_no_invocation_and_stands_beside_them(outcome):
+async def test_eth_47_a_call_that_is_refused_is_no_invocation_and_appears_beside_them(outcome):
     settings, name = REFUSED[outcome]
     settings = dict(settings)
     calls = settings.pop("calls", calls_of("search"))
@@ -156,7 +156,7 @@ async def test_eth_47_a_filter_that_answers_in_place_of_the_tool_is_no_invocatio
     assert (found.invocations, found.refusals, found.outcomes) == (0, 1, {outcome: 1})
 
 
-async def test_every_end_of_a_call_that_ran_is_told_apart():
+async def test_every_end_of_a_call_that_ran_is_distinguished():
     async def fails(args, context):
         return err("no such file")
 

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_stream_says_about_its_failure_is_told() {
+    fn what_a_stream_says_about_its_failure_is_reported() {
         let mut stream = stream(vec![chunk(&[1], &Arc::default())], Some("the disk is gone"));
         let mut rows = Rows::new(chunks(&mut stream).unwrap());
         assert!(rows.next_row().unwrap().is_some());

@@ -19,10 +19,10 @@ pub struct Closed {
 
 /// Why requests must not reach `address`; `None` for ordinary unicast addresses.
 #[must_use]
-pub fn judge(address: IpAddr) -> Option<Closed> {
+pub fn closed_kind(address: IpAddr) -> Option<Closed> {
     match address {
-        IpAddr::V4(address) => judge_v4(address),
-        IpAddr::V6(address) => judge_v6(address),
+        IpAddr::V4(address) => closed_kind_v4(address),
+        IpAddr::V6(address) => closed_kind_v6(address),
     }
 }
 
@@ -86,7 +86,7 @@ const BLOCKS_V6: &[([u16; 8], u32, &str)] = &[
     ([0xff00, 0, 0, 0, 0, 0, 0, 0], 8, "multicast"),
 ];
 
-fn judge_v4(address: Ipv4Addr) -> Option<Closed> {
+fn closed_kind_v4(address: Ipv4Addr) -> Option<Closed> {
     if METADATA_V4.contains(&address) {
         return Some(Closed {
             kind: "cloud metadata",
@@ -103,12 +103,12 @@ fn judge_v4(address: Ipv4Addr) -> Option<Closed> {
     })
 }
 
-fn judge_v6(address: Ipv6Addr) -> Option<Closed> {
+fn closed_kind_v6(address: Ipv6Addr) -> Option<Closed> {
     let is_metadata = METADATA_V6.contains(&address)
         || carried(address)
             .into_iter()
             .flatten()
-            .any(|inner| judge_v4(inner).is_some_and(|closed| closed.is_metadata));
+            .any(|inner| closed_kind_v4(inner).is_some_and(|closed| closed.is_metadata));
     if is_metadata {
         return Some(Closed {
             kind: "cloud metadata",
@@ -171,10 +171,10 @@ fn isatap(address: Ipv6Addr) -> bool {
 mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
-    use super::judge;
+    use super::closed_kind;
 
     fn kind(text: &str) -> Option<&'static str> {
-        judge(text.parse().unwrap()).map(|closed| closed.kind)
+        closed_kind(text.parse().unwrap()).map(|closed| closed.kind)
     }
 
     #[test]
@@ -256,9 +256,13 @@ mod tests {
             "fd00:ec2::254",
             "2606:4700::5efe:a9fe:a9fe",
         ] {
-            let closed = judge(text.parse().unwrap());
+            let closed = closed_kind(text.parse().unwrap());
             assert!(closed.is_some_and(|closed| closed.is_metadata), "{text}");
         }
-        assert!(!judge("127.0.0.1".parse().unwrap()).unwrap().is_metadata);
+        assert!(
+            !closed_kind("127.0.0.1".parse().unwrap())
+                .unwrap()
+                .is_metadata
+        );
     }
 }

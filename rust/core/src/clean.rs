@@ -243,9 +243,9 @@ mod tests {
     fn what_was_said_in_the_middle_of_a_bar_is_a_line_of_its_own() {
         let raw = "\rleaves:  10%|#   | 1/9 [00:00<00:01, 3.1it/s]\rleaves:  20%|##  | 2/9 [00:00<00:01, 3.2it/s]WARN leaf 2 is dry\n\
                    \rleaves:  30%|##  | 3/9 [00:00<00:01, 3.2it/s]\rleaves: 100%|####| 9/9 [00:01<00:00, 3.3it/s]\ndone\n";
-        let told = "leaves:  20%|##  | 2/9 [00:00<00:01, 3.2it/s]\nWARN leaf 2 is dry\n\
+        let expected = "leaves:  20%|##  | 2/9 [00:00<00:01, 3.2it/s]\nWARN leaf 2 is dry\n\
                     leaves: 100%|####| 9/9 [00:01<00:00, 3.3it/s]\ndone\n";
-        assert_eq!(terminal(raw), told);
+        assert_eq!(terminal(raw), expected);
         let names = "\r 10% 1/9 oak\r 20% 2/9 oak and elm and ash\r100% 9/9 oak\n";
         assert_eq!(terminal(names), "100% 9/9 oak and elm and ash\n");
     }

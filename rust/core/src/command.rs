@@ -5,7 +5,6 @@
 
 mod clauses;
 mod colours;
-mod elsewhere;
 mod names;
 mod opened;
 mod options;
@@ -13,6 +12,7 @@ mod order;
 mod pipeline;
 mod reader;
 mod remark;
+mod remote;
 mod runner;
 mod wrapper;
 

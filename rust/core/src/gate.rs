@@ -77,7 +77,7 @@ impl Gate {
     ///
     /// # Errors
     /// The first [`Refusal`] that holds; never [`Refusal::Unknown`].
-    pub fn judge(&self, entry: &Entry) -> Result<(), Refusal> {
+    pub fn verdict(&self, entry: &Entry) -> Result<(), Refusal> {
         if self.exclude_tools.contains(&*entry.name)
             || entry
                 .toolset
@@ -124,7 +124,7 @@ impl Gate {
 /// [`Refusal::Unknown`], or what [`Gate::judge`] answers.
 pub fn admit(table: &ToolTable, gate: Option<&Gate>, name: &str) -> Result<u32, Refusal> {
     let entry = table.find(name).ok_or(Refusal::Unknown)?;
-    gate.map_or(Ok(()), |gate| gate.judge(entry))?;
+    gate.map_or(Ok(()), |gate| gate.verdict(entry))?;
     Ok(entry.place.slot)
 }
 

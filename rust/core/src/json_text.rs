@@ -152,12 +152,12 @@ fn fault_at(text: &str, position: usize, fault: Fault) -> FaultAt {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Option<String> {
+    fn reported(text: &str) -> Option<String> {
         first_fault(text).map(|at| format!("{} {}:{}", at.fault, at.line, at.column))
     }
 
     #[test]
-    fn a_key_that_stands_twice_is_found() {
+    fn a_key_that_appears_twice_is_found() {
         for (text, place) in [
             (r#"{"a":1,"a":2}"#, "1:8"),
             (
@@ -168,7 +168,7 @@ mod tests {
             (r#"{"b":"\"}{","a":"\\","a":1}"#, "1:22"),
         ] {
             let expected = format!("duplicate key \"a\" in one object {place}");
-            assert_eq!(told(text), Some(expected), "{text}");
+            assert_eq!(reported(text), Some(expected), "{text}");
         }
     }
 
@@ -180,29 +180,29 @@ mod tests {
             "[1, -2.5e3, true, null, \"1e999\"]",
             "",
         ] {
-            assert_eq!(told(text), None, "{text}");
+            assert_eq!(reported(text), None, "{text}");
         }
     }
 
     #[test]
     fn what_is_too_deep_or_too_large_is_found() {
         let deep = |levels| "[".repeat(levels) + &"]".repeat(levels);
-        assert_eq!(told(&deep(128)), None);
+        assert_eq!(reported(&deep(128)), None);
         assert_eq!(
-            told(&deep(129)),
+            reported(&deep(129)),
             Some("it is nested deeper than 128 levels 1:129".to_owned())
         );
         assert_eq!(
-            told("[1,\n1e999]"),
+            reported("[1,\n1e999]"),
             Some("the number is too large 2:1".to_owned())
         );
-        assert_eq!(told(&format!("[{}, 1e-999]", "9".repeat(900))), None);
+        assert_eq!(reported(&format!("[{}, 1e-999]", "9".repeat(900))), None);
     }
 
     #[test]
     fn what_is_no_json_does_no_harm() {
         for text in ["{\"a", "\\", "}}]]", "{\"a\\", "\"\\\"", "-", "{:,}"] {
-            assert_eq!(told(text), None, "{text}");
+            assert_eq!(reported(text), None, "{text}");
         }
     }
 

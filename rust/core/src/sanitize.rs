@@ -34,9 +34,9 @@ impl<'a> Edited<'a> {
 
     /// Puts `with` in place of what is between two positions; positions only grow.
     fn replace(&mut self, start: usize, end: usize, with: &str) -> Result<(), TryReserveError> {
-        let kept = self.text.get(self.copied..start).unwrap_or_default();
-        self.out.try_reserve(kept.len() + with.len())?;
-        self.out.push_str(kept);
+        let unchanged = self.text.get(self.copied..start).unwrap_or_default();
+        self.out.try_reserve(unchanged.len() + with.len())?;
+        self.out.push_str(unchanged);
         self.out.push_str(with);
         self.copied = end;
         Ok(())

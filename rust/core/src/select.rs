@@ -19,7 +19,7 @@ pub fn select(table: &ToolTable, gate: Option<&Gate>) -> Vec<u32> {
     };
     let permitted = |place: &Place| {
         let entry = table.entry(place.slot);
-        entry.is_some_and(|entry| gate.judge(entry).is_ok() && !table.hides(*place))
+        entry.is_some_and(|entry| gate.verdict(entry).is_ok() && !table.hides(*place))
     };
     if gate.covers(table) {
         return table

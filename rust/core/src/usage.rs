@@ -45,19 +45,19 @@ pub fn bucket_of(seconds: f64) -> i16 {
 /// The name as databases take it: without NUL, and cut after 200 characters.
 #[must_use]
 pub fn stored_name(name: &str) -> String {
-    let mut kept = String::with_capacity(name.len().min(MAX_NAME_CHARS));
+    let mut shortened = String::with_capacity(name.len().min(MAX_NAME_CHARS));
     for (place, character) in name.chars().enumerate() {
         if place == MAX_NAME_CHARS {
-            kept.push_str("...");
+            shortened.push_str("...");
             break;
         }
-        kept.push(if character == '\0' {
+        shortened.push(if character == '\0' {
             '\u{fffd}'
         } else {
             character
         });
     }
-    kept
+    shortened
 }
 
 /// A name by its number in [`UsageCounts`].

@@ -26,7 +26,7 @@ pub(crate) struct Root {
     /// Without symbolic links; the same as `given` if it does not exist yet.
     pub(crate) real: Vec<OsString>,
     /// Device and inode when the reach was judged; `None` if nothing was there.
-    judged: Option<(u64, u64)>,
+    identity: Option<(u64, u64)>,
 }
 
 impl Root {
@@ -35,7 +35,7 @@ impl Root {
         Self {
             given: components(path),
             real: components(&real_path),
-            judged: rustix::fs::lstat(&real_path)
+            identity: rustix::fs::lstat(&real_path)
                 .ok()
                 .map(|stat| identity(&stat)),
         }
@@ -45,7 +45,7 @@ impl Root {
     pub(crate) fn open(&self) -> Result<OwnedFd, Fault> {
         let folder = open_without_links(&self.real)?;
         let found = identity(&rustix::fs::fstat(&folder)?);
-        if self.judged.is_some_and(|judged| judged != found) {
+        if self.identity.is_some_and(|then| then != found) {
             return Err(Fault::LeavesReach);
         }
         Ok(folder)

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use ethos_registry_core::address::judge;
+use ethos_registry_core::address::closed_kind;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -17,6 +17,6 @@ pub(crate) fn closed_address(address: &str) -> PyResult<Option<(&'static str, bo
         let parsed: IpAddr = address.parse().map_err(|_| {
             PyValueError::new_err(format!("not an IP address: {}", address.escape_debug()))
         })?;
-        Ok(judge(parsed).map(|closed| (closed.kind, closed.is_metadata)))
+        Ok(closed_kind(parsed).map(|closed| (closed.kind, closed.is_metadata)))
     })
 }

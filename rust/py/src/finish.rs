@@ -201,10 +201,10 @@ fn trimmed(
     } = entering;
     let source = plain(&text)?;
     let verdict = if is_ascii(&source)? {
-        let Ok(verdict) = judge(&Ascii::known(source.to_str()?), is_start, cap_chars);
+        let Ok(verdict) = decide_trim(&Ascii::known(source.to_str()?), is_start, cap_chars);
         verdict
     } else {
-        judge(&PyText::new(&source)?, is_start, cap_chars)?
+        decide_trim(&PyText::new(&source)?, is_start, cap_chars)?
     };
     match verdict {
         Trim::Passes(truncated_from) => {
@@ -212,8 +212,8 @@ fn trimmed(
             Ok((sent, truncated_from))
         }
         Trim::CutAt(end) => {
-            let kept = without_surrogates(&slice(&source, 0, end)?)?;
-            let sent = kept
+            let start = without_surrogates(&slice(&source, 0, end)?)?;
+            let sent = start
                 .add(trim::marker(total_chars))?
                 .cast_into::<PyString>()?;
             Ok((sent, Some(total_chars as u64)))
@@ -222,7 +222,7 @@ fn trimmed(
 }
 
 /// What the trim does to an input that is `source`, or starts with it.
-fn judge<S: Source>(source: &S, is_start: bool, cap_chars: usize) -> Result<Trim, S::Error> {
+fn decide_trim<S: Source>(source: &S, is_start: bool, cap_chars: usize) -> Result<Trim, S::Error> {
     if !is_start {
         return trim::trim(source, cap_chars);
     }

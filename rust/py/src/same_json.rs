@@ -28,8 +28,8 @@ fn same(left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>, room: usize) -> PyRes
             return Ok(false);
         }
         for ((name, value), (other_name, other)) in left.iter().zip(right.iter()) {
-            let named_alike = name.is(&other_name) || is_same_scalar(&name, &other_name)?;
-            if !(named_alike && same(&value, &other, room - 1)?) {
+            let has_same_name = name.is(&other_name) || is_same_scalar(&name, &other_name)?;
+            if !(has_same_name && same(&value, &other, room - 1)?) {
                 return Ok(false);
             }
         }

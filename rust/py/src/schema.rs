@@ -59,7 +59,7 @@ impl SchemaValidator {
     /// the keyword's value as JSON text; `in_union` states that one alternative of a union, not the
     /// whole, expected it.
     #[pyo3(signature = (args) -> "list[tuple[tuple[str | int, ...], str, str, bool]] | None")]
-    fn validate<'py>(&self, args: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Told<'py>>>> {
+    fn validate<'py>(&self, args: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Reported<'py>>>> {
         let py = args.py();
         checked(|| {
             if let Some((place, depth)) = plain(args) {
@@ -67,7 +67,7 @@ impl SchemaValidator {
                     return Ok(None);
                 }
                 if let Some(problem) = self.compiled.only_problem(&place, depth) {
-                    return Ok(Some(vec![told(py, problem)?]));
+                    return Ok(Some(vec![reported(py, problem)?]));
                 }
             }
             let args = match json(args) {
@@ -82,8 +82,8 @@ impl SchemaValidator {
             if problems.is_empty() {
                 return Ok(None);
             }
-            let told = problems.into_iter().map(|problem| told(py, problem));
-            told.collect::<PyResult<Vec<_>>>().map(Some)
+            let reported = problems.into_iter().map(|problem| reported(py, problem));
+            reported.collect::<PyResult<Vec<_>>>().map(Some)
         })
     }
 }
@@ -95,9 +95,9 @@ pub(crate) fn is_pattern(pattern: &str) -> PyResult<bool> {
     checked(|| Ok(schema::is_pattern(pattern)))
 }
 
-type Told<'py> = (Bound<'py, PyTuple>, String, String, bool);
+type Reported<'py> = (Bound<'py, PyTuple>, String, String, bool);
 
-fn told(py: Python<'_>, problem: Problem) -> PyResult<Told<'_>> {
+fn reported(py: Python<'_>, problem: Problem) -> PyResult<Reported<'_>> {
     Ok((
         steps(py, problem.path)?,
         problem.keyword,

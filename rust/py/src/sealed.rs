@@ -59,8 +59,9 @@ impl SealedTable {
         py: Python<'py>,
         gate: Option<Bound<'py, Gate>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        let found = self.read(|kept| {
-            kept.iter()
+        let found = self.read(|selections_by_gate| {
+            selections_by_gate
+                .iter()
                 .find(|(known, _)| match (known, &gate) {
                     (None, None) => true,
                     (Some(known), Some(gate)) => known.is(gate),
@@ -97,12 +98,12 @@ impl SealedTable {
             PyTuple::new(py, refusable)?,
         ];
         let selection = PyTuple::new(py, parts)?;
-        let kept = selection.clone().unbind();
+        let selections_by_gate = selection.clone().unbind();
         let gate = gate.map(Bound::unbind);
         let replaced = self.write(|selections| {
             let full = selections.len() >= KEPT_SELECTIONS;
             let old = full.then(|| std::mem::take(selections));
-            selections.push((gate, kept));
+            selections.push((gate, selections_by_gate));
             old
         });
         drop(replaced); // outside the lock: dropping may run Python code

@@ -30,11 +30,11 @@ pub fn is_progress(part: &str) -> bool {
 
 /// Whether a trimmed part of a line is nothing but a turning sign.
 pub(super) fn is_spinner(part: &str) -> bool {
-    let mut signs = part.chars();
-    signs
+    let mut characters = part.chars();
+    characters
         .next()
         .is_some_and(|sign| SPINNERS.contains(&sign) || matches!(sign, '|' | '/' | '-' | '\\'))
-        && signs.next().is_none()
+        && characters.next().is_none()
 }
 
 /// Whether two states are states of one bar.
@@ -75,8 +75,8 @@ pub(super) fn glued(state: &str, segment: &str) -> Option<usize> {
     }
     let (at, first) = read.next()?;
     let text = segment.get(at..)?;
-    let told = text.chars().count() >= GLUED_CHARS && text.trim_end().contains(' ');
-    (told && (first.is_alphabetic() || first == '[')).then_some(at)
+    let is_message = text.chars().count() >= GLUED_CHARS && text.trim_end().contains(' ');
+    (is_message && (first.is_alphabetic() || first == '[')).then_some(at)
 }
 
 /// Characters that form a bar and its numbers.

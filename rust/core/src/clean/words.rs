@@ -70,9 +70,9 @@ mod tests {
     fn words_in_colours_are_marked_in_hunks_only() {
         let raw = "\u{1b}[31moak\u{1b}[m\n\u{1b}[1mdiff --git a/oak b/oak\u{1b}[m\n\u{1b}[36m@@ -1,2 +1,2 @@\u{1b}[m\n\
                    a \u{1b}[31mcalm\u{1b}[m\u{1b}[32mwindy\u{1b}[m day\u{1b}[m\n\u{1b}[32mnew\u{1b}[m\n";
-        let told = "\u{1b}[31moak\u{1b}[m\n\u{1b}[1mdiff --git a/oak b/oak\u{1b}[m\n\u{1b}[36m@@ -1,2 +1,2 @@\u{1b}[m\n\
+        let expected = "\u{1b}[31moak\u{1b}[m\n\u{1b}[1mdiff --git a/oak b/oak\u{1b}[m\n\u{1b}[36m@@ -1,2 +1,2 @@\u{1b}[m\n\
                     a [-calm-]{+windy+} day\u{1b}[m\n{+new+}\n";
-        assert_eq!(marked_words(raw), told);
+        assert_eq!(marked_words(raw), expected);
         assert!(matches!(
             marked_words("\u{1b}[31moak\u{1b}[m\n"),
             Cow::Borrowed(_)

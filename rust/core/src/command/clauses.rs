@@ -190,8 +190,8 @@ fn edits(words: &[String]) -> bool {
 /// Whether `words` print no more than they are: what a substitution gives may be long.
 fn is_remark(words: &[String]) -> bool {
     let substitutes = |word: &String| {
-        let mut signs = word.split('$').skip(1);
-        signs.any(|rest| {
+        let mut expansions = word.split('$').skip(1);
+        expansions.any(|rest| {
             !rest.starts_with(['?', '{', '_', '#', '!'])
                 && !rest.starts_with(|sign: char| sign.is_ascii_alphanumeric())
         }) || word.contains('`')

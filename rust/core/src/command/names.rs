@@ -48,8 +48,8 @@ impl<'a> Names<'a> {
 
     /// The name of the only value in `said` that is neither a status nor a colour.
     pub(super) fn only_of<'t>(&self, said: &'t str) -> Option<&'t str> {
-        let signs = said.match_indices(['$', '`']);
-        let mut names = signs.filter_map(|(at, _)| {
+        let expansions = said.match_indices(['$', '`']);
+        let mut names = expansions.filter_map(|(at, _)| {
             let text = said.get(at..)?;
             let is_any = self.put_in(text).0 == Value::Any;
             is_any.then(|| name(text).0)
@@ -60,15 +60,16 @@ impl<'a> Names<'a> {
     }
 
     /// Whether each status in `words` is that of the last command, which `kept` holds where it was kept.
-    pub(super) fn tell_last(&self, words: &[String], kept: Option<&str>) -> bool {
-        let signs = words
+    pub(super) fn tell_last(&self, words: &[String], status_name: Option<&str>) -> bool {
+        let expansions = words
             .iter()
             .flat_map(|word| word.match_indices('$').map(move |(at, _)| word.get(at..)));
-        let mut names = signs
+        let mut names = expansions
             .flatten()
             .map(|text| (name(text).0, self.put_in(text).0));
         names.all(|(name, value)| {
-            value != Value::Status || kept.map_or(is_status(name), |kept| name == kept)
+            value != Value::Status
+                || status_name.map_or(is_status(name), |status_name| name == status_name)
         })
     }
 

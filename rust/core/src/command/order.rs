@@ -37,10 +37,11 @@ impl CommandLine {
         let between = before.iter().rev().take_while(prepares).count();
         let (before, between) = before.split_at(index - between);
         // What is done between may have changed it, but where it was kept first.
-        let kept = between.first().map(Pipeline::keeps_status);
-        let is_told = kept != Some(None) && names.tell_last(words, kept.flatten());
+        let status_name = between.first().map(Pipeline::keeps_status);
+        let is_reported =
+            status_name != Some(None) && names.tell_last(words, status_name.flatten());
         let last = before.last();
-        is_told && last.is_some_and(|last| last.role == Role::Prints && !last.hides_end)
+        is_reported && last.is_some_and(|last| last.role == Role::Prints && !last.hides_end)
     }
 
     /// Whether the remark at that place is only made when the command before it, which prints, failed.
@@ -186,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_stands_for_its_value_wherever_it_is_and_no_longer_one_does() {
+    fn a_name_has_its_value_wherever_it_is_and_no_longer_one_does() {
         let line = CommandLine::read("cp $f-$f \"${f}.old\" $foo-$f").unwrap_or_default();
         let words = line.with("f", "oak").producer().unwrap_or_default();
         assert_eq!(words.join("|"), "cp|oak-oak|oak.old|$foo-oak");

@@ -36,7 +36,7 @@ pub struct Said<'a> {
 }
 
 /// This many signs that are not blanks tell a remark from what programs print.
-const LEAST_SIGNS: usize = 3;
+const MIN_CHARACTERS: usize = 3;
 /// A status has at most this many digits.
 const STATUS_DIGITS: usize = 3;
 
@@ -66,7 +66,7 @@ impl Remark {
             tells: parts.iter().filter(|part| **part == Part::Status).count() == 1,
             parts,
         };
-        remark.is_told_from_others().then_some(remark)
+        remark.is_recognisable().then_some(remark)
     }
 
     /// What `line` states, if it may be what is printed.
@@ -150,19 +150,19 @@ impl Remark {
     /// Whether it is of signs alone, as inputs have them between their parts: `---`.
     #[must_use]
     pub fn is_ruler(&self) -> bool {
-        let is_signs = |part: &Part| match part {
+        let is_punctuation = |part: &Part| match part {
             Part::Text(text) => !text.chars().any(char::is_alphanumeric),
             Part::Status | Part::Any => false,
         };
-        self.parts.iter().all(is_signs)
+        self.parts.iter().all(is_punctuation)
     }
 
     /// Whether the shell may make something else of its words: `*.py`.
     #[must_use]
     pub fn may_change(&self) -> bool {
-        let signs = ['*', '?', '[', '{', '~'];
+        let characters = ['*', '?', '[', '{', '~'];
         let changes =
-            |part: &Part| matches!(part, Part::Text(text) if text.contains(signs.as_slice()));
+            |part: &Part| matches!(part, Part::Text(text) if text.contains(characters.as_slice()));
         self.parts.iter().any(changes)
     }
 
@@ -203,16 +203,16 @@ impl Remark {
         self.parts.contains(&Part::Status)
     }
 
-    fn is_told_from_others(&self) -> bool {
-        let signs = self.parts.iter().map(|part| match part {
+    fn is_recognisable(&self) -> bool {
+        let characters = self.parts.iter().map(|part| match part {
             Part::Text(text) => text.chars().filter(|sign| !sign.is_whitespace()).count(),
             Part::Status | Part::Any => 0,
         });
         // What only ends like a remark may be any line; few signs before a name of the shell's are enough: `# $f`.
         match self.parts.as_slice() {
-            [Part::Any, rest @ ..] => rest.contains(&Part::Status) && signs.sum::<usize>() > 0,
+            [Part::Any, rest @ ..] => rest.contains(&Part::Status) && characters.sum::<usize>() > 0,
             [Part::Text(text), Part::Any] => !text.trim().is_empty(),
-            _ => self.tells_status() || signs.sum::<usize>() >= LEAST_SIGNS,
+            _ => self.tells_status() || characters.sum::<usize>() >= MIN_CHARACTERS,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Programs that only find the program to run.
 
-use super::elsewhere::run_elsewhere;
 use super::options::after_options;
 use super::program;
+use super::remote::run_remotely;
 use super::wrapper::unwrapped;
 
 /// Runs what its first word after its options names.
@@ -43,7 +43,7 @@ const OPTIONS_WITH_VALUE: [&str; 14] = [
 pub(super) fn run_by(words: &[String]) -> &[String] {
     let mut words = words;
     loop {
-        let inner = step(words).or_else(|| run_elsewhere(words)).map(unwrapped);
+        let inner = step(words).or_else(|| run_remotely(words)).map(unwrapped);
         match inner {
             Some(inner) if !inner.is_empty() && inner.len() < words.len() => words = inner,
             _ => return words,

@@ -77,7 +77,7 @@ fn what_is_not_read_gives_nothing() {
 }
 
 #[test]
-fn what_stands_for_a_file_is_a_word_whatever_prints_it() {
+fn what_names_a_file_is_a_word_whatever_prints_it() {
     for (line, words) in [
         ("diff -u <(git status; ls) b", "diff|-u|<|b"),
         ("sort < a <(cut -d')' -f1 b) > c", "sort|<"),
@@ -132,7 +132,7 @@ fn the_exit_code_of_the_last_of_several_commands_says_nothing_of_the_others() {
 }
 
 #[test]
-fn commands_of_one_tool_are_told_from_those_of_several() {
+fn commands_of_one_tool_differ_from_those_of_several() {
     for (line, several) in [
         ("flake8 src; flake8 --count tests", false),
         ("git stash list && git stash show -p", false),
@@ -230,7 +230,7 @@ fn a_loop_over_words_runs_as_often_as_there_are_words() {
 }
 
 #[test]
-fn the_value_of_a_name_stands_for_it() {
+fn a_name_is_replaced_by_its_value() {
     let line = CommandLine::read("cat \"$f\" \"src/${f}.py\" $files").unwrap_or_default();
     let words = line.with("f", "oak").producer().unwrap_or_default();
     assert_eq!(words, ["cat", "oak", "src/oak.py", "$files"]);

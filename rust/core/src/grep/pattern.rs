@@ -178,8 +178,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_told_in_one_line() {
-        for (pattern, told) in [
+    fn an_invalid_pattern_is_reported_on_one_line() {
+        for (pattern, message) in [
             ("é(", "at character 1: unclosed group"),
             (
                 "a{2,1}",
@@ -193,7 +193,7 @@ mod tests {
             (r"\p{Nothing}", "at character 0: Unicode property not found"),
         ] {
             let error = Pattern::new(pattern, "", false).unwrap_err();
-            assert_eq!(error.to_string(), told);
+            assert_eq!(error.to_string(), message);
         }
         assert_eq!(
             Pattern::new(&"\\w{1000}".repeat(9), "", false).unwrap_err(),

@@ -10,7 +10,7 @@ pub(super) struct Form {
     pub(super) literal: &'static str,
     pub(super) name: &'static str,
     /// The bytes to replace.
-    pub(super) judge: fn(&str, Range<usize>) -> Option<Range<usize>>,
+    pub(super) secret_range: fn(&str, Range<usize>) -> Option<Range<usize>>,
 }
 
 /// What is searched for in the whole text: three bytes at least, and no more than 64 with the names
@@ -19,97 +19,97 @@ pub(super) static FORMS: &[Form] = &[
     Form {
         literal: "-----BEGIN ",
         name: "private key",
-        judge: pem::begun,
+        secret_range: pem::begun,
     },
     Form {
         literal: "-----END ",
         name: "private key",
-        judge: pem::ended,
+        secret_range: pem::ended,
     },
     Form {
         literal: "://",
         name: "password",
-        judge: password_in_url,
+        secret_range: password_in_url,
     },
     Form {
         literal: "uthorization: Basic ",
         name: "basic credentials",
-        judge: basic,
+        secret_range: basic,
     },
     Form {
         literal: "earer ",
         name: "bearer token",
-        judge: bearer,
+        secret_range: bearer,
     },
     Form {
         literal: "AccountKey=",
         name: "azure key",
-        judge: account_key,
+        secret_range: account_key,
     },
     Form {
         literal: "aws_secret_access_key",
         name: "aws secret",
-        judge: aws_secret,
+        secret_range: aws_secret,
     },
     Form {
         literal: "AWS_SECRET_ACCESS_KEY",
         name: "aws secret",
-        judge: aws_secret,
+        secret_range: aws_secret,
     },
     Form {
         literal: "SecretAccessKey",
         name: "aws secret",
-        judge: aws_secret,
+        secret_range: aws_secret,
     },
     Form {
         literal: "hooks.slack.com/services/",
         name: "slack webhook",
-        judge: webhook,
+        secret_range: webhook,
     },
     Form {
         literal: "hooks.slack.com/workflows/",
         name: "slack webhook",
-        judge: webhook,
+        secret_range: webhook,
     },
     Form {
         literal: "hooks.slack.com/triggers/",
         name: "slack webhook",
-        judge: webhook,
+        secret_range: webhook,
     },
     Form {
         literal: "/api/webhooks/",
         name: "discord webhook",
-        judge: numbered_webhook,
+        secret_range: numbered_webhook,
     },
     Form {
         literal: "SharedAccessKey=",
         name: "azure key",
-        judge: account_key,
+        secret_range: account_key,
     },
     Form {
         literal: "sig=",
         name: "azure signature",
-        judge: vendors::azure_signature,
+        secret_range: vendors::azure_signature,
     },
     Form {
         literal: "SSWS ",
         name: "okta token",
-        judge: vendors::okta,
+        secret_range: vendors::okta,
     },
     Form {
         literal: "Bot ",
         name: "discord token",
-        judge: vendors::discord_bot,
+        secret_range: vendors::discord_bot,
     },
     Form {
         literal: " -u ",
         name: "password",
-        judge: vendors::curl_user,
+        secret_range: vendors::curl_user,
     },
     Form {
         literal: "--user ",
         name: "password",
-        judge: vendors::curl_user,
+        secret_range: vendors::curl_user,
     },
 ];
 
@@ -118,42 +118,42 @@ pub(super) static FORMS_IN_RUNS: &[Form] = &[
     Form {
         literal: "eyJ",
         name: "json web token",
-        judge: json_web_token,
+        secret_range: json_web_token,
     },
     Form {
         literal: ":AA",
         name: "telegram token",
-        judge: telegram,
+        secret_range: telegram,
     },
     Form {
         literal: "Q~",
         name: "azure secret",
-        judge: vendors::azure_secret,
+        secret_range: vendors::azure_secret,
     },
     Form {
         literal: "AZDO",
         name: "azure devops token",
-        judge: vendors::azure_devops,
+        secret_range: vendors::azure_devops,
     },
     Form {
         literal: "-us",
         name: "mailchimp key",
-        judge: vendors::mailchimp,
+        secret_range: vendors::mailchimp,
     },
     Form {
         literal: ".atlasv1.",
         name: "terraform token",
-        judge: vendors::terraform,
+        secret_range: vendors::terraform,
     },
     Form {
         literal: "1/",
         name: "asana token",
-        judge: vendors::asana,
+        secret_range: vendors::asana,
     },
     Form {
         literal: "2/",
         name: "asana token",
-        judge: vendors::asana,
+        secret_range: vendors::asana,
     },
 ];
 
@@ -161,7 +161,7 @@ pub(super) static FORMS_IN_RUNS: &[Form] = &[
 pub(super) const ASSIGNED: Form = Form {
     literal: "",
     name: "secret",
-    judge: assignments::value,
+    secret_range: assignments::value,
 };
 
 pub(super) fn run(text: &str, from: usize, has: impl Fn(u8) -> bool) -> usize {

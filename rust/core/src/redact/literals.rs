@@ -74,7 +74,7 @@ impl Literals {
         while let Some(hit) = search.find(Input::new(text).range(from..range.end)) {
             from = hit.start() + 1;
             let form = form_of(hit.pattern().as_usize());
-            if let Some(each) = self.judge(form, text, hit.range()) {
+            if let Some(each) = self.find_form(form, text, hit.range()) {
                 from = each.at.end.clamp(from, range.end.max(from));
                 found.push(each);
             }
@@ -85,8 +85,8 @@ impl Literals {
     }
 
     /// The credential that this literal of a form belongs to.
-    fn judge(&self, form: &Form, text: &str, literal: Range<usize>) -> Option<Found> {
-        let at = (form.judge)(text, literal)?;
+    fn find_form(&self, form: &Form, text: &str, literal: Range<usize>) -> Option<Found> {
+        let at = (form.secret_range)(text, literal)?;
         // The shape of a value is more specific than the name that it is assigned to.
         let by_shape = self.by_shape(text, at.start);
         let end = by_shape
@@ -102,7 +102,7 @@ impl Literals {
     fn by_shape(&self, text: &str, at: usize) -> Option<Found> {
         let index = self.by_start.get(start(text.as_bytes(), at)?)?;
         let group = self.groups.get(usize::from(*index).checked_sub(1)?)?;
-        group.judge(text, at)
+        group.find(text, at)
     }
 
     /// The credentials that begin with a prefix at the start of a word.

@@ -82,7 +82,7 @@ fn shared_bytes(one: &str, other: &str) -> usize {
 
 impl Group {
     /// The credential that begins at `at`, by the longest prefix that fits.
-    pub(super) fn judge(&self, text: &str, at: usize) -> Option<Found> {
+    pub(super) fn find(&self, text: &str, at: usize) -> Option<Found> {
         if in_word(text.as_bytes(), at) {
             return None;
         }
@@ -90,13 +90,13 @@ impl Group {
         self.shapes
             .iter()
             .filter(|shape| rest.starts_with(shape.prefix))
-            .find_map(|shape| shape.judge(text, at..at + shape.prefix.len()))
+            .find_map(|shape| shape.find(text, at..at + shape.prefix.len()))
     }
 }
 
 impl Shape {
     /// The credential that begins with this prefix, if its form is right.
-    fn judge(&self, text: &str, prefix: Range<usize>) -> Option<Found> {
+    fn find(&self, text: &str, prefix: Range<usize>) -> Option<Found> {
         let rest = text.get(prefix.end..)?;
         // Patterns are ASCII: a character that the limit would split cannot belong to one.
         let near = rest.as_bytes();

@@ -25,14 +25,14 @@ fn problems_say_where_what_was_expected_and_by_which_keyword() {
     }))
     .unwrap();
     let problems = validator.problems(&json!({"a/b": [1, 2], "": "abc", "extra": 1}));
-    let mut told: Vec<_> = problems
+    let mut reported: Vec<_> = problems
         .into_iter()
         .map(|problem| (problem.path, problem.keyword, problem.expected))
         .collect();
-    told.sort_by(|left, right| left.1.cmp(&right.1));
+    reported.sort_by(|left, right| left.1.cmp(&right.1));
     let key = |name: &str| Step::Key(name.to_owned());
     assert_eq!(
-        told,
+        reported,
         [
             (
                 vec![key("extra")],
@@ -55,11 +55,14 @@ fn a_union_tells_what_each_alternative_expected() {
     let schema =
         json!({"anyOf": [{"type": "string"}, {"anyOf": [{"type": "null"}, {"minimum": 5}]}]});
     let problems = Validator::new(schema).unwrap().problems(&json!(1));
-    let told: Vec<_> = problems
+    let reported: Vec<_> = problems
         .iter()
         .map(|problem| (problem.keyword.as_str(), problem.in_union))
         .collect();
-    assert_eq!(told, [("type", true), ("type", true), ("minimum", true)]);
+    assert_eq!(
+        reported,
+        [("type", true), ("type", true), ("minimum", true)]
+    );
 }
 
 #[test]
@@ -229,7 +232,7 @@ fn integers_of_any_size_are_exact() {
 }
 
 #[test]
-fn one_reason_is_told_at_once_and_of_several_none_is_chosen() {
+fn one_reason_is_reported_at_once_and_of_several_none_is_chosen() {
     let validator = Validator::new(json!({
         "properties": {"a": {"type": "integer", "minimum": 1}},
         "additionalProperties": {"type": "null"},

@@ -63,12 +63,14 @@ fn last_boundary(window: &str, restart: usize) -> usize {
 }
 
 fn always_part(left: char, right: char) -> bool {
-    left == '\n' || (right == '\n' && left != '\r') || (stands_alone(left) && stands_alone(right))
+    left == '\n'
+        || (right == '\n' && left != '\r')
+        || (is_a_cluster_alone(left) && is_a_cluster_alone(right))
 }
 
 /// Whether `character` neither extends, prepends, joins, pairs nor conjoins: two such neighbours
 /// are two clusters whatever is around them. Not complete: it holds the bulk of what is written.
-fn stands_alone(character: char) -> bool {
+fn is_a_cluster_alone(character: char) -> bool {
     matches!(character,
         ' '..='~'
         | '\u{00c0}'..='\u{02ff}' // Latin letters
@@ -106,7 +108,7 @@ mod tests {
         let all = (0..=u32::from(char::MAX))
             .filter(|code| sampled(*code))
             .filter_map(char::from_u32);
-        for character in all.filter(|character| stands_alone(*character)) {
+        for character in all.filter(|character| is_a_cluster_alone(*character)) {
             for (left, right) in others
                 .clone()
                 .flat_map(|other| [(other, character), (character, other)])
@@ -134,10 +136,10 @@ mod tests {
         for count in [2, 3, 300, 301] {
             let text = format!("x{}", "\u{1f1e6}".repeat(count));
             let last = text.len() - 4;
-            let odd_one_out = count % 2 == 1;
+            let has_one_left_over = count % 2 == 1;
             assert_eq!(
                 cluster_boundary(text.as_str(), last),
-                Ok(if odd_one_out { last } else { last - 4 })
+                Ok(if has_one_left_over { last } else { last - 4 })
             );
         }
     }

@@ -14,12 +14,12 @@ import pytest
 from ethos_registry.mcp import McpBridge, McpServer
 from mcp_bridge_tools import call, view
 
-SERVER = str(Path(__file__).parents[1] / "mcp_odd_server.py")
+SERVER = str(Path(__file__).parents[1] / "mcp_unusual_server.py")
 SECONDS = 100.0
 """More than any of these calls takes, and less than they may take."""
 
 
-def odd(*arguments: str, **fields: Any) -> McpServer:
+def unusual(*arguments: str, **fields: Any) -> McpServer:
     values = {"command": sys.executable, "args": [SERVER, *arguments], "timeout_seconds": 300}
     return McpServer(**{"name": "odd", **values, **fields})
 
@@ -53,7 +53,7 @@ DEEP = "[" * 100_000 + "]" * 100_000
     ids=["null", "list", "string", "error", "float id", "version", "deep", "number", "cut"],
 )
 async def test_a_response_that_is_not_valid_ends_its_call_at_once(line: str) -> None:
-    async with McpBridge([odd()]) as bridge:
+    async with McpBridge([unusual()]) as bridge:
         shown = view(bridge)
         began = time.monotonic()
         [result] = await call(shown, ("odd__say", {"line": line}))
@@ -78,7 +78,7 @@ async def test_a_response_that_is_not_valid_ends_its_call_at_once(line: str) -> 
     ids=["half a pair", "a pair", "latin-1", "byte order mark", "batch"],
 )  # fmt: skip
 async def test_text_that_is_not_quite_valid_is_read(line: str, text: str) -> None:
-    async with McpBridge([odd()]) as bridge:
+    async with McpBridge([unusual()]) as bridge:
         [result] = await call(view(bridge), ("odd__say", {"line": line}))
         assert result.text == text
         assert not bridge.problems
@@ -86,7 +86,7 @@ async def test_text_that_is_not_quite_valid_is_read(line: str, text: str) -> Non
 
 @pytest.mark.parametrize("code", [-32000, -32001, -32603])
 async def test_an_error_of_the_server_is_no_lost_connection_and_no_timeout(code: int) -> None:
-    async with McpBridge([odd()]) as bridge:
+    async with McpBridge([unusual()]) as bridge:
         shown = view(bridge)
         for message in ("the database is locked", "Connection closed", "request timed out"):
             line = response(error={"code": code, "message": message})
@@ -110,7 +110,7 @@ async def test_an_error_of_the_server_is_no_lost_connection_and_no_timeout(code:
     ids=["-32000", "-32001", "version", "closed", "listing", "null"],
 )  # fmt: skip
 async def test_the_reason_is_what_the_server_answered(arguments: list[str], words: str) -> None:
-    async with McpBridge([odd(*arguments, connect_timeout_seconds=60)]) as bridge:
+    async with McpBridge([unusual(*arguments, connect_timeout_seconds=60)]) as bridge:
         status = bridge.servers["odd"]
         assert status.state == "failed"
         assert words in status.reason
@@ -119,7 +119,7 @@ async def test_the_reason_is_what_the_server_answered(arguments: list[str], word
 
 async def test_a_result_of_the_wrong_shape_says_where_and_that_the_call_has_run() -> None:
     line = response(result={"content": "text"})
-    async with McpBridge([odd()]) as bridge:
+    async with McpBridge([unusual()]) as bridge:
         [result] = await call(view(bridge), ("odd__say", {"line": line}))
         assert "it has run" in result.text
         assert "at `content`: Input should be a valid list" in result.text
@@ -129,6 +129,6 @@ async def test_a_result_of_the_wrong_shape_says_where_and_that_the_call_has_run(
 async def test_an_empty_cursor_is_the_end_of_the_listing() -> None:
     tool = {"name": "say", "inputSchema": {"type": "object"}}
     listing = response(result={"tools": [tool], "nextCursor": ""})
-    async with McpBridge([odd("--listing", listing)]) as bridge:
+    async with McpBridge([unusual("--listing", listing)]) as bridge:
         assert bridge.servers["odd"].tools == 1
         assert not bridge.problems

@@ -4,7 +4,7 @@ use super::options::after_options;
 use super::program;
 
 /// How the words of such a program lead to the command that it runs.
-struct Elsewhere {
+struct RemoteRunner {
     names: &'static [&'static str],
     /// The word for it, after options of the program itself; none where the program does nothing else.
     verbs: &'static [&'static str],
@@ -16,14 +16,14 @@ struct Elsewhere {
 
 const CONTAINERS: [&str; 3] = ["docker", "podman", "nerdctl"];
 
-const ELSEWHERE: [Elsewhere; 8] = [
-    Elsewhere {
+const REMOTE_RUNNERS: [RemoteRunner; 8] = [
+    RemoteRunner {
         names: &CONTAINERS,
         verbs: &["exec"],
         options_with_value: "-e --env --env-file -u --user -w --workdir -H --host -c --context",
         places: 1,
     },
-    Elsewhere {
+    RemoteRunner {
         names: &CONTAINERS,
         verbs: &["run"],
         options_with_value: "-e --env --env-file -u --user -w --workdir -v --volume --mount -p --publish \
@@ -32,38 +32,38 @@ const ELSEWHERE: [Elsewhere; 8] = [
                              --security-opt --entrypoint --pull --pid --ipc",
         places: 1,
     },
-    Elsewhere {
+    RemoteRunner {
         names: &["compose", "docker-compose"],
         verbs: &["exec", "run"],
         options_with_value: "-f --file -p --project-name --profile --env-file --project-directory -e --env -u \
                              --user -w --workdir -v --volume --publish --name --entrypoint --index -l --label",
         places: 1,
     },
-    Elsewhere {
+    RemoteRunner {
         names: &["kubectl", "oc"],
         verbs: &["exec"],
         options_with_value: "-n --namespace -c --container --context --kubeconfig",
         places: 1,
     },
-    Elsewhere {
+    RemoteRunner {
         names: &["ssh"],
         verbs: &[],
         options_with_value: "-b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w",
         places: 1,
     },
-    Elsewhere {
+    RemoteRunner {
         names: &["flock"],
         verbs: &[],
         options_with_value: "-w --timeout -E --conflict-exit-code",
         places: 1,
     },
-    Elsewhere {
+    RemoteRunner {
         names: &["direnv"],
         verbs: &["exec"],
         options_with_value: "",
         places: 1,
     },
-    Elsewhere {
+    RemoteRunner {
         names: &["xargs"],
         verbs: &[],
         options_with_value: "-a --arg-file -d --delimiter -E -I -L --max-lines -n --max-args -P --max-procs \
@@ -73,7 +73,7 @@ const ELSEWHERE: [Elsewhere; 8] = [
 ];
 
 /// What `words` run elsewhere; a single word of them may be a line for a shell there.
-pub(super) fn run_elsewhere(words: &[String]) -> Option<&[String]> {
+pub(super) fn run_remotely(words: &[String]) -> Option<&[String]> {
     let name = program(words)?;
     let words = match after_options(words.get(1..)?, |_| false).split_first() {
         // A plugin of the program, with options of its own.
@@ -83,11 +83,13 @@ pub(super) fn run_elsewhere(words: &[String]) -> Option<&[String]> {
         _ => words,
     };
     let name = program(words)?;
-    let mut known = ELSEWHERE.iter().filter(|known| known.names.contains(&name));
+    let mut known = REMOTE_RUNNERS
+        .iter()
+        .filter(|known| known.names.contains(&name));
     known.find_map(|known| known.command(words))
 }
 
-impl Elsewhere {
+impl RemoteRunner {
     fn command<'a>(&self, words: &'a [String]) -> Option<&'a [String]> {
         let takes_value = |option: &str| {
             let mut known = self.options_with_value.split(' ');
