@@ -278,7 +278,7 @@ class OpenAIResponsesStream(ReplyParser):
 
     @staticmethod
     def _take_whole_name(call: StreamedCall, name: Any) -> None:
-        """Take the name that a call has at its end, of which its start may have had a piece."""
+        """Take the name that a call has at its end; its start may have had a piece of it."""
         is_fixed = call.is_started or call.is_proven
         if isinstance(name, str) and name.startswith(call.name) and not is_fixed:
             call.name = name
