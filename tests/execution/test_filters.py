@@ -2,12 +2,23 @@
 
 import asyncio
 import logging
+from typing import Annotated, Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import AfterValidator
 
-from ethos_registry import ConfigError, InvocationFilter, Tool, ToolContext, ToolRegistry, err, ok
+from ethos_registry import (
+    ConfigError,
+    InvocationFilter,
+    Tool,
+    ToolContext,
+    ToolRegistry,
+    err,
+    ok,
+    tool,
+)
 from ethos_registry.execution import _run_tool
 from ethos_registry.testing import run_tool
 
@@ -358,3 +369,47 @@ async def test_an_invocation_shows_its_tool_and_arguments() -> None:
     await call(registry_of(logging_tool([])), [looks])
     [text] = shown
     assert text == "Invocation('t', {'a': 1})"
+
+
+def counting(bound: list[int]) -> Any:
+    """A tool whose validator counts how often its argument is bound."""
+
+    def count(value: int) -> int:
+        bound.append(value)
+        return value
+
+    @tool(name="counted")
+    def counted(number: Annotated[int, AfterValidator(count)], tags: Any = None) -> str:
+        if isinstance(tags, list):
+            tags.append("changed by the tool")
+        return f"{number!r}"
+
+    return counted
+
+
+@pytest.mark.parametrize("given", ["5", 5, '{"number": "5"}'])
+async def test_arguments_that_a_filter_only_reads_are_bound_once(given):
+    bound: list[int] = []
+    seen: list[Any] = []
+    registry = ToolRegistry([counting(bound)])
+    args = given if isinstance(given, str) and given[:1] == "{" else {"number": given, "tags": []}
+    [result] = await registry.execute_parallel(
+        [{"id": "1", "name": "counted", "args": args}],
+        filters=[InvocationFilter(lambda invocation: seen.append(invocation.args))],
+    )
+    assert (result.text, bound) == ("5", [5])
+    assert "changed by the tool" not in str(seen)
+
+
+@pytest.mark.parametrize("changed", [6, True, 5.0])
+async def test_arguments_that_a_filter_changes_are_bound_again(changed):
+    bound: list[int] = []
+
+    def change(invocation: Any) -> None:
+        invocation.args["number"] = changed
+
+    [result] = await ToolRegistry([counting(bound)]).execute_parallel(
+        [{"id": "1", "name": "counted", "args": {"number": 5}}],
+        filters=[InvocationFilter(change)],
+    )
+    assert (result.text, bound) == (repr(int(changed)), [5, int(changed)])

@@ -69,6 +69,28 @@ def cohere_call(identifier: str, name: str) -> dict[str, Any]:
     return {"id": identifier, "type": "function", "function": function}
 
 
+def cohere_whole(index: int, identifier: str, name: str, arguments: str) -> list[dict[str, Any]]:
+    return [
+        cohere("tool-call-start", index, tool_calls=cohere_call(identifier, name)),
+        cohere("tool-call-delta", index, tool_calls={"function": {"arguments": arguments}}),
+        cohere("tool-call-end", index),
+    ]
+
+
+def bedrock_start(index: int, identifier: str, name: str) -> dict[str, Any]:
+    use = {"toolUseId": identifier, "name": name}
+    return {"contentBlockStart": {"contentBlockIndex": index, "start": {"toolUse": use}}}
+
+
+def bedrock_input(index: int, text: str) -> dict[str, Any]:
+    delta = {"toolUse": {"input": text}}
+    return {"contentBlockDelta": {"contentBlockIndex": index, "delta": delta}}
+
+
+def bedrock_stop(index: int) -> dict[str, Any]:
+    return {"contentBlockStop": {"contentBlockIndex": index}}
+
+
 def ollama_call(name: str, arguments: Any) -> dict[str, Any]:
     return {"id": "c1", "function": {"name": name, "arguments": arguments}}
 
@@ -1016,6 +1038,173 @@ OTHERS = [
         [READ],
         reply={"thinking": "Let me read.", "signature": "s1"},
         calls=[{"id": "c1", "signature": "s2"}],
+    ),
+    ServerStream(
+        "a stop after each call, then text and metadata",
+        "after BerriAI/litellm#31634",
+        "bedrock",
+        [
+            bedrock_start(0, "t1", "read"),
+            bedrock_input(0, A),
+            bedrock_stop(0),
+            {"messageStop": {"stopReason": "tool_use"}},
+            bedrock_start(1, "t2", "write"),
+            bedrock_input(1, B),
+            bedrock_stop(1),
+            {"messageStop": {"stopReason": "tool_use"}},
+            {"contentBlockDelta": {"contentBlockIndex": 2, "delta": {"text": "Both."}}},
+            {"metadata": {"usage": {"totalTokens": 3}}},
+        ],
+        [READ, WRITE],
+    ),
+    ServerStream(
+        "a call after the stop that the connection cuts",
+        "after BerriAI/litellm#31634",
+        "bedrock",
+        [
+            bedrock_start(0, "t1", "read"),
+            bedrock_input(0, A),
+            bedrock_stop(0),
+            {"messageStop": {"stopReason": "tool_use"}},
+            bedrock_start(1, "t2", "write"),
+            bedrock_input(1, B[:4]),
+        ],
+        [READ],
+        is_complete=False,
+    ),
+    ServerStream(
+        "no end of any block",
+        "maximhq/bifrost#4262",
+        "bedrock",
+        [
+            bedrock_start(0, "t1", "read"),
+            bedrock_input(0, A),
+            bedrock_start(1, "t2", "write"),
+            bedrock_input(1, B),
+            {"messageStop": {"stopReason": "end_turn"}},
+            {"metadata": {}},
+        ],
+        [READ, WRITE],
+    ),
+    ServerStream(
+        "`message-end` after each call",
+        "after BerriAI/litellm#31634",
+        "cohere",
+        [
+            *cohere_whole(0, "c1", "read", A),
+            {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},
+            *cohere_whole(1, "c2", "write", B),
+            cohere("content-delta", 0, content={"text": "Both."}),
+            {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},
+            DONE,
+        ],
+        [READ, WRITE],
+        reply={"content": [{"text": "Both."}]},
+    ),
+    ServerStream(
+        "the name in two starts of the block",
+        "NVIDIA-NeMo/Switchyard#785",
+        "anthropic",
+        [
+            message_start(),
+            tool_use(0, "t1", "read"),
+            tool_use(0, "t1", "_file"),
+            json_delta(0, A),
+            block_stop(0),
+            message_delta("tool_use"),
+            MESSAGE_STOP,
+        ],
+        [("read_file", READ[1])],
+    ),
+    ServerStream(
+        "the name in three starts of the block, without ids",
+        "after NVIDIA-NeMo/Switchyard#785",
+        "anthropic",
+        [
+            message_start(),
+            block(0, "tool_use", name="edit_", input={}),
+            block(0, "tool_use", name="existing", input={}),
+            block(0, "tool_use", id="t1", name="_file", input={}),
+            json_delta(0, A),
+            block_stop(0),
+            message_delta("tool_use"),
+            MESSAGE_STOP,
+        ],
+        [("edit_existing_file", READ[1])],
+    ),
+    ServerStream(
+        "a piece of the name in the start of the item, the rest at its end",
+        "NVIDIA-NeMo/Switchyard#785",
+        "openai_responses",
+        [
+            responses("output_item.added", item=call_item("read", "")),
+            responses("function_call_arguments.delta", delta=A),
+            responses("function_call_arguments.done", arguments=A, name="read_file"),
+            responses("output_item.done", item=call_item("read_file", A)),
+            responses("completed", response={"output": []}),
+        ],
+        [("read_file", READ[1])],
+    ),
+    ServerStream(
+        "the name in two starts of the item, id and name once more at its end",
+        "after NVIDIA-NeMo/Switchyard#785",
+        "openai_responses",
+        [
+            responses("output_item.added", item=call_item("edit_", "", "")),
+            responses("output_item.added", item=call_item("existing_file", "", "")),
+            responses("function_call_arguments.delta", delta=A),
+            responses("output_item.done", item=call_item("edit_existing_file", A)),
+            responses("completed", response={"output": []}),
+        ],
+        [("edit_existing_file", READ[1])],
+    ),
+    ServerStream(
+        "the name in pieces",
+        "after NVIDIA-NeMo/Switchyard#785",
+        "gemini",
+        [
+            gemini(gemini_call(name="read", willContinue=True)),
+            gemini(gemini_call(name="_file", args=READ[1])),
+            gemini(finish="STOP"),
+        ],
+        [("read_file", READ[1])],
+    ),
+    ServerStream(
+        "the name in pieces",
+        "after NVIDIA-NeMo/Switchyard#785",
+        "ollama",
+        [
+            {"message": {"tool_calls": [ollama_call("read", "")]}},
+            {"message": {"tool_calls": [{"function": {"name": "_file", "arguments": A}}]}},
+            {"message": {"content": ""}, "done": True, "done_reason": "stop"},
+        ],
+        [("read_file", READ[1])],
+    ),
+    ServerStream(
+        "the name in two starts of the block",
+        "after NVIDIA-NeMo/Switchyard#785",
+        "bedrock",
+        [
+            bedrock_start(0, "t1", "read"),
+            bedrock_start(0, "t1", "read_file"),
+            bedrock_input(0, A),
+            bedrock_stop(0),
+            {"messageStop": {"stopReason": "tool_use"}},
+        ],
+        [("read_file", READ[1])],
+    ),
+    ServerStream(
+        "the rest of the name in a delta",
+        "after NVIDIA-NeMo/Switchyard#785",
+        "cohere",
+        [
+            cohere("tool-call-start", 0, tool_calls=cohere_call("c1", "read")),
+            cohere("tool-call-delta", 0, tool_calls={"function": {"name": "_file"}}),
+            cohere("tool-call-delta", 0, tool_calls={"function": {"arguments": A}}),
+            cohere("tool-call-end", 0),
+            {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},
+        ],
+        [("read_file", READ[1])],
     ),
 ]
 

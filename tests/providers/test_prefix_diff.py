@@ -389,3 +389,34 @@ class DiffMachine(RuleBasedStateMachine):
 
 TestDiffMachine = DiffMachine.TestCase
 TestDiffMachine.settings = settings(max_examples=40, stateful_step_count=12, deadline=None)
+
+
+def by_other_rules(saved: Prefix) -> Prefix:
+    """The prefix as a version of the library saved it that sent no `title`."""
+    document = json.loads(saved.to_json())
+    for tool in document["tools"]:
+        tool["text"] = tool["text"].replace(',"title":"T"', "")
+    return Prefix.from_json(json.dumps(document | {"bytes_digest": ""}))
+
+
+def test_what_only_the_rules_have_changed_is_one_line() -> None:
+    titled = schema(x={"type": "string", "title": "T"}, y={"type": "string", "title": "T"})
+    tools = registry("a", "b", schema=titled)
+    after = prefix(tools)
+    diff = compared(by_other_rules(after), after)
+    assert rows(diff) == [("a", "rules", "", 1), ("b", "rules", "", 0)]
+    lines = str(diff).splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("2 tools are written by other schema rules: a: rules at byte ")
+    tools.register(made("b", schema=schema(x={"type": "integer"})), overwrite=True)
+    changed = compared(by_other_rules(after), prefix(tools))
+    assert {kind for tool, kind, *_ in rows(changed) if tool == "b"} == {"schema"}
+
+
+def test_a_prefix_saved_without_the_authors_digests_is_read() -> None:
+    saved = prefix(registry("a", schema=schema(x={"type": "string", "title": "T"})))
+    document = json.loads(by_other_rules(saved).to_json())
+    for tool in document["tools"]:
+        del tool["own_digest"]
+    diff = compared(Prefix.from_json(json.dumps(document)), saved)
+    assert rows(diff) == [("a", "schema", "/input_schema/properties/x/title", 0)]

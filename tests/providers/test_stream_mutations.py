@@ -211,17 +211,6 @@ def test_a_whole_chat_call_that_comes_twice_under_its_id_runs_once():
                 )
             ],
         ),
-        (
-            "bedrock",
-            [
-                {
-                    "contentBlockStart": {
-                        "contentBlockIndex": 5,
-                        "start": {"toolUse": {"toolUseId": "late", "name": "f"}},
-                    }
-                }
-            ],
-        ),
         ("openai_chat", [wire.chat(wire.entry(5, "late", "f", "{}"))]),
     ],
 )

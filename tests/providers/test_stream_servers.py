@@ -13,8 +13,10 @@ from ethos_registry.providers._stream_parser import CallProven
 from stream_cases import (
     DONE,
     MESSAGE_STOP,
+    block,
     block_stop,
     chat,
+    delta,
     entry,
     gemini,
     json_delta,
@@ -342,3 +344,54 @@ async def test_an_event_that_is_nested_without_end_ends_the_reply_and_not_the_pr
     assert not turn.is_complete
     [result] = await turn.results()
     assert "an event is not valid JSON" in result.result.error
+
+
+LIMITED = {
+    "openai": [chat(content="So"), chat(finish="length"), DONE],
+    "anthropic": [
+        message_start(),
+        block(0, "text", text="So"),
+        block_stop(0),
+        message_delta("max_tokens"),
+        MESSAGE_STOP,
+    ],
+    "bedrock": [
+        {"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "So"}}},
+        {"messageStop": {"stopReason": "max_tokens"}},
+        {"metadata": {}},
+    ],
+    "gemini": [gemini({"text": "So"}, finish="MAX_TOKENS")],
+    "ollama": [{"message": {"content": "So"}, "done": True, "done_reason": "length"}],
+    "cohere": [
+        {"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": "So"}}}},
+        {"type": "message-end", "delta": {"finish_reason": "MAX_TOKENS"}},
+    ],
+    "openai_responses": [
+        added({"type": "message", "id": "m1", "content": []}),
+        responses("output_text.delta", delta="So", content_index=0),
+        responses("incomplete", response={"incomplete_details": {"reason": "max_output_tokens"}}),
+    ],
+}
+
+
+@pytest.mark.parametrize("provider", LIMITED)
+def test_a_reply_of_text_that_a_limit_cuts_is_not_complete(provider):
+    parser = reply_parser(provider)
+    for event in LIMITED[provider]:
+        parser.feed(event)
+    parser.finish()
+    assert parser.is_cut
+    assert "So" in json.dumps(parser.reply())
+
+
+def test_thinking_that_a_limit_cuts_is_not_sent_back_without_its_signature():
+    parser = reply_parser("anthropic")
+    for event in (
+        message_start(),
+        block(0, "thinking", thinking="", signature=""),
+        delta(0, "thinking_delta", thinking="Let me"),
+        message_delta("max_tokens"),
+        MESSAGE_STOP,
+    ):
+        parser.feed(event)
+    assert parser.reply()["content"] == []

@@ -7,6 +7,7 @@ import functools
 import inspect
 import json
 import math
+import re
 import types
 from collections import UserDict, namedtuple
 from collections.abc import AsyncIterator, Iterator
@@ -18,7 +19,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from ethos_registry import ConfigError, Tool, ToolContext, ToolError, err, ok, tool
+from ethos_registry import (
+    ConfigError,
+    Tool,
+    ToolContext,
+    ToolError,
+    ToolRegistry,
+    err,
+    ok,
+    tool,
+)
 from ethos_registry.schema import FunctionTool
 from ethos_registry.schema._binding import result_from_value
 
@@ -384,3 +394,10 @@ def test_a_function_that_yields_is_refused_when_the_tool_is_made() -> None:
 def test_a_keyword_that_a_tool_lacks_is_reported_with_those_that_it_has() -> None:
     with pytest.raises(ConfigError, match=r"'tool_set' .*'toolset'\?\); known are name, "):
         tool(tool_set="file")
+
+
+def test_help_lists_every_option_of_both_decorators():
+    options = [field for field in Tool.FIELDS if field != "execute"]
+    for decorator in (tool, ToolRegistry.tool):
+        described = re.findall(r"^ +(\w+) \(", inspect.getdoc(decorator) or "", re.MULTILINE)
+        assert sorted(described) == sorted(options), decorator

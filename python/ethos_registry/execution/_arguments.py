@@ -31,6 +31,7 @@ __all__ = [
     "BoundedArguments",
     "dry_run_answer",
     "dry_run_result",
+    "is_same_json",
     "isolated_arguments",
     "parse_json_arguments",
     "redacted_arguments",
@@ -167,6 +168,23 @@ def repaired(
         return None
     return None if found is None else (found[0], tuple(found[1]))
 
+
+def is_same_json(left: Any, right: Any, levels: int = MAX_DEPTH) -> bool:
+    """Whether two values are written alike as JSON; `1`, `1.0` and `True` are not."""
+    if type(left) is not type(right) or levels == 0:
+        return False
+    if type(left) is dict:
+        return left.keys() == right.keys() and all(
+            is_same_json(value, right[name], levels - 1) for name, value in left.items()
+        )
+    if type(left) is list:
+        return len(left) == len(right) and all(
+            is_same_json(one, other, levels - 1) for one, other in zip(left, right, strict=True)
+        )
+    return bool(left is right or (type(left) in _JSON_SCALARS and left == right))
+
+
+_JSON_SCALARS = (str, int, float, bool)
 
 MAX_DRY_RUN_CHARS = 8_000
 """The answer is trimmed to this length, marker included, not to the cap of the call."""

@@ -19,7 +19,7 @@ from ethos_registry._table.entry import Entry, FailingPlaces
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities._resolver import current_personality, joined_network_policy
 from ethos_registry.capabilities._secrets import IssuedSecrets, SecretByteStream, SecretStream
-from ethos_registry.execution._arguments import isolated_arguments, repaired
+from ethos_registry.execution._arguments import is_same_json, isolated_arguments, repaired
 from ethos_registry.execution._full_text import ArtifactWriter, FullText
 from ethos_registry.execution._options import CheckedOptions, InvocationFilter
 from ethos_registry.execution._refusals import StopReason
@@ -514,6 +514,8 @@ class Call(ToolContext):
     """How long callbacks took since the last step that blocked the loop."""
     repairs: tuple[Repair, ...] = ()
     """What was repaired in the arguments."""
+    bound: dict[str, Any] | None = None
+    """What `args` were bound to because a filter was to read them."""
     exception: BaseException | None = None
     """What the tool, a filter before it or a backend raised."""
     finish_facts: FinishFacts | None = None
@@ -645,6 +647,12 @@ class Call(ToolContext):
             return None
         self.args, self.repairs = found
         return isolated_arguments(self.args)
+
+    def _taken_bound(self, args: Any) -> dict[str, Any] | None:
+        bound, self.bound = self.bound, None
+        if bound is None or not is_same_json(args, self.args):  # a filter changed them
+            return None
+        return bound
 
     # The clock
 

@@ -13,11 +13,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry._table.admission import is_available, refusal_under
-from ethos_registry._table.entry import Entry
+from ethos_registry._table.entry import Binding, Entry
 from ethos_registry.capabilities import _resolver
 from ethos_registry.execution import _arguments, _refusals
 from ethos_registry.execution._arguments import (
     BadArgumentsError,
+    isolated_arguments,
     parse_json_arguments,
     repaired,
 )
@@ -128,7 +129,10 @@ def _validated_arguments(call: Call) -> ToolError | None:
             return None
         problem = problem or wrong
     elif binding is not None and (repairs or call.plan.binds_early):
-        failing = binding.failing
+        if not _binds(call, binding):
+            return problem
+        call.repairs = repairs + call.repairs
+        return None
     else:
         return None
     found = repaired(entry, args, failing, level)
@@ -136,6 +140,20 @@ def _validated_arguments(call: Call) -> ToolError | None:
         return problem
     call.args, call.repairs = found[0], repairs + found[1]
     return None
+
+
+def _binds(call: Call, binding: Binding) -> bool:
+    """Bind the arguments, repaired if they have to be, and keep what they were bound to."""
+    try:
+        bound = binding.bind(isolated_arguments(call.args), call)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # validators of the tool's author, mappings of the host's own classes
+        return False
+    if isinstance(bound, ToolError):
+        return False
+    call.bound = bound
+    return True
 
 
 def _read(

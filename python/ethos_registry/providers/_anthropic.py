@@ -17,6 +17,7 @@ from ethos_registry.providers._stream_parser import (
     read_field,
     sendable_name,
     text_of,
+    whole_calls,
 )
 from ethos_registry.providers._wire_format import (
     DataBlock,
@@ -220,7 +221,6 @@ class AnthropicStream(ReplyParser):
         self._stop_reason: str | None = None
         self._fallback_at: int | None = None
         """How many calls there were at the last `fallback` block."""
-        self._awaits_proof: list[StreamedCall] = []
 
     def _is_known(self, event: Any) -> bool:
         return text_of(event, "type").startswith(("message_", "content_block_", "error", "ping"))
@@ -232,15 +232,14 @@ class AnthropicStream(ReplyParser):
         elif kind == "content_block_start":
             self._start(read_field(event, "index"), read_field(event, "content_block"))
         elif kind == "content_block_stop":
-            self._stop(read_field(event, "index"))
+            self._stop_block(read_field(event, "index"))
         elif kind == "message_start":
             self._message(read_field(event, "message"))
         elif kind == "message_delta":
             self._stopped(read_field(read_field(event, "delta"), "stop_reason"))
         elif kind == "message_stop":
-            if self._stop_reason in _WHOLE:
-                self._prove_closed()
-            self._end(self._stop_reason)
+            is_whole = self._stop_reason in _WHOLE
+            self._end(self._stop_reason, self._closed() if is_whole else ())
         elif kind == "error":
             error = read_field(event, "error")
             self._break(text_of(error, "message") or text_of(error, "type") or "an error event")
@@ -254,7 +253,7 @@ class AnthropicStream(ReplyParser):
         self._message_id = identifier if isinstance(identifier, str) else ""
         for index, block in enumerate(listed(read_field(message, "content"))):
             self._start(index, block)
-            self._stop(index)
+            self._stop_block(index)
         self._stopped(read_field(message, "stop_reason"))
 
     def _start(self, index: Any, content_block: Any) -> None:
@@ -321,7 +320,7 @@ class AnthropicStream(ReplyParser):
             call.arguments.reset()
         self._add_to_open(call, text)
 
-    def _stop(self, index: Any) -> None:
+    def _stop_block(self, index: Any) -> None:
         block = self._blocks.get(index)
         if block is None or not block.is_open:
             return
@@ -333,26 +332,16 @@ class AnthropicStream(ReplyParser):
         if self._fallback_at is None:
             self._close(call)
 
-    def _prove_closed(self) -> None:
-        for call in self._awaits_proof:
-            self._prove(call)
-        self._awaits_proof.clear()
-
     def _stopped(self, reason: Any) -> None:
         if not isinstance(reason, str) or not reason:
             return
         self._stop_reason = reason
         if reason not in _WHOLE:
-            self._end(reason)
+            self._cut(reason)
             return
         if self._fallback_at is not None:
             return
-        for block in self._in_order:  # a proxy may forget the stop of a block
-            call = block.call
-            if block.is_open and call is not None and call.arguments.is_object:
-                self._awaits_proof.append(call)
-        self._prove_closed()
-        self._finish_reason = reason
+        self._stop(reason, [*self._closed(), *whole_calls(self._in_order)])
 
     # The message
 

@@ -15,6 +15,7 @@ from ethos_registry.providers._stream_parser import (
     read_field,
     sendable_name,
     text_of,
+    whole_calls,
 )
 from ethos_registry.providers._wire_format import (
     ProviderDefinition,
@@ -178,7 +179,8 @@ class _Block:
 class BedrockStream(ReplyParser):
     """A call is closed by its `contentBlockStop` and proven by the next block or the stop reason.
 
-    Metadata may come before or after `messageStop`. Tools that the server runs are not calls.
+    The reply is over at the end of the stream: metadata may come before or after `messageStop`, and
+    a proxy may stop after each call. Tools that the server runs are not calls.
     """
 
     provider = "bedrock"
@@ -188,7 +190,6 @@ class BedrockStream(ReplyParser):
         self._blocks: dict[Any, _Block] = {}
         """The last block of each index."""
         self._in_order: list[_Block] = []
-        self._awaits_proof: list[StreamedCall] = []
 
     def _is_known(self, event: Any) -> bool:
         return isinstance(event, dict) and any(
@@ -206,12 +207,13 @@ class BedrockStream(ReplyParser):
             tool_use = read_field(read_field(start, "start"), "toolUse")
             self._start(read_field(start, "contentBlockIndex"), tool_use)
         elif (stop := event.get("contentBlockStop")) is not None:
-            self._stop(read_field(stop, "contentBlockIndex"))
+            self._stop_block(read_field(stop, "contentBlockIndex"))
         elif (end := event.get("messageStop")) is not None:
             reason = text_of(end, "stopReason")
             if reason in _WHOLE:
-                self._prove_closed()
-            self._end(reason)
+                self._stop(reason, [*self._closed(), *whole_calls(self._in_order)])
+            else:
+                self._cut(reason)
         else:
             for name, problem in event.items():
                 if isinstance(name, str) and name.endswith(_ERROR_SUFFIX):
@@ -253,7 +255,7 @@ class BedrockStream(ReplyParser):
         if read_field(reasoning, "redactedContent") is not None:
             block.redacted = read_field(reasoning, "redactedContent")
 
-    def _stop(self, index: Any) -> None:
+    def _stop_block(self, index: Any) -> None:
         block = self._blocks.get(index)
         if block is None or not block.is_open:
             return
@@ -261,11 +263,6 @@ class BedrockStream(ReplyParser):
         if block.call is not None:
             self._awaits_proof.append(block.call)
             self._close(block.call)
-
-    def _prove_closed(self) -> None:
-        for call in self._awaits_proof:
-            self._prove(call)
-        self._awaits_proof.clear()
 
     def reply(self) -> dict[str, Any]:
         """`{role, content}`; blank text and reasoning without its signature are left out."""

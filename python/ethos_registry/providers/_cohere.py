@@ -111,7 +111,10 @@ _WHOLE = ("TOOL_CALL", "COMPLETE", "STOP_SEQUENCE")
 
 
 class CohereStream(ReplyParser):
-    """A call is closed and proven by its `tool-call-end`."""
+    """A call is closed and proven by its `tool-call-end`.
+
+    The reply is over at the end of the stream: a proxy may send `message-end` after each call.
+    """
 
     provider = "cohere"
 
@@ -141,6 +144,9 @@ class CohereStream(ReplyParser):
             text = json_text(read_field(read_field(entry, "function"), "arguments"))
             if call is not None:
                 self._keep_others(call, entry or {})
+                name = text_of(read_field(entry, "function"), "name")
+                if self._goes_on_with_name(call, name):
+                    self._take_name(call, name)
                 if text:
                     self._add(call, text)
         elif kind == "tool-call-start" and self.end is None:
@@ -166,10 +172,9 @@ class CohereStream(ReplyParser):
             self._break(error or "finish_reason ERROR")
             return
         if reason in _WHOLE:
-            for call in self.calls:
-                if call.arguments.is_object:
-                    self._prove(call)
-        self._end(reason)
+            self._stop(reason, (call for call in self.calls if call.arguments.is_object))
+        else:
+            self._cut(reason)
 
     def reply(self) -> dict[str, Any]:
         """`{role, tool_plan?, tool_calls?, content?}`."""

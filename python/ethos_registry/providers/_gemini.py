@@ -345,10 +345,10 @@ class GeminiStream(ReplyParser):
             self._part(part, is_cut=is_cut)
         if reason is not None and self.end is None:
             if is_cut:
-                self._end(f"finishReason {reason}")
+                self._cut(f"finishReason {reason}")
             else:  # a server may give `STOP` beside each call
                 self._end_partial()
-                self._finish_reason = ""
+                self._stop("", ())
 
     def _part(self, part: Any, *, is_cut: bool) -> None:
         function_call = _either(part, "functionCall", "function_call")
@@ -362,11 +362,15 @@ class GeminiStream(ReplyParser):
         pieces = listed(_either(function_call, "partialArgs", "partial_args"))
         given_id = read_field(function_call, "id")
         call = self._open_call
-        if call is None or (name and not (given_id and given_id == call.given_id)):
+        is_same = call is not None and (not given_id or call.given_id in (None, given_id))
+        if call is not None and is_same and self._goes_on_with_name(call, name):
+            self._take_name(call, name)
+            self._take_id(call, given_id)
+        elif call is None or (name and not (given_id and given_id == call.given_id)):
             self._end_partial()
             call = self._open(given_id, name)
             self._parts.append((_dumped(part), call, []))
-        else:  # a part that goes on may have the signature
+        if call is self._open_call:  # a part that goes on may have the signature
             start = next(start for start, known, _ in reversed(self._parts) if known is call)
             for field, value in _dumped(part).items():
                 start.setdefault(field, value)

@@ -118,6 +118,9 @@ def _message(result: CallResult) -> OllamaMessage:
 # Ollama: chunks of one message.
 
 
+_WHOLE = ("", "stop", "tool_calls", "load", "unload")
+
+
 class OllamaStream(ReplyParser):
     """A call comes whole, with its arguments as an object: it is closed and proven at once."""
 
@@ -139,7 +142,10 @@ class OllamaStream(ReplyParser):
             self._message(message)
         if read_field(event, "done") is True:
             reason = text_of(event, "done_reason")
-            self._finish_reason = "" if reason in ("stop", "tool_calls") else reason
+            if reason in _WHOLE:
+                self._stop(reason, ())
+            else:
+                self._cut(reason)
 
     def _message(self, message: Any) -> None:
         for name, value in fields_of(message).items():
@@ -165,11 +171,16 @@ class OllamaStream(ReplyParser):
     def _call_of(self, given_id: Any, name: Any) -> StreamedCall:
         """The call that an entry is of: one without id and name goes on with the open call."""
         open_call = self._call_to_go_on(None)
-        return open_call if open_call and not (given_id or name) else self._open(given_id, name)
+        if open_call is None or open_call.is_closed:
+            return self._open(given_id, name)
+        if given_id in (None, "", open_call.given_id) and self._goes_on_with_name(open_call, name):
+            self._take_name(open_call, name)
+            return open_call
+        return self._open(given_id, name) if given_id or name else open_call
 
     def _proven_at_the_end(self) -> Iterable[StreamedCall]:
-        """All that came as text, unless the reply was cut off."""
-        return () if self._finish_reason else self.calls
+        """All that came as text."""
+        return self.calls
 
     def reply(self) -> dict[str, Any]:
         """`{role, content, thinking?, tool_calls?}`."""

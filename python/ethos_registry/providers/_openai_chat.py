@@ -224,7 +224,7 @@ class OpenAIChatStream(ReplyParser):
 
     def _read(self, event: Any) -> None:
         if event == "[DONE]":
-            self._over(self.calls)
+            self._end(self._finish_reason, self.calls)
             return
         event = _chunk(event)
         error = extra_field(event, "error")
@@ -347,7 +347,7 @@ class OpenAIChatStream(ReplyParser):
             return False
         is_other_id = bool(identifier and call.given_id and identifier != call.given_id)
         if name != call.name:
-            return is_other_id or not self._joins(call, name)
+            return is_other_id or not self._goes_on_with_name(call, name)
         arguments = call.arguments
         if arguments.is_object:
             if is_other_id:
@@ -359,15 +359,6 @@ class OpenAIChatStream(ReplyParser):
             return is_other_id
         self._ids_change = True
         return False
-
-    def _joins(self, call: StreamedCall, name: str) -> bool:
-        """Whether a name is the next piece of the name of a call."""
-        is_tool = self.is_tool
-        if is_tool is None or call.is_started or call.is_proven or not call.arguments.is_blank:
-            return False
-        if name.startswith(call.name):
-            return is_tool(name)  # the whole name so far
-        return is_tool(call.name + name) or not (is_tool(call.name) or is_tool(name))
 
     def _settle(self, *, is_named: bool) -> None:
         """Prove the calls before this event that are whole, and close those that others follow."""
@@ -396,14 +387,18 @@ class OpenAIChatStream(ReplyParser):
             self._break("finish_reason error")
             return
         if reason not in _WHOLE:
-            self._end(f"finish_reason {reason}")
+            self._cut(f"finish_reason {reason}")
             return
-        self._finish_reason = reason
         self._finishes_early |= bool(self._touched)
-        for call in self._unfinished.values():
-            if not self._finishes_early or self._has_whole_arguments(call):
-                self._prove(call)
-        self._unfinished = {}
+        unfinished, self._unfinished = self._unfinished, {}
+        self._stop(
+            reason,
+            (
+                call
+                for call in unfinished.values()
+                if not self._finishes_early or self._has_whole_arguments(call)
+            ),
+        )
 
     def _has_whole_arguments(self, call: StreamedCall) -> bool:
         return call.arguments.is_object and not self._may_be_placeholder(call)

@@ -209,6 +209,7 @@ class OpenAIResponsesStream(ReplyParser):
             if known is None or not _has_arguments(known, arguments):
                 known = self._call_item_of(event)
             if known is not None and known.call is not None:
+                self._take_whole_name(known.call, read_field(event, "name"))
                 self._take_arguments(known.call, arguments)
                 self._close(known.call)
         elif kind == "response.output_item.done":
@@ -219,7 +220,7 @@ class OpenAIResponsesStream(ReplyParser):
             self._end(None)
         elif kind == "response.incomplete":
             details = read_field(read_field(event, "response"), "incomplete_details")
-            self._end(text_of(details, "reason") or "incomplete")
+            self._cut(text_of(details, "reason") or "incomplete")
         elif kind == "response.failed":
             error = read_field(read_field(event, "response"), "error")
             self._break(text_of(error, "message") or "the response failed")
@@ -231,8 +232,9 @@ class OpenAIResponsesStream(ReplyParser):
         if known is None or known.call is None:
             return False
         call_id = read_field(item, "call_id")
-        is_open = not known.is_done and bool(call_id) and call_id == known.call.given_id
-        return is_open or self._is_repeated(known.call, call_id, read_field(item, "name"))
+        if self._is_repeated(known.call, call_id, read_field(item, "name")):
+            return True
+        return not known.is_done and bool(call_id) and call_id == known.call.given_id
 
     def _item_of(self, event: Any) -> _Item | None:
         return self._items.get(_place_of(event, read_field(event, "item_id")))
@@ -274,6 +276,13 @@ class OpenAIResponsesStream(ReplyParser):
         elif arguments:
             call.arguments.reset(arguments)
 
+    @staticmethod
+    def _take_whole_name(call: StreamedCall, name: Any) -> None:
+        """Take the name that a call has at its end; its start may have had a piece of it."""
+        is_fixed = call.is_started or call.is_proven
+        if isinstance(name, str) and name.startswith(call.name) and not is_fixed:
+            call.name = name
+
     def _done(self, index: Any, item: Any) -> None:
         known = self._items.get(index)
         if known is not None and known.is_done and not _is_another_call(known.item, item):
@@ -291,8 +300,9 @@ class OpenAIResponsesStream(ReplyParser):
         if call is None:
             return
         self._take_arguments(call, read_field(item, "arguments"))
-        if not call.name:
-            call.name = text_of(item, "name")
+        if not _is_another_call({"call_id": call.given_id}, item):
+            self._take_whole_name(call, read_field(item, "name"))
+            self._take_id(call, read_field(item, "call_id"))
         if text_of(item, "status") == "incomplete":
             call.problem = (
                 "the reply ended before the arguments were complete (status incomplete); "

@@ -43,6 +43,8 @@ class PrefixTool:
     segment: Segment
     text: str
     """Its definition as compact JSON, without a cache marker."""
+    own_digest: str = ""
+    """SHA-256 hex of the definition that its author wrote, as far as it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,12 @@ class Prefix:
             "fingerprint": self.fingerprint,
             "bytes_digest": self.bytes_digest,
             "tools": [
-                {"name": tool.name, "segment": tool.segment, "text": tool.text}
+                {
+                    "name": tool.name,
+                    "segment": tool.segment,
+                    "text": tool.text,
+                    "own_digest": tool.own_digest,
+                }
                 for tool in self.tools
             ],
             "unavailable": list(self.unavailable),
@@ -140,16 +147,18 @@ def _tool(item: object) -> PrefixTool:
         raise ConfigError(f"`text` of a tool of a prefix is not valid JSON: {error}") from None
     if not isinstance(definition, dict):
         raise ConfigError("`text` of a tool of a prefix must be a JSON object")
-    return PrefixTool(_checks.text(item.get("name"), "name"), item["segment"], text)
+    own_digest = _checks.text(item.get("own_digest", ""), "own_digest")
+    return PrefixTool(_checks.text(item.get("name"), "name"), item["segment"], text, own_digest)
 
 
 # What makes two requests differ: the tool, the place in it, the byte, what is dragged along.
 
 ChangeKind: TypeAlias = Literal[
-    "added", "removed", "moved", "description", "schema", "availability", "marker"
+    "added", "removed", "moved", "description", "schema", "rules", "availability", "marker"
 ]
-"""`availability`: a tool came or went because its `is_available` answered otherwise. `marker`: all
-tools are the same, and a cache marker is at another one."""
+"""`availability`: a tool came or went because its `is_available` answered otherwise. `rules`: its
+author changed nothing, and it is written for the provider by other rules. `marker`: all tools are
+the same, and a cache marker is at another one."""
 _READ = (
     ("cache_read_input_tokens",),
     ("prompt_tokens_details", "cached_tokens"),
@@ -201,7 +210,12 @@ class PrefixDiff:
         if self.same:
             return f"the same {self.after_bytes:,} bytes"
         same = f"the first {self.byte_offset:,} of {self.before_bytes:,} bytes are the same"
-        return "\n".join([same, *map(str, self.changes)])
+        by_rules = [change for change in self.changes if change.kind == "rules"]
+        if len(by_rules) < 2:
+            return "\n".join([same, *map(str, self.changes)])
+        others = [str(change) for change in self.changes if change.kind != "rules"]
+        rules = f"{len(by_rules)} tools are written by other schema rules: {by_rules[0]}"
+        return "\n".join([same, rules, *others])
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +291,7 @@ class _Placed:
         self.names = [tool.name for tool in prefix.tools]
         self.texts = {tool.name: tool.text for tool in prefix.tools}
         self.segments = {tool.name: tool.segment for tool in prefix.tools}
+        self.digests = {tool.name: tool.own_digest for tool in prefix.tools}
         self.unavailable = frozenset(prefix.unavailable)
         self.starts: dict[str, int] = {}
         wire_format = provider_named(prefix.provider)
@@ -359,10 +374,20 @@ def _changed(old: _Placed, new: _Placed) -> Iterator[PrefixChange]:
         if before is None or before == new.texts[name]:
             continue
         left, right = json.loads(before), json.loads(new.texts[name])
+        has_one_author = old.digests[name] == new.digests[name] != ""
+        if has_one_author and _is_strict(left) == _is_strict(right):
+            at = _common(before.encode(), new.texts[name].encode())
+            yield PrefixChange(name, "rules", "", new.starts[name] + at, new.behind(name))
+            continue
         for pointer, is_gone, inside in _places(left, right, "", 0, 0):
             kind: ChangeKind = "description" if pointer.endswith("/description") else "schema"
             start = (old if is_gone else new).starts[name]
             yield PrefixChange(name, kind, pointer, start + inside, new.behind(name))
+
+
+def _is_strict(definition: dict[str, Any]) -> bool:
+    inner = definition.get("function")
+    return (inner if isinstance(inner, dict) else definition).get("strict") is True
 
 
 def _places(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
@@ -31,6 +31,7 @@ __all__ = [
     "read_field",
     "sendable_name",
     "text_of",
+    "whole_calls",
 ]
 
 
@@ -236,6 +237,13 @@ def sendable_name(name: str) -> str:
     return _FOREIGN.sub("_", name)[:MAX_NAME_CHARS] or _NO_NAME
 
 
+def whole_calls(blocks: Iterable[Any]) -> Iterator[StreamedCall]:
+    """The calls of blocks whose end a proxy forgot, as far as their arguments are whole."""
+    for block in blocks:
+        if block.is_open and block.call is not None and block.call.arguments.is_object:
+            yield block.call
+
+
 # A call of a streamed reply, and what a parser finds out about it.
 
 
@@ -292,6 +300,8 @@ class ReplyEnded(NamedTuple):
 
     reason: str
     """The provider's stop reason; empty if it gave none."""
+    is_whole: bool = True
+    """Whether the model stopped on its own account."""
 
 
 class ReplyBroken(NamedTuple):
@@ -338,6 +348,8 @@ class ReplyParser:
         """The last reason that ends a reply well; the reply may still go on."""
         self._used_ids: set[str] = set()
         self._facts: list[Fact] = []
+        self._awaits_proof: list[StreamedCall] = []
+        """The calls that the wire has closed, in formats where that proves nothing."""
         self._others: dict[int, DeltaMerge] = {}
         """What calls have beside id, name and arguments, by position."""
 
@@ -356,7 +368,7 @@ class ReplyParser:
             if self._finish_reason is None:
                 self._break("the stream ended early")
             else:
-                self._over(self._proven_at_the_end())
+                self._end(self._finish_reason, self._proven_at_the_end())
         return self._taken()
 
     def fail(self, reason: str) -> Sequence[Fact]:
@@ -387,9 +399,9 @@ class ReplyParser:
     @property
     def is_cut(self) -> bool:
         """Whether the reply did not end, or not on its own account."""
-        return type(self.end) is not ReplyEnded or any(
-            not call.is_proven and call.problem is None for call in self.calls
-        )
+        if type(self.end) is not ReplyEnded or not self.end.is_whole:
+            return True
+        return any(not call.is_proven and call.problem is None for call in self.calls)
 
     def _is_known(self, event: Any) -> bool:
         """Whether an event has the provider's shape."""
@@ -428,16 +440,34 @@ class ReplyParser:
     def _is_repeated(self, call: StreamedCall | None, given_id: Any, name: Any) -> bool:
         """Whether the start of a call at the place of `call` is that of `call` once more.
 
-        An id that comes late is taken.
+        An id that comes late is taken, and so is the next piece of a name.
         """
         if call is None or call.is_closed:
             return False
-        if call.given_id is not None and given_id:
-            return bool(call.given_id == given_id)
-        if name != call.name or not (given_id or call.given_id) or not call.arguments.is_blank:
+        has_ids = call.given_id is not None and bool(given_id)
+        if has_ids and call.given_id != given_id:
+            return False
+        if self._goes_on_with_name(call, name):
+            self._take_name(call, name)
+        elif not has_ids and (
+            name != call.name or not (given_id or call.given_id) or not call.arguments.is_blank
+        ):
             return False
         self._take_id(call, given_id)
         return True
+
+    def _goes_on_with_name(self, call: StreamedCall, name: Any) -> bool:
+        """Whether a name is that of a call without one, or the next piece of its name."""
+        if not isinstance(name, str) or not name or call.is_started or call.is_proven:
+            return False
+        if not call.name:
+            return True
+        is_tool = self.is_tool
+        if is_tool is None or name == call.name or not call.arguments.is_blank:
+            return False
+        if name.startswith(call.name):
+            return is_tool(name)  # the whole name so far
+        return is_tool(call.name + name) or not (is_tool(call.name) or is_tool(name))
 
     def _call_to_go_on(self, call: StreamedCall | None) -> StreamedCall | None:
         """The call that arguments belong to: that of their place, unless only another is open."""
@@ -510,17 +540,40 @@ class ReplyParser:
             call.problem = "the call names no tool"
         self._facts.append(CallProven(call))
 
-    def _over(self, proven: Iterable[StreamedCall]) -> None:
-        """Nothing follows: these calls are proven, and the reply ended well."""
+    def _closed(self) -> list[StreamedCall]:
+        """The calls that wait for their proof; they wait no more."""
+        closed, self._awaits_proof = self._awaits_proof, []
+        return closed
+
+    def _prove_closed(self) -> None:
+        for call in self._closed():
+            self._prove(call)
+
+    # A reply that stops has not ended: servers report usage after it, and proxies stop after each
+    # call and go on.
+
+    def _stop(self, reason: str, proven: Iterable[StreamedCall]) -> None:
+        """The model stopped on its own account: these calls are proven. More may follow."""
         if self.end is None:
             for call in proven:
                 self._prove(call)
-            self._end(self._finish_reason)
+            self._finish_reason = reason
 
-    def _end(self, reason: str | None) -> None:
+    def _end(self, reason: str | None, proven: Iterable[StreamedCall] = ()) -> None:
+        """Nothing follows, and the reply is whole."""
         if self.end is None:
-            self.end = ReplyEnded((reason or "")[:_REASON_CHARS])
-            self._facts.append(self.end)
+            for call in proven:
+                self._prove(call)
+            self._end_with(ReplyEnded((reason or "")[:_REASON_CHARS]))
+
+    def _cut(self, reason: str) -> None:
+        """The model was stopped: calls that are not proven never will be."""
+        if self.end is None:
+            self._end_with(ReplyEnded(reason[:_REASON_CHARS], is_whole=False))
+
+    def _end_with(self, end: ReplyEnded) -> None:
+        self.end = end
+        self._facts.append(end)
 
     def _break(self, reason: str) -> None:
         if type(self.end) is not ReplyBroken:

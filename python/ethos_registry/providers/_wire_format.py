@@ -401,7 +401,7 @@ class WireFormat(Generic[DefinitionT, MessageT]):
 
     def __init__(self, dialect: Dialect | None = None) -> None:
         self.dialect = self.default_dialect if dialect is None else dialect
-        self.key = f"{self.name}/{self.dialect.name}/{self.dialect.version}"
+        self.key = f"{self.name}/{self.dialect.name}"
         """Names what a definition looks like."""
 
     def __repr__(self) -> str:

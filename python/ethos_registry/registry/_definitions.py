@@ -45,6 +45,7 @@ __all__ = [
     "fingerprint",
     "in_order",
     "plain_definitions",
+    "prefix_tool",
     "provider_bytes",
     "provider_prefix",
     "provider_values",
@@ -226,9 +227,7 @@ def provider_prefix(
 ) -> Prefix:
     """What a request to a provider begins with, as a value that can be kept and compared."""
     sent, entries, _ = _request(admission, missing, provider, order, breakpoints)
-    tools = tuple(
-        PrefixTool(entry.name, entry.segment, sent.text(entry).decode()) for entry in entries
-    )
+    tools = tuple(prefix_tool(entry, sent.text(entry)) for entry in entries)
     visible = admission.visible()
     return Prefix(
         provider=provider,
@@ -239,6 +238,12 @@ def provider_prefix(
         fingerprint=fingerprint(admission, missing),
         bytes_digest=bytes_digest(admission, missing, provider, order, breakpoints),
     )
+
+
+def prefix_tool(entry: Entry, text: bytes) -> PrefixTool:
+    """A tool whose definition is sent as `text`."""
+    own_digest = hashlib.sha256(entry.definition.text).hexdigest()
+    return PrefixTool(entry.name, entry.segment, text.decode(), own_digest)
 
 
 def in_order(entries: list[Entry], order: DefinitionOrder) -> list[Entry]:

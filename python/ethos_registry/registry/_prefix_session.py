@@ -13,7 +13,6 @@ from ethos_registry.providers._by_name import provider as provider_named
 from ethos_registry.providers._prefix import (
     CacheLoss,
     Prefix,
-    PrefixTool,
     cached_tokens,
     prefix_diff,
 )
@@ -23,7 +22,7 @@ from ethos_registry.providers._wire_format import (
     request_text,
     request_values,
 )
-from ethos_registry.registry._definitions import SentTools, in_order
+from ethos_registry.registry._definitions import SentTools, in_order, prefix_tool
 from ethos_registry.registry._search_view import (
     DeferredView,
     ResolvedAdmission,
@@ -215,8 +214,7 @@ class PrefixSession:
     def _prefix(self) -> Prefix:
         """The list as a value, without cache markers: they never move."""
         tools = tuple(
-            PrefixTool(entry.name, entry.segment, text.decode())
-            for entry, text in zip(self._listed, self._texts, strict=True)
+            prefix_tool(entry, text) for entry, text in zip(self._listed, self._texts, strict=True)
         )
         return Prefix(self._format.name, self._order, 0, tools)
 

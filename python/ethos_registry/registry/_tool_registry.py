@@ -36,7 +36,7 @@ from ethos_registry.registry._settings import (
     check_option_names,
     checked_runtime,
 )
-from ethos_registry.schema._function_tool import FunctionTool
+from ethos_registry.schema._function_tool import FunctionTool, lists_options
 from ethos_registry.schema._function_tool import tool as make_tool
 from ethos_registry.types import _checks
 from ethos_registry.types._call import RepairLevel
@@ -147,6 +147,7 @@ class RegistryWriter(RegistryReader):
         self, function: Callable[P, R], /, **options: Unpack[RegisterOptions]
     ) -> FunctionTool[P, R]: ...
 
+    @lists_options
     def tool(
         self,
         function: Callable[..., Any] | None = None,
@@ -164,36 +165,7 @@ class RegistryWriter(RegistryReader):
             overwrite: Whether to replace a tool of this name.
             plugin_id: Makes it a tool of this plugin.
             owner: Who registers it, for messages and the usage ledger.
-            **options: The options below.
-
-        Keyword Args:
-            name (str | None): What the model calls it. Default: the function's name.
-            description (str | None): What the model reads to decide when to call it. Default:
-                the text of the docstring.
-            schema (Mapping | None): JSON Schema of the arguments. Default: derived from the
-                signature.
-            toolset (str | None): The group that personalities admit as `toolset:<group>`.
-            max_result_chars (int | None): Longest result in characters, beside the budget's share.
-            capabilities (ToolCapabilities | Mapping | None): Files, hosts, programs and secrets
-                that it needs; it gets scoped objects for them.
-            is_available (Callable | None): Asked at each listing and batch, as `lambda: True`.
-            always_include (bool): Whether it passes the toolset gate of every personality.
-            output_is_untrusted (bool): Whether others write its output: web pages, files, mail.
-            ephemeral (bool): Whether it is dropped when the turn is acknowledged.
-            on_collision (str): What a merge does if its name is taken: `"throw"`, `"replace"` or
-                `"keep"`.
-            timeout_seconds (float | None): Seconds from the start of a call; `None` for no timeout.
-                Default: the registry's, 120.
-            idempotent (bool): Whether calling it twice is harmless; a stream may start it early.
-            strict (bool): Whether arguments are validated against the schema, without coercion.
-            dispatch (str | None): When a call of a streamed reply may start: `"confirmed"` or
-                `"eager"`. Default: `"eager"` for idempotent tools.
-            repair_arguments (str | None): Which wrong arguments are repaired: `"off"`, `"safe"` or
-                `"all"`. Default: the registry's, `"safe"`; off for a strict tool.
-            retry (Retry | None): When a call that failed is tried again; for idempotent tools.
-            max_concurrency (int | None): How many of its calls run at once in this process.
-            calls_per_second (float | None): How many of its calls start in a second.
-            reduction (ReductionPolicy | None): How much of its results is kept.
+            **options: Those of [`tool`][ethos_registry.tool].
 
         """
 

@@ -27,7 +27,7 @@ from ethos_registry.schema._compilation import (
 )
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.schema._limit_pass import UNSAID, LimitPass, is_python_pattern
-from ethos_registry.schema._references import References, inner_schemas, references_in
+from ethos_registry.schema._references import References, children, references_in
 from ethos_registry.schema._value_pass import describe_in_branch
 from ethos_registry.types._json_values import read_only
 from ethos_registry.types._schema_rules import KEYWORD_ORDER, SCHEMA, SCHEMA_LISTS, ordered_schema
@@ -184,9 +184,12 @@ class _PlainForm:
         else:
             words = _keywords(dialect, is_root=False)
         kind = schema.get("type")
-        if kind is None and "anyOf" in schema:
+        is_nullable = False
+        if isinstance(kind, list):
+            is_nullable, kind = _is_nullable(schema, kind, dialect), ""
+        elif kind is None and "anyOf" in schema:
             return self._union(schema, path, dialect, levels, words.unchanged)
-        if kind is None and "const" in schema and dialect.any_value != "any_of":
+        elif kind is None and "const" in schema and dialect.any_value != "any_of":
             kind = ""
         elif type(kind) is not str or kind not in _PLAIN_TYPES:
             raise _NotPlainError
@@ -214,6 +217,9 @@ class _PlainForm:
         if notes:
             assert changed is not None
             self._describe(changed, notes, path, is_root=is_root)
+        if is_nullable:
+            [name] = [name for name in schema["type"] if name != "null"]
+            return (schema if changed is None else changed) | {"type": name, "nullable": True}
         if kind == "object" or kind == "array":
             changed = self._inside(schema, changed, path, dialect, levels - 1)
         return schema if changed is None else changed
@@ -350,7 +356,21 @@ class _PlainForm:
         self.changes.append(SchemaChange(kind, path, message))
 
 
+def _is_nullable(schema: dict[str, Any], kinds: list[Any], dialect: Dialect) -> bool:
+    """Whether several types are written as one that is nullable; `False` if they stay a list."""
+    if "enum" in schema or not kinds or any(kinds.count(kind) != 1 for kind in kinds):
+        raise _NotPlainError
+    if not all(kind in _SCALARS for kind in kinds):
+        raise _NotPlainError
+    if dialect.types != "one":
+        return False
+    if len(kinds) != 2 or kinds.count("null") != 1:
+        raise _NotPlainError
+    return True
+
+
 _NULL = {"type": "null"}
+_SCALARS = ("string", "null", "number", "integer", "boolean")
 _ABOUT_PLAIN = frozenset({"title", "description", "default", "examples"})
 _OF_OBJECTS = frozenset({"properties", "required", "additionalProperties", "propertyNames"})
 _BEFORE_DESCRIPTION = frozenset(KEYWORD_ORDER[: KEYWORD_ORDER.index("description")])
@@ -541,7 +561,7 @@ def values_of(schema: Any, keyword: str) -> Iterator[Any]:
     if isinstance(schema, dict):
         if keyword in schema:
             yield schema[keyword]
-        for _, inner in inner_schemas(schema):
+        for inner in children(schema):
             yield from values_of(inner, keyword)
 
 

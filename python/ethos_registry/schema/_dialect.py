@@ -42,10 +42,13 @@ class StrictBudget:
 
 @dataclass(frozen=True, slots=True, eq=False)  # a key of caches, so its hash has to be cheap
 class Dialect:
-    """The JSON Schema of one provider. Raise `version` with any change of what is sent."""
+    """The JSON Schema of one provider.
+
+    A change of these rules, or of what is made of them, has no number to raise: a `Prefix` knows
+    what each author wrote, and so finds what only the rules have changed.
+    """
 
     name: str
-    version: int = 1
     property_name: re.Pattern[str] | None = None
     """What a property's name must match in full; `None` for any name."""
     refused_at_root: frozenset[str] = frozenset()

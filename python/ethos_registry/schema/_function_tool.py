@@ -28,7 +28,7 @@ from ethos_registry.types._tool import (
     ToolOptions,
 )
 
-__all__ = ["FunctionTool", "tool"]
+__all__ = ["FunctionTool", "lists_options", "tool"]
 
 
 _logger = logging.getLogger("ethos_registry")
@@ -220,6 +220,15 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     if function is None:
         return lambda decorated: _made(decorated, fields)
     return _made(function, fields)
+
+
+def lists_options(decorator: Callable[P, R]) -> Callable[P, R]:
+    """Append the options of `tool` to a docstring: `help` lists them, and they are written once."""
+    options = inspect.cleandoc(tool.__doc__ or "").partition("Keyword Args:\n")
+    listed = "".join(options[1:]).partition("\n\n>>>")[0]
+    if decorator.__doc__ is not None:
+        decorator.__doc__ = f"{inspect.cleandoc(decorator.__doc__)}\n\n{listed}"
+    return decorator
 
 
 def _made(function: Callable[..., Any], fields: Mapping[str, Any]) -> FunctionTool[..., Any]:

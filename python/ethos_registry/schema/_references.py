@@ -19,7 +19,7 @@ from ethos_registry.schema._conjunction import both, compact
 from ethos_registry.schema._drafts import has_old_references, node_of_2020_12
 from ethos_registry.types._schema_rules import SCHEMA, SCHEMA_LISTS, SCHEMAS_BY_NAME
 
-__all__ = ["References", "inner_schemas", "references_in"]
+__all__ = ["References", "children", "inner_schemas", "references_in"]
 
 
 _KEPT_CHARS = 2_000
@@ -199,6 +199,18 @@ class References:
 _SAME_PLACE = {"$defs": "definitions", "definitions": "$defs"}
 
 
+def children(node: dict[str, Any]) -> Iterator[Any]:
+    """Each schema directly in a schema; not those under `$defs`."""
+    for keyword, value in node.items():
+        if keyword in SCHEMAS_BY_NAME or keyword == "dependencies":
+            if keyword != "$defs" and keyword != "definitions" and isinstance(value, dict):
+                yield from value.values()
+        elif (keyword in SCHEMA_LISTS or keyword == "items") and isinstance(value, list):
+            yield from value
+        elif keyword in SCHEMA:
+            yield value
+
+
 def inner_schemas(schema: Any) -> Iterator[tuple[str, Any]]:
     """Each schema directly in a schema, with the steps to it; not those under `$defs`."""
     if not isinstance(schema, dict):
@@ -227,7 +239,7 @@ def references_in(schema: Any) -> Iterator[str]:
         for keyword in ("$ref", "$recursiveRef"):
             if isinstance(node.get(keyword), str):
                 yield node[keyword]
-        todo.extend((inner, levels - 1) for _, inner in inner_schemas(node))
+        todo += [(inner, levels - 1) for inner in children(node)]
 
 
 def _anchor(schema: Any, name: str, place: str, levels: int = MAX_LEVELS) -> str | None:

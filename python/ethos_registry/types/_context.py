@@ -381,6 +381,10 @@ class ToolContext:
         """The arguments of a call that does not bind, repaired; `None` outside a registry."""
         return None
 
+    def _taken_bound(self, args: Any) -> dict[str, Any] | None:
+        """What these arguments were bound to before they came to the tool, at most once."""
+        return None
+
     def replace(self, **changes: Unpack[ContextChanges]) -> ToolContext:
         """A context with some fields changed.
 
