@@ -159,19 +159,12 @@ class CatalogView(View):
         called = self._called
         try:
             return await checked_resume(
+                called._request(None, self._own(context), turn_attachments, options),
                 token,
-                self._own(context),
-                turn_attachments,
-                options,
-                called._admission,
-                called._runtime,
-                called._personality,
-                called._turn,
                 approved=approved,
                 edited_args=edited_args,
                 reason=reason,
                 agent_id=self.agent_id,
-                limits=called._limits,
             )
         finally:
             current_scope.reset(before)

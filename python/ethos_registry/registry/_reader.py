@@ -14,11 +14,16 @@ from ethos_registry._table.admission import (
 )
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.capabilities._resolver import CapabilityBackends
+from ethos_registry.execution._batch_run import BatchRun
 from ethos_registry.execution._options import BatchOptions
 from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.execution._usage_limits import checked_view_limits
-from ethos_registry.registry._batch_request import checked_execution, checked_resume
+from ethos_registry.registry._batch_request import (
+    checked_calls,
+    checked_request,
+    checked_resume,
+)
 from ethos_registry.registry._definitions import plain_definitions, tools_table
 from ethos_registry.registry._explain import (
     CapabilityFinding,
@@ -327,8 +332,8 @@ class RegistryReader:
             TypeError: An option is unknown; no tool was started.
 
         """
-        return await checked_execution(
-            calls,
+        request = checked_request(
+            checked_calls(calls),
             context,
             turn_attachments,
             options,
@@ -337,6 +342,7 @@ class RegistryReader:
             None,
             self._turn(),
         )
+        return await BatchRun(request).run()
 
     async def resume(
         self,
@@ -352,8 +358,8 @@ class RegistryReader:
         **options: Unpack[BatchOptions],
     ) -> CallResult:
         """Continue a call of `execute_parallel` that waits for approval; see `View.resume`."""
-        return await checked_resume(
-            token,
+        request = checked_request(
+            None,
             context,
             turn_attachments,
             options,
@@ -361,9 +367,9 @@ class RegistryReader:
             self._settings(),
             None,
             self._turn(),
-            approved=approved,
-            edited_args=edited_args,
-            reason=reason,
+        )
+        return await checked_resume(
+            request, token, approved=approved, edited_args=edited_args, reason=reason
         )
 
     def execute_parallel_sync(

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Sequence
+import dataclasses
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextvars import Context
-from functools import partial
 from typing import Any, Final, Literal, TypeVar, Unpack, overload
 
 from ethos_registry._table.admission import Admission
-from ethos_registry.execution._batch_run import Session
-from ethos_registry.execution._options import BatchOptions, OnResult, StreamOptions, checked_options
+from ethos_registry.execution._batch_run import BatchRun
+from ethos_registry.execution._call import BatchRequest
+from ethos_registry.execution._options import BatchOptions, OnResult, OnStart, StreamOptions
 from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.execution._usage_limits import ViewLimits, reported_usage
@@ -29,19 +30,16 @@ from ethos_registry.providers._wire_types import (
 )
 from ethos_registry.registry import _definitions
 from ethos_registry.registry._batch_request import (
-    checked_execution,
+    checked_request,
     checked_resume,
     checked_tool_context,
-    limited,
     read_reply,
-    report_unmatched,
 )
 from ethos_registry.registry._definitions import tools_table
 from ethos_registry.registry._stream import (
     BrokenStreamPolicy,
     DispatchedStream,
     OnArguments,
-    OnStart,
     StreamCallbacks,
     StreamDispatcher,
     SyncStreamDispatcher,
@@ -96,6 +94,26 @@ class StreamingView:
     _personality: Personality | None
     _runtime: Runtime
     _turn: DispatchContext | None
+
+    def _request(
+        self,
+        calls: list[Any] | None,
+        context: ToolContext | None,
+        turn_attachments: Sequence[Any] | None,
+        options: Mapping[str, Any],
+    ) -> BatchRequest:
+        """A batch of this view; `None` for calls that come one by one."""
+        return checked_request(
+            calls,
+            context,
+            turn_attachments,
+            options,
+            self._admission,
+            self._runtime,
+            self._personality,
+            self._turn,
+            self._limits,
+        )
 
     @_checks.checked_signature
     def dispatch(
@@ -196,25 +214,13 @@ class StreamingView:
         **options: Unpack[BatchOptions],
     ) -> StreamDispatcher:
         """The same with context variables for the tasks of the calls."""
-        context = checked_tool_context(context)
-        checked = checked_options(options, turn_attachments)
-        checked = limited(checked, self._limits, context, self._runtime)
-        report_unmatched(checked, self._admission, self._runtime)
+        request = self._request(None, context, turn_attachments, options)
         callbacks = StreamCallbacks.checked(on_start, on_arguments)
-        new_session = partial(
-            Session,
-            self._admission,
-            self._runtime,
-            context,
-            checked,
-            personality=self._personality,
-            turn=self._turn,
-            on_start=callbacks.on_start,
-        )
+        if on_start is not None:
+            request.options = dataclasses.replace(request.options, on_start=on_start)
         return StreamDispatcher(
             reply_parser(provider),
-            new_session,
-            self._admission.snapshot,
+            request,
             callbacks,
             on_broken_stream,
             task_context,
@@ -456,17 +462,8 @@ class View(StreamingView):
                 was started.
 
         """
-        return await checked_execution(
-            read_reply(reply, self._runtime),
-            context,
-            turn_attachments,
-            options,
-            self._admission,
-            self._runtime,
-            self._personality,
-            self._turn,
-            self._limits,
-        )
+        calls = read_reply(reply, self._runtime)
+        return await BatchRun(self._request(calls, context, turn_attachments, options)).run()
 
     def execute_sync(
         self,
@@ -515,19 +512,9 @@ class View(StreamingView):
             ConfigError: An argument is of the wrong kind, or the registry has no `approvals`.
 
         """
+        request = self._request(None, context, turn_attachments, options)
         return await checked_resume(
-            token,
-            context,
-            turn_attachments,
-            options,
-            self._admission,
-            self._runtime,
-            self._personality,
-            self._turn,
-            approved=approved,
-            edited_args=edited_args,
-            reason=reason,
-            limits=self._limits,
+            request, token, approved=approved, edited_args=edited_args, reason=reason
         )
 
     def resume_sync(
