@@ -52,7 +52,7 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._turn import DispatchContext
 
-__all__ = ["StreamingView", "View", "stream_results"]
+__all__ = ["View", "stream_results"]
 
 
 # The results of a batch one by one, as they are ready.
@@ -79,193 +79,13 @@ async def stream_results(
                 await batch
 
 
-# Dispatching the calls of streamed replies: the part of a view that does it.
-
 Event = TypeVar("Event")
-
-
-class StreamingView:
-    """Runs the calls of a reply while it is streamed."""
-
-    __slots__ = ()
-
-    _admission: Admission
-    _limits: ViewLimits | None
-    _personality: Personality | None
-    _runtime: Runtime
-    _turn: DispatchContext | None
-
-    def _request(
-        self,
-        calls: list[Any] | None,
-        context: ToolContext | None,
-        turn_attachments: Sequence[Any] | None,
-        options: Mapping[str, Any],
-    ) -> BatchRequest:
-        """A batch of this view; `None` for calls that come one by one."""
-        return checked_request(
-            calls,
-            context,
-            turn_attachments,
-            options,
-            self._admission,
-            self._runtime,
-            self._personality,
-            self._turn,
-            self._limits,
-        )
-
-    @_checks.checked_signature
-    def dispatch(
-        self,
-        context: ToolContext | None = None,
-        *,
-        provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
-    ) -> StreamDispatcher:
-        """Run the calls of a reply while it is streamed: use it with `async with` and `feed`.
-
-        Args:
-            context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
-                limit; the final results share it over the calls that there turned out to be.
-            provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
-                that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
-                `"cohere"`.
-            turn_attachments: As for `execute`.
-            on_start: Called with each `ToolCall` when its tool starts.
-            on_arguments: Called with a call's id and the longest valid partial value of its
-                arguments while they arrive.
-            on_broken_stream: What happens to running calls when the stream fails or is left:
-                `"await"` (default) or `"cancel"`.
-            **options: Those of `execute`. `on_result` is called when a call ends; its text is
-                trimmed to its share of the budget when the results are collected.
-
-        Raises:
-            ConfigError: An argument is of the wrong kind.
-
-        >>> async def run_turn(view, stream):
-        ...     async with view.dispatch(provider="anthropic") as turn:
-        ...         async for event in stream:
-        ...             turn.feed(event)
-        ...     return turn.messages()
-
-        """
-        return self._dispatcher(
-            context,
-            None,
-            provider=provider,
-            turn_attachments=turn_attachments,
-            on_start=on_start,
-            on_arguments=on_arguments,
-            on_broken_stream=on_broken_stream,
-            **options,
-        )
-
-    @_checks.checked_signature
-    def dispatch_sync(
-        self,
-        context: ToolContext | None = None,
-        *,
-        provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
-    ) -> SyncStreamDispatcher:
-        """`dispatch` for the streams of synchronous clients: use it with `with` and `feed`.
-
-        The parameters are those of `dispatch`. Tools run on the event loop of a thread of their
-        own while the stream is read, whether or not this thread runs a loop.
-
-        >>> def run_turn(view, stream):
-        ...     with view.dispatch_sync(provider="openai") as turn:
-        ...         for chunk in stream:
-        ...             turn.feed(chunk)
-        ...     return turn.messages()
-
-        """
-        return SyncStreamDispatcher(
-            self.dispatch(
-                context,
-                provider=provider,
-                turn_attachments=turn_attachments,
-                on_start=on_start,
-                on_arguments=on_arguments,
-                on_broken_stream=on_broken_stream,
-                **options,
-            )
-        )
-
-    def _dispatcher(
-        self,
-        context: ToolContext | None,
-        task_context: Context | None,
-        *,
-        provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
-    ) -> StreamDispatcher:
-        """The same with context variables for the tasks of the calls."""
-        request = self._request(None, context, turn_attachments, options)
-        callbacks = StreamCallbacks.checked(on_start, on_arguments)
-        if on_start is not None:
-            request.options = dataclasses.replace(request.options, on_start=on_start)
-        return StreamDispatcher(
-            reply_parser(provider),
-            request,
-            callbacks,
-            on_broken_stream,
-            task_context,
-        )
-
-    def dispatching(
-        self,
-        stream: AsyncIterable[Event],
-        context: ToolContext | None = None,
-        *,
-        provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
-    ) -> DispatchedStream[Event]:
-        """Pass a stream's events through unchanged, and run its calls meanwhile.
-
-        The parameters are those of `dispatch`. After the loop, `await turn.results()` and
-        `turn.messages()` are there.
-
-        >>> async def show(view, stream):
-        ...     turn = view.dispatching(stream, provider="openai")
-        ...     async for chunk in turn:
-        ...         print(chunk)
-        ...     return turn.messages()
-        """
-        dispatcher = self.dispatch(
-            context,
-            provider=provider,
-            turn_attachments=turn_attachments,
-            on_start=on_start,
-            on_arguments=on_arguments,
-            on_broken_stream=on_broken_stream,
-            **options,
-        )
-        return DispatchedStream(stream, dispatcher)
-
 
 _SEGMENTS: Final[DefinitionOrder] = "segments"
 _ONE: Final = 1
 
 
-class View(StreamingView):
+class View:
     """The tools that one policy permits, over the entries of the moment it was made.
 
     What `definitions` shows is what `execute` runs. Tools registered later are not in it;
@@ -562,6 +382,171 @@ class View(StreamingView):
                 reply, context, turn_attachments, **options, on_result=on_result
             )
         )
+
+    def _request(
+        self,
+        calls: list[Any] | None,
+        context: ToolContext | None,
+        turn_attachments: Sequence[Any] | None,
+        options: Mapping[str, Any],
+    ) -> BatchRequest:
+        """A batch of this view; `None` for calls that come one by one."""
+        return checked_request(
+            calls,
+            context,
+            turn_attachments,
+            options,
+            self._admission,
+            self._runtime,
+            self._personality,
+            self._turn,
+            self._limits,
+        )
+
+    @_checks.checked_signature
+    def dispatch(
+        self,
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """Run the calls of a reply while it is streamed: use it with `async with` and `feed`.
+
+        Args:
+            context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
+                limit; the final results share it over the calls that there turned out to be.
+            provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
+                that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
+                `"cohere"`.
+            turn_attachments: As for `execute`.
+            on_start: Called with each `ToolCall` when its tool starts.
+            on_arguments: Called with a call's id and the longest valid partial value of its
+                arguments while they arrive.
+            on_broken_stream: What happens to running calls when the stream fails or is left:
+                `"await"` (default) or `"cancel"`.
+            **options: Those of `execute`. `on_result` is called when a call ends; its text is
+                trimmed to its share of the budget when the results are collected.
+
+        Raises:
+            ConfigError: An argument is of the wrong kind.
+
+        >>> async def run_turn(view, stream):
+        ...     async with view.dispatch(provider="anthropic") as turn:
+        ...         async for event in stream:
+        ...             turn.feed(event)
+        ...     return turn.messages()
+
+        """
+        return self._dispatcher(
+            context,
+            None,
+            provider=provider,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
+
+    @_checks.checked_signature
+    def dispatch_sync(
+        self,
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> SyncStreamDispatcher:
+        """`dispatch` for the streams of synchronous clients: use it with `with` and `feed`.
+
+        The parameters are those of `dispatch`. Tools run on the event loop of a thread of their
+        own while the stream is read, whether or not this thread runs a loop.
+
+        >>> def run_turn(view, stream):
+        ...     with view.dispatch_sync(provider="openai") as turn:
+        ...         for chunk in stream:
+        ...             turn.feed(chunk)
+        ...     return turn.messages()
+
+        """
+        return SyncStreamDispatcher(
+            self.dispatch(
+                context,
+                provider=provider,
+                turn_attachments=turn_attachments,
+                on_start=on_start,
+                on_arguments=on_arguments,
+                on_broken_stream=on_broken_stream,
+                **options,
+            )
+        )
+
+    def _dispatcher(
+        self,
+        context: ToolContext | None,
+        task_context: Context | None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """The same with context variables for the tasks of the calls."""
+        request = self._request(None, context, turn_attachments, options)
+        callbacks = StreamCallbacks.checked(on_start, on_arguments)
+        if on_start is not None:
+            request.options = dataclasses.replace(request.options, on_start=on_start)
+        return StreamDispatcher(
+            reply_parser(provider),
+            request,
+            callbacks,
+            on_broken_stream,
+            task_context,
+        )
+
+    def dispatching(
+        self,
+        stream: AsyncIterable[Event],
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> DispatchedStream[Event]:
+        """Pass a stream's events through unchanged, and run its calls meanwhile.
+
+        The parameters are those of `dispatch`. After the loop, `await turn.results()` and
+        `turn.messages()` are there.
+
+        >>> async def show(view, stream):
+        ...     turn = view.dispatching(stream, provider="openai")
+        ...     async for chunk in turn:
+        ...         print(chunk)
+        ...     return turn.messages()
+        """
+        dispatcher = self.dispatch(
+            context,
+            provider=provider,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
+        return DispatchedStream(stream, dispatcher)
 
     async def report_usage(
         self, context: ToolContext | None = None, *, tokens: int = 0, cost_usd: float = 0.0
