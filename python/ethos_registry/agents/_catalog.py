@@ -12,9 +12,10 @@ from ethos_registry import _core
 from ethos_registry._table.admission import Admission, personality_gate
 from ethos_registry._table.entry import Entry
 from ethos_registry.agents._agent import Agent, Grants, KnownNames, agent_id_of, checked_agent
-from ethos_registry.agents._catalog_view import CatalogView
+from ethos_registry.agents._catalog_view import AgentCaller, CatalogView
 from ethos_registry.agents._delegation import delegation_tools
 from ethos_registry.execution._usage_limits import checked_view_limits
+from ethos_registry.registry._definitions import ViewDefinitions
 from ethos_registry.registry._explain import refuse_unmatched, refuse_unmatched_filters
 from ethos_registry.registry._frozen import FrozenToolRegistry
 from ethos_registry.registry._merging import RegisteredEntry, entries_of
@@ -481,15 +482,17 @@ class AgentCatalog:
         if not _checks.boolean(allow_unmatched, "allow_unmatched") and personality is not None:
             refuse_unmatched(personality, visible)
         refuse_unmatched_filters(registry._settings().filters, visible.snapshot)
-        return CatalogView(
-            agent_id,
-            visible,
-            callable_,
-            registry._settings(),
-            personality=personality,
-            freeze_availability=freeze_availability,
-            limits=checked_view_limits(limits, registry._settings()),
+        definitions = ViewDefinitions(
+            visible.under(personality), freeze_availability=freeze_availability
         )
+        caller = AgentCaller(
+            callable_.under(personality),
+            registry._settings(),
+            personality,
+            limits=checked_view_limits(limits, registry._settings()),
+            agent_id=agent_id,
+        )
+        return CatalogView(definitions, caller)
 
     def may_delegate(self, agent: Agent | str, target: str) -> bool:
         """Whether an agent may hand tasks to another."""
