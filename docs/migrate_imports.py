@@ -54,8 +54,8 @@ NAMES = {
         "user_formats_folder"
     ),
     "ethos_registry.registry": (
-        "BrokenStreamPolicy CapabilityFinding DeferredView DispatchContext DispatchedStream "
-        "Explanation PrefixSession Registration SearchView StreamDispatcher "
+        "BrokenStreamPolicy CapabilityFinding DispatchContext DispatchedStream "
+        "Explanation PrefixSession Registration StreamDispatcher "
         "SyncStreamDispatcher ToolExecution ToolForge ToolResolver ToolSearch ToolView Turn "
         "TurnAlreadySignalledError TurnScope is_tool_registry"
     ),

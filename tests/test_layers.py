@@ -7,6 +7,7 @@ import graphlib
 import importlib
 import importlib.util
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Set as AbstractSet
@@ -419,3 +420,58 @@ def test_a_batch_of_plain_calls_loads_no_provider() -> None:
     formats = {f"ethos_registry.providers._{name}" for name in FORMATS}
     assert all(importlib.util.find_spec(name) for name in formats)
     assert loaded.isdisjoint(formats)
+
+
+EQUALS = {
+    "RegistryTool": "one a framework: the class that it expects of a tool",
+}
+"""Public class names that several modules may define, with the reason."""
+
+
+def test_a_class_name_is_defined_once() -> None:
+    """But for private names, which do not leave their module."""
+    found: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(module)
+    twins = {name: modules for name, modules in found.items() if len(modules) > 1}
+    assert twins.keys() == EQUALS.keys()
+
+
+QUESTIONS = (
+    "a gate",
+    "share of the budget",
+    "a provider's stream",
+    "a rule of the sandbox",
+    "the adapter",
+    "a refusal",
+    "a timeout",
+    "a credential",
+    "a row of the ledger",
+    "the help of a command",
+)
+"""What "Where is ..." in CONTRIBUTING.md answers."""
+
+
+def test_the_answers_of_where_is_name_files_and_what_is_in_them() -> None:
+    root = PACKAGE.parent.parent
+    if not (root / "CONTRIBUTING.md").exists():
+        pytest.skip("the package is installed outside its repository")
+    section = (root / "CONTRIBUTING.md").read_text(encoding="utf-8").split("### Where is ...")[1]
+    rows = [line for line in section.split("\n\nOne batch")[0].splitlines() if "| Where " in line]
+    assert [each for each in QUESTIONS if not any(each in row for row in rows)] == []
+    assert len(rows) == len(QUESTIONS)
+    missing = []
+    for row in rows:
+        answers = re.findall(r"`([\w./-]+\.(?:py|rs))`(?: \(((?:`\w+`(?:, )?)+)\))?", row)
+        assert answers, row
+        for name, listed in answers:
+            path = root / name if name.startswith("rust/") else PACKAGE / name
+            text = path.read_text(encoding="utf-8") if path.is_file() else ""
+            if not text:
+                missing.append(name)
+            defined = r"^\s*(?:pub )?(?:async )?(?:class|def|fn) (\w+)|^(\w+) = "
+            found = {name for pair in re.findall(defined, text, re.MULTILINE) for name in pair}
+            missing += [f"{name}: {each}" for each in set(re.findall(r"`(\w+)`", listed)) - found]
+    assert not missing

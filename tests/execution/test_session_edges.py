@@ -15,7 +15,7 @@ import pytest
 
 from ethos_registry import InvocationFilter, ToolOk, ok
 from ethos_registry.execution._arguments import BadArgumentsError, parse_json_arguments
-from ethos_registry.execution._batch_run import TICK_SECONDS, Watch
+from ethos_registry.execution._batch_run import TICK_SECONDS, Timeouts
 from ethos_registry.types import Retry
 from session_tools import (
     answer,
@@ -395,13 +395,13 @@ async def test_many_different_timeouts_share_the_wakes_of_one_timer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     moments: list[float] = []
-    sweep = Watch._sweep
+    sweep = Timeouts._sweep
 
-    def counted(watch: Watch) -> None:
+    def counted(timeouts: Timeouts) -> None:
         moments.append(time.monotonic())
-        sweep(watch)
+        sweep(timeouts)
 
-    monkeypatch.setattr(Watch, "_sweep", counted)
+    monkeypatch.setattr(Timeouts, "_sweep", counted)
     tools = [tool(hang, f"t{at}", timeout_seconds=0.05 + at / 1_000) for at in range(200)]
     results = await registry_of(*tools).execute_parallel(calls_of(*[each.name for each in tools]))
     assert {reason(result) for result in results} == {"timeout"}

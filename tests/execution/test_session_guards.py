@@ -416,7 +416,8 @@ async def test_the_store_of_a_calls_own_context_comes_first() -> None:
 
 
 async def test_a_session_is_fed_call_by_call_and_trims_to_the_final_share(task_start: str) -> None:
-    from ethos_registry.execution._batch_run import Session
+    from ethos_registry.execution._batch_run import BatchRun
+    from ethos_registry.execution._call import BatchRequest
     from ethos_registry.execution._options import CheckedOptions
 
     seen: list[int] = []
@@ -428,17 +429,19 @@ async def test_a_session_is_fed_call_by_call_and_trims_to_the_final_share(task_s
         return ok("x" * 500)
 
     registry = ToolRegistry([tool(long), tool(long, "capped", max_result_chars=80), tool(quick)])
-    session = Session(
-        registry._admission(None, None),
-        registry._settings(),
+    request = BatchRequest(
+        None,
         ToolContext(result_budget_chars=300),
         CheckedOptions(),
+        registry._admission(None, None),
+        registry._settings(),
     )
+    batch = BatchRun(request)
     for name in ("long", "capped", "ghost", "quick"):
-        session.start(calls_of(name))
+        batch.start(calls_of(name))
         await asyncio.sleep(0)
     may_end.set()
-    results = await session.finish()
+    results = await batch.finish()
     assert seen == [300, 80]
     assert [result.text[:75].count("x") for result in results] == [75, 75, 0, 0]
     assert [result.truncated_from for result in results] == [500, 500, None, None]
@@ -446,19 +449,22 @@ async def test_a_session_is_fed_call_by_call_and_trims_to_the_final_share(task_s
 
 
 async def test_timeouts_count_while_a_session_is_fed(task_start: str) -> None:
-    from ethos_registry.execution._batch_run import Session
+    from ethos_registry.execution._batch_run import BatchRun
+    from ethos_registry.execution._call import BatchRequest
     from ethos_registry.execution._options import CheckedOptions
     from session_tools import hang
 
     ended: list[Any] = []
     registry = ToolRegistry([tool(hang, timeout_seconds=0.03)])
-    session = Session(
-        registry._admission(None, None),
-        registry._settings(),
+    request = BatchRequest(
+        None,
         ToolContext(),
         CheckedOptions(),
+        registry._admission(None, None),
+        registry._settings(),
     )
-    session.start(calls_of("hang"))
-    await until(lambda: session._runner.pending == 0)
-    ended = list(await session.finish())
+    batch = BatchRun(request)
+    batch.start(calls_of("hang"))
+    await until(lambda: batch.pending == 0)
+    ended = list(await batch.finish())
     assert [reason(result) for result in ended] == ["timeout"]

@@ -456,7 +456,7 @@ def test_what_it_hands_out_can_be_written_to_without_effect() -> None:
             object.__setattr__(resolved, field, evil)
     object.__setattr__(registry.registration("a"), "plugin_id", "evil")
     view = registry.view(Personality("reader"))
-    object.__setattr__(view, "_admission", None)
+    object.__setattr__(view, "_caller", None)
     assert said_by(registry) == before
 
 

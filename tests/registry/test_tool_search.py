@@ -20,9 +20,7 @@ from ethos_registry import (
     ok,
 )
 from ethos_registry.registry import (
-    DeferredView,
     PrefixSession,
-    SearchView,
     ToolSearch,
     _search_view,
 )
@@ -77,12 +75,12 @@ def search(query, **more):
 @pytest.mark.parametrize("kind", [ToolRegistry, FrozenToolRegistry])
 async def test_a_view_lists_what_is_always_included_and_finds_the_rest(kind):
     view = kind(TOOLS).view(CAREFUL, search=True)
-    assert isinstance(view, SearchView)
+    assert view.search is not None
     before = view.fingerprint
     assert names(view.definitions()) == ["read_file", "search_tools"]
     assert names(view.definitions("anthropic")) == ["read_file", "search_tools"]
     assert await answers(view, search("weather")) == ["get_weather: The weather of a city."]
-    assert view.found == ["get_weather"]
+    assert view.search.found == ["get_weather"]
     assert names(view.definitions()) == ["read_file", "search_tools", "get_weather"]
     assert names(view.definitions("anthropic")) == ["get_weather", "read_file", "search_tools"]
     assert b"get_weather" in view.definitions_bytes("openai")
@@ -98,7 +96,7 @@ async def test_a_search_does_not_change_what_other_views_list_or_have_found():
     listed = plain.definitions()
     one, other = (registry.view(CAREFUL, search=True) for _ in range(2))
     await answers(one, search("weather"))
-    assert (one.found, other.found) == (["get_weather"], [])
+    assert (one.search.found, other.search.found) == (["get_weather"], [])
     assert names(other.definitions()) == ["read_file", "search_tools"]
     assert plain.definitions() == registry.view(CAREFUL).definitions() == listed
     assert len(listed) == 3
@@ -116,7 +114,7 @@ async def test_what_was_not_found_is_refused_and_what_may_not_be_seen_is_never_f
     ]
     for query in ("secret_weather", "nobody may know", "weather letter file secret"):
         await answers(view, search(query))
-    assert "secret_weather" not in view.found
+    assert "secret_weather" not in view.search.found
     assert await answers(view, ("secret_weather", {})) == [
         "Tool secret_weather is not available on this surface"
     ]
@@ -142,7 +140,7 @@ def test_only_what_the_gates_permit_is_found(data):
     )
     view = registry.view(personality, search=ToolSearch(limit=50), allow_unmatched=True)
     asyncio.run(answers(view, search("common words tool")))
-    assert sorted(view.found) == sorted(
+    assert sorted(view.search.found) == sorted(
         names(registry.view(personality, allow_unmatched=True).definitions())
     )
 
@@ -267,12 +265,12 @@ async def test_a_search_finds_at_most_its_limit_and_only_what_is_available():
     ]
     view = ToolRegistry(tools).view(EVERYTHING, search=ToolSearch(limit=4))
     await answers(view, search("weather", limit=2))
-    assert view.found == ["weather_3", "weather_4"]
+    assert view.search.found == ["weather_3", "weather_4"]
     await answers(view, search("weather", limit=100))
-    assert view.found == [f"weather_{n}" for n in range(3, 7)]
+    assert view.search.found == [f"weather_{n}" for n in range(3, 7)]
     there[0] = True
     await answers(view, search("weather"))
-    assert view.found[-3:] == ["weather_0", "weather_1", "weather_2"]
+    assert view.search.found[-3:] == ["weather_0", "weather_1", "weather_2"]
     there[0] = False
     assert "weather_0" not in names(view.definitions())
     assert await answers(view, ("weather_0", {})) == ["Tool weather_0 is not currently available"]
@@ -284,10 +282,10 @@ async def test_definitions_stay_within_their_budget_of_tokens():
     options = ToolSearch(limit=5, definition_budget_tokens=3 * one)
     view = ToolRegistry(tools).view(EVERYTHING, search=options)
     [text] = await answers(view, search("weather"))
-    assert view.definition_tokens <= 3 * one
-    assert 0 < len(view.found) < 5
+    assert view.search.definition_tokens <= 3 * one
+    assert 0 < len(view.search.found) < 5
     assert text.splitlines()[-1].startswith("Not loaded, because the budget of definitions is used")
-    left_out = next(f"weather_{n}" for n in range(5) if f"weather_{n}" not in view.found)
+    left_out = next(f"weather_{n}" for n in range(5) if f"weather_{n}" not in view.search.found)
     assert await answers(view, (left_out, {})) == [f"Tool {left_out} is not currently available"]
 
 
@@ -315,7 +313,7 @@ def test_a_wrong_option_is_an_error(make, message):
 
 async def test_definitions_are_deferred_for_providers_that_search():
     view = ToolRegistry(TOOLS).view(CAREFUL, search=ToolSearch(by="provider"))
-    assert isinstance(view, DeferredView)
+    assert view.search is None
     shown = view.definitions("anthropic")
     assert shown[0]["type"] == "tool_search_tool_bm25_20251119"
     assert names(shown[1:]) == ["read_file", "get_weather", "send_mail"]
@@ -450,10 +448,10 @@ async def test_found_tools_are_unloaded_when_the_program_says_so():
     view = ToolRegistry(tools).view(Personality("p"), search=True)
     for query in ("letter", "weather"):
         await view.execute([{"id": "1", "name": "search_tools", "args": {"query": query}}])
-    assert view.found == ["send_mail", "get_weather"]
-    assert view.unload_found(keep=["get_weather"]) == ["send_mail"]
+    assert view.search.found == ["send_mail", "get_weather"]
+    assert view.search.unload(keep=["get_weather"]) == ["send_mail"]
     assert [each["name"] for each in view.definitions()] == ["search_tools", "get_weather"]
     [refused] = await view.execute([{"id": "1", "name": "send_mail", "args": {}}])
     assert refused.result.code == "not_available"
     await view.execute([{"id": "1", "name": "search_tools", "args": {"query": "letter"}}])
-    assert view.found == ["get_weather", "send_mail"]
+    assert view.search.found == ["get_weather", "send_mail"]

@@ -22,7 +22,7 @@ from ethos_registry._cli.console import CommandError, print_line, visible, write
 from ethos_registry._cli.hook_agents import (
     AGENTS,
     NAMES,
-    Agent,
+    CodingAgent,
     hook_file,
     is_our_handler,
     program_words,
@@ -172,7 +172,7 @@ def _known(name: str) -> str:
     return name
 
 
-def _selected(names: list[str] | None, *, failures: bool) -> list[Agent]:
+def _selected(names: list[str] | None, *, failures: bool) -> list[CodingAgent]:
     if names:
         return [AGENTS[_known(name)] for name in names]
     found = [each for each in AGENTS.values() if each.is_installed()]
@@ -182,7 +182,7 @@ def _selected(names: list[str] | None, *, failures: bool) -> list[Agent]:
     return found
 
 
-def _installed(agent: Agent, words: list[str], project: bool, failures: bool) -> _Change:
+def _installed(agent: CodingAgent, words: list[str], project: bool, failures: bool) -> _Change:
     path = agent.file(project=project)
     before = _read(path)
     if agent.is_own_file:
@@ -207,7 +207,7 @@ def _installed(agent: Agent, words: list[str], project: bool, failures: bool) ->
     return _Change(path, before, text)
 
 
-def _uninstalled(agent: Agent, project: bool) -> _Change:
+def _uninstalled(agent: CodingAgent, project: bool) -> _Change:
     path = agent.file(project=project)
     before = _read(path)
     if before is None:
@@ -228,7 +228,7 @@ def _groups(document: dict[str, Any], name: str) -> Iterator[tuple[str, int, Any
                 yield event, number, group
 
 
-def _ours(agent: Agent, document: dict[str, Any], name: str) -> dict[str, Any]:
+def _ours(agent: CodingAgent, document: dict[str, Any], name: str) -> dict[str, Any]:
     """Our groups by event; an event with several of them has all in a list, which none equals."""
     found: dict[str, Any] = {}
     for event, _, group in _groups(document, name):
@@ -245,7 +245,7 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _without_ours(agent: Agent, text: str, name: str) -> str:
+def _without_ours(agent: CodingAgent, text: str, name: str) -> str:
     while True:
         document = parse_object(text, name)
         path = _first_of_ours(agent, document, name)
@@ -266,7 +266,7 @@ def _without_ours(agent: Agent, text: str, name: str) -> str:
 
 
 def _first_of_ours(
-    agent: Agent, document: dict[str, Any], name: str
+    agent: CodingAgent, document: dict[str, Any], name: str
 ) -> tuple[str | int, ...] | None:
     for event, number, group in _groups(document, name):
         if is_our_handler(group, agent.name):
@@ -277,7 +277,7 @@ def _first_of_ours(
     return None
 
 
-def _handlers(agent: Agent, path: Path) -> list[dict[str, Any]]:
+def _handlers(agent: CodingAgent, path: Path) -> list[dict[str, Any]]:
     """Our handlers in a file."""
     try:
         text = _read(path)
@@ -314,7 +314,7 @@ def _configured(path: Path, handlers: list[dict[str, Any]]) -> tuple[bool, str]:
     return True, f"yes: {path}"
 
 
-def _active(agent: Agent, path: Path, project: bool) -> tuple[bool | None, str]:
+def _active(agent: CodingAgent, path: Path, project: bool) -> tuple[bool | None, str]:
     if agent.name == "claude":
         folders = {path.parent, Path.cwd() / ".claude"}
         names = ("settings.json", "settings.local.json")
@@ -337,7 +337,7 @@ def _active(agent: Agent, path: Path, project: bool) -> tuple[bool | None, str]:
     return None, "not checked"
 
 
-def _answers(agent: Agent, words: list[str]) -> tuple[bool, str]:
+def _answers(agent: CodingAgent, words: list[str]) -> tuple[bool, str]:
     """Replay a payload with a long output; the answer must be JSON and shorter."""
     printed = "".join(f"compiled unit {number}\n" for number in range(2_000)) + "error: no door\n"
     payload = json.loads(hook_file("payloads.json"))[agent.name]
@@ -364,7 +364,7 @@ def _answers(agent: Agent, words: list[str]) -> tuple[bool, str]:
     return True, f"yes: {len(text):,} -> {len(done.stdout):,} bytes in {milliseconds:.0f} ms"
 
 
-def _version(agent: Agent) -> str | None:
+def _version(agent: CodingAgent) -> str | None:
     program = shutil.which(agent.program)
     if program is None:
         return None
@@ -383,7 +383,7 @@ def _version(agent: Agent) -> str | None:
     return match[0] if match else None
 
 
-def _apply(agent: Agent, change: _Change, dry_run: bool) -> None:
+def _apply(agent: CodingAgent, change: _Change, dry_run: bool) -> None:
     path = change.path
     if change.before == change.after:
         write_text(f"{agent.title}: nothing to change in {visible(str(path))}\n")

@@ -14,13 +14,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-__all__ = ["AGENTS", "NAMES", "Agent", "hook_file", "is_our_handler", "program_words"]
+__all__ = ["AGENTS", "NAMES", "CodingAgent", "hook_file", "is_our_handler", "program_words"]
 
 _TIMEOUT_SECONDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class CodingAgent:
     """A coding agent, and its configuration of hooks."""
 
     name: str
@@ -148,7 +148,7 @@ def _folder(variable: str, default: str) -> Path:
 
 
 _ALL = (
-    Agent(
+    CodingAgent(
         "claude",
         "Claude Code",
         "claude",
@@ -158,7 +158,7 @@ _ALL = (
         lambda words: _group("PostToolUse", "Bash|Read|Grep|mcp__.*", _claude_handler(words)),
         lambda words: _group("PreToolUse", "Bash", _claude_handler(words)),
     ),
-    Agent(
+    CodingAgent(
         "codex",
         "Codex CLI",
         "codex",
@@ -168,7 +168,7 @@ _ALL = (
         lambda words: _group("PostToolUse", "^Bash$|^mcp__", _line_handler(words)),
         lambda words: _group("PreToolUse", "^Bash$", _line_handler(words)),
     ),
-    Agent(
+    CodingAgent(
         "copilot",
         "Copilot CLI",
         "copilot",
@@ -177,7 +177,7 @@ _ALL = (
         ".github/hooks/ethos-registry.json",
         _copilot,
     ),
-    Agent(
+    CodingAgent(
         "gemini",
         "Gemini CLI",
         "gemini",
@@ -186,7 +186,7 @@ _ALL = (
         ".gemini/settings.json",
         _gemini,
     ),
-    Agent(
+    CodingAgent(
         "opencode",
         "OpenCode",
         "opencode",
@@ -197,7 +197,7 @@ _ALL = (
         ".opencode/plugins/ethos-registry.ts",
         None,
     ),
-    Agent(
+    CodingAgent(
         "pi",
         "Pi",
         "pi",
@@ -206,7 +206,7 @@ _ALL = (
         ".pi/extensions/ethos-registry.ts",
         None,
     ),
-    Agent(
+    CodingAgent(
         "cursor",
         "Cursor",
         "cursor",
@@ -216,7 +216,7 @@ _ALL = (
         lambda words: {},
         lambda words: {"preToolUse": {"command": _line(words), "matcher": "Shell"}},
     ),
-    Agent(
+    CodingAgent(
         "vscode",
         "Visual Studio Code",
         "code",

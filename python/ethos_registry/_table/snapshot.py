@@ -106,7 +106,7 @@ class Selection(NamedTuple):
 class Snapshot:
     """An immutable set of entries: a native table, and the Python objects for its slots."""
 
-    __slots__ = ("_entries", "_native", "_selections", "declared", "shown")
+    __slots__ = ("_entries", "_native", "_selections", "declared", "plans", "shown")
 
     def __init__(
         self,
@@ -122,8 +122,11 @@ class Snapshot:
         self._selections: dict[_core.Gate | None, Selection] = {}
         # A turn's entries keep nothing: a thousand turns over many tools must not hold a thousand
         # long lists.
-        if shown is None and not isinstance(entries, LayeredEntries):
+        keeps = shown is None and not isinstance(entries, LayeredEntries)
+        if keeps:
             shown = {}
+        self.plans: dict[Any, Any] | None = {} if keeps else None
+        """How calls of the entries run, for those who run them; `None` if nothing is kept."""
         self.shown: dict[Any, Any] | None = shown
         """What was made of the selections, for those who show them; `None` if nothing is kept."""
 

@@ -33,7 +33,7 @@ __all__ = [
     "filled_result",
     "framework_tool",
     "needs_its_framework",
-    "plain_result",
+    "result_as_dict",
 ]
 
 
@@ -136,7 +136,7 @@ class AdapterTools(Generic[T]):
         return self._tools
 
 
-def plain_result(result: CallResult) -> dict[str, Any]:
+def result_as_dict(result: CallResult) -> dict[str, Any]:
     """A result that a framework keeps in a history: dicts, lists and plain values of its own."""
     plain: dict[str, Any] = json.loads(json.dumps(result.to_wire()))
     return plain

@@ -20,7 +20,7 @@ from ethos_registry.adapters._framework_tools import (
     filled_result,
     framework_tool,
     joined_text,
-    plain_result,
+    result_as_dict,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
@@ -91,7 +91,7 @@ class RegistryTool(FastMcpTool):
         content.extend(map(_content, blocks))
         return FastMcpResult(
             content=content,
-            structured_content=plain_result(result)["result"].get("structured"),
+            structured_content=result_as_dict(result)["result"].get("structured"),
             is_error=not result.ok,
         )
 

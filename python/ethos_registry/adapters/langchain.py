@@ -21,7 +21,7 @@ from ethos_registry.adapters._framework_tools import (
     framework_tool,
     joined_text,
     needs_its_framework,
-    plain_result,
+    result_as_dict,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
@@ -137,8 +137,10 @@ class RegistryTool(BaseTool):
             raise ToolException(sent_parts(result, lambda block: False)[0])
         text, blocks = sent_parts(result, lambda block: not isinstance(block, Audio))
         if not blocks:
-            return text, plain_result(result)
-        return [{"type": "text", "text": text}, *map(_content_block, blocks)], plain_result(result)
+            return text, result_as_dict(result)
+        return [{"type": "text", "text": text}, *map(_content_block, blocks)], result_as_dict(
+            result
+        )
 
 
 def _run_of(runtime: ToolRuntime | None) -> object | None:

@@ -23,7 +23,7 @@ from ethos_registry.adapters._framework_tools import (
     filled_result,
     framework_tool,
     needs_its_framework,
-    plain_result,
+    result_as_dict,
 )
 from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
@@ -174,7 +174,7 @@ class RegistryToolset(AbstractToolset[Any]):
             raise self._failure(result, ctx)
         text, blocks = sent_parts(result, lambda block: True)
         content = [text, *map(_binary, blocks)] if blocks else text
-        return ToolReturn(content, metadata=plain_result(result))
+        return ToolReturn(content, metadata=result_as_dict(result))
 
     def _failure(self, result: CallResult, ctx: RunContext[Any]) -> Exception:
         text, _ = sent_parts(result, lambda block: False)

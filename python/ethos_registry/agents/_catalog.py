@@ -12,9 +12,10 @@ from ethos_registry import _core
 from ethos_registry._table.admission import Admission, personality_gate
 from ethos_registry._table.entry import Entry
 from ethos_registry.agents._agent import Agent, Grants, KnownNames, agent_id_of, checked_agent
-from ethos_registry.agents._catalog_view import CatalogView
+from ethos_registry.agents._catalog_view import AgentCaller, CatalogView
 from ethos_registry.agents._delegation import delegation_tools
 from ethos_registry.execution._usage_limits import checked_view_limits
+from ethos_registry.registry._definitions import ViewDefinitions
 from ethos_registry.registry._explain import refuse_unmatched, refuse_unmatched_filters
 from ethos_registry.registry._frozen import FrozenToolRegistry
 from ethos_registry.registry._merging import RegisteredEntry, entries_of
@@ -27,10 +28,8 @@ from ethos_registry.types._policy import Personality
 from ethos_registry.types._tool import Registration, Segment, Tool
 from ethos_registry.types._usage_limits import UsageLimits
 
-__all__ = ["AgentCatalog", "CatalogWriter"]
+__all__ = ["AgentCatalog"]
 
-
-# Adding agents, registering their tools, granting: the part of the catalogue before its start.
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,10 +43,52 @@ class _Delegation(NamedTuple):
     settings: tuple[int, float | None]
 
 
-class CatalogWriter:
-    """The methods of a catalogue that change it."""
+_SEGMENTS: Final[tuple[Segment, ...]] = ("built-in", "plugin", "mcp")
+_KEPT_VIEWS = 256
+"""Cached selections, one for each agent and personality."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
+_default: AgentCatalog | None = None
+_default_lock = threading.Lock()
+
+
+@_checks.checked_class
+class AgentCatalog:
+    """The tools of all agents in one place: who owns them, who may use them, in a stable order.
+
+    Agents are added, `start` lets each register its tools and then seals the catalogue. From then
+    on `view(agent_id)` is what an agent sees and may call: its own tools and those it was granted.
+    Every tool has an owner, a description, a schema and an implementation, and its name is unique
+    among all agents. Settings are those of `ToolRegistry`; an observer that has `add_tools`, as
+    `UsageLedger` has, learns at the start which tools there are.
+
+    With `open_calls` an agent may call every tool that it knows by name, also one that it is not
+    shown; `exclude` and capabilities bind all the same.
+
+    >>> from ethos_registry import tool
+    >>> class Clerk:
+    ...     id = "clerk"
+    ...     def register_tools(self, catalog):
+    ...         @catalog.tool
+    ...         def find_order(number: int) -> str:
+    ...             \"\"\"Find an order.\"\"\"
+    ...             return f"order {number}"
+    >>> class Boss:
+    ...     id = "boss"
+    ...     def register_tools(self, catalog): ...
+    >>> catalog = AgentCatalog([Clerk(), Boss()])
+    >>> catalog.start()
+    >>> [shown["name"] for shown in catalog.view("clerk").definitions()]
+    ['find_order']
+    >>> catalog.view("boss").definitions()
+    []
+    >>> catalog.grant("boss", "find_order")
+    >>> [shown["name"] for shown in catalog.view("boss").definitions()]
+    ['find_order']
+    """
+
+    def __init__(
+        self, agents: Iterable[Agent] = (), *, open_calls: bool = False, **settings: Any
+    ) -> None:
         self._observers = list(settings.pop("observers", None) or ())
         self._settings = settings
         self._staged = ToolRegistry(**settings)
@@ -61,10 +102,30 @@ class CatalogWriter:
         self._delegation: _Delegation | None = None
         self._registering: ContextVar[str | None] = ContextVar("registering", default=None)
         self._lock = threading.RLock()
+        self._open_calls = _checks.boolean(open_calls, "open_calls")
+        self._views: dict[tuple[str, Personality | None], tuple[Admission, Admission]] = {}
+        for agent in agents:
+            self.add(agent)
 
-    def _grants_changed(self) -> None:
-        """Drop what was computed from the grants before."""
-        raise NotImplementedError
+    @classmethod
+    def default(cls) -> AgentCatalog:
+        """The catalogue of this process: always the same object."""
+        global _default
+        with _default_lock:
+            if _default is None:
+                _default = AgentCatalog()
+            return _default
+
+    def __repr__(self) -> str:
+        state = "started" if self.is_sealed else "not started"
+        return f"<AgentCatalog of {len(self._agents)} agents, {state}>"
+
+    def _repr_html_(self) -> str:
+        registry = self._staged if self._sealed is None else self._sealed
+        return registry._repr_html_()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a catalogue belongs to its process; send `catalog.registry`")
 
     def add(self, agent: Agent) -> None:
         """Add an agent. `ConfigError` for what is not one, and for an id that is taken."""
@@ -201,7 +262,7 @@ class CatalogWriter:
                 return
             self._check_agent(agent_id)
             self._grants.add(agent_id, self._known.read(what, allow_unmatched=allow_unmatched))
-            self._grants_changed()
+            self._views.clear()
 
     def _check_open(self, what: str) -> None:
         if self._sealed is not None:
@@ -234,79 +295,6 @@ class CatalogWriter:
                 f"agent `{registering}` cannot register a tool that is owned by {owner!r}"
             )
         return registering
-
-
-_SEGMENTS: Final[tuple[Segment, ...]] = ("built-in", "plugin", "mcp")
-_KEPT_VIEWS = 256
-"""Cached selections, one for each agent and personality."""
-
-_default: AgentCatalog | None = None
-_default_lock = threading.Lock()
-
-
-@_checks.checked_class
-class AgentCatalog(CatalogWriter):
-    """The tools of all agents in one place: who owns them, who may use them, in a stable order.
-
-    Agents are added, `start` lets each register its tools and then seals the catalogue. From then
-    on `view(agent_id)` is what an agent sees and may call: its own tools and those it was granted.
-    Every tool has an owner, a description, a schema and an implementation, and its name is unique
-    among all agents. Settings are those of `ToolRegistry`; an observer that has `add_tools`, as
-    `UsageLedger` has, learns at the start which tools there are.
-
-    With `open_calls` an agent may call every tool that it knows by name, also one that it is not
-    shown; `exclude` and capabilities bind all the same.
-
-    >>> from ethos_registry import tool
-    >>> class Clerk:
-    ...     id = "clerk"
-    ...     def register_tools(self, catalog):
-    ...         @catalog.tool
-    ...         def find_order(number: int) -> str:
-    ...             \"\"\"Find an order.\"\"\"
-    ...             return f"order {number}"
-    >>> class Boss:
-    ...     id = "boss"
-    ...     def register_tools(self, catalog): ...
-    >>> catalog = AgentCatalog([Clerk(), Boss()])
-    >>> catalog.start()
-    >>> [shown["name"] for shown in catalog.view("clerk").definitions()]
-    ['find_order']
-    >>> catalog.view("boss").definitions()
-    []
-    >>> catalog.grant("boss", "find_order")
-    >>> [shown["name"] for shown in catalog.view("boss").definitions()]
-    ['find_order']
-    """
-
-    def __init__(
-        self, agents: Iterable[Agent] = (), *, open_calls: bool = False, **settings: Any
-    ) -> None:
-        super().__init__(settings)
-        self._open_calls = _checks.boolean(open_calls, "open_calls")
-        self._views: dict[tuple[str, Personality | None], tuple[Admission, Admission]] = {}
-        for agent in agents:
-            self.add(agent)
-
-    @classmethod
-    def default(cls) -> AgentCatalog:
-        """The catalogue of this process: always the same object."""
-        global _default
-        with _default_lock:
-            if _default is None:
-                _default = AgentCatalog()
-            return _default
-
-    def __repr__(self) -> str:
-        state = "started" if self.is_sealed else "not started"
-        return f"<AgentCatalog of {len(self._agents)} agents, {state}>"
-
-    def _repr_html_(self) -> str:
-        registry = self._staged if self._sealed is None else self._sealed
-        return registry._repr_html_()
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a catalogue belongs to its process; send `catalog.registry`")
 
     def register_delegation(
         self,
@@ -433,9 +421,6 @@ class AgentCatalog(CatalogWriter):
             if callable(add_tools):
                 runtime.guard("the `add_tools` of an observer", add_tools, registrations)
 
-    def _grants_changed(self) -> None:
-        self._views.clear()
-
     # After the start
 
     @property
@@ -497,15 +482,17 @@ class AgentCatalog(CatalogWriter):
         if not _checks.boolean(allow_unmatched, "allow_unmatched") and personality is not None:
             refuse_unmatched(personality, visible)
         refuse_unmatched_filters(registry._settings().filters, visible.snapshot)
-        return CatalogView(
-            agent_id,
-            visible,
-            callable_,
-            registry._settings(),
-            personality=personality,
-            freeze_availability=freeze_availability,
-            limits=checked_view_limits(limits, registry._settings()),
+        definitions = ViewDefinitions(
+            visible.under(personality), freeze_availability=freeze_availability
         )
+        caller = AgentCaller(
+            callable_.under(personality),
+            registry._settings(),
+            personality,
+            limits=checked_view_limits(limits, registry._settings()),
+            agent_id=agent_id,
+        )
+        return CatalogView(definitions, caller)
 
     def may_delegate(self, agent: Agent | str, target: str) -> bool:
         """Whether an agent may hand tasks to another."""

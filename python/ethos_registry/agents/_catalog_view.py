@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any, NamedTuple
 
-from ethos_registry._table.admission import Admission
 from ethos_registry.execution._results import CallResults
-from ethos_registry.execution._runtime import Runtime
-from ethos_registry.execution._usage_limits import ViewLimits
-from ethos_registry.registry._batch_request import checked_resume, checked_tool_context
-from ethos_registry.registry._stream import StreamDispatcher
+from ethos_registry.registry._batch_request import checked_tool_context
+from ethos_registry.registry._caller import Caller
+from ethos_registry.registry._definitions import ViewDefinitions
+from ethos_registry.registry._stream import BrokenStreamPolicy, StreamCallbacks, StreamDispatcher
 from ethos_registry.registry._view import View
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._context import CONTEXT_FIELDS, ToolContext
-from ethos_registry.types._policy import Personality
 
-__all__ = ["CallScope", "CatalogView", "DelegatedContext", "current_scope", "scope_of"]
+__all__ = [
+    "AgentCaller",
+    "CallScope",
+    "CatalogView",
+    "DelegatedContext",
+    "current_scope",
+    "scope_of",
+]
 
 
 # Who is acting for whom: the chain of agents through which a call came.
@@ -71,130 +78,80 @@ def scope_of(context: ToolContext, agent_id: str) -> CallScope:
     return scope._replace(path=(*scope.path, agent_id))
 
 
-class CatalogView(View):
-    """An agent's tools: its own and those it was granted, in stable order.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCaller(Caller):
+    """Makes the batches of an agent.
 
-    `definitions` shows them, by default in the order built-in, plugin, MCP, each by name. `execute`
-    runs what is shown, and where the catalogue was made with `open_calls` every tool that is not
-    excluded. Calls are counted under the agent, whatever agent the given context names.
+    Agents that its calls delegate to share `max_concurrency` and the deadline of the batch.
     """
 
-    __slots__ = ("_called", "agent_id")
-
-    def __init__(
-        self,
-        agent_id: str,
-        visible: Admission,
-        callable_: Admission,
-        runtime: Runtime,
-        *,
-        personality: Personality | None = None,
-        freeze_availability: bool = False,
-        limits: ViewLimits | None = None,
-    ) -> None:
-        super().__init__(
-            visible,
-            runtime,
-            personality=personality,
-            freeze_availability=freeze_availability,
-            limits=limits,
-        )
-        self._called = View(callable_, runtime, personality=personality, limits=limits)
-        self.agent_id = agent_id
-
-    def __repr__(self) -> str:
-        return f"<CatalogView of {self.agent_id!r}, {len(self._admission.visible())} tools>"
+    agent_id: str
 
     async def execute(
         self,
-        reply: Any,
-        context: ToolContext | None = None,
-        turn_attachments: Sequence[Any] | None = None,
-        *,
-        deadline_seconds: float | None = None,
-        max_concurrency: int | None = None,
-        callers: Sequence[Context] | None = None,
-        **options: Any,
+        reply: object,
+        context: object,
+        turn_attachments: Sequence[Any] | None,
+        options: Mapping[str, Any],
     ) -> CallResults:
-        """Run the calls of the agent; one result a call, in order.
-
-        The parameters are those of `View.execute`. Agents that these calls
-        delegate to share `max_concurrency` and the deadline.
-        """
-        context = checked_tool_context(context)
-        scope = self._scope(context, deadline_seconds, max_concurrency)
-        token = current_scope.set(scope)
+        """Run the calls of the agent; one result a call, in order."""
+        own = self._own(context)
+        scope = self._scope(own, options)
+        callers = options.get("callers")
         if callers is not None:
-            callers = [_in_scope(each, scope) for each in callers]
-        try:
-            return await self._called.execute(
-                reply,
-                self._own(context),
-                turn_attachments,
-                deadline_seconds=deadline_seconds,
-                max_concurrency=max_concurrency,
-                callers=callers,
-                **options,
-            )
-        finally:
-            current_scope.reset(token)
+            options = {**options, "callers": [_in_scope(each, scope) for each in callers]}
+        with _entered(scope):
+            return await Caller.execute(self, reply, own, turn_attachments, options)
 
     async def resume(
         self,
         token: str,
+        context: object,
+        turn_attachments: Sequence[Any] | None,
+        options: Mapping[str, Any],
         *,
         approved: bool,
-        edited_args: Any = None,
-        reason: str | None = None,
-        context: ToolContext | None = None,
-        turn_attachments: Sequence[Any] | None = None,
-        **options: Any,
+        edited_args: Any,
+        reason: str | None,
     ) -> CallResult:
-        """Continue a call of this agent that waits for approval; see `View.resume`."""
-        context = checked_tool_context(context)
-        scope = self._scope(
-            context, options.get("deadline_seconds"), options.get("max_concurrency")
-        )
-        before = current_scope.set(scope)
-        called = self._called
-        try:
-            return await checked_resume(
+        """Continue a call of this agent that waits for approval."""
+        own = self._own(context)
+        with _entered(self._scope(own, options)):
+            return await Caller.resume(
+                self,
                 token,
-                self._own(context),
+                own,
                 turn_attachments,
                 options,
-                called._admission,
-                called._runtime,
-                called._personality,
-                called._turn,
                 approved=approved,
                 edited_args=edited_args,
                 reason=reason,
-                agent_id=self.agent_id,
-                limits=called._limits,
             )
-        finally:
-            current_scope.reset(before)
 
-    def dispatch(self, context: ToolContext | None = None, **options: Any) -> StreamDispatcher:
-        """Run the calls of a reply while it is streamed; see `View.dispatch`.
-
-        Agents that these calls delegate to share `max_concurrency` and the deadline.
-        """
-        context = checked_tool_context(context)
-        scope = self._scope(
-            context, options.get("deadline_seconds"), options.get("max_concurrency")
+    def dispatcher(
+        self,
+        context: object,
+        turn_attachments: Sequence[Any] | None,
+        options: Mapping[str, Any],
+        provider: str,
+        callbacks: StreamCallbacks,
+        on_broken_stream: BrokenStreamPolicy,
+        task_context: Context | None = None,
+    ) -> StreamDispatcher:
+        """The batch of a streamed reply."""
+        own = self._own(context)
+        in_scope = _in_scope(task_context or copy_context(), self._scope(own, options))
+        return Caller.dispatcher(
+            self, own, turn_attachments, options, provider, callbacks, on_broken_stream, in_scope
         )
-        task_context = _in_scope(copy_context(), scope)
-        return self._called._dispatcher(self._own(context), task_context, **options)
 
-    def _scope(
-        self, context: ToolContext, deadline_seconds: Any, max_concurrency: Any
-    ) -> CallScope:
+    def _scope(self, context: ToolContext, options: Mapping[str, Any]) -> CallScope:
         """What agents that are delegated to share with these calls."""
         scope = scope_of(context, self.agent_id)
+        max_concurrency = options.get("max_concurrency")
         if max_concurrency is not None:
             scope = scope._replace(max_concurrency=max_concurrency)
+        deadline_seconds = options.get("deadline_seconds")
         if isinstance(deadline_seconds, int | float):
             end = monotonic() + deadline_seconds
             if scope.deadline is not None:
@@ -202,11 +159,42 @@ class CatalogView(View):
             scope = scope._replace(deadline=end)
         return scope
 
-    def _own(self, context: ToolContext) -> ToolContext:
+    def _own(self, context: object) -> ToolContext:
         """The context under the name of this agent, whatever agent it names."""
-        if context.agent_id == self.agent_id:
-            return context
-        return context.replace(agent_id=self.agent_id)
+        checked = checked_tool_context(context)
+        if checked.agent_id == self.agent_id:
+            return checked
+        return checked.replace(agent_id=self.agent_id)
+
+
+@contextmanager
+def _entered(scope: CallScope) -> Iterator[None]:
+    """Run the block's calls in a scope."""
+    token = current_scope.set(scope)
+    try:
+        yield
+    finally:
+        current_scope.reset(token)
+
+
+class CatalogView(View):
+    """An agent's tools: its own and those it was granted, in stable order.
+
+    `definitions` shows them, by default in the order built-in, plugin, MCP, each by name. `execute`
+    runs what is shown, and where the catalogue was made with `open_calls` every tool that is not
+    excluded. Calls are counted under the agent, whatever agent the given context names; agents that
+    they delegate to share `max_concurrency` and the deadline.
+    """
+
+    __slots__ = ("agent_id",)
+
+    def __init__(self, definitions: ViewDefinitions, caller: AgentCaller) -> None:
+        super().__init__(definitions, caller)
+        self.agent_id = caller.agent_id
+
+    def __repr__(self) -> str:
+        tools = len(self._definitions.admission.visible())
+        return f"<CatalogView of {self.agent_id!r}, {tools} tools>"
 
 
 def _in_scope(caller: Context, scope: CallScope) -> Context:

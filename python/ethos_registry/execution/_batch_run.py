@@ -1,7 +1,7 @@
-"""A session: start calls, then finish all of them.
+"""A batch that runs: start calls, then finish all of them.
 
-A batch is started at once; a stream is the same session, fed call by call. The steps of a call and
-their order are the table in `steps`; this module walks it.
+A batch is started at once; a stream is the same, fed call by call. The steps of a call and their
+order are the table in `steps`; this module walks it.
 """
 
 from __future__ import annotations
@@ -10,37 +10,32 @@ import asyncio
 import contextlib
 import contextvars
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from time import monotonic
-from types import CoroutineType
+from types import CoroutineType, coroutine
 from typing import Any
 
-from ethos_registry._table.admission import Admission
 from ethos_registry.execution import _refusals, _threads
 from ethos_registry.execution._approvals import PendingResult
 from ethos_registry.execution._arguments import isolated_arguments
-from ethos_registry.execution._call import Batch, Call, CallPlan
+from ethos_registry.execution._call import Batch, BatchRequest, BatchTimer, Call, CallPlan
 from ethos_registry.execution._finish import fence_of, finish_failure, source_of_call
-from ethos_registry.execution._options import CheckedOptions
 from ethos_registry.execution._refusals import ReadCall, StopReason, read_call
 from ethos_registry.execution._report import BatchReport
-from ethos_registry.execution._results import CallResults, CollectedResults
-from ethos_registry.execution._runtime import HELD, Runtime, SharedSlots
+from ethos_registry.execution._results import CallResults, HeldOutput, trim_together
+from ethos_registry.execution._runtime import HELD, SharedSlots
 from ethos_registry.execution._steps import call_plan, share_budget, verdict_answer
-from ethos_registry.execution._threads import TaskStarter, is_stack_deep, task_starter
+from ethos_registry.execution._threads import is_stack_deep, task_starter
 from ethos_registry.providers._wire_format import EchoingId
 from ethos_registry.reduction._finish import Finished
 from ethos_registry.reduction._redaction import redacted_text
 from ethos_registry.types._blocking import BLOCKING_SECONDS, watched, watched_rest
 from ethos_registry.types._call import CallResult, Repair, ToolCall
 from ethos_registry.types._content import NO_CONTENT
-from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._policy import Personality
 from ethos_registry.types._result import NO_EXTRA, ToolOk, ToolResult
-from ethos_registry.types._turn import DispatchContext
 
-__all__ = ["Runner", "Session", "Slots", "Watch", "execute_batch"]
+__all__ = ["BatchRun", "Slots", "Timeouts"]
 
 
 # How many calls of a batch run at once; the others wait, in order.
@@ -49,7 +44,7 @@ __all__ = ["Runner", "Session", "Slots", "Watch", "execute_batch"]
 class Slots:
     """The slots of one batch with `max_concurrency`.
 
-    `start` is passed to each method, not stored: it belongs to the session, which owns the slots.
+    `start` is passed to each method, not stored: it belongs to the batch, which owns the slots.
     """
 
     __slots__ = ("_free", "_is_starting", "_waiting")
@@ -94,28 +89,19 @@ TICK_SECONDS = 0.01
 """The timer never fires more often: the cost of many different timeouts stays linear."""
 
 
-class Watch:
-    """The calls of a batch that run, under one timer."""
+class Timeouts:
+    """The calls of a batch that outlived a turn of the loop, under one timer."""
 
-    __slots__ = ("_batch", "_deadline", "_settle_ended", "_settle_stopped", "running")
+    __slots__ = ("_batch", "_deadline", "_timer", "running")
 
-    def __init__(
-        self,
-        batch: Batch,
-        deadline: float | None,
-        settle_stopped: Callable[[Call], None],
-        settle_ended: Callable[[Call], None],
-    ) -> None:
+    def __init__(self, batch: BatchRun, deadline: float | None) -> None:
         self.running: dict[int, Call] = {}
         self._batch = batch
         self._deadline = deadline
         """When the whole batch must have ended (monotonic seconds)."""
-        self._settle_stopped = settle_stopped
-        self._settle_ended = settle_ended
-        """Answers a call whose task ended without a result."""
-        batch.timer.start(self._sweep)
+        self._timer = batch.timer = BatchTimer(batch.loop, self._sweep)
         if deadline is not None:
-            batch.timer.wake_at(deadline)
+            self._timer.wake_at(deadline)
 
     def add(self, call: Call) -> None:
         """Watch a call that runs, or waits to run."""
@@ -127,7 +113,7 @@ class Watch:
             call.task.add_done_callback(lambda _: self._task_ended(call))
         moment = self._next_look(call, monotonic())
         if moment is not None:
-            self._batch.timer.wake_at(moment)
+            self._timer.wake_at(moment)
 
     def stop_all(self, reason: StopReason) -> None:
         """Stop every call; those that do not end are abandoned later."""
@@ -147,7 +133,7 @@ class Watch:
         task, job = call.task, call.job
         if job is not None:
             if job.started_at is None and not self._batch.runtime.threads.abandon(job):
-                self._settle_stopped(call)  # it waited for a thread and never starts
+                self._batch.settle_stopped(call)  # it waited for a thread and never starts
                 if task is not None:
                     task.cancel()
                 return
@@ -156,22 +142,22 @@ class Watch:
                 self.abandon(call)  # a thread cannot be cancelled, and the function has no signal
                 return
         elif task is None or task.done():
-            self._settle_stopped(call)
+            self._batch.settle_stopped(call)
             return
         else:
             if call.started is None and call.clock_started is None:
                 # A task that is cancelled before its first step never runs our code.
-                self._settle_stopped(call)
+                self._batch.settle_stopped(call)
             task.cancel()
         if not call.has_ended:
             call.abandon_at = monotonic() + self._batch.runtime.abandon_after_seconds
-            self._batch.timer.wake_at(call.abandon_at)
+            self._timer.wake_at(call.abandon_at)
 
     def abandon(self, call: Call) -> None:
         """Answer a call whose tool does not end, and leave the tool to itself."""
         if call.has_ended:
             return
-        self._settle_stopped(call)
+        self._batch.settle_stopped(call)
         self._batch.runtime.abandon(call.task)
         if call.job is not None:
             self._batch.runtime.threads.abandon(call.job)
@@ -185,7 +171,7 @@ class Watch:
 
     def _task_ended(self, call: Call) -> None:
         if not call.has_ended:
-            self._settle_ended(call)
+            self._batch.settle_ended(call)
 
     def _sweep(self) -> None:
         now = monotonic()
@@ -201,7 +187,7 @@ class Watch:
             if moment is not None and (soonest is None or moment < soonest):
                 soonest = moment
         if soonest is not None and self.running:
-            self._batch.timer.wake_at(max(soonest, now + TICK_SECONDS))
+            self._timer.wake_at(max(soonest, now + TICK_SECONDS))
 
     def _check(self, call: Call, now: float) -> None:
         """Stop or abandon a call whose time is over."""
@@ -237,92 +223,238 @@ def _is_over(moment: float | None, now: float) -> bool:
     return moment is not None and now >= moment
 
 
-# Running calls: the task of each, and its one result.
+# Running a batch: the steps before each tool, the task of each call, and its one result.
 
 _BLOCKED_CALLER = " (it may wait for the event loop of its caller, which a synchronous call blocks)"
 
+_new_call: Any = Call.__new__
 _new_result: Any = CallResult.__new__
 
 
-class Runner:
-    """The calls of a batch that were started; each gets exactly one result."""
+@coroutine
+def _one_turn() -> Generator[None, None, None]:
+    """Let the loop run what is ready."""
+    yield
 
-    __slots__ = (
-        "_answers",
-        "_batch",
-        "_caller",
-        "_callers",
-        "_interrupt",
-        "_on_start",
-        "_report",
-        "_results",
-        "_shared",
-        "_slots",
-        "_start_task",
-        "pending",
-        "starting",
-        "waiter",
-        "watch",
-    )
 
-    def __init__(
-        self,
-        batch: Batch,
-        results: CollectedResults,
-        report: BatchReport | None,
-        start_task: TaskStarter,
-        on_start: Callable[[ToolCall], object] | None = None,
-    ) -> None:
-        self._batch = batch
-        self._results = results
-        self._answers = results.answers
-        self._report = report
-        self._start_task = start_task
-        self._on_start = on_start
-        most = batch.options.max_concurrency
-        self._slots = None if most is None else Slots(most)
-        self._shared: SharedSlots | None = None
-        if batch.runtime.max_concurrency is not None:
-            shared = batch.shared_slots()
-            self._shared = None if shared in HELD.get() else shared
-        self._callers = batch.options.callers
-        self._caller: contextvars.Context | None = None
-        self._interrupt: KeyboardInterrupt | None = None
-        self.pending = 0
-        """How many calls have no result yet."""
-        self.starting: list[Call] = []
+class BatchRun(Batch):
+    """A request that runs; each of its calls gets exactly one result, in order.
+
+    `await BatchRun(request).run()` answers every call; only the caller's own cancellation leaves as
+    an exception. With `request.calls` of `None` calls may be added by further `start`s while others
+    run. Each tool then sees the whole budget, or its own limit, and the results are trimmed to
+    their final share by `finish`; `on_result` gets them before. Nothing of it is stored on the
+    registry.
+    """
+
+    pending = 0
+    """How many calls have no result yet."""
+    timeouts: Timeouts | None = None
+    """Made when a call outlives a turn of the loop."""
+    _waiter: asyncio.Future[None] | None = None
+    """Resolved when no call is pending."""
+    _remove_abort_listener: Callable[[], None] | None = None
+    _interrupt: KeyboardInterrupt | None = None
+    _report: BatchReport | None = None
+    _deadline: float | None = None
+    _slots: Slots | None = None
+    _shared: SharedSlots | None = None
+    _caller: contextvars.Context | None = None
+    """The context variables of the batch, for calls that start at the end of another one."""
+
+    def __init__(self, request: BatchRequest) -> None:
+        super().__init__(request)
+        options = self.options
+        if options.callers is not None and len(options.callers) != self.call_count:
+            raise ConfigError(
+                f"`callers` must have one entry for each call, got {len(options.callers)} for "
+                f"{self.call_count if self.call_count is not None else 'a stream'}"
+            )
+        share_budget(self)
+        self._calls = request.calls
+        self._answers: list[CallResult | None] = []
+        self._held: list[HeldOutput] = []
+        """Outputs that wait to be trimmed."""
+        self._plans: dict[int, CallPlan] = {}
+        self._called_as: dict[int, str] = {}
+        """By position, the names under which redirected calls came."""
+        self._starting: list[Call] = []
         """Calls with a task that nothing watches yet: most end in its first step."""
-        self.watch: Watch | None = None
-        self.waiter: asyncio.Future[None] | None = None
-        """Resolved when no call is pending."""
+        self._start_task = task_starter(self.loop)
+        if self.observers is not None:
+            self._report = BatchReport(self, self.observers)
+        if options.max_concurrency is not None:
+            self._slots = Slots(options.max_concurrency)
+        if self.runtime.max_concurrency is not None:
+            shared = self.runtime.slots_on(self.loop)
+            self._shared = None if shared in HELD.get() else shared
+        if options.deadline_seconds is not None:
+            self._deadline = monotonic() + options.deadline_seconds
+        if options.control is not None:
+            options.control.attach(self.stop_call)
 
-    def run(self, calls: list[Call]) -> None:
-        """Start these calls, or let them wait for a slot; the list is empty after."""
-        self.pending += len(calls)
-        is_limited = self._slots is not None or self._shared is not None
-        if is_limited:
-            self._caller = self._holding(contextvars.copy_context())
-        calls.reverse()
-        while calls:  # a call that has ended frees its memory for the next
+    def run(self) -> Coroutine[Any, Any, CallResults]:
+        """Answer every call of the request."""
+        if is_stack_deep():
+            return self._run_in_own_task()
+        assert self._calls is not None
+        self.start(self._calls)
+        return self.finish()
+
+    async def _run_in_own_task(self) -> CallResults:
+        """The batch started from the loop, with all frames free."""
+
+        async def run() -> CallResults:
+            return await self.run()
+
+        return await asyncio.Task(run())
+
+    # Start
+
+    def reserve(self, count: int = 1) -> int:
+        """Keep positions for calls that are started later; returns the first."""
+        first = len(self._answers)
+        self._answers.extend([None] * count)
+        return first
+
+    def start(self, calls: Sequence[Any], positions: Sequence[int] | None = None) -> None:
+        """Answer or start each of these calls, at new positions or at those that were reserved."""
+        if positions is None:
+            first = self.reserve(len(calls))
+            positions = range(first, first + len(calls))
+        callers = self.options.callers
+        if callers is None:
+            ready = self._prepared(calls, positions)
+        else:  # the steps of each call run in its own caller's context variables
+            ready = [
+                call
+                for position, given in zip(positions, calls, strict=True)
+                for call in callers[position].copy().run(self._prepared, (given,), (position,))
+            ]
+        self.pending += len(ready)
+        ready.reverse()
+        try:
+            if self._slots is None and self._shared is None:
+                self._begin(ready)
+            else:
+                self._begin_in_slots(ready)
+        except BaseException:  # KeyboardInterrupt in the first step of a task
+            self._abandon_batch()
+            raise
+        if self.call_count is None:
+            self._watch_running()
+
+    def _prepared(self, calls: Sequence[Any], positions: Sequence[int]) -> list[Call]:
+        """The calls that the steps before the tool pass on; the others are answered."""
+        plans, admission = self._plans, self.admission
+        read: list[ReadCall] = []
+        names: list[str] = []
+        for position, given in zip(positions, calls, strict=True):
+            if (
+                type(given) is dict
+                and "args" in given
+                and "input" not in given
+                and type(tool_call_id := given.get("id")) is str
+                and type(name := given.get("name")) is str
+            ):  # the usual call
+                one: ReadCall = tool_call_id, name, given["args"], None
+            else:
+                one = _read(given, position)
+            if admission.redirects:
+                one = self._redirected(position, one)
+            read.append(one)
+            names.append(one[1])
+        codes = admission.verdicts(names)
+        ready: list[Call] = []
+        facts = self.context._facts
+        is_late = self.call_count is None and self._is_late()
+        for position, (tool_call_id, name, args, problem), code in zip(
+            positions, read, codes, strict=True
+        ):
+            if problem is not None:
+                wrong = _refusals.bad_arguments(problem)
+                self._refuse(position, tool_call_id, str.__str__(name), wrong, args=args)
+                continue
+            plan = plans.get(code)
+            if plan is None:
+                if code < 0:
+                    name = str.__str__(name)
+                    verdict = verdict_answer(name, code, self)
+                    self._refuse(position, tool_call_id, name, verdict, args=args)
+                    continue
+                plan = plans[code] = call_plan(self, code)
+            call: Call = _new_call(Call)
+            call._facts = facts
+            call._tool_call_id = tool_call_id
+            call.batch = self
+            call.plan = plan
+            call.index = position
+            call.args = args
+            for check in plan.parsed_checks if type(args) is dict else plan.checks:
+                refusal = check(call)
+                if refusal is not None:
+                    self._refuse(
+                        position, tool_call_id, plan.name, refusal, plan, call.args, call.repairs
+                    )
+                    break
+            else:
+                if is_late:
+                    refusal = self._stopped_answer(call, "deadline")
+                    self._refuse(position, tool_call_id, plan.name, refusal, plan, call.args)
+                else:
+                    ready.append(call)
+        return ready
+
+    def _redirected(self, position: int, read: ReadCall) -> ReadCall:
+        """The call inside a call; its result has the name that was called."""
+        tool_call_id, name, args, problem = read
+        target = None if problem is not None else self.admission.redirect(name, args)
+        if target is None:
+            return read
+        self._called_as[position] = name
+        return tool_call_id, *target, None
+
+    def _is_late(self) -> bool:
+        """Whether the deadline of a stream passed before these calls could start."""
+        return self._deadline is not None and monotonic() >= self._deadline
+
+    def _refuse(
+        self,
+        position: int,
+        tool_call_id: str,
+        name: str,
+        result: ToolResult,
+        plan: CallPlan | None = None,
+        args: Any = None,
+        repairs: tuple[Repair, ...] = (),
+    ) -> None:
+        """Answer a call whose tool is not started."""
+        if plan is not None and plan.redact is not None:  # it may repeat an argument
+            result = redacted_text(result, plan.redact)
+        chars = len(result.text)
+        answer = CallResult(
+            tool_call_id,
+            name,
+            result,
+            raw_chars=chars,
+            reduced_chars=chars,
+            sent_chars=chars,
+            repairs=repairs,
+        )
+        self._put(position, answer, was_started=False)
+        if self._report is not None:
+            if self._report.recorded is not None:
+                self._report.recorded[position] = (args, None)
+            self._report.add((position, answer, None if plan is None else plan.entry, None))
+
+    def _begin_in_slots(self, calls: list[Call]) -> None:
+        self._caller = self._holding(contextvars.copy_context())
+        while calls:
             call = calls.pop()
-            if not is_limited:
-                self.begin(call)
-            elif self._slots is None:
+            if self._slots is None:
                 self._enter(call)
             else:
                 self._slots.run(call, self._enter)
-
-    def watch_running(self, deadline: float | None) -> None:
-        """From here on a timer watches the calls that have no result."""
-        if self.watch is None:
-            self.watch = Watch(self._batch, deadline, self._settle_stopped, self._settle_ended)
-        starting, self.starting = self.starting, []
-        waiting = [] if self._slots is None else self._slots.waiting()
-        if self._shared is not None:
-            waiting += self._shared.waiting_of(self)
-        for call in (*starting, *waiting):
-            if not call.has_ended:
-                self.watch.add(call)
 
     def _enter(self, call: Call) -> None:
         """Start a call that may run as far as its batch goes."""
@@ -331,40 +463,43 @@ class Runner:
         else:
             self._shared.run(call, self)
 
-    def release(self) -> None:
-        """The batch has ended: give back what it holds of the registry."""
-        if self._shared is not None:
-            self._shared.forget(self)
-
     def begin(self, call: Call) -> None:
         """Start the task of a call."""
-        if self._on_start is not None:
-            started = ToolCall(call._tool_call_id, call.plan.name, call.args)
-            self._batch.runtime.guard("`on_start`", self._on_start, started)
-        coroutine = self._run(call)
-        try:
-            if self._callers is None and self._caller is None:
-                task = self._start_task(coroutine, name=call.plan.name)
+        self._begin([call])
+
+    def _begin(self, calls: list[Call]) -> None:
+        """Start the tasks of calls, the last one first; the list is empty after."""
+        run, start_task, on_start = self._run_call, self._start_task, self.options.on_start
+        has_context = self._caller is not None or self.options.callers is not None
+        while calls:  # a call that has ended frees its memory for the next
+            call = calls.pop()
+            name = call.plan.name
+            if on_start is not None:
+                started = ToolCall(call._tool_call_id, name, call.args)
+                self.runtime.guard("`on_start`", on_start, started)
+            steps = run(call)
+            try:
+                if has_context:
+                    task = self._context_of(call).run(start_task, steps, name=name)
+                else:
+                    task = start_task(steps, name=name)
+            except BaseException as error:
+                steps.close()
+                if isinstance(error, KeyboardInterrupt):
+                    raise
+                self._settle(call, finish_failure(call, error))
+                continue
+            if call.has_ended:  # in the first step of its task
+                continue
+            call.task = task
+            if self._interrupt is not None:
+                raise self._interrupt
+            if task.done():
+                self.settle_ended(call)
+            elif self.timeouts is None:
+                self._starting.append(call)
             else:
-                caller = self._context_of(call)
-                task = caller.run(self._start_task, coroutine, name=call.plan.name)
-        except BaseException as error:
-            coroutine.close()
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            self._settle(call, finish_failure(call, error))
-            return
-        if call.has_ended:  # in the first step of its task
-            return
-        call.task = task
-        if self._interrupt is not None:
-            raise self._interrupt
-        if task.done():
-            self._settle_ended(call)
-        elif self.watch is None:
-            self.starting.append(call)
-        else:
-            self.watch.add(call)
+                self.timeouts.add(call)
 
     def _context_of(self, call: Call) -> contextvars.Context:
         """A copy of the context variables that a call starts in, if not in the current ones.
@@ -372,8 +507,8 @@ class Runner:
         A call that waited for a slot is started at the end of another one, in whose variables it
         must not run.
         """
-        if self._callers is not None:
-            return self._holding(self._callers[call.index].copy())
+        if self.options.callers is not None:
+            return self._holding(self.options.callers[call.index].copy())
         assert self._caller is not None
         return self._caller.copy()
 
@@ -385,12 +520,12 @@ class Runner:
 
     # The task of a call
 
-    async def _run(self, call: Call) -> None:
+    async def _run_call(self, call: Call) -> None:
         """The execute and finish steps; whatever the tool does, the call has its result after."""
-        batch, plan = call.batch, call.plan
-        if batch.can_abort and batch.abort_signal._aborted:  # since the task was created
+        plan = call.plan
+        if self.can_abort and self.abort_signal._aborted:  # since the task was created
             call.stop_reason = "cancelled"
-            self._settle_stopped(call)
+            self.settle_stopped(call)
             return
         try:
             tool_args = isolated_arguments(call.args)
@@ -414,7 +549,7 @@ class Runner:
                 call.tool_args = tool_args
                 value = await plan.run(call)
         except KeyboardInterrupt as interrupt:
-            if batch.answers_interrupts:
+            if self.answers_interrupts:
                 self._settle(call, finish_failure(call, interrupt))
             elif call.task is not None:
                 raise
@@ -432,7 +567,7 @@ class Runner:
         if call.blocked_seconds and call.is_overdue():
             call.stop_reason = "timeout"
         if call.stop_reason is not None or call.has_ended:
-            self._settle_stopped(call)
+            self.settle_stopped(call)
             return
         if (  # a short success, the usual result, needs no finish step
             type(value) is ToolOk
@@ -453,7 +588,7 @@ class Runner:
         try:
             finished = await plan.finish(call, value)
         except asyncio.CancelledError:
-            self._settle_stopped(call)
+            self.settle_stopped(call)
         else:
             self._settle(call, finished)
 
@@ -462,7 +597,7 @@ class Runner:
     def _settle(self, call: Call, finished: Finished) -> None:
         """Answer a call with what its tool returned or raised."""
         if call.stop_reason is not None:
-            self._settle_stopped(call)
+            self.settle_stopped(call)
         elif not call.has_ended:
             self._settled(
                 call,
@@ -476,20 +611,20 @@ class Runner:
     def _settle_unstarted(self, call: Call, result: ToolResult) -> None:
         """Answer a call whose tool was not started, by what a filter decided."""
         if call.stop_reason is not None:
-            self._settle_stopped(call)
+            self.settle_stopped(call)
         elif not call.has_ended:
             chars = len(result.text)
             self._settled(call, result, chars, chars, chars, None, False)
 
-    def _settle_stopped(self, call: Call) -> None:
+    def settle_stopped(self, call: Call) -> None:
         """Answer a call that was stopped, whatever its tool still returns."""
         if call.has_ended:
             return
-        result = self.stopped_answer(call, call.stop_reason)
+        result = self._stopped_answer(call, call.stop_reason)
         chars = len(result.text)
         self._settled(call, result, chars, chars, chars, None, False)
 
-    def _settle_ended(self, call: Call) -> None:
+    def settle_ended(self, call: Call) -> None:
         """Answer a call whose task ended without a result.
 
         Other code cancelled it before its first step, or it exceeded a limit of the interpreter, as
@@ -498,17 +633,17 @@ class Runner:
         task = call.task
         assert task is not None
         if task.cancelled():
-            self._settle_stopped(call)
+            self.settle_stopped(call)
         else:
             error = task.exception() or RuntimeError("the call's task ended early")
             self._settle(call, finish_failure(call, error))
 
-    def stopped_answer(self, call: Call, reason: StopReason | None) -> ToolResult:
+    def _stopped_answer(self, call: Call, reason: StopReason | None) -> ToolResult:
         """What a call is answered that was stopped, or never started, for this reason."""
-        runtime = self._batch.runtime
+        runtime = self.runtime
         limit_seconds = call.plan.timeout_seconds
         if reason == "deadline":
-            limit_seconds = self._batch.options.deadline_seconds
+            limit_seconds = self.options.deadline_seconds
         elif reason == "no_thread":
             limit_seconds = runtime.thread_wait_seconds
         return _refusals.stopped(
@@ -523,7 +658,7 @@ class Runner:
     def _why_late(self, call: Call) -> str:
         if call.blocked_seconds:
             return f" (it blocked the event loop for {call.blocked_seconds:.1f} s)"
-        return _BLOCKED_CALLER if self._batch.blocks_caller_loop else ""
+        return _BLOCKED_CALLER if self.blocks_caller_loop else ""
 
     def _settled(
         self,
@@ -537,7 +672,7 @@ class Runner:
     ) -> None:
         """Answer a call; `is_output` for what its tool produced."""
         if call.progress_redaction is not None:
-            self._batch.deliver_redacted(call.index, call.plan.name, call.progress_redaction)
+            self.deliver_redacted(call.index, call.plan.name, call.progress_redaction)
         call.has_ended = True
         plan, index, started = call.plan, call.index, call.started
         answer: CallResult = _new_result(CallResult)
@@ -566,304 +701,82 @@ class Runner:
         if plan.has_fast_finish and call.execution is None:
             if report is not None:
                 report.add((index, answer, plan.entry, started))
-            if self.watch is not None:
-                self.watch.running.pop(index, None)
+            if self.timeouts is not None:
+                self.timeouts.running.pop(index, None)
         else:
             self._settle_rest(call, answer, is_output=is_output)
         self.pending -= 1
-        if self.pending == 0 and self.waiter is not None and not self.waiter.done():
-            self.waiter.set_result(None)
+        if self.pending == 0 and self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     def _settle_rest(self, call: Call, answer: CallResult, *, is_output: bool) -> None:
         """What few calls need: untrusted output, a trim at the end, hooks, slots."""
-        batch, plan, results = self._batch, call.plan, self._results
+        plan = call.plan
         if plan.entry.output_is_untrusted:
             answer.source = source_of_call(call)
             answer.untrusted = answer.source is not None
-        if is_output and results.trims_at_end:
-            tool = plan.entry.tool
-            results.hold(call.index, answer, plan.cap, fence_of(call), call.full_text, tool)
+        if is_output and self.trims_at_end:
+            tool, fence = plan.entry.tool, fence_of(call)
+            self._held.append(HeldOutput(call.index, answer, plan.cap, fence, call.full_text, tool))
+            if self.call_count is None:
+                self._report_result(answer)
         else:
-            results.put(call.index, answer, was_started=call.started is not None)
-        if call.execution is not None and batch.turn is not None:
-            batch.turn.call_ended(call.execution, is_error=not answer.result.ok)
+            self._put(call.index, answer, was_started=call.started is not None)
+        if call.execution is not None and self.turn is not None:
+            self.turn.call_ended(call.execution, is_error=not answer.result.ok)
         if self._report is not None:
             self._report.add((call.index, answer, plan.entry, call.started))
-        if self.watch is not None:
-            self.watch.running.pop(call.index, None)
+        if self.timeouts is not None:
+            self.timeouts.running.pop(call.index, None)
         if self._slots is not None:
             self._slots.call_ended(call, self._enter)
         if self._shared is not None:
             self._shared.call_ended(call)
 
+    def _put(self, position: int, answer: CallResult, *, was_started: bool) -> None:
+        """Answer a call with a result that needs no trim."""
+        self._answers[position] = answer
+        if self.options.sink is not None:
+            self.options.sink.on_result(position, answer.result, was_started=was_started)
+        self._report_result(answer)
 
-_new_call: Any = Call.__new__
-
-
-def execute_batch(
-    calls: Sequence[Any],
-    admission: Admission,
-    runtime: Runtime,
-    context: ToolContext,
-    options: CheckedOptions,
-    personality: Personality | None = None,
-    turn: DispatchContext | None = None,
-) -> Coroutine[Any, Any, CallResults]:
-    """Answer every call, in order; only the caller's own cancellation leaves as an exception."""
-    coroutine = _execute(calls, admission, runtime, context, options, personality, turn)
-    return _in_own_task(coroutine) if is_stack_deep() else coroutine
-
-
-async def _in_own_task(coroutine: Coroutine[Any, Any, CallResults]) -> CallResults:
-    """The batch started from the loop, with all frames free."""
-    return await asyncio.Task(coroutine)
-
-
-async def _execute(
-    calls: Sequence[Any],
-    admission: Admission,
-    runtime: Runtime,
-    context: ToolContext,
-    options: CheckedOptions,
-    personality: Personality | None,
-    turn: DispatchContext | None,
-) -> CallResults:
-    session = Session(
-        admission,
-        runtime,
-        context,
-        options,
-        personality=personality,
-        turn=turn,
-        call_count=len(calls),
-    )
-    session.start(calls)
-    return await session.finish()
-
-
-class Session:
-    """The calls of one batch; nothing of it is stored on the registry.
-
-    With `call_count=None` calls may be added by further `start`s while others run. Each tool then
-    sees the whole budget, or its own limit, and the results are trimmed to their final share by
-    `finish`; `on_result` gets them before. `on_start` is called with each call that starts.
-    """
-
-    __slots__ = (
-        "_batch",
-        "_called_as",
-        "_deadline",
-        "_plans",
-        "_remove_abort_listener",
-        "_report",
-        "_results",
-        "_runner",
-    )
-
-    def __init__(
-        self,
-        admission: Admission,
-        runtime: Runtime,
-        context: ToolContext,
-        options: CheckedOptions,
-        *,
-        personality: Personality | None = None,
-        turn: DispatchContext | None = None,
-        call_count: int | None = None,
-        on_start: Callable[[ToolCall], object] | None = None,
-    ) -> None:
-        loop = asyncio.get_running_loop()
-        if options.callers is not None and len(options.callers) != call_count:
-            raise ConfigError(
-                f"`callers` must have one entry for each call, got {len(options.callers)} for "
-                f"{call_count if call_count is not None else 'a stream'}"
-            )
-        batch = Batch(loop, admission, runtime, context, options, personality, turn, call_count)
-        share_budget(batch)
-        self._batch = batch
-        self._results = CollectedResults(
-            runtime,
-            options.on_result,
-            trims_at_end=batch.trims_at_end,
-            reports_early=call_count is None,
-            sink=options.sink,
-        )
-        self._report = None if batch.observers is None else BatchReport(batch, batch.observers)
-        self._plans: dict[int, CallPlan] = {}
-        self._called_as: dict[int, str] = {}
-        """By place, the names under which redirected calls came."""
-        self._runner = Runner(batch, self._results, self._report, task_starter(loop), on_start)
-        seconds = options.deadline_seconds
-        self._deadline = None if seconds is None else monotonic() + seconds
-        self._remove_abort_listener: Callable[[], None] | None = None
-        if options.control is not None:
-            options.control.attach(self.stop_call)
-
-    # Start
-
-    @property
-    def runtime(self) -> Runtime:
-        """The settings of the registry."""
-        return self._batch.runtime
-
-    def reserve(self) -> int:
-        """Keep a place in the results for a call that is started later."""
-        return self._results.reserve(1)
-
-    def start(self, calls: Sequence[Any], places: Sequence[int] | None = None) -> None:
-        """Answer or start each of these calls, at new places or at `places` that were reserved."""
-        ready = self._prepared_by_callers(calls, places)
-        try:
-            self._runner.run(ready)
-        except BaseException:  # KeyboardInterrupt in the first step of a task
-            self._abandon_batch()
-            raise
-        if self._batch.call_count is None:
-            self._watch_running()
-
-    def _prepared_by_callers(
-        self, calls: Sequence[Any], places: Sequence[int] | None
-    ) -> list[Call]:
-        """The calls that go on; the steps of each run in its own caller's context variables."""
-        if places is None:
-            first = self._results.reserve(len(calls))
-            places = range(first, first + len(calls))
-        callers = self._batch.options.callers
-        if callers is None:
-            return self._prepared(calls, places)
-        return [
-            call
-            for place, given in zip(places, calls, strict=True)
-            for call in callers[place].copy().run(self._prepared, (given,), (place,))
-        ]
-
-    def _prepared(self, calls: Sequence[Any], places: Sequence[int]) -> list[Call]:
-        """The calls that the steps before the tool pass on; the others are answered."""
-        batch, plans = self._batch, self._plans
-        read = _read_all(calls, places)
-        if batch.admission.redirects:
-            read = [self._redirected(*each) for each in zip(places, read, strict=True)]
-        codes = batch.admission.verdicts([call[1] for call in read])
-        ready: list[Call] = []
-        facts = batch.context._facts
-        is_late = self._is_late()
-        for index, (tool_call_id, name, args, problem), code in zip(
-            places, read, codes, strict=True
-        ):
-            if type(tool_call_id) is not str and type(tool_call_id) is not EchoingId:
-                tool_call_id = str.__str__(tool_call_id)
-            if problem is not None:
-                self._refuse(
-                    index,
-                    tool_call_id,
-                    str.__str__(name),
-                    _refusals.bad_arguments(problem),
-                    args=args,
-                )
-                continue
-            plan = plans.get(code)
-            if plan is None:
-                if code < 0:
-                    name = str.__str__(name)
-                    refusal = verdict_answer(name, code, batch)
-                    self._refuse(index, tool_call_id, name, refusal, args=args)
-                    continue
-                plan = plans[code] = call_plan(batch, batch.admission.entry(code))
-            call: Call = _new_call(Call)
-            call._facts = facts
-            call._tool_call_id = tool_call_id
-            call.batch = batch
-            call.plan = plan
-            call.index = index
-            call.args = args
-            for check in plan.parsed_checks if type(args) is dict else plan.checks:
-                answer = check(call)
-                if answer is not None:
-                    self._refuse(
-                        index, tool_call_id, plan.name, answer, plan, call.args, call.repairs
-                    )
-                    break
-            else:
-                if is_late:
-                    late = self._runner.stopped_answer(call, "deadline")
-                    self._refuse(index, tool_call_id, plan.name, late, plan, call.args)
-                else:
-                    ready.append(call)
-        return ready
-
-    def _redirected(self, place: int, read: ReadCall) -> ReadCall:
-        """The call inside a call; its result has the name that was called."""
-        tool_call_id, name, args, problem = read
-        target = None if problem is not None else self._batch.admission.redirect(name, args)
-        if target is None:
-            return read
-        self._called_as[place] = name
-        return tool_call_id, *target, None
-
-    def _is_late(self) -> bool:
-        """Whether the deadline of a stream passed before these calls could start."""
-        deadline = self._deadline
-        return deadline is not None and self._batch.call_count is None and monotonic() >= deadline
-
-    def _refuse(
-        self,
-        index: int,
-        tool_call_id: str,
-        name: str,
-        result: ToolResult,
-        plan: CallPlan | None = None,
-        args: Any = None,
-        repairs: tuple[Repair, ...] = (),
-    ) -> None:
-        """Answer a call whose tool is not started."""
-        if plan is not None and plan.redact is not None:  # it may repeat an argument
-            result = redacted_text(result, plan.redact)
-        chars = len(result.text)
-        answer = CallResult(
-            tool_call_id,
-            name,
-            result,
-            raw_chars=chars,
-            reduced_chars=chars,
-            sent_chars=chars,
-            repairs=repairs,
-        )
-        self._results.put(index, answer)
-        if self._report is not None:
-            if self._report.recorded is not None:
-                self._report.recorded[index] = (args, None)
-            self._report.add((index, answer, None if plan is None else plan.entry, None))
+    def _report_result(self, answer: CallResult) -> None:
+        if self.options.on_result is not None:
+            self.runtime.guard("`on_result`", self.options.on_result, answer)
 
     # Finish
 
     def stop(self) -> None:
         """Stop the calls that run; one that does not end in time is abandoned."""
         self._watch_running()
-        if self._runner.watch is not None:
-            self._runner.watch.stop_all("cancelled")
+        if self.timeouts is not None:
+            self.timeouts.stop_all("cancelled")
 
-    def stop_call(self, place: int) -> None:
+    def stop_call(self, position: int) -> None:
         """Stop one call that runs, or waits to run."""
         self._watch_running()
-        watch = self._runner.watch
-        call = None if watch is None else watch.running.get(place)
-        if watch is not None and call is not None:
-            watch.stop(call, "cancelled")
+        if self.timeouts is not None:
+            call = self.timeouts.running.get(position)
+            if call is not None:
+                self.timeouts.stop(call, "cancelled")
 
     def results(self) -> CallResults:
-        """The results so far, in the order of their places."""
-        for place, name in self._called_as.items():
-            if (answer := self._results.answers[place]) is not None:
+        """The results so far, in the order of the calls."""
+        answers = self._answers
+        for position, name in self._called_as.items():
+            if (answer := answers[position]) is not None:
                 answer.name = name
-        return self._results.all()
+        # Not `None in answers`, which asks each result's `__eq__`.
+        if not all(answers):  # the caller's cancellation came between two starts
+            return CallResults(answer for answer in answers if answer is not None)
+        return CallResults(answers)  # type: ignore[arg-type]
 
     async def finish(self) -> CallResults:
         """Wait until every call that was started has its result."""
-        runner = self._runner
         try:
-            if runner.pending and not _threads.STARTS_EAGERLY:
-                await asyncio.sleep(0)  # most short tools end here: no timer, no listener for them
-            if runner.pending:
+            if self.pending and not _threads.STARTS_EAGERLY:
+                await _one_turn()  # most short tools end here: no timer, no listener for them
+            if self.pending:
                 self._watch_running()
                 await self._all_settled()
         except asyncio.CancelledError:
@@ -872,83 +785,94 @@ class Session:
             raise
         finally:
             self._close()
-        self._share_out()
-        return self.results()
+        if self.trims_at_end or self._report is not None:
+            self._share_out()
+        results = self.results()
+        self._answers = []  # the traceback of an exception holds its call, and so this batch
+        return results
 
     async def _all_settled(self) -> None:
-        if self._runner.pending:
-            self._runner.waiter = asyncio.get_running_loop().create_future()
-            await self._runner.waiter
+        if self.pending:
+            self._waiter = self.loop.create_future()
+            await self._waiter
 
     def _watch_running(self) -> None:
         """From here on a timer and an abort listener watch the calls that still run."""
-        if not self._runner.pending:
+        if not self.pending:
             return
-        self._runner.watch_running(self._deadline)
+        timeouts = self.timeouts
+        if timeouts is None:
+            timeouts = self.timeouts = Timeouts(self, self._deadline)
+        starting, self._starting = self._starting, []
+        waiting = [] if self._slots is None else self._slots.waiting()
+        if self._shared is not None:
+            waiting += self._shared.waiting_of(self)
+        for call in (*starting, *waiting):
+            if not call.has_ended:
+                timeouts.add(call)
         if self._remove_abort_listener is None:
-            self._remove_abort_listener = self._batch.abort_signal.add_listener(self._abort)
+            self._remove_abort_listener = self.abort_signal.add_listener(self._abort)
 
     def _abort(self) -> None:
         """From any thread."""
-        if self._runner.watch is not None:
-            self._batch.call_soon(self._runner.watch.stop_all, "cancelled")
+        if self.timeouts is not None:
+            self.call_soon(self.timeouts.stop_all, "cancelled")
 
     async def _stop_for_caller(self) -> None:
         """The caller was cancelled: end the calls, in their grace, and answer the rest."""
         self._watch_running()
-        watch = self._runner.watch
-        if watch is None:
+        timeouts = self.timeouts
+        if timeouts is None:
             return
-        watch.stop_all("cancelled")
+        timeouts.stop_all("cancelled")
         with contextlib.suppress(asyncio.CancelledError):  # twice: the grace is over
             await self._all_settled()
-        watch.abandon_all()
+        timeouts.abandon_all()
 
     def _abandon_batch(self) -> None:
         """The process is being interrupted: cancel what runs, wait for nothing."""
-        for call in self._runner.starting:
+        for call in self._starting:
             if call.task is not None:
                 call.stop_reason = "cancelled"
                 call.task.cancel()
         self._close()
 
     def _share_out(self) -> None:
-        if self._results.trims_at_end:
-            self._results.share_out(
-                self._batch.context.result_budget_chars,
-                is_filled=self._batch.options.budget_policy == "fill",
-                callers=self._batch.options.callers,
+        if self._held:
+            held, self._held = self._held, []
+            is_filled, is_stream = self.options.budget_policy == "fill", self.call_count is None
+            trim_together(
+                held,
+                self.context.result_budget_chars,
+                None if is_filled else len(self._answers),
+                self.options.callers,
+                None if is_stream else self._report_result,
             )
         if self._report is not None:
             self._report.batch_finished()
 
     def _close(self) -> None:
-        self._batch.close()
-        if self._batch.options.control is not None:
-            self._batch.options.control.attach(None)
+        """Release the timer, the listeners and the slots."""
+        self.close()
+        if self.options.control is not None:
+            self.options.control.attach(None)
         if self._remove_abort_listener is not None:
             self._remove_abort_listener()
             self._remove_abort_listener = None
-        self._runner.watch = None
-        if self._batch.runtime.max_concurrency is not None:
-            self._runner.release()
+        self.timeouts = None
+        self._starting.clear()
+        if self._shared is not None:
+            self._shared.forget(self)
 
 
-def _read_all(calls: Sequence[Any], places: Sequence[int]) -> list[ReadCall]:
-    """The calls; the strings of those that are not plain dicts may be of classes of their own."""
+def _read(call: Any, position: int) -> ReadCall:
+    """The call, or why it cannot be read; its name may be a string of a class of its own."""
     try:
-        return [read_call(call, place) for place, call in zip(places, calls, strict=True)]
+        tool_call_id, name, args, problem = read_call(call, position)
     except KeyboardInterrupt:
         raise
-    except BaseException:  # a call is an object with code of its own
-        return [_read(call, place) for place, call in zip(places, calls, strict=True)]
-
-
-def _read(call: Any, index: int) -> ReadCall:
-    """The call, or why it cannot be read."""
-    try:
-        return read_call(call, index)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        return str(index), "", None, f"malformed call: {_refusals.exception_text(error)}"
+    except BaseException as error:  # a call is an object with code of its own
+        return str(position), "", None, f"malformed call: {_refusals.exception_text(error)}"
+    if type(tool_call_id) is not str and type(tool_call_id) is not EchoingId:
+        tool_call_id = str.__str__(tool_call_id)
+    return tool_call_id, name, args, problem

@@ -23,7 +23,7 @@ from ethos_registry.execution._arguments import is_same_json, isolated_arguments
 from ethos_registry.execution._full_text import ArtifactWriter, FullText
 from ethos_registry.execution._options import CheckedOptions, InvocationFilter
 from ethos_registry.execution._refusals import StopReason
-from ethos_registry.execution._runtime import Observers, Runtime, SharedSlots
+from ethos_registry.execution._runtime import Observers, Runtime
 from ethos_registry.execution._threads import Job
 from ethos_registry.reduction._finish import Finished
 from ethos_registry.reduction._redaction import Redact
@@ -42,6 +42,7 @@ from ethos_registry.types._turn import DispatchContext, ToolExecution
 __all__ = [
     "BackendContext",
     "Batch",
+    "BatchRequest",
     "BatchTimer",
     "Call",
     "CallPlan",
@@ -128,15 +129,11 @@ class BatchTimer:
 
     __slots__ = ("_callback", "_handle", "_loop", "_moment")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
         self._loop = loop
-        self._callback: Callable[[], object] | None = None
+        self._callback: Callable[[], object] | None = callback
         self._handle: asyncio.TimerHandle | None = None
         self._moment = 0.0
-
-    def start(self, callback: Callable[[], object]) -> None:
-        """Call `callback` at the moments that are asked for from now on."""
-        self._callback = callback
 
     def wake_at(self, moment: float) -> None:
         """Call the function no later than at `moment` (monotonic seconds)."""
@@ -151,10 +148,7 @@ class BatchTimer:
 
     def _fire(self) -> None:
         self._handle = None
-        if monotonic() - self._moment > LATE_SECONDS:
-            self._after_turns(TURNS)
-        elif self._callback is not None:
-            self._callback()
+        self._after_turns(TURNS if monotonic() - self._moment > LATE_SECONDS else 0)
 
     def _after_turns(self, turns: int) -> None:
         """Let what became ready while the loop was blocked go first."""
@@ -250,67 +244,54 @@ MAX_NAMES_COMPARED = 250
 """Over all unknown names of a batch: some 30 ms."""
 
 
+@dataclasses.dataclass(slots=True)
+class BatchRequest:
+    """A checked batch: its calls, and what they run with."""
+
+    calls: list[Any] | None
+    """`None` if calls are added while others run."""
+    context: ToolContext
+    """The caller's."""
+    options: CheckedOptions
+    admission: Admission
+    runtime: Runtime
+    personality: Personality | None = None
+    """Of the view that runs the batch."""
+    turn: DispatchContext | None = None
+
+
 class Batch:
-    """The caller's context and options, and what a running call needs of its batch."""
+    """What a running call needs of its batch."""
 
-    __slots__ = (
-        "_links",
-        "_loop",
-        "_names_left",
-        "_thread_id",
-        "abort_signal",
-        "admission",
-        "artifacts",
-        "attempts",
-        "availability",
-        "blocks_caller_loop",
-        "call_count",
-        "can_abort",
-        "context",
-        "exception_types",
-        "is_dry_run",
-        "observers",
-        "options",
-        "personality",
-        "personality_id",
-        "remote_batches",
-        "runtime",
-        "share_chars",
-        "started_at_monotonic",
-        "started_at_seconds",
-        "timer",
-        "trims_at_end",
-        "turn",
-        "was_cancelled",
-        "wraps_untrusted",
-    )
+    # Class-level defaults: a batch stores only what differs.
+    artifacts: ArtifactWriter | None = None
+    observers: Observers | None = None
+    started_at_seconds = 0.0
+    started_at_monotonic = 0.0
+    timer: BatchTimer | None = None
+    """Made for the first call that outlives a turn of the loop."""
+    _names_left = MAX_NAMES_COMPARED
+    _links: list[Callable[[], None]] | None = None
 
-    def __init__(
-        self,
-        loop: asyncio.AbstractEventLoop,
-        admission: Admission,
-        runtime: Runtime,
-        context: ToolContext,
-        options: CheckedOptions,
-        personality: Personality | None,
-        turn: DispatchContext | None,
-        call_count: int | None,
-    ) -> None:
-        self.admission = admission
-        self.runtime = runtime
-        self.context = context
-        """The caller's."""
-        self.options = options
-        self.personality = personality
+    def __init__(self, request: BatchRequest) -> None:
+        self.loop = loop = asyncio.get_running_loop()
+        self.admission = request.admission
+        self.runtime = runtime = request.runtime
+        self.context = context = request.context
+        self.options = options = request.options
+        self.turn = turn = request.turn
+        self.personality = personality = request.personality
         """Of the view that runs the batch, or its current version."""
-        policies = getattr(runtime.backends, "policies", None)
-        if policies is not None:
-            self.personality = current_personality(policies, personality, context.personality_id)
         self.personality_id = None if personality is None else personality.id
-        self.turn = turn
-        self.call_count = call_count
+        if runtime.backends is not None:
+            policies = getattr(runtime.backends, "policies", None)
+            if policies is not None:
+                self.personality = current_personality(
+                    policies, personality, context.personality_id
+                )
+        self.call_count = None if request.calls is None else len(request.calls)
         """`None` if calls are added while others run."""
-        self.trims_at_end = call_count is None or options.budget_policy == "fill"
+        self.trims_at_end = request.calls is None or options.budget_policy == "fill"
         """Results are trimmed together when all are ready."""
         self.share_chars = 0
         """The characters of one result, before its tool's own limit."""
@@ -318,21 +299,16 @@ class Batch:
         store = context.artifact_store
         if store is None and turn is not None:
             store = turn.artifact_store
-        if options.sink is not None:
-            store = None
-        self.artifacts = None if store is None else ArtifactWriter(store, admission, runtime, turn)
+        if store is not None and options.sink is None:
+            self.artifacts = ArtifactWriter(store, request.admission, runtime, turn)
         self.is_dry_run: bool = context.dry_run
         self.remote_batches: dict[int, Any] = {}
         """What was given to each transport, by its `id`."""
         self.availability: dict[str, ToolError | Literal[False]] = {}
         """Why tools are not available, or `False`; each is asked once, if the calls have one
         caller."""
-        self._names_left = MAX_NAMES_COMPARED
         self.blocks_caller_loop = caller_loop_is_blocked.get()
-        self._loop = loop
         self._thread_id = threading.get_ident()
-        self.timer = BatchTimer(loop)
-        self._links: list[Callable[[], None]] = []
         self.abort_signal: AbortSignal = context.abort_signal
         if turn is not None:
             self._follow(turn.abort_signal)
@@ -340,16 +316,16 @@ class Batch:
         # A caller that is cancelled already gets its CancelledError at its next wait, which is
         # after the first step of every call that would start.
         self.was_cancelled = bool(getattr(asyncio.current_task(loop), "_must_cancel", False))
-        self.started_at_seconds = self.started_at_monotonic = 0.0
-        self.observers: Observers | None = runtime.observers
+        self.can_be_stopped = self.can_abort or self.was_cancelled
+        """Whether it may end before all of its calls have started."""
         if runtime.observers is not None:
             self._observe(runtime.observers)
 
     def _observe(self, observers: Observers) -> None:
         """Keep what the observers of this batch will read."""
         if observers.are_idle():
-            self.observers = None
             return
+        wanted: Observers | None = observers
         if observers.batch_started:
             named = self.context.personality_id
             batch = StartedBatch(
@@ -358,9 +334,10 @@ class Batch:
                 self.runtime.redact,
                 self.options.callers is not None,
             )
-            self.observers = observers.of_batch(batch, self.runtime.guard)
-            if self.observers is None:
+            wanted = observers.of_batch(batch, self.runtime.guard)
+            if wanted is None:
                 return
+        self.observers = wanted
         self.started_at_seconds = time.time()
         self.started_at_monotonic = time.monotonic()
         self.exception_types: dict[int, str] = {}
@@ -378,10 +355,6 @@ class Batch:
         self._names_left -= len(names)
         return names
 
-    def shared_slots(self) -> SharedSlots:
-        """The slots of the registry on this loop, if it has a limit."""
-        return self.runtime.slots_on(self._loop)
-
     def wall_clock(self, moment: float) -> float:
         """A moment of the monotonic clock in seconds since the Unix epoch."""
         return self.started_at_seconds + (moment - self.started_at_monotonic)
@@ -394,25 +367,36 @@ class Batch:
             self.abort_signal = signal
             return
         either = AbortController()
-        for one in (signal, self.abort_signal):
-            self._links.append(one.add_listener(either.abort))
+        self._links = [one.add_listener(either.abort) for one in (signal, self.abort_signal)]
         self.abort_signal = either.signal
 
     def link(self, listener: Callable[[], object]) -> None:
         """Call `listener` when the batch is aborted, until the batch is closed."""
+        if self._links is None:
+            self._links = []
         self._links.append(self.abort_signal.add_listener(listener))
 
     def close(self) -> None:
         """Release the timer and the abort listeners."""
-        self.timer.stop()
-        for remove in self._links:
-            remove()
-        self._links.clear()
+        if self.timer is not None:
+            self.timer.stop()
+        if self._links is not None:
+            for remove in self._links:
+                remove()
+            self._links.clear()
+
+    def wake_at(self, moment: float) -> None:
+        """Look at the calls no later than at `moment` (monotonic seconds).
+
+        Before the timer is made no call can be over; it looks at all of them when it is.
+        """
+        if self.timer is not None:
+            self.timer.wake_at(moment)
 
     def call_soon(self, callback: Callable[..., object], *arguments: Any) -> None:
         """Run a callback on the loop's thread; does nothing if the loop is closed."""
         with contextlib.suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(callback, *arguments)
+            self.loop.call_soon_threadsafe(callback, *arguments)
 
     @property
     def is_on_loop_thread(self) -> bool:
@@ -464,7 +448,7 @@ class Batch:
 
 
 class Call(ToolContext):
-    """A `ToolContext` of one call, and the call itself; created by the session, never by hand.
+    """A `ToolContext` of one call, and the call itself; created by its batch, never by hand.
 
     One object instead of two: a call that simply works pays for a task, this object, its result
     and its `CallResult`.
@@ -526,14 +510,6 @@ class Call(ToolContext):
     _uncounted_seconds = 0.0
     _is_over_limit = False
     _cancellations = 0
-
-    def __init__(self, batch: Batch, plan: CallPlan, index: int, tool_call_id: str) -> None:
-        # The fields of the batch's context were checked when it was created.
-        self._facts = batch.context._facts
-        self._tool_call_id = tool_call_id
-        self.batch = batch
-        self.plan = plan
-        self.index = index
 
     # The context
 
@@ -690,7 +666,7 @@ class Call(ToolContext):
         """
         deadline = self.thread_deadline()
         if deadline is not None:
-            self.batch.timer.wake_at(deadline)
+            self.batch.wake_at(deadline)
 
     def pause_clock(self) -> None:
         """Stop counting the tool's time: a person is asked."""
@@ -715,7 +691,7 @@ class Call(ToolContext):
     def _wake_timer(self) -> None:
         deadline = self.deadline()
         if deadline is not None:
-            self.batch.timer.wake_at(deadline)
+            self.batch.wake_at(deadline)
 
     def begin_limit(self, seconds: float) -> None:
         """Cancel the call's task once if `seconds` pass before `end_limit`."""
@@ -723,7 +699,7 @@ class Call(ToolContext):
         self._cancellations = 0 if task is None else task.cancelling()
         self._is_over_limit = False
         self.limit = monotonic() + seconds
-        self.batch.timer.wake_at(self.limit)
+        self.batch.wake_at(self.limit)
 
     def end_limit(self) -> bool:
         """Whether only the limit cancelled the task; the cancellation is then taken back."""

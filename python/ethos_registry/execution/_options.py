@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol, TypeAlias, TypedDict, get_args
 from ethos_registry._table.entry import Entry
 from ethos_registry.execution._approvals import ResumedCall
 from ethos_registry.types import _checks
-from ethos_registry.types._call import CallResult, Pending, Repair
+from ethos_registry.types._call import CallResult, Pending, Repair, ToolCall
 from ethos_registry.types._checks import check_callback, check_takes
 from ethos_registry.types._content import Attachment
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
@@ -30,6 +30,7 @@ __all__ = [
     "Invocation",
     "InvocationFilter",
     "OnResult",
+    "OnStart",
     "ResultSink",
     "StreamOptions",
     "UntrustedPolicy",
@@ -216,6 +217,7 @@ UntrustedPolicy: TypeAlias = Literal["mark", "wrap"]
 """`mark`: results of untrusted tools are flagged and name their source. `wrap`: their text is also
 cleaned of template tokens and put inside a fence that it cannot forge."""
 OnResult: TypeAlias = Callable[[CallResult], object]
+OnStart: TypeAlias = Callable[[ToolCall], object]
 
 
 class StreamOptions(TypedDict, total=False):
@@ -307,11 +309,13 @@ class CheckedOptions:
     reduction: ReductionPolicy | None = None
     limits: StartLimits | None = None
     """What the calls may use, of the view that runs them."""
+    on_start: OnStart | None = None
+    """Called with each call of a stream when its tool starts."""
 
 
 DEFAULT_OPTIONS = CheckedOptions()
 
-_NOT_OPTIONS = ("turn_attachments", "sink", "resumed", "limits")
+_NOT_OPTIONS = ("turn_attachments", "sink", "resumed", "limits", "on_start")
 OPTION_NAMES = tuple(name for name in CheckedOptions.__slots__ if name not in _NOT_OPTIONS)
 
 

@@ -253,7 +253,7 @@ class BatchReport:
     A call costs one tuple. Objects for observers are created when an observer reads them.
     """
 
-    __slots__ = ("_batch", "_calls", "_observers", "add", "recorded")
+    __slots__ = ("_calls", "_observers", "_runtime", "add", "recorded")
 
     add: Callable[[FinishedRow], object]
     """Take the row of a call that has its result, from its tool or without starting it."""
@@ -261,7 +261,7 @@ class BatchReport:
     """Arguments and output for recorders; `None` if there are none."""
 
     def __init__(self, batch: Batch, observers: Observers) -> None:
-        self._batch = batch
+        self._runtime = batch.runtime
         self._observers = observers
         context = batch.context
         personality_id = context.personality_id
@@ -288,19 +288,17 @@ class BatchReport:
             else ("call_finished", observers.call_finished)
         )
         for callback in callbacks:
-            self._batch.runtime.guard(
-                f"the `{name}` of an observer", callback, self._calls.call(row)
-            )
+            self._runtime.guard(f"the `{name}` of an observer", callback, self._calls.call(row))
 
     def batch_finished(self) -> None:
         """All calls have their results."""
         for callback in self._observers.batch_finished:
-            self._batch.runtime.guard("the `batch_finished` of an observer", callback, self._calls)
+            self._runtime.guard("the `batch_finished` of an observer", callback, self._calls)
         if self.recorded is not None:
-            self._batch.runtime.guard("recording", self._record, self.recorded)
+            self._runtime.guard("recording", self._record, self.recorded)
 
     def _record(self, recorded: RawOutputs) -> None:
-        runtime = self._batch.runtime
+        runtime = self._runtime
         batch = RecordedBatch(self._calls, recorded, runtime.redact_recorded)
         for callback in self._observers.batch_recorded:
             runtime.guard("the `batch_recorded` of an observer", callback, batch)

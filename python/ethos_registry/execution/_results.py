@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import Context
 from typing import Any, Literal, NamedTuple, overload
 
 from ethos_registry.execution._full_text import FullText
-from ethos_registry.execution._options import OnResult, ResultSink
-from ethos_registry.execution._runtime import Runtime
 from ethos_registry.providers._by_name import ChatName, provider
 from ethos_registry.providers._wire_types import (
     AnthropicMessage,
@@ -26,7 +24,7 @@ from ethos_registry.reduction._reducers import with_text
 from ethos_registry.types._call import CallResult, results_table
 from ethos_registry.types._tool import BoundedTextTool, Tool
 
-__all__ = ["CallResults", "CollectedResults", "even_share", "fill_shares"]
+__all__ = ["CallResults", "HeldOutput", "even_share", "fill_shares", "trim_together"]
 
 
 # How the characters of a turn are shared among its calls.
@@ -107,129 +105,59 @@ class CallResults(list[CallResult]):
         return [result.to_wire() for result in self]
 
 
-# The results of one batch: in the order of the calls, reported as they come, within the budget.
+# Outputs that are trimmed together, when all of a batch are ready.
 
 
-class _Body(NamedTuple):
+class HeldOutput(NamedTuple):
     """A tool's output that is not trimmed yet."""
 
     position: int
     answer: CallResult
     cap: int
+    """The most that it may have then."""
     fence: Fence | None
+    """What is put around it."""
     full_text: FullText | None
-    tool: Tool | None
+    """Stored if part of it is not sent."""
+    tool: Tool
+    """One that fits its own text does."""
 
 
-class CollectedResults:
-    """One place for each call of a batch.
+def trim_together(
+    held: list[HeldOutput],
+    budget_chars: float,
+    even_count: int | None,
+    callers: Sequence[Context] | None,
+    report: Callable[[CallResult], object] | None,
+) -> None:
+    """Trim outputs so that together they fit into `budget_chars`, and report each.
 
-    With `trims_at_end` the outputs of tools are trimmed together when all are ready, and reported
-    only then; with `reports_early` they are reported when they come, and trimmed in place later.
-    Otherwise each was trimmed to its share before it came here.
+    They share it max-min fairly, or evenly with all `even_count` calls. What is cut is stored in
+    the context variables of its caller.
     """
-
-    __slots__ = (
-        "_bodies",
-        "_on_result",
-        "_reports_early",
-        "_runtime",
-        "_sink",
-        "answers",
-        "trims_at_end",
-    )
-
-    def __init__(
-        self,
-        runtime: Runtime,
-        on_result: OnResult | None,
-        *,
-        trims_at_end: bool,
-        reports_early: bool = False,
-        sink: ResultSink | None = None,
-    ) -> None:
-        self.answers: list[CallResult | None] = []
-        self.trims_at_end = trims_at_end
-        self._runtime = runtime
-        self._on_result = on_result
-        self._reports_early = reports_early
-        self._sink = sink
-        self._bodies: list[_Body] = []
-
-    def reserve(self, count: int) -> int:
-        """Make places for `count` calls; returns the position of the first."""
-        first = len(self.answers)
-        self.answers.extend([None] * count)
-        return first
-
-    def put(self, index: int, answer: CallResult, *, was_started: bool = False) -> None:
-        """Answer a call with a result that needs no trim."""
-        self.answers[index] = answer
-        if self._sink is not None:
-            self._sink.on_result(index, answer.result, was_started=was_started)
-        if self._on_result is not None:
-            self._runtime.guard("`on_result`", self._on_result, answer)
-
-    def hold(
-        self,
-        index: int,
-        answer: CallResult,
-        cap: int,
-        fence: Fence | None,
-        full_text: FullText | None,
-        tool: Tool | None = None,
-    ) -> None:
-        """Answer a call with its tool's output, to be trimmed when all are ready.
-
-        `cap` is the most that it may have then, `fence` is put around it, and `full_text` is stored
-        if part of it is not sent. A `tool` that fits its own text does.
-        """
-        self.answers[index] = answer
-        self._bodies.append(_Body(index, answer, cap, fence, full_text, tool))
-        if self._reports_early and self._on_result is not None:
-            self._runtime.guard("`on_result`", self._on_result, answer)
-
-    def share_out(
-        self, budget_chars: float, *, is_filled: bool, callers: Sequence[Context] | None = None
-    ) -> None:
-        """Trim the held outputs so that together they fit into `budget_chars`.
-
-        With `is_filled` they share it max-min fairly, else evenly with the refused calls. What is
-        cut is stored in the context variables of its caller.
-        """
-        bodies, self._bodies = sorted(self._bodies, key=_position), []
-        if not bodies:
-            return
-        wanted = [min(body.answer.sent_chars, body.cap) for body in bodies]
-        if is_filled:
-            shares = fill_shares(budget_chars, wanted)
+    held.sort(key=_position)
+    wanted = [min(output.answer.sent_chars, output.cap) for output in held]
+    if even_count is None:
+        shares = fill_shares(budget_chars, wanted)
+    else:
+        share = even_share(budget_chars, even_count)
+        shares = [min(chars, share) for chars in wanted]
+    for output, chars in zip(held, shares, strict=True):
+        if callers is None:
+            _trim(output, chars)
         else:
-            share = even_share(budget_chars, len(self.answers))
-            shares = [min(chars, share) for chars in wanted]
-        for body, chars in zip(bodies, shares, strict=True):
-            if callers is None:
-                _trim(body, chars)
-            else:
-                callers[body.position].copy().run(_trim, body, chars)
-            if self._on_result is not None and not self._reports_early:
-                self._runtime.guard("`on_result`", self._on_result, body.answer)
-
-    def all(self) -> CallResults:
-        """Every result, in the order of the calls."""
-        answers = self.answers
-        # Not `None in answers`, which asks each result's `__eq__`.
-        if not all(answers):  # the caller's cancellation came between two starts
-            return CallResults(answer for answer in answers if answer is not None)
-        return CallResults(answers)  # type: ignore[arg-type]
+            callers[output.position].copy().run(_trim, output, chars)
+        if report is not None:
+            report(output.answer)
 
 
-def _trim(body: _Body, chars: int) -> None:
-    answer, fence, full_text = body.answer, body.fence, body.full_text
+def _trim(output: HeldOutput, chars: int) -> None:
+    answer, fence, full_text = output.answer, output.fence, output.full_text
     is_cut = answer.sent_chars > chars
     if (
         is_cut
-        and isinstance(body.tool, BoundedTextTool)
-        and (text := body.tool.fit(answer.result.text, chars)) is not None
+        and isinstance(output.tool, BoundedTextTool)
+        and (text := output.tool.fit(answer.result.text, chars)) is not None
     ):
         answer.result, answer.truncated_from = with_text(answer.result, text), answer.sent_chars
         answer.sent_chars, is_cut = len(text), False
@@ -244,5 +172,5 @@ def _trim(body: _Body, chars: int) -> None:
         answer.sent_chars += len(line)
 
 
-def _position(body: _Body) -> int:
-    return body.position
+def _position(output: HeldOutput) -> int:
+    return output.position

@@ -1,4 +1,4 @@
-"""The steps of one call, in their order: the table that the session walks.
+"""The steps of one call, in their order: the table that a batch walks.
 
 A step before the tool either answers the call, which ends it, or passes it on. Steps that apply to
 a whole batch run once per batch, and steps that apply to a tool run once per tool and batch; a step
@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ethos_registry import _core
-from ethos_registry._table.admission import is_available, refusal_under
+from ethos_registry._table.admission import Admission, is_available, refusal_under
 from ethos_registry._table.entry import Binding, Entry
 from ethos_registry.capabilities import _resolver
 from ethos_registry.execution import _arguments, _refusals
@@ -24,7 +24,7 @@ from ethos_registry.execution._arguments import (
 )
 from ethos_registry.execution._call import BackendContext, Batch, Call, CallPlan
 from ethos_registry.execution._finish import finish
-from ethos_registry.execution._options import matching
+from ethos_registry.execution._options import DEFAULT_OPTIONS, matching
 from ethos_registry.execution._remote_batch import RemoteBatch, finish_order
 from ethos_registry.execution._results import even_share
 from ethos_registry.execution._run_tool import (
@@ -39,6 +39,7 @@ from ethos_registry.reduction._finish import untouched_chars
 from ethos_registry.types._blocking import measured
 from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._policy import Personality
+from ethos_registry.types._reducer import ToolResultReducer
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import REGISTRY_DEFAULT
 from ethos_registry.types._transport import ToolTransport
@@ -256,7 +257,7 @@ class Step(NamedTuple):
 
 
 def _can_be_stopped(batch: Batch, entry: Entry) -> bool:
-    return batch.can_abort or batch.was_cancelled
+    return batch.can_be_stopped
 
 
 def _may_be_unavailable(batch: Batch, entry: Entry) -> bool:
@@ -359,8 +360,41 @@ def verdict_answer(name: str, verdict: int, batch: Batch) -> ToolResult:
     raise AssertionError(f"verdict {verdict} has no answer")
 
 
-def call_plan(batch: Batch, entry: Entry) -> CallPlan:
-    """What the calls of one tool share in this batch."""
+_KEPT_PLANS = 1_000
+"""Plans that one snapshot keeps; few batches of a registry need different ones."""
+
+
+def call_plan(batch: Batch, slot: int) -> CallPlan:
+    """What the calls of one tool share in this batch; made once for batches that are alike."""
+    runtime, entry = batch.runtime, batch.admission.entry(slot)
+    reducer = None if runtime.reducers is None else runtime.reducer_of(entry.name)
+    plans = batch.admission.snapshot.plans
+    if plans is None or not _has_usual_plans(batch):
+        return _new_plan(batch, entry, reducer)
+    key = (slot, runtime, batch.share_chars, batch.personality is None, batch.can_be_stopped)
+    plan: CallPlan | None = plans.get(key)
+    if plan is None or plan.reducer is not reducer:
+        if len(plans) >= _KEPT_PLANS:
+            plans.clear()
+        plan = plans[key] = _new_plan(batch, entry, reducer)
+    return plan
+
+
+def _has_usual_plans(batch: Batch) -> bool:
+    """Whether nothing of the batch but what is in their key makes its plans differ."""
+    observers = batch.observers
+    return (
+        batch.options is DEFAULT_OPTIONS
+        and batch.turn is None
+        and batch.call_count is not None
+        and not batch.is_dry_run
+        and batch.runtime.transports is None
+        and type(batch.admission) is Admission  # others number their entries themselves
+        and (observers is None or not observers.call_started)
+    )
+
+
+def _new_plan(batch: Batch, entry: Entry, reducer: ToolResultReducer | None) -> CallPlan:
     runtime = batch.runtime
     plan = CallPlan()
     plan.entry, plan.name, plan.execute = entry, entry.name, entry.execute
@@ -376,7 +410,7 @@ def call_plan(batch: Batch, entry: Entry) -> CallPlan:
     plan.checks, plan.parsed_checks = _checks(batch, entry)
     filters = runtime.filters + batch.options.filters
     plan.filters = matching(filters, entry) if filters else ()
-    plan.reducer = runtime.reducer_of(entry.name)
+    plan.reducer = reducer
     plan.reduction = batch.options.reduction or entry.reduction or runtime.reduction
     if batch.turn is not None and entry.is_coroutine:
         plan.execute = async_execute_in_turn(entry, batch.turn)

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self, TypedDict, Unpack, get_args
 
 from ethos_registry._persistence.files import make_private_folder
-from ethos_registry.capabilities._secrets import EnvironmentSecrets
+from ethos_registry.capabilities._secrets import EnvironmentSecrets, SecretSource
 from ethos_registry.mcp._callbacks import (
     McpElicitation,
     McpSampling,
@@ -40,7 +40,7 @@ from ethos_registry.mcp._resources import (
     list_resources,
     read_resource,
 )
-from ethos_registry.mcp._server import McpServer, SecretSource, read_config
+from ethos_registry.mcp._server import McpServer, read_config
 from ethos_registry.mcp._stdio import LogFile
 from ethos_registry.mcp._tools import (
     AttachedRegistry,

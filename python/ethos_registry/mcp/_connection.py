@@ -12,6 +12,7 @@ from http.client import responses
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from ethos_registry.capabilities._secrets import SecretSource
 from ethos_registry.mcp._callbacks import ServerCallbacks
 from ethos_registry.mcp._definitions import (
     McpServerStatus,
@@ -24,15 +25,15 @@ from ethos_registry.mcp._resources import READ_RESOURCE, READ_RESOURCE_DEFINITIO
 from ethos_registry.mcp._results import (
     ConnectionLostError,
     NotSentError,
-    not_started,
     was_lost,
 )
-from ethos_registry.mcp._server import McpServer, Scrubber, SecretSource, resolved
+from ethos_registry.mcp._server import McpServer, Scrubber, resolved
 from ethos_registry.mcp._server_text import cleaned, one_line
 from ethos_registry.mcp._stdio import MAX_LINE_BYTES, LogFile, StdioTransport
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult
+from ethos_registry.types._transport import not_started
 
 if TYPE_CHECKING:
     from mcp.client.client import Client

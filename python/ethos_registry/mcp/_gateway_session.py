@@ -280,13 +280,13 @@ class ServedPersonality:
 
     def tools(self) -> list[dict[str, Any]]:
         """The tools that are permitted and available now, in the order of a provider's list."""
-        if self._current_view()._missing() != self._missing:
+        if self._current_view()._definitions.missing() != self._missing:
             self._make_list()
         return self._tools
 
     def _make_list(self) -> None:
-        self._missing = self._view._missing()
-        visible = self._view._admission.visible()
+        self._missing = self._view._definitions.missing()
+        visible = self._view._definitions.admission.visible()
         entries = in_order(without(visible, self._missing), "segments")
         self._entries = {entry.name: entry for entry in entries}
         self._tools = listed_tools(entries)

@@ -37,7 +37,6 @@ __all__ = [
     "NotSentError",
     "error_result",
     "from_mcp_result",
-    "not_started",
     "readable_blocks",
     "to_mcp_result",
     "was_lost",
@@ -61,11 +60,6 @@ class NotSentError(Exception):
 
 SESSION_ENDED = "the session on MCP server {} has ended; try again"
 REFUSED = "MCP server {} cannot be reached: the connection was refused"
-
-
-def not_started(tool: str, reason: str) -> ToolError:
-    """The answer to a call that certainly was not sent."""
-    return ToolError(f"Tool {tool} was not started: {reason}", "not_available", "unavailable")
 
 
 def was_lost(tool: str, server: str) -> ToolError:

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ethos_registry._suggest import did_you_mean
+from ethos_registry.capabilities._secrets import SecretSource
 from ethos_registry.mcp._server_text import MAX_DEFINITION_BYTES, MAX_SERVER_DEFINITION_BYTES
 from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.types import _checks
@@ -22,7 +23,6 @@ __all__ = [
     "McpServer",
     "McpTransportKind",
     "Scrubber",
-    "SecretSource",
     "read_config",
     "references",
     "resolved",
@@ -34,13 +34,6 @@ __all__ = [
 _REFERENCE = re.compile(r"(?:(?<=\s)|\A)secret:([\w./-]+)")
 _MIN_CHARS = 6
 """Shorter values are not replaced in output: they would match by chance."""
-
-
-class SecretSource(Protocol):
-    """Where secrets come from, such as `EnvironmentSecrets`."""
-
-    def __call__(self, reference: str, /) -> str | None:
-        """The value of a reference; `None` if there is none."""
 
 
 def references(value: str) -> list[str]:

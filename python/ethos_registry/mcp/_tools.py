@@ -18,7 +18,6 @@ from ethos_registry.mcp._definitions import (
     compositions_at_root,
     pin_differences,
 )
-from ethos_registry.mcp._results import not_started
 from ethos_registry.mcp._server_text import one_line
 from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.registry._tool_registry import ToolRegistry
@@ -26,6 +25,7 @@ from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError, ToolAlreadyRegisteredError
 from ethos_registry.types._result import ToolResult
 from ethos_registry.types._tool import Tool
+from ethos_registry.types._transport import not_started
 
 __all__ = [
     "MANY_TOOLS",

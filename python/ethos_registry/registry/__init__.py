@@ -7,8 +7,7 @@ from ethos_registry._lazy import lazy
 if TYPE_CHECKING:
     from ethos_registry.registry._explain import CapabilityFinding, Explanation
     from ethos_registry.registry._prefix_session import PrefixSession
-    from ethos_registry.registry._search import ToolSearch
-    from ethos_registry.registry._search_view import DeferredView, SearchView
+    from ethos_registry.registry._search import FoundTools, ToolSearch
     from ethos_registry.registry._stream import (
         BrokenStreamPolicy,
         DispatchedStream,
@@ -24,13 +23,12 @@ if TYPE_CHECKING:
 __all__ = [
     "BrokenStreamPolicy",
     "CapabilityFinding",
-    "DeferredView",
     "DispatchContext",
     "DispatchedStream",
     "Explanation",
+    "FoundTools",
     "PrefixSession",
     "Registration",
-    "SearchView",
     "StreamDispatcher",
     "SyncStreamDispatcher",
     "ToolExecution",
@@ -50,8 +48,7 @@ if not TYPE_CHECKING:
         {
             "registry._explain": "CapabilityFinding Explanation",
             "registry._prefix_session": "PrefixSession",
-            "registry._search": "ToolSearch",
-            "registry._search_view": "DeferredView SearchView",
+            "registry._search": "FoundTools ToolSearch",
             "registry._stream": (
                 "BrokenStreamPolicy DispatchedStream StreamDispatcher SyncStreamDispatcher"
             ),

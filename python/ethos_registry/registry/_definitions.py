@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import NoneType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from ethos_registry import _core
 from ethos_registry._table.admission import Admission, without
@@ -38,18 +38,15 @@ from ethos_registry.types._call import html_table
 from ethos_registry.types._json_values import canonical_json, sha256_hex
 
 __all__ = [
+    "LISTED",
+    "ListedLayout",
     "Missing",
     "RecentList",
     "SentTools",
-    "bytes_digest",
-    "fingerprint",
+    "ViewDefinitions",
     "in_order",
     "plain_definitions",
     "prefix_tool",
-    "provider_bytes",
-    "provider_prefix",
-    "provider_values",
-    "schema_notes",
     "search_index",
     "tools_table",
     "unmatched_names",
@@ -131,18 +128,6 @@ class RecentList:
         return plain_definitions(self._admission, self._admission.unavailable())[:]
 
 
-def fingerprint(admission: Admission, missing: Missing) -> str:
-    """SHA-256 hex over the canonical JSON of the definitions, in the order of their names."""
-
-    def make() -> str:
-        entries = without(admission.visible(), missing)
-        ordered = sorted(entries, key=lambda entry: entry.name)
-        values = [canonical_json(entry.definition.fresh()) for entry in ordered]
-        return sha256_hex(f"[{','.join(values)}]")
-
-    return _kept(admission, ("fingerprint", missing), make)
-
-
 def search_index(admission: Admission) -> _core.ToolSearchIndex:
     """An index of what is visible, by position."""
 
@@ -150,94 +135,6 @@ def search_index(admission: Admission) -> _core.ToolSearchIndex:
         return _core.ToolSearchIndex([entry.definition.text for entry in admission.visible()])
 
     return _kept(admission, ("search index",), make)
-
-
-def provider_values(
-    admission: Admission,
-    missing: Missing,
-    provider: str,
-    order: DefinitionOrder,
-    breakpoints: int,
-) -> list[Any]:
-    """The `tools` of a request to a provider; the caller hands out a copy of the list."""
-
-    def make() -> list[Any]:
-        sent, entries, positions = _request(admission, missing, provider, order, breakpoints)
-        return request_values(sent.wire_format, map(sent.value, entries), positions)
-
-    if _are_plain(provider, order, breakpoints):
-        return _kept(admission, ("values", missing, provider, order, breakpoints), make)
-    return make()
-
-
-def provider_bytes(
-    admission: Admission,
-    missing: Missing,
-    provider: str,
-    order: DefinitionOrder,
-    breakpoints: int,
-) -> bytes:
-    """The same as compact JSON."""
-
-    def make() -> bytes:
-        sent, entries, positions = _request(admission, missing, provider, order, breakpoints)
-        return request_text(sent.wire_format, map(sent.text, entries), positions)
-
-    if _are_plain(provider, order, breakpoints):
-        return _kept(admission, ("bytes", missing, provider, order, breakpoints), make)
-    return make()
-
-
-def _are_plain(provider: object, order: object, breakpoints: object) -> bool:
-    """Whether what was kept may be looked up: `True` must not find what was kept under 1."""
-    return type(provider) is str and type(order) is str and type(breakpoints) is int
-
-
-def _request(
-    admission: Admission,
-    missing: Missing,
-    provider: str,
-    order: DefinitionOrder,
-    breakpoints: int,
-) -> tuple[SentTools, list[Entry], frozenset[int]]:
-    """The tools in the order of a request, how they are sent, and which of them are marked."""
-    sent = SentTools(provider_named(provider))
-    entries = sent.fitting(in_order(without(admission.visible(), missing), order))
-    return sent, entries, breakpoint_positions([e.segment for e in entries], breakpoints)
-
-
-def bytes_digest(
-    admission: Admission,
-    missing: Missing,
-    provider: str,
-    order: DefinitionOrder,
-    breakpoints: int,
-) -> str:
-    """SHA-256 hex over the bytes of a request's `tools`."""
-    text = provider_bytes(admission, missing, provider, order, breakpoints)
-    return hashlib.sha256(text).hexdigest()
-
-
-def provider_prefix(
-    admission: Admission,
-    missing: Missing,
-    provider: str,
-    order: DefinitionOrder,
-    breakpoints: int,
-) -> Prefix:
-    """What a request to a provider begins with, as a value that can be kept and compared."""
-    sent, entries, _ = _request(admission, missing, provider, order, breakpoints)
-    tools = tuple(prefix_tool(entry, sent.text(entry)) for entry in entries)
-    visible = admission.visible()
-    return Prefix(
-        provider=provider,
-        order=order,
-        breakpoints=breakpoints,
-        tools=tools,
-        unavailable=tuple(sorted(visible[position].name for position in missing)),
-        fingerprint=fingerprint(admission, missing),
-        bytes_digest=bytes_digest(admission, missing, provider, order, breakpoints),
-    )
 
 
 def prefix_tool(entry: Entry, text: bytes) -> PrefixTool:
@@ -249,21 +146,6 @@ def prefix_tool(entry: Entry, text: bytes) -> PrefixTool:
 def in_order(entries: list[Entry], order: DefinitionOrder) -> list[Entry]:
     """The entries in the order of a request; `ConfigError` for an unknown order."""
     return arranged(entries, order, lambda entry: (entry.segment, entry.name))
-
-
-def schema_notes(
-    admission: Admission, missing: Missing, provider: str | None, order: DefinitionOrder
-) -> list[SchemaNote]:
-    """What providers are sent of the tools in other words than their authors'."""
-    entries = in_order(without(admission.visible(), missing), order)
-    tools = [
-        ProviderDefinition(entry.definition.fresh(), entry.segment, entry.strict)
-        for entry in entries
-    ]
-    formats = {} if provider is None else {provider: provider_named(provider)}
-    for name in PROVIDERS if provider is None else ():
-        formats.setdefault(PROVIDERS[name].dialect.name, PROVIDERS[name])
-    return [note for wire_format in formats.values() for note in wire_format.schema_notes(tools)]
 
 
 class SentTools:
@@ -340,6 +222,155 @@ def _rendered(
     wire_format: WireFormat[Any, Any], entry: Entry, is_strict: bool, fresh: dict[str, Any]
 ) -> bytes:
     return render_tool(wire_format, ProviderDefinition(fresh, entry.segment, is_strict))
+
+
+# What a view shows.
+
+
+class ListedLayout:
+    """A request lists every tool."""
+
+    name = "listed"
+
+    def wire_format(self, provider: str) -> WireFormat[Any, Any]:
+        """The wire format of a provider; `ConfigError` for a name that is not one."""
+        return provider_named(provider)
+
+    def values(self, sent: SentTools, entries: list[Entry], breakpoints: int) -> list[Any]:
+        """The `tools` of a request; the entries are in its order."""
+        positions = breakpoint_positions([e.segment for e in entries], breakpoints)
+        return request_values(sent.wire_format, map(sent.value, entries), positions)
+
+    def text(self, sent: SentTools, entries: list[Entry], breakpoints: int) -> bytes:
+        """The same as compact JSON."""
+        positions = breakpoint_positions([e.segment for e in entries], breakpoints)
+        return request_text(sent.wire_format, map(sent.text, entries), positions)
+
+    def check_prefix(self) -> None:
+        """`ConfigError` if what a request lists is not the beginning of a prompt."""
+
+
+LISTED: Final = ListedLayout()
+
+
+class ViewDefinitions:
+    """What a view shows: the tools that an admission permits and that are available, in a layout.
+
+    What it gives belongs to the caller, but for `values`, which must be copied.
+    """
+
+    __slots__ = ("_unavailable", "admission", "layout", "recent")
+
+    def __init__(
+        self,
+        admission: Admission,
+        *,
+        freeze_availability: bool = False,
+        layout: ListedLayout = LISTED,
+    ) -> None:
+        self.admission = admission
+        self.layout = layout
+        # Which tools are not available, if that is the same at each call.
+        self._unavailable: Missing | None = None
+        if not admission.is_dynamic and (freeze_availability or not admission.selection().probed):
+            self._unavailable = admission.unavailable()
+        self.recent: dict[str | None, list[Any]] = {}
+        """By provider, the values in the default order with the default cache markers, if they are
+        the same at each call."""
+
+    def missing(self) -> Missing:
+        """Which of the visible tools are not available now."""
+        missing = self._unavailable
+        return self.admission.unavailable() if missing is None else missing
+
+    def values(
+        self, provider: str | None, order: DefinitionOrder, breakpoints: int, *, is_default: bool
+    ) -> list[Any]:
+        """The definitions, or the `tools` of a request to a provider."""
+        missing = self.missing()
+        if provider is None:
+            values = plain_definitions(self.admission, missing)
+        else:
+            values = self._made("values", missing, provider, order, breakpoints, self.layout.values)
+        if is_default and self._unavailable is not None:
+            self.recent[provider] = values
+        return values
+
+    def text(self, provider: str, order: DefinitionOrder, breakpoints: int) -> bytes:
+        """The `tools` of a request as compact JSON."""
+        return self._made("bytes", self.missing(), provider, order, breakpoints, self.layout.text)
+
+    def bytes_digest(self, provider: str, order: DefinitionOrder, breakpoints: int) -> str:
+        """SHA-256 hex over the same."""
+        return hashlib.sha256(self.text(provider, order, breakpoints)).hexdigest()
+
+    def prefix(self, provider: str, order: DefinitionOrder, breakpoints: int) -> Prefix:
+        """What a request to a provider begins with, as a value that can be kept and compared."""
+        self.layout.check_prefix()
+        missing = self.missing()
+        sent, entries = self._request(missing, provider, order)
+        tools = tuple(prefix_tool(entry, sent.text(entry)) for entry in entries)
+        text = self._made("bytes", missing, provider, order, breakpoints, self.layout.text)
+        visible = self.admission.visible()
+        return Prefix(
+            provider=provider,
+            order=order,
+            breakpoints=breakpoints,
+            tools=tools,
+            unavailable=tuple(sorted(visible[position].name for position in missing)),
+            fingerprint=self._fingerprint(missing),
+            bytes_digest=hashlib.sha256(text).hexdigest(),
+        )
+
+    def fingerprint(self) -> str:
+        """SHA-256 hex over the canonical JSON of the definitions, in the order of their names."""
+        return self._fingerprint(self.missing())
+
+    def schema_notes(self, provider: str | None, order: DefinitionOrder) -> list[SchemaNote]:
+        """What providers are sent of the tools in other words than their authors'."""
+        entries = in_order(without(self.admission.visible(), self.missing()), order)
+        tools = [
+            ProviderDefinition(entry.definition.fresh(), entry.segment, entry.strict)
+            for entry in entries
+        ]
+        formats = {} if provider is None else {provider: provider_named(provider)}
+        for name in PROVIDERS if provider is None else ():
+            formats.setdefault(PROVIDERS[name].dialect.name, PROVIDERS[name])
+        return [note for each in formats.values() for note in each.schema_notes(tools)]
+
+    def _made(
+        self,
+        what: str,
+        missing: Missing,
+        provider: str,
+        order: DefinitionOrder,
+        breakpoints: int,
+        render: Callable[[SentTools, list[Entry], int], T],
+    ) -> T:
+        def make() -> T:
+            return render(*self._request(missing, provider, order), breakpoints)
+
+        # `True` must not find what was kept under 1.
+        if type(provider) is str and type(order) is str and type(breakpoints) is int:
+            key = (what, self.layout.name, missing, provider, order, breakpoints)
+            return _kept(self.admission, key, make)
+        return make()
+
+    def _request(
+        self, missing: Missing, provider: str, order: DefinitionOrder
+    ) -> tuple[SentTools, list[Entry]]:
+        """How a request's tools are sent, and which they are, in its order."""
+        sent = SentTools(self.layout.wire_format(provider))
+        return sent, sent.fitting(in_order(without(self.admission.visible(), missing), order))
+
+    def _fingerprint(self, missing: Missing) -> str:
+        def make() -> str:
+            entries = without(self.admission.visible(), missing)
+            ordered = sorted(entries, key=lambda entry: entry.name)
+            values = [canonical_json(entry.definition.fresh()) for entry in ordered]
+            return sha256_hex(f"[{','.join(values)}]")
+
+        return _kept(self.admission, ("fingerprint", missing), make)
 
 
 # Registries and views as tables for notebooks.

@@ -10,7 +10,8 @@ from functools import partial
 from typing import Any, Protocol, cast, runtime_checkable
 
 from ethos_registry._table.admission import Admission
-from ethos_registry.execution._batch_run import Session
+from ethos_registry.execution._batch_run import BatchRun
+from ethos_registry.execution._call import BatchRequest
 from ethos_registry.execution._options import CheckedOptions
 from ethos_registry.execution._refusals import exception_text
 from ethos_registry.execution._remote_batch import tool_digest
@@ -114,7 +115,7 @@ class FinishingItems(RunItems, Protocol):
 
 
 class LocalRun:
-    """The requests of one `execute_many`, in one session for each context that they share."""
+    """The requests of one `execute_many`, in one batch for each context that they share."""
 
     def __init__(
         self,
@@ -164,7 +165,7 @@ class LocalRun:
         """Stop one call; the others go on."""
         for group in self._groups:
             if index in group.indexes:
-                group.session.stop_call(group.indexes.index(index))
+                group.batch.stop_call(group.indexes.index(index))
 
     async def aclose(self) -> None:
         """Stop what runs and wait for its end, which is bounded."""
@@ -203,38 +204,34 @@ class LocalRun:
         known = [index for index in indexes if self._is_same_tool(registry, index)]
         if not known:
             return
-        request = self._requests[known[0]]
+        requests = [self._requests[index] for index in known]
+        calls = [ToolCall(each.tool_call_id, each.name, each.args) for each in requests]
+        request = requests[0]
         try:
-            session = Session(
-                _admission(registry, request),
-                _here(registry._settings()),
-                context_for_call(request.context, "", self._controller.signal),
-                CheckedOptions(
-                    turn_attachments=request.attachments,
-                    sink=_Sink(self, self._items, known),
-                    callers=tuple(self._callers[index] for index in known)
-                    if self._callers
-                    else None,
-                ),
-                personality=request.personality,
-                turn=registry._turn(),
-                call_count=len(known),
+            batch = BatchRun(
+                BatchRequest(
+                    calls,
+                    context_for_call(request.context, "", self._controller.signal),
+                    CheckedOptions(
+                        turn_attachments=request.attachments,
+                        sink=_Sink(self, self._items, known),
+                        callers=tuple(self._callers[index] for index in known)
+                        if self._callers
+                        else None,
+                    ),
+                    _admission(registry, request),
+                    _here(registry._settings()),
+                    request.personality,
+                    registry._turn(),
+                )
             )
         except Exception as error:  # a policy that this registry cannot compile
             for index in known:
                 self._refuse(index, exception_text(error))
             return
-        calls = [
-            ToolCall(
-                self._requests[index].tool_call_id,
-                self._requests[index].name,
-                self._requests[index].args,
-            )
-            for index in known
-        ]
-        group = _Group(known, session)
+        group = _Group(known, batch)
         self._groups.append(group)
-        session.start(calls)
+        batch.start(calls)
         group.task = self._loop.create_task(self._finish(group))
 
     def _is_same_tool(self, registry: RegistryReader, index: int) -> bool:
@@ -250,7 +247,7 @@ class LocalRun:
 
     async def _finish(self, group: _Group) -> None:
         try:
-            await group.session.finish()
+            await group.batch.finish()
         finally:
             for index in group.indexes:
                 lost = may_have_run(self._requests[index].name, "it was cancelled")
@@ -262,9 +259,9 @@ class _Group:
 
     task: asyncio.Task[None]
 
-    def __init__(self, indexes: list[int], session: Session) -> None:
+    def __init__(self, indexes: list[int], batch: BatchRun) -> None:
         self.indexes = indexes
-        self.session = session
+        self.batch = batch
 
 
 class _Items:
@@ -300,7 +297,7 @@ class _Items:
 
 
 class _Sink:
-    """From the places of a session to the positions of requests."""
+    """From the positions of a batch to the positions of requests."""
 
     def __init__(self, run: LocalRun, items: RunItems, indexes: list[int]) -> None:
         self._run = run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from ethos_registry._table.admission import Admission, without
@@ -22,12 +23,12 @@ from ethos_registry.providers._wire_format import (
     request_text,
     request_values,
 )
-from ethos_registry.registry._definitions import SentTools, in_order, prefix_tool
+from ethos_registry.registry._definitions import SentTools, ViewDefinitions, in_order, prefix_tool
 from ethos_registry.registry._search_view import (
-    DeferredView,
+    DEFERRED,
     ResolvedAdmission,
     SearchingAdmission,
-    SearchView,
+    found_view,
     unavailable_entry,
 )
 from ethos_registry.registry._stream import (
@@ -263,25 +264,28 @@ class PrefixSession:
 
     def _adapted(self, view: View, earlier: View | None = None) -> View:
         """The view as this provider can show it, with what was found in an earlier one."""
-        if isinstance(view, DeferredView):
-            raise ConfigError(
-                "a view with the provider's search has no list to keep: give its `definitions`"
-            )
-        if not isinstance(view, SearchView) or view is earlier:
-            return view
-        if earlier is not None:
-            view._continue(earlier)
-        return view if self._announces else view._with_caller()
-
-    @staticmethod
-    def _available(view: View) -> list[Entry]:
         if not isinstance(view, View):
             raise ConfigError(
                 f"`view` must be a View, got {type(view).__name__}; "
                 "`registry.view(personality)` makes one"
             )
-        admission = view._admission
-        return without(admission.selection().entries, view._missing())
+        if view._definitions.layout is DEFERRED:
+            raise ConfigError(
+                "a view with the provider's search has no list to keep: give its `definitions`"
+            )
+        search = view.search
+        if search is None or view is earlier:
+            return view
+        if earlier is not None and earlier.search is not None:
+            search.load(earlier.search.found)
+        if self._announces:
+            return view
+        return found_view(search, view._caller, calls_by_name=False)
+
+    @staticmethod
+    def _available(view: View) -> list[Entry]:
+        definitions = view._definitions
+        return without(definitions.admission.selection().entries, definitions.missing())
 
     def _in_order(self, entries: list[Entry]) -> list[Entry]:
         return in_order(entries, self._order)
@@ -322,15 +326,9 @@ class PrefixSession:
 
     def _admitting(self, view: View) -> View:
         """A view that runs what was offered."""
-        admission = view._admission
         declared = {name: entry for name, (_, entry) in self._declared.items()}
-        return View(
-            _Offered(admission, dict(self._offered), declared),
-            view._runtime,
-            personality=view._personality,
-            turn=view._turn,
-            limits=view._limits,
-        )
+        offered = _Offered(view._definitions.admission, dict(self._offered), declared)
+        return View(ViewDefinitions(offered), replace(view._caller, admission=offered))
 
 
 def _change(kind: str, tool: dict[str, Any]) -> dict[str, Any]:
@@ -384,7 +382,7 @@ class _Offered(ResolvedAdmission):
             return verdict
         if (offered := self._offered.get(name)) is not None:
             return offered
-        if isinstance(self._source, SearchingAdmission) and name in self._source.tools.found:
+        if isinstance(self._source, SearchingAdmission) and name in self._source.tools.loaded:
             return verdict  # the search itself offered it
         if (declared := self._declared.get(name)) is not None:
             return unavailable_entry(declared)

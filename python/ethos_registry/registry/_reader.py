@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias, Unpack
 
 from ethos_registry._table.admission import (
@@ -14,12 +15,18 @@ from ethos_registry._table.admission import (
 )
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.capabilities._resolver import CapabilityBackends
+from ethos_registry.execution._batch_run import BatchRun
 from ethos_registry.execution._options import BatchOptions
 from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.execution._usage_limits import checked_view_limits
-from ethos_registry.registry._batch_request import checked_execution, checked_resume
-from ethos_registry.registry._definitions import plain_definitions, tools_table
+from ethos_registry.registry._batch_request import (
+    checked_calls,
+    checked_request,
+    checked_resume,
+)
+from ethos_registry.registry._caller import Caller
+from ethos_registry.registry._definitions import ViewDefinitions, plain_definitions, tools_table
 from ethos_registry.registry._explain import (
     CapabilityFinding,
     Explanation,
@@ -214,29 +221,24 @@ class RegistryReader:
         `UsageLedger` counts, for all views and processes that share it. See `UsageLimits`.
 
         With `search=True` or a `ToolSearch` it lists the tools that are always included and finds
-        the others; see `SearchView` and `DeferredView`. Without, a warning is logged once if it
-        lists more than 128 tools.
+        the others; `view.search` has what was found. With `ToolSearch(by="provider")` a request
+        lists them too, deferred: the provider keeps them out of the prompt until its own search
+        loads them. Without, a warning is logged once if it lists more than 128 tools.
         """
         admission = self._personality_admission(personality)
         if not _checks.boolean(allow_unmatched, "allow_unmatched"):
             refuse_unmatched(personality, admission)
         refuse_unmatched_filters(self._settings().filters, admission.snapshot)
         limited = checked_view_limits(limits, self._settings())
+        caller = Caller(admission, self._settings(), personality, self._turn(), limited)
         searching = checked_search(search)
         if searching is not None:
-            return searching_view(
-                admission, self._settings(), searching, personality, self._turn(), limited
-            )
+            return searching_view(caller, searching)
         if len(admission.visible()) > MANY_TOOLS:
             warn_of_many(personality, len(admission.visible()))
-        return View(
-            admission,
-            self._settings(),
-            personality=personality,
-            freeze_availability=freeze_availability,
-            turn=self._turn(),
-            limits=limited,
-        )
+        admission = admission.under(personality)
+        definitions = ViewDefinitions(admission, freeze_availability=freeze_availability)
+        return View(definitions, replace(caller, admission=admission))
 
     @_checks.checked_signature
     def explain(self, name: str, personality: Personality) -> Explanation:
@@ -327,8 +329,8 @@ class RegistryReader:
             TypeError: An option is unknown; no tool was started.
 
         """
-        return await checked_execution(
-            calls,
+        request = checked_request(
+            checked_calls(calls),
             context,
             turn_attachments,
             options,
@@ -337,6 +339,7 @@ class RegistryReader:
             None,
             self._turn(),
         )
+        return await BatchRun(request).run()
 
     async def resume(
         self,
@@ -352,8 +355,8 @@ class RegistryReader:
         **options: Unpack[BatchOptions],
     ) -> CallResult:
         """Continue a call of `execute_parallel` that waits for approval; see `View.resume`."""
-        return await checked_resume(
-            token,
+        request = checked_request(
+            None,
             context,
             turn_attachments,
             options,
@@ -361,9 +364,9 @@ class RegistryReader:
             self._settings(),
             None,
             self._turn(),
-            approved=approved,
-            edited_args=edited_args,
-            reason=reason,
+        )
+        return await checked_resume(
+            request, token, approved=approved, edited_args=edited_args, reason=reason
         )
 
     def execute_parallel_sync(

@@ -97,9 +97,25 @@ class ToolSearchResult:
 
 
 class FoundTools:
-    """What a conversation may call: the tools that are always listed, and what was found."""
+    """What a conversation has found: `view.search` of a view made with `search=True`.
 
-    __slots__ = ("_all", "_index", "_listed", "_personality", "base", "found", "options")
+    Make one view for each conversation: what a model finds stays callable.
+
+    >>> from ethos_registry import Personality, Tool, ToolRegistry
+    >>> mail = Tool("send_mail", "Send a letter.", {"type": "object"}, lambda args, context: ...)
+    >>> view = ToolRegistry([mail]).view(Personality("clerk"), search=True)
+    >>> [tool["name"] for tool in view.definitions()], view.search.found
+    (['search_tools'], [])
+    >>> import asyncio
+    >>> call = {"id": "1", "name": "search_tools", "args": {"query": "letters"}}
+    >>> [result] = asyncio.run(view.execute([call]))
+    >>> result.text
+    'send_mail: Send a letter.'
+    >>> [tool["name"] for tool in view.definitions()], view.search.found
+    (['search_tools', 'send_mail'], ['send_mail'])
+    """
+
+    __slots__ = ("_all", "_index", "_listed", "_personality", "base", "loaded", "options")
 
     def __init__(
         self, base: Admission, options: ToolSearch, personality: Personality | None
@@ -111,8 +127,30 @@ class FoundTools:
         self._all = base.visible()
         self._listed = {entry.name: entry for entry in self._all if entry.always_include}
         self._index: _core.ToolSearchIndex | None = None
-        self.found: dict[str, Entry] = {}
+        self.loaded: dict[str, Entry] = {}
         """By name, in the order in which they were found."""
+
+    @property
+    def found(self) -> list[str]:
+        """The names of the tools that were found, in the order in which they were."""
+        return list(self.loaded)
+
+    @property
+    def definition_tokens(self) -> int:
+        """Tokens of the definitions of listed and found tools, estimated at four bytes each."""
+        return sum(map(_tokens, (*self._listed.values(), *self.loaded.values())))
+
+    def unload(self, keep: Iterable[str] = ()) -> list[str]:
+        """Take found tools off the list, but for some names; returns those that were taken off.
+
+        The list changes, so call it when the provider's cached prefix is lost anyway: after a
+        compaction of the conversation, or when the cache has expired. A search finds them again.
+        """
+        listed = set(_checks.strings(keep, "keep"))
+        gone = [name for name in self.loaded if name not in listed]
+        for name in gone:
+            del self.loaded[name]
+        return gone
 
     @property
     def listed(self) -> tuple[Entry, ...]:
@@ -121,7 +159,7 @@ class FoundTools:
 
     def callable_entry(self, name: str) -> Entry | None:
         """The entry of a tool that is listed or was found."""
-        return self._listed.get(name) or self.found.get(name)
+        return self._listed.get(name) or self.loaded.get(name)
 
     async def prepare(self) -> None:
         """Build the index if there is none yet; off the event loop if there are many tools."""
@@ -154,25 +192,13 @@ class FoundTools:
         by_name = {entry.name: entry for entry in self._all}
         for name in names:
             if name in by_name and self.callable_entry(name) is None:
-                self.found[name] = by_name[name]
-
-    def unload(self, keep: Iterable[str]) -> list[str]:
-        """Forget what was found, but for some names; the names that were forgotten."""
-        listed = set(keep)
-        gone = [name for name in self.found if name not in listed]
-        for name in gone:
-            del self.found[name]
-        return gone
-
-    def tokens(self) -> int:
-        """What the definitions of listed and found tools cost."""
-        return sum(map(_tokens, (*self._listed.values(), *self.found.values())))
+                self.loaded[name] = by_name[name]
 
     def _load(self, entry: Entry) -> bool:
         budget = self.options.definition_budget_tokens
-        if budget is not None and self.tokens() + _tokens(entry) > budget:
+        if budget is not None and self.definition_tokens + _tokens(entry) > budget:
             return False
-        self.found[entry.name] = entry
+        self.loaded[entry.name] = entry
         return True
 
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NoReturn
 
 from ethos_registry import _core
-from ethos_registry._table.admission import Admission, without
+from ethos_registry._table.admission import Admission
 from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Selection, Snapshot
 from ethos_registry.execution._arguments import BadArgumentsError, parse_json_arguments
-from ethos_registry.execution._runtime import Runtime
-from ethos_registry.execution._usage_limits import ViewLimits
-from ethos_registry.providers._by_name import provider as provider_named
-from ethos_registry.providers._wire_format import (
-    DefinitionOrder,
-    breakpoint_positions,
-    request_text,
-    request_values,
-)
-from ethos_registry.registry._definitions import SentTools, in_order
+from ethos_registry.providers._wire_format import WireFormat
+from ethos_registry.registry._caller import Caller
+from ethos_registry.registry._definitions import ListedLayout, SentTools, ViewDefinitions
 from ethos_registry.registry._search import (
     CALL_FOUND_TOOL,
     SEARCH_TOOLS,
@@ -32,18 +25,16 @@ from ethos_registry.registry._search import (
     search_entry,
 )
 from ethos_registry.registry._view import View
-from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict
 from ethos_registry.types._policy import Personality
-from ethos_registry.types._turn import DispatchContext
 
 __all__ = [
+    "DEFERRED",
     "MANY_TOOLS",
-    "DeferredView",
     "ResolvedAdmission",
-    "SearchView",
     "SearchingAdmission",
+    "found_view",
     "searching_view",
     "unavailable_entry",
     "warn_of_many",
@@ -63,85 +54,57 @@ _SEARCH_TEXT: Final = {
 _DEFERRED_TEXT: Final = b',"defer_loading":true}'
 
 
-class DeferredView(View):
-    """Lists every permitted tool, and defers those that are not always included.
+class DeferredLayout(ListedLayout):
+    """A request lists every tool, and defers those that are not always included.
 
-    Made by `registry.view(personality, search=ToolSearch(by="provider"))`. A request holds all
-    definitions; the provider keeps deferred ones out of the prompt until its own search loads
-    them. A cache marker is put on the last tool that is not deferred.
-
-    Raises `ConfigError` for a provider without a search of its own.
+    The provider keeps deferred tools out of the prompt until its own search loads them. A cache
+    marker is put on the last tool that is not deferred.
     """
 
-    __slots__ = ()
+    name = "deferred"
 
-    def definitions(
-        self,
-        provider: str | None = None,
-        *,
-        order: DefinitionOrder = "segments",
-        breakpoints: int = 1,
-    ) -> list[Any]:
-        """What a request lists: the provider's search tool, listed tools, deferred tools."""
-        if provider is None:
-            return super().definitions()
-        wire_format = _searching(provider)
-        sent = SentTools(wire_format)
-        listed, deferred, positions = self._split(sent, order, breakpoints)
-        values = [sent.value(entry) for entry in listed]
+    def wire_format(self, provider: str) -> WireFormat[Any, Any]:
+        """The wire format; `ConfigError` for a provider without a search of its own."""
+        wire_format = super().wire_format(provider)
+        if wire_format.name not in _SEARCH:
+            raise ConfigError(
+                f"`{provider}` has no tool search of its own; {' and '.join(_SEARCH)} have. "
+                "`search=True` works with every provider"
+            )
+        return wire_format
+
+    def values(self, sent: SentTools, entries: list[Entry], breakpoints: int) -> list[Any]:
+        """The provider's search tool, listed tools, deferred tools."""
+        listed, deferred = _split(entries)
         return [
-            _SEARCH[wire_format.name],
-            *request_values(wire_format, values, positions),
+            _SEARCH[sent.wire_format.name],
+            *super().values(sent, listed, breakpoints),
             *(ReadOnlyDict(sent.value(entry), defer_loading=True) for entry in deferred),
         ]
 
-    def definitions_bytes(
-        self, provider: str, *, order: DefinitionOrder = "segments", breakpoints: int = 1
-    ) -> bytes:
-        """The same as compact JSON in UTF-8."""
-        wire_format = _searching(provider)
-        sent = SentTools(wire_format)
-        listed, deferred, positions = self._split(sent, order, breakpoints)
-        texts = [sent.text(entry) for entry in listed]
-        head = request_text(wire_format, texts, positions)[1:-1]
+    def text(self, sent: SentTools, entries: list[Entry], breakpoints: int) -> bytes:
+        """The same as compact JSON."""
+        listed, deferred = _split(entries)
+        head = super().text(sent, listed, breakpoints)[1:-1]
         items = [
-            _SEARCH_TEXT[wire_format.name],
+            _SEARCH_TEXT[sent.wire_format.name],
             *([head] if head else []),
             *(sent.text(entry)[:-1] + _DEFERRED_TEXT for entry in deferred),
         ]
         return b"[" + b",".join(items) + b"]"
 
-    def bytes_digest(
-        self, provider: str, *, order: DefinitionOrder = "segments", breakpoints: int = 1
-    ) -> str:
-        """SHA-256 hex over `definitions_bytes`."""
-        text = self.definitions_bytes(provider, order=order, breakpoints=breakpoints)
-        return hashlib.sha256(text).hexdigest()
-
-    def prefix(
-        self, provider: str, *, order: DefinitionOrder = "segments", breakpoints: int = 1
-    ) -> NoReturn:
+    def check_prefix(self) -> NoReturn:
         """Not supported: deferred tools are not part of a prompt's prefix."""
         raise ConfigError("a view with the provider's search has no prefix: tools are deferred")
 
-    def _split(
-        self, sent: SentTools, order: DefinitionOrder, breakpoints: int
-    ) -> tuple[list[Entry], list[Entry], frozenset[int]]:
-        entries = in_order(without(self._admission.visible(), self._missing()), order)
-        entries = sent.fitting(entries)
-        listed = [entry for entry in entries if entry.always_include]
-        deferred = [entry for entry in entries if not entry.always_include]
-        return listed, deferred, breakpoint_positions([e.segment for e in listed], breakpoints)
+
+DEFERRED: Final = DeferredLayout()
 
 
-def _searching(provider: str) -> Any:
-    wire_format = provider_named(provider)
-    if wire_format.name not in _SEARCH:
-        raise ConfigError(
-            f"`{provider}` has no tool search of its own; {' and '.join(_SEARCH)} have. "
-            "`search=True` works with every provider"
-        )
-    return wire_format
+def _split(entries: list[Entry]) -> tuple[list[Entry], list[Entry]]:
+    """The tools that a request lists, and those that it defers."""
+    listed = [entry for entry in entries if entry.always_include]
+    return listed, [entry for entry in entries if not entry.always_include]
 
 
 # An admission that decides in Python which entries its names stand for.
@@ -192,87 +155,6 @@ def _never() -> bool:
     return False
 
 
-class SearchView(View):
-    """Lists the tools that are always included, `search_tools`, and what was found with it.
-
-    Made by `registry.view(personality, search=True)`, one for each conversation: what a model finds
-    stays callable. A permitted tool that was not found is refused as not available; a tool that the
-    personality may not see is never found.
-
-    >>> from ethos_registry import Personality, Tool, ToolRegistry
-    >>> mail = Tool("send_mail", "Send a letter.", {"type": "object"}, lambda args, context: ...)
-    >>> view = ToolRegistry([mail]).view(Personality("clerk"), search=True)
-    >>> [tool["name"] for tool in view.definitions()]
-    ['search_tools']
-    >>> import asyncio
-    >>> call = {"id": "1", "name": "search_tools", "args": {"query": "letters"}}
-    >>> [result] = asyncio.run(view.execute([call]))
-    >>> result.text
-    'send_mail: Send a letter.'
-    >>> [tool["name"] for tool in view.definitions()]
-    ['search_tools', 'send_mail']
-    """
-
-    __slots__ = ("_tools",)
-
-    def __init__(
-        self,
-        base: Admission,
-        runtime: Runtime,
-        options: ToolSearch,
-        *,
-        personality: Personality | None = None,
-        turn: DispatchContext | None = None,
-        limits: ViewLimits | None = None,
-    ) -> None:
-        self._tools = FoundTools(base, options, personality)
-        admission = SearchingAdmission(self._tools, calls_by_name=True)
-        super().__init__(admission, runtime, personality=personality, turn=turn, limits=limits)
-        self._unavailable = None  # what is listed changes
-
-    @property
-    def found(self) -> list[str]:
-        """The names of the tools that were found, in the order in which they were."""
-        return list(self._tools.found)
-
-    @property
-    def definition_tokens(self) -> int:
-        """Tokens of the definitions of listed and found tools, estimated at four bytes each."""
-        return self._tools.tokens()
-
-    def unload_found(self, keep: Iterable[str] = ()) -> list[str]:
-        """Take found tools off the list, but for some names; returns those that were taken off.
-
-        The list changes, so call it when the provider's cached prefix is lost anyway: after a
-        compaction of the conversation, or when the cache has expired. A search finds them again.
-        """
-        return self._tools.unload(_checks.strings(keep, "keep"))
-
-    def _continue(self, earlier: View) -> None:
-        """Load what the conversation had found in an earlier view."""
-        if isinstance(earlier, SearchView):
-            self._tools.load(earlier.found)
-
-    def _with_caller(self) -> SearchView:
-        """The same conversation for providers whose list of tools cannot change.
-
-        Found tools are called by `call_found_tool` instead of being listed.
-        """
-        view: SearchView = SearchView.__new__(SearchView)
-        view._tools = self._tools
-        admission = SearchingAdmission(self._tools, calls_by_name=False)
-        View.__init__(
-            view,
-            admission,
-            self._runtime,
-            personality=self._personality,
-            turn=self._turn,
-            limits=self._limits,
-        )
-        view._unavailable = None
-        return view
-
-
 class SearchingAdmission(ResolvedAdmission):
     """Admits what is listed and what was found; the base admission judges both again."""
 
@@ -293,7 +175,7 @@ class SearchingAdmission(ResolvedAdmission):
         """What is listed now."""
         entries = (*self.tools.listed, *self._own.values())
         if not self.redirects:
-            entries += tuple(self.tools.found.values())
+            entries += tuple(self.tools.loaded.values())
         probed: list[tuple[Callable[[], Any], int]] = []
         for position, entry in enumerate(entries):
             if entry.is_available is not None:
@@ -347,24 +229,36 @@ _logger = logging.getLogger("ethos_registry")
 _warned: set[str] = set()
 
 
-def searching_view(
-    admission: Admission,
-    runtime: Runtime,
-    search: ToolSearch,
-    personality: Personality,
-    turn: DispatchContext | None,
-    limits: ViewLimits | None,
-) -> View:
-    """A view that searches; `ConfigError` if a tool has the name of one of its own."""
-    if search.by == "provider":
-        return DeferredView(admission, runtime, personality=personality, turn=turn, limits=limits)
+def searching_view(caller: Caller, options: ToolSearch) -> View:
+    """A view that searches; `ConfigError` if a tool has the name of one of its own.
+
+    It lists the tools that are always included, `search_tools`, and what was found with it. A
+    permitted tool that was not found is refused as not available; a tool that the personality may
+    not see is never found.
+    """
+    admission = caller.admission
+    if options.by == "provider":
+        narrowed = admission.under(caller.personality)
+        definitions = ViewDefinitions(narrowed, layout=DEFERRED)
+        return View(definitions, replace(caller, admission=narrowed))
     for name in (SEARCH_TOOLS, CALL_FOUND_TOOL):
         if admission.snapshot.get(name) is not None:
             raise ConfigError(
                 f"a tool is named `{name}`, as a tool of the search; rename it, or use "
                 'ToolSearch(by="provider")'
             )
-    return SearchView(admission, runtime, search, personality=personality, turn=turn, limits=limits)
+    found = FoundTools(admission, options, caller.personality)
+    return found_view(found, caller, calls_by_name=True)
+
+
+def found_view(found: FoundTools, caller: Caller, *, calls_by_name: bool) -> View:
+    """A view of a conversation's found tools.
+
+    With `calls_by_name` they are listed; without, they are called by `call_found_tool`, for
+    providers whose list of tools cannot change.
+    """
+    admission = SearchingAdmission(found, calls_by_name=calls_by_name)
+    return View(ViewDefinitions(admission), replace(caller, admission=admission), found)
 
 
 def warn_of_many(personality: Personality, count: int) -> None:

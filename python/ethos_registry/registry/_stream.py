@@ -13,8 +13,9 @@ from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar, get_args
 
 import pydantic_core
 
-from ethos_registry._table.snapshot import Snapshot
-from ethos_registry.execution._batch_run import Session
+from ethos_registry.execution._batch_run import BatchRun
+from ethos_registry.execution._call import BatchRequest
+from ethos_registry.execution._options import OnStart
 from ethos_registry.execution._results import CallResults
 from ethos_registry.providers._by_name import provider as provider_named
 from ethos_registry.providers._sse import EventDecoder
@@ -50,7 +51,6 @@ _logger = logging.getLogger("ethos_registry")
 BrokenStreamPolicy: TypeAlias = Literal["await", "cancel"]
 """What happens to calls that run when the stream fails: `await` lets them end, `cancel` stops them
 with their grace period."""
-OnStart: TypeAlias = Callable[[ToolCall], object]
 OnArguments: TypeAlias = Callable[[str, Any], object]
 
 _DONE = "[DONE]"
@@ -93,20 +93,19 @@ class StreamDispatcher:
     def __init__(
         self,
         parser: ReplyParser,
-        new_session: Callable[[], Session],
-        snapshot: Snapshot,
+        request: BatchRequest,
         callbacks: StreamCallbacks,
         on_broken_stream: BrokenStreamPolicy,
         task_context: Context | None = None,
     ) -> None:
         _checks.one_of(on_broken_stream, get_args(BrokenStreamPolicy), "on_broken_stream")
         self._parser = parser
-        self._new_session = new_session
-        self._snapshot = snapshot
+        self._request = request
+        self._snapshot = snapshot = request.admission.snapshot
         self._callbacks = callbacks
         self._on_broken_stream = on_broken_stream
         self._decoder = EventDecoder()
-        self._session: Session | None = None
+        self._batch: BatchRun | None = None
         self._collecting = asyncio.Lock()
         self._results: CallResults | None = None
         self._in_context: Callable[..., Any] = _call if task_context is None else task_context.run
@@ -114,7 +113,7 @@ class StreamDispatcher:
         parser.is_tool = lambda name: snapshot.get(name) is not None
 
     def __repr__(self) -> str:
-        state = "not started" if self._session is None else self._state()
+        state = "not started" if self._batch is None else self._state()
         return f"<StreamDispatcher of {self._parser.provider}, {state}>"
 
     def _state(self) -> str:
@@ -126,11 +125,11 @@ class StreamDispatcher:
         return f"{'broken' if type(end) is ReplyBroken else 'ended'}, {calls}"
 
     async def __aenter__(self) -> Self:
-        if self._session is not None:
+        if self._batch is not None:
             raise EthosRegistryError(
                 "a dispatcher serves one reply; make another with `view.dispatch(...)`"
             )
-        self._session = self._new_session()
+        self._batch = BatchRun(self._request)
         return self
 
     async def __aexit__(
@@ -145,10 +144,10 @@ class StreamDispatcher:
                 self._running().stop()
         await self.results()
 
-    def _running(self) -> Session:
-        if self._session is None:
+    def _running(self) -> BatchRun:
+        if self._batch is None:
             raise EthosRegistryError("enter the dispatcher first: `async with view.dispatch(...)`")
-        return self._session
+        return self._batch
 
     # Events
 
@@ -251,7 +250,7 @@ class StreamDispatcher:
         self._in_context(self._running().start, given, [call.position for call in starting])
 
     def _given(self, call: StreamedCall) -> ToolCall | MalformedCall:
-        """What the session gets: the call with its parsed arguments, or why it cannot run."""
+        """What the batch gets: the call with its parsed arguments, or why it cannot run."""
         parser = self._parser
         is_eager = call.is_closed and not call.is_proven and parser.end is None
         if call.problem is not None or not (call.is_proven or is_eager):
@@ -288,14 +287,14 @@ class StreamDispatcher:
         one that was cut off. The results share `result_budget_chars` over all calls of the reply.
         Calling it again gives the same results.
         """
-        session = self._running()
+        batch = self._running()
         async with self._collecting:
             if self._results is None:
                 self._end_stream()
                 try:
-                    results = await session.finish()
+                    results = await batch.finish()
                 except asyncio.CancelledError:
-                    self._results = session.results()
+                    self._results = batch.results()
                     raise
                 self._results = results
             return self._results

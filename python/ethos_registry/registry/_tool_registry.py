@@ -47,21 +47,75 @@ from ethos_registry.types._reducer import ReductionPolicy, ToolResultReducerRegi
 from ethos_registry.types._tool import CollisionPolicy, DispatchMode, RegisterOptions, Retry, Tool
 from ethos_registry.types._turn import DispatchContext
 
-__all__ = ["DefaultToolRegistry", "RegistryWriter", "ToolRegistry", "Turn", "is_tool_registry"]
+__all__ = ["DefaultToolRegistry", "ToolRegistry", "Turn", "is_tool_registry"]
 
-
-# The methods that register, unregister and hide tools.
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Entries: TypeAlias = list[Entry]
 
+_CACHED_POLICIES = 64
 
-class RegistryWriter(RegistryReader):
-    """The methods of a registry that change it."""
 
-    _table: EntryTable
-    _validates_arguments: bool
+def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
+    """Whether this is an instance of `ToolRegistry` or of a subclass; a class's name is not enough.
+
+    >>> is_tool_registry(ToolRegistry()), is_tool_registry(ToolRegistry)
+    (True, False)
+    """
+    return ToolRegistry in type(value).__mro__
+
+
+@_checks.checked_class
+class ToolRegistry(RegistryReader):
+    """Stores tools, shows each agent only those that it may use, and answers every call.
+
+    Thread-safe. `reducer_registry` shortens results (`default_reducers()` has the built-in
+    reducers; without it nothing is reduced). `default_timeout_seconds` is the timeout of tools that
+    set none, `None` for no timeout. With `validate_arguments` the arguments of every tool are
+    validated against its schema, as those of `strict` tools always are.
+
+    Further settings: `observers` receive what happened to each call (see `Observer`); at most
+    `max_threads` plain functions run at once (default: the threads that all registries share, at
+    most 1,024); a function that gets no thread within `thread_wait_seconds` (5) is answered
+    `not_available`; a call that was stopped is abandoned after `abandon_after_seconds` (2);
+    `filters` run around every call, outside those of its batch; `max_concurrency` bounds the calls
+    of all batches that run at once on one event loop; `repair_arguments` (`"safe"`) reads wrong
+    arguments that have one reading, such as `"5"` for a whole number, after validation failed.
+
+    >>> registry = ToolRegistry()
+    >>> @registry.tool
+    ... def add(a: int, b: int) -> int:
+    ...     \"\"\"Add two numbers.\"\"\"
+    ...     return a + b
+    >>> [definition["name"] for definition in registry.to_definitions()]
+    ['add']
+    >>> calls = [{"id": "1", "name": "add", "args": {"a": 2, "b": 3}}]
+    >>> [result] = registry.execute_parallel_sync(calls)
+    >>> result.text
+    '5'
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool] = (),
+        *,
+        capability_backends: CapabilityBackends | None = None,
+        reducer_registry: ToolResultReducerRegistry | None = None,
+        default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
+        validate_arguments: bool = False,
+        **options: Unpack[RunOptions],
+    ) -> None:
+        self._validates_arguments = _checks.boolean(validate_arguments, "validate_arguments")
+        check_option_names(options)
+        self._table = EntryTable()
+        self._runtime = checked_runtime(
+            capability_backends, reducer_registry, default_timeout_seconds, **options
+        )
+        self._gates: dict[PolicyKey, _core.Gate | None] = {}
+        self._recent: RecentList | None = None
+        self._dispatch: DispatchContext | None = None
+        self.register_all(tools)
 
     # Registering
 
@@ -221,70 +275,6 @@ class RegistryWriter(RegistryReader):
     def clear_hidden(self) -> None:
         """Show every tool."""
         self._table.hide_only(())
-
-
-_CACHED_POLICIES = 64
-
-
-def is_tool_registry(value: object) -> TypeGuard[ToolRegistry]:
-    """Whether this is an instance of `ToolRegistry` or of a subclass; a class's name is not enough.
-
-    >>> is_tool_registry(ToolRegistry()), is_tool_registry(ToolRegistry)
-    (True, False)
-    """
-    return ToolRegistry in type(value).__mro__
-
-
-@_checks.checked_class
-class ToolRegistry(RegistryWriter):
-    """Stores tools, shows each agent only those that it may use, and answers every call.
-
-    Thread-safe. `reducer_registry` shortens results (`default_reducers()` has the built-in
-    reducers; without it nothing is reduced). `default_timeout_seconds` is the timeout of tools that
-    set none, `None` for no timeout. With `validate_arguments` the arguments of every tool are
-    validated against its schema, as those of `strict` tools always are.
-
-    Further settings: `observers` receive what happened to each call (see `Observer`); at most
-    `max_threads` plain functions run at once (default: the threads that all registries share, at
-    most 1,024); a function that gets no thread within `thread_wait_seconds` (5) is answered
-    `not_available`; a call that was stopped is abandoned after `abandon_after_seconds` (2);
-    `filters` run around every call, outside those of its batch; `max_concurrency` bounds the calls
-    of all batches that run at once on one event loop; `repair_arguments` (`"safe"`) reads wrong
-    arguments that have one reading, such as `"5"` for a whole number, after validation failed.
-
-    >>> registry = ToolRegistry()
-    >>> @registry.tool
-    ... def add(a: int, b: int) -> int:
-    ...     \"\"\"Add two numbers.\"\"\"
-    ...     return a + b
-    >>> [definition["name"] for definition in registry.to_definitions()]
-    ['add']
-    >>> calls = [{"id": "1", "name": "add", "args": {"a": 2, "b": 3}}]
-    >>> [result] = registry.execute_parallel_sync(calls)
-    >>> result.text
-    '5'
-    """
-
-    def __init__(
-        self,
-        tools: Iterable[Tool] = (),
-        *,
-        capability_backends: CapabilityBackends | None = None,
-        reducer_registry: ToolResultReducerRegistry | None = None,
-        default_timeout_seconds: float | None = DEFAULT_TIMEOUT_SECONDS,
-        validate_arguments: bool = False,
-        **options: Unpack[RunOptions],
-    ) -> None:
-        self._validates_arguments = _checks.boolean(validate_arguments, "validate_arguments")
-        check_option_names(options)
-        self._table = EntryTable()
-        self._runtime = checked_runtime(
-            capability_backends, reducer_registry, default_timeout_seconds, **options
-        )
-        self._gates: dict[PolicyKey, _core.Gate | None] = {}
-        self._recent: RecentList | None = None
-        self._dispatch: DispatchContext | None = None
-        self.register_all(tools)
 
     # Lifetimes
 

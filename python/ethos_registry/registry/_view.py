@@ -5,17 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Sequence
-from contextvars import Context
-from functools import partial
 from typing import Any, Final, Literal, TypeVar, Unpack, overload
 
-from ethos_registry._table.admission import Admission
-from ethos_registry.execution._batch_run import Session
-from ethos_registry.execution._options import BatchOptions, OnResult, StreamOptions, checked_options
+from ethos_registry.execution._options import BatchOptions, OnResult, OnStart, StreamOptions
 from ethos_registry.execution._results import CallResults
-from ethos_registry.execution._runtime import Runtime
-from ethos_registry.execution._usage_limits import ViewLimits, reported_usage
-from ethos_registry.providers._by_name import ChatName, reply_parser
+from ethos_registry.execution._usage_limits import reported_usage
+from ethos_registry.providers._by_name import ChatName
 from ethos_registry.providers._prefix import Prefix
 from ethos_registry.providers._wire_format import DefinitionOrder, SchemaNote
 from ethos_registry.providers._wire_types import (
@@ -27,21 +22,14 @@ from ethos_registry.providers._wire_types import (
     OpenAIResponsesTool,
     PlainDefinition,
 )
-from ethos_registry.registry import _definitions
-from ethos_registry.registry._batch_request import (
-    checked_execution,
-    checked_resume,
-    checked_tool_context,
-    limited,
-    read_reply,
-    report_unmatched,
-)
-from ethos_registry.registry._definitions import tools_table
+from ethos_registry.registry._batch_request import checked_tool_context
+from ethos_registry.registry._caller import Caller
+from ethos_registry.registry._definitions import ViewDefinitions, tools_table
+from ethos_registry.registry._search import FoundTools
 from ethos_registry.registry._stream import (
     BrokenStreamPolicy,
     DispatchedStream,
     OnArguments,
-    OnStart,
     StreamCallbacks,
     StreamDispatcher,
     SyncStreamDispatcher,
@@ -51,10 +39,8 @@ from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._policy import Personality
-from ethos_registry.types._turn import DispatchContext
 
-__all__ = ["StreamingView", "View", "stream_results"]
+__all__ = ["View", "stream_results"]
 
 
 # The results of a batch one by one, as they are ready.
@@ -81,232 +67,40 @@ async def stream_results(
                 await batch
 
 
-# Dispatching the calls of streamed replies: the part of a view that does it.
-
 Event = TypeVar("Event")
-
-
-class StreamingView:
-    """Runs the calls of a reply while it is streamed."""
-
-    __slots__ = ()
-
-    _admission: Admission
-    _limits: ViewLimits | None
-    _personality: Personality | None
-    _runtime: Runtime
-    _turn: DispatchContext | None
-
-    @_checks.checked_signature
-    def dispatch(
-        self,
-        context: ToolContext | None = None,
-        *,
-        provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
-    ) -> StreamDispatcher:
-        """Run the calls of a reply while it is streamed: use it with `async with` and `feed`.
-
-        Args:
-            context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
-                limit; the final results share it over the calls that there turned out to be.
-            provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
-                that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
-                `"cohere"`.
-            turn_attachments: As for `execute`.
-            on_start: Called with each `ToolCall` when its tool starts.
-            on_arguments: Called with a call's id and the longest valid partial value of its
-                arguments while they arrive.
-            on_broken_stream: What happens to running calls when the stream fails or is left:
-                `"await"` (default) or `"cancel"`.
-            **options: Those of `execute`. `on_result` is called when a call ends; its text is
-                trimmed to its share of the budget when the results are collected.
-
-        Raises:
-            ConfigError: An argument is of the wrong kind.
-
-        >>> async def run_turn(view, stream):
-        ...     async with view.dispatch(provider="anthropic") as turn:
-        ...         async for event in stream:
-        ...             turn.feed(event)
-        ...     return turn.messages()
-
-        """
-        return self._dispatcher(
-            context,
-            None,
-            provider=provider,
-            turn_attachments=turn_attachments,
-            on_start=on_start,
-            on_arguments=on_arguments,
-            on_broken_stream=on_broken_stream,
-            **options,
-        )
-
-    @_checks.checked_signature
-    def dispatch_sync(
-        self,
-        context: ToolContext | None = None,
-        *,
-        provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
-    ) -> SyncStreamDispatcher:
-        """`dispatch` for the streams of synchronous clients: use it with `with` and `feed`.
-
-        The parameters are those of `dispatch`. Tools run on the event loop of a thread of their
-        own while the stream is read, whether or not this thread runs a loop.
-
-        >>> def run_turn(view, stream):
-        ...     with view.dispatch_sync(provider="openai") as turn:
-        ...         for chunk in stream:
-        ...             turn.feed(chunk)
-        ...     return turn.messages()
-
-        """
-        return SyncStreamDispatcher(
-            self.dispatch(
-                context,
-                provider=provider,
-                turn_attachments=turn_attachments,
-                on_start=on_start,
-                on_arguments=on_arguments,
-                on_broken_stream=on_broken_stream,
-                **options,
-            )
-        )
-
-    def _dispatcher(
-        self,
-        context: ToolContext | None,
-        task_context: Context | None,
-        *,
-        provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
-    ) -> StreamDispatcher:
-        """The same with context variables for the tasks of the calls."""
-        context = checked_tool_context(context)
-        checked = checked_options(options, turn_attachments)
-        checked = limited(checked, self._limits, context, self._runtime)
-        report_unmatched(checked, self._admission, self._runtime)
-        callbacks = StreamCallbacks.checked(on_start, on_arguments)
-        new_session = partial(
-            Session,
-            self._admission,
-            self._runtime,
-            context,
-            checked,
-            personality=self._personality,
-            turn=self._turn,
-            on_start=callbacks.on_start,
-        )
-        return StreamDispatcher(
-            reply_parser(provider),
-            new_session,
-            self._admission.snapshot,
-            callbacks,
-            on_broken_stream,
-            task_context,
-        )
-
-    def dispatching(
-        self,
-        stream: AsyncIterable[Event],
-        context: ToolContext | None = None,
-        *,
-        provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
-    ) -> DispatchedStream[Event]:
-        """Pass a stream's events through unchanged, and run its calls meanwhile.
-
-        The parameters are those of `dispatch`. After the loop, `await turn.results()` and
-        `turn.messages()` are there.
-
-        >>> async def show(view, stream):
-        ...     turn = view.dispatching(stream, provider="openai")
-        ...     async for chunk in turn:
-        ...         print(chunk)
-        ...     return turn.messages()
-        """
-        dispatcher = self.dispatch(
-            context,
-            provider=provider,
-            turn_attachments=turn_attachments,
-            on_start=on_start,
-            on_arguments=on_arguments,
-            on_broken_stream=on_broken_stream,
-            **options,
-        )
-        return DispatchedStream(stream, dispatcher)
-
 
 _SEGMENTS: Final[DefinitionOrder] = "segments"
 _ONE: Final = 1
 
 
-class View(StreamingView):
+class View:
     """The tools that one policy permits, over the entries of the moment it was made.
 
     What `definitions` shows is what `execute` runs. Tools registered later are not in it;
     availability is asked each time, unless `freeze_availability` was given.
     """
 
-    __slots__ = (
-        "_admission",
-        "_limits",
-        "_personality",
-        "_recent",
-        "_runtime",
-        "_turn",
-        "_unavailable",
-    )
+    __slots__ = ("_caller", "_definitions", "_search")
 
     def __init__(
-        self,
-        admission: Admission,
-        runtime: Runtime,
-        *,
-        personality: Personality | None = None,
-        freeze_availability: bool = False,
-        turn: DispatchContext | None = None,
-        limits: ViewLimits | None = None,
+        self, definitions: ViewDefinitions, caller: Caller, search: FoundTools | None = None
     ) -> None:
-        self._limits = limits
-        self._admission = admission = admission.under(personality)
-        self._personality = personality
-        self._runtime = runtime
-        self._turn = turn
-        # Which tools are not available, where that is the same at each call.
-        self._unavailable: _definitions.Missing | None = None
-        if freeze_availability or not admission.selection().probed:
-            self._unavailable = admission.unavailable()
-        self._recent: dict[str | None, list[Any]] = {}
+        self._definitions = definitions
+        self._caller = caller
+        self._search = search
 
     def __repr__(self) -> str:
-        return f"<View of {len(self._admission.visible())} tools>"
+        return f"<View of {len(self._definitions.admission.visible())} tools>"
 
     def _repr_html_(self) -> str:
-        named = "" if self._personality is None else f" for {self._personality.id}"
-        return tools_table(f"{type(self).__name__}{named}", self._admission.visible())
+        personality = self._caller.personality
+        named = "" if personality is None else f" for {personality.id}"
+        return tools_table(f"{type(self).__name__}{named}", self._definitions.admission.visible())
 
-    def _missing(self) -> _definitions.Missing:
-        missing = self._unavailable
-        return self._admission.unavailable() if missing is None else missing
+    @property
+    def search(self) -> FoundTools | None:
+        """What the conversation has found; `None` for a view made without `search=True`."""
+        return self._search
 
     @overload
     def definitions(
@@ -369,20 +163,12 @@ class View(StreamingView):
         markers for providers that have them (Anthropic): 1 marks the last tool, 2 the end of the
         built-in tools too, 0 none.
         """
-        if order is _SEGMENTS and breakpoints is _ONE:
-            recent = self._recent.get(provider)
+        is_default = order is _SEGMENTS and breakpoints is _ONE
+        if is_default:
+            recent = self._definitions.recent.get(provider)
             if recent is not None:
                 return recent[:]
-        missing = self._missing()
-        if provider is None:
-            values = _definitions.plain_definitions(self._admission, missing)
-        else:
-            values = _definitions.provider_values(
-                self._admission, missing, provider, order, breakpoints
-            )
-        if order is _SEGMENTS and breakpoints is _ONE and self._unavailable is not None:
-            self._recent[provider] = values
-        return values[:]
+        return self._definitions.values(provider, order, breakpoints, is_default=is_default)[:]
 
     def definitions_bytes(
         self,
@@ -396,9 +182,7 @@ class View(StreamingView):
         The same tools give the same bytes in every process, whatever the order of registration.
         They are the bytes that the SDKs of Anthropic and OpenAI send for `definitions`.
         """
-        return _definitions.provider_bytes(
-            self._admission, self._missing(), provider, order, breakpoints
-        )
+        return self._definitions.text(provider, order, breakpoints)
 
     def bytes_digest(
         self,
@@ -408,9 +192,7 @@ class View(StreamingView):
         breakpoints: int = _ONE,
     ) -> str:
         """SHA-256 hex over `definitions_bytes`: equal if a provider's prompt cache can hold."""
-        return _definitions.bytes_digest(
-            self._admission, self._missing(), provider, order, breakpoints
-        )
+        return self._definitions.bytes_digest(provider, order, breakpoints)
 
     def prefix(
         self,
@@ -420,9 +202,7 @@ class View(StreamingView):
         breakpoints: int = _ONE,
     ) -> Prefix:
         """The `tools` of a request as a value to keep as JSON and compare by `prefix_diff`."""
-        return _definitions.provider_prefix(
-            self._admission, self._missing(), provider, order, breakpoints
-        )
+        return self._definitions.prefix(provider, order, breakpoints)
 
     def check_schemas(
         self, provider: str | None = None, *, order: DefinitionOrder = _SEGMENTS
@@ -433,7 +213,7 @@ class View(StreamingView):
         and tools that are left out because the provider takes no form of their schema. Without a
         provider, for each set of rules.
         """
-        return _definitions.schema_notes(self._admission, self._missing(), provider, order)
+        return self._definitions.schema_notes(provider, order)
 
     async def execute(
         self,
@@ -456,17 +236,7 @@ class View(StreamingView):
                 was started.
 
         """
-        return await checked_execution(
-            read_reply(reply, self._runtime),
-            context,
-            turn_attachments,
-            options,
-            self._admission,
-            self._runtime,
-            self._personality,
-            self._turn,
-            self._limits,
-        )
+        return await self._caller.execute(reply, context, turn_attachments, options)
 
     def execute_sync(
         self,
@@ -515,19 +285,14 @@ class View(StreamingView):
             ConfigError: An argument is of the wrong kind, or the registry has no `approvals`.
 
         """
-        return await checked_resume(
+        return await self._caller.resume(
             token,
             context,
             turn_attachments,
             options,
-            self._admission,
-            self._runtime,
-            self._personality,
-            self._turn,
             approved=approved,
             edited_args=edited_args,
             reason=reason,
-            limits=self._limits,
         )
 
     def resume_sync(
@@ -576,6 +341,124 @@ class View(StreamingView):
             )
         )
 
+    @_checks.checked_signature
+    def dispatch(
+        self,
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> StreamDispatcher:
+        """Run the calls of a reply while it is streamed: use it with `async with` and `feed`.
+
+        Args:
+            context: As for `execute`. Each tool sees the whole `result_budget_chars`, or its own
+                limit; the final results share it over the calls that there turned out to be.
+            provider: Whose events are fed: `"anthropic"`, `"openai"` (Chat Completions and servers
+                that speak it), `"openai_responses"`, `"gemini"`, `"ollama"`, `"bedrock"` or
+                `"cohere"`.
+            turn_attachments: As for `execute`.
+            on_start: Called with each `ToolCall` when its tool starts.
+            on_arguments: Called with a call's id and the longest valid partial value of its
+                arguments while they arrive.
+            on_broken_stream: What happens to running calls when the stream fails or is left:
+                `"await"` (default) or `"cancel"`.
+            **options: Those of `execute`. `on_result` is called when a call ends; its text is
+                trimmed to its share of the budget when the results are collected.
+
+        Raises:
+            ConfigError: An argument is of the wrong kind.
+
+        >>> async def run_turn(view, stream):
+        ...     async with view.dispatch(provider="anthropic") as turn:
+        ...         async for event in stream:
+        ...             turn.feed(event)
+        ...     return turn.messages()
+
+        """
+        return self._caller.dispatcher(
+            context,
+            turn_attachments,
+            options,
+            provider,
+            StreamCallbacks.checked(on_start, on_arguments),
+            on_broken_stream,
+        )
+
+    @_checks.checked_signature
+    def dispatch_sync(
+        self,
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> SyncStreamDispatcher:
+        """`dispatch` for the streams of synchronous clients: use it with `with` and `feed`.
+
+        The parameters are those of `dispatch`. Tools run on the event loop of a thread of their
+        own while the stream is read, whether or not this thread runs a loop.
+
+        >>> def run_turn(view, stream):
+        ...     with view.dispatch_sync(provider="openai") as turn:
+        ...         for chunk in stream:
+        ...             turn.feed(chunk)
+        ...     return turn.messages()
+
+        """
+        return SyncStreamDispatcher(
+            self.dispatch(
+                context,
+                provider=provider,
+                turn_attachments=turn_attachments,
+                on_start=on_start,
+                on_arguments=on_arguments,
+                on_broken_stream=on_broken_stream,
+                **options,
+            )
+        )
+
+    def dispatching(
+        self,
+        stream: AsyncIterable[Event],
+        context: ToolContext | None = None,
+        *,
+        provider: str,
+        turn_attachments: Sequence[Any] | None = None,
+        on_start: OnStart | None = None,
+        on_arguments: OnArguments | None = None,
+        on_broken_stream: BrokenStreamPolicy = "await",
+        **options: Unpack[BatchOptions],
+    ) -> DispatchedStream[Event]:
+        """Pass a stream's events through unchanged, and run its calls meanwhile.
+
+        The parameters are those of `dispatch`. After the loop, `await turn.results()` and
+        `turn.messages()` are there.
+
+        >>> async def show(view, stream):
+        ...     turn = view.dispatching(stream, provider="openai")
+        ...     async for chunk in turn:
+        ...         print(chunk)
+        ...     return turn.messages()
+        """
+        dispatcher = self.dispatch(
+            context,
+            provider=provider,
+            turn_attachments=turn_attachments,
+            on_start=on_start,
+            on_arguments=on_arguments,
+            on_broken_stream=on_broken_stream,
+            **options,
+        )
+        return DispatchedStream(stream, dispatcher)
+
     async def report_usage(
         self, context: ToolContext | None = None, *, tokens: int = 0, cost_usd: float = 0.0
     ) -> None:
@@ -602,12 +485,13 @@ class View(StreamingView):
 
         """
         amounts = reported_usage(tokens, cost_usd)
-        if self._limits is None:
+        limits = self._caller.limits
+        if limits is None:
             raise ConfigError(
                 "the view has no limits to count for; make it with `registry.view(..., limits=...)`"
             )
         checked = checked_tool_context(context)
-        await self._limits.of_batch(checked, self._runtime).add(amounts)
+        await limits.of_batch(checked, self._caller.runtime).add(amounts)
 
     def report_usage_sync(
         self, context: ToolContext | None = None, *, tokens: int = 0, cost_usd: float = 0.0
@@ -621,4 +505,4 @@ class View(StreamingView):
 
         Equal when the model is shown the same tools, however they and their keys are ordered.
         """
-        return _definitions.fingerprint(self._admission, self._missing())
+        return self._definitions.fingerprint()

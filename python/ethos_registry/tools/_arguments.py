@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ethos_registry.capabilities._sandbox import is_below
 from ethos_registry.types._result import ErrorCode, ToolError, err
 
 __all__ = [
     "RefusalError",
     "check_expanded",
-    "is_below",
     "known_arguments",
     "optional_flag",
     "optional_number",
@@ -171,17 +171,9 @@ def resolve_below(root: str, path: str) -> str:
         resolved = os.path.realpath(os.path.join(root, path))
     except (ValueError, OSError):
         raise outside(path) from None
-    if not is_below(resolved, root):
+    if not is_below(resolved, (root,)):
         raise outside(path)
     return resolved
-
-
-def is_below(path: str, root: str) -> bool:
-    """Whether a real path is `root` or below it."""
-    try:
-        return os.path.commonpath([root, path]) == root
-    except ValueError:
-        return False
 
 
 def check_expanded(path: str) -> None:

@@ -16,10 +16,10 @@ from typing import Any, Literal
 from ethos_registry import _core
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities._resolver import narrowed_reach
+from ethos_registry.capabilities._sandbox import is_below
 from ethos_registry.tools._arguments import (
     RefusalError,
     check_expanded,
-    is_below,
     os_refusal,
     outside,
     quoted,
@@ -408,7 +408,7 @@ class WorkingFiles:
         text = str(error)
         if "must have" in text and "\0" not in path:
             error = OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
-        elif not is_below(self.real_path(path), self.root):
+        elif not is_below(self.real_path(path), (self.root,)):
             return outside(path)
         if not isinstance(error, PermissionError) or error.errno is not None:
             return os_refusal(path, error, self._names_beside(path))

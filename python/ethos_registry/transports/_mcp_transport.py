@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
+from ethos_registry.capabilities._secrets import SecretSource
 from ethos_registry.mcp._connection import RESEND_WAIT_SECONDS, Connection
 from ethos_registry.mcp._definitions import RemoteDefinition, ServerState, ServerTools
 from ethos_registry.mcp._results import (
@@ -20,7 +21,7 @@ from ethos_registry.mcp._results import (
     ConnectionLostError,
     NotSentError,
 )
-from ethos_registry.mcp._server import McpServer, SecretSource
+from ethos_registry.mcp._server import McpServer
 from ethos_registry.mcp._server_text import one_line
 from ethos_registry.mcp._stdio import LogFile, StdioTransport
 from ethos_registry.transports._caller_queue import CallerQueue
