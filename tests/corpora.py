@@ -83,7 +83,7 @@ def recorded(part: str) -> tuple[Recorded, ...]:
 
 
 def known_losses(part: str) -> dict[str, list[str]]:
-    """The facts that are known to be lost, by file; `benches/retention.py --write` records them."""
+    """The facts known to be lost, by file: `benches/retention/recorded.py --write` writes them."""
     losses: dict[str, list[str]] = json.loads(HELD.read_text(encoding="utf-8"))[part]["lost"]
     return losses
 

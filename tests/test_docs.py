@@ -17,6 +17,8 @@ from usage_tools import is_installed, missing
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
+BRING_YOUR_TOOLS = DOCS / "bring-your-tools.md"
+SOURCES = re.findall(r"^## From (.+)$", BRING_YOUR_TOOLS.read_text("utf-8"), re.MULTILINE)
 BLOCK = re.compile(
     r"^```python\n(?P<code>.*?)^```\n(?:\n```text\n(?P<printed>.*?)^```\n)?",
     re.DOTALL | re.MULTILINE,
@@ -28,22 +30,41 @@ def name_of(page: Path) -> str:
     return page.relative_to(DOCS).as_posix()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def run_block(page, text, block, names):
+    code = "\n" * text.count("\n", 0, block.start("code")) + block["code"]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(code, str(page), "exec"), names)
+    assert printed.getvalue() == (block["printed"] or "")
+
+
+def need_frameworks(text, extra="frameworks"):
+    for module in re.findall(r"^from (\S+) import", text, re.MULTILINE):
+        if not module.startswith("ethos_registry") and not is_installed(module):
+            missing(extra, f"{module} is not installed")
+
+
+@pytest.mark.parametrize("page", sorted(set(PAGES) - {BRING_YOUR_TOOLS}), ids=name_of)
 def test_each_block_prints_the_output_below_it(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     if page.parent.name == "frameworks":
-        extra = page.stem if page.stem == "google-adk" else "frameworks"
-        for module in re.findall(r"^from (\S+) import", text, re.MULTILINE):
-            if not module.startswith("ethos_registry") and not is_installed(module):
-                missing(extra, f"{module} is not installed")
+        need_frameworks(text, page.stem if page.stem == "google-adk" else "frameworks")
     names = {"__name__": "__main__"}
     for block in BLOCK.finditer(text):
-        code = "\n" * text.count("\n", 0, block.start("code")) + block["code"]
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile(code, str(page), "exec"), names)
-        assert printed.getvalue() == (block["printed"] or "")
+        run_block(page, text, block, names)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_tools_of_frameworks_are_brought_by_one_line(source):
+    text = BRING_YOUR_TOOLS.read_text(encoding="utf-8")
+    block = BLOCK.search(text, text.index(f"\n## From {source}\n"))
+    need_frameworks(block["code"])
+    run_block(BRING_YOUR_TOOLS, text, block, {"__name__": "__main__"})
+    calls = re.findall(
+        r"^ *((?:registry\.register|bridge\.attach)\w*)\(", block["code"], re.MULTILINE
+    )
+    assert len(calls) == 1
 
 
 def test_the_blocks_are_found():

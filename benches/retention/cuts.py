@@ -1,4 +1,4 @@
-"""Baselines of the retention benchmark: plain cuts, and a literal form of the original rules."""
+"""Plain cuts, and a literal form of the rules of the original system."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 __all__ = ["head", "head_and_tail", "seed_rules"]
 
-LIMIT = 20_000
+LIMIT_CHARS = 20_000
 _STATUS = re.compile(r"^(..) (.+)$")
 _INSTALL = re.compile(r"\b(pnpm install|npm install|yarn install|yarn)\b")
 _TESTS = re.compile(r"\b(vitest|pnpm test|npm test)\b")
@@ -15,18 +15,18 @@ _SUMMARY = re.compile(r"^\s*(Test Files|Tests|Duration|FAIL\b|Error:\b)")
 _RESULT = re.compile(r"\b(added|removed) \d+|\b(warning|error)\b", re.IGNORECASE)
 
 
-def head(text: str) -> str:
-    """The first 20,000 characters."""
-    if len(text) <= LIMIT:
+def head(text: str, chars: int = LIMIT_CHARS) -> str:
+    """The first `chars` characters."""
+    if len(text) <= chars:
         return text
-    return f"{text[:LIMIT]}\n[truncated — {len(text)} chars total]"
+    return f"{text[:chars]}\n[truncated — {len(text)} chars total]"
 
 
-def head_and_tail(text: str) -> str:
-    """The first and the last 10,000 characters."""
-    if len(text) <= LIMIT:
+def head_and_tail(text: str, chars: int = LIMIT_CHARS) -> str:
+    """The first and the last characters, together `chars`."""
+    if len(text) <= chars:
         return text
-    return f"{text[: LIMIT // 2]}\n[...]\n{text[-LIMIT // 2 :]}"
+    return f"{text[: chars - chars // 2]}\n[...]\n{text[len(text) - chars // 2 :]}"
 
 
 def seed_rules(command: str, text: str) -> str:

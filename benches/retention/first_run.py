@@ -1,9 +1,9 @@
 """Facts that reducers keep of outputs that no rule was written for: recipe and measurement.
 
-python benches/first_run.py                 # prints facts kept and characters saved at each target
-python benches/first_run.py --write         # writes the tables into docs/retention.md
-python benches/first_run.py --record FOLDER  # runs the last set in FOLDER, a new one
-python benches/first_run.py --facts         # lists the facts of the last set again
+python benches/retention/first_run.py           # prints facts kept and characters saved
+    --write                                     # writes the tables into docs/retention.md
+    --record FOLDER                             # runs the last set in FOLDER, a new one
+    --facts                                     # lists the facts of the last set again
 
 An honest figure needs this order: record, list the facts, commit both, and only then measure. Once
 somebody has read what a reducer made of an output, that output no longer shows what happens to a
@@ -31,13 +31,14 @@ from types import ModuleType
 from typing import Any
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "tests"))
+sys.path.insert(0, str(HERE.parent.parent / "tests"))
 
 import first_run_1  # noqa: E402
 import first_run_2  # noqa: E402
+
 from corpora import Recorded, lost  # noqa: E402
 
-PAGE = HERE.parent / "docs" / "retention.md"
+PAGE = HERE.parent.parent / "docs" / "retention.md"
 BEGIN, END = "<!-- first run: begin -->", "<!-- first run: end -->"
 TARGETS = (16_000, 8_000, 4_000)
 SHORTEST_CHARS, LONGEST_CHARS = 2_000, 200_000
@@ -142,7 +143,7 @@ class Set:
         self.write_manifest(manifest)
 
 
-SETS = (Set(HERE / "first_run", first_run_1), Set(HERE / "first_run_2", first_run_2))
+SETS = (Set(HERE / "first_run_1", first_run_1), Set(HERE / "first_run_2", first_run_2))
 
 
 def prepare(recipe: ModuleType, folder: Path, site: str, root: str) -> dict[str, str]:
@@ -323,7 +324,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     if chosen.record:
-        record(SETS[-1], chosen.record.resolve(), chosen.site, str(HERE.parent))
+        record(SETS[-1], chosen.record.resolve(), chosen.site, str(HERE.parent.parent))
     elif chosen.facts:
         SETS[-1].list_facts()
     else:

@@ -1,8 +1,8 @@
 """Facts kept and characters saved by the reducers, on recorded outputs.
 
-python benches/retention.py             # prints the table
-python benches/retention.py --write     # writes docs/retention.md and the savings to hold
-python benches/retention.py --check     # exit 1: one more fact is lost, or a family saves less
+python benches/retention/recorded.py          # prints the table
+python benches/retention/recorded.py --write  # writes docs/retention.md and the savings to hold
+python benches/retention/recorded.py --check  # exit 1: one more fact is lost, or less is saved
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "tests"))
+sys.path.insert(0, str(HERE.parent.parent / "tests"))
+
+from cuts import head, head_and_tail, seed_rules  # noqa: E402
 
 from corpora import HELD, PARTS, Recorded, known_losses, lost, recorded, visible  # noqa: E402
 from ethos_registry import reduce_text  # noqa: E402
-from seed_rules import head, head_and_tail, seed_rules  # noqa: E402
 
-PAGE = HERE.parent / "docs" / "retention.md"
+PAGE = HERE.parent.parent / "docs" / "retention.md"
 BEGIN, END = "<!-- retention: begin -->", "<!-- retention: end -->"
 SHARES = {"read": False, "held out": True}
 """Whether the outputs were held out: they are measured separately (CONTRIBUTING.md)."""

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 commands and sources of small projects are long lines
-"""The first set of `benches/first_run.py`: projects, commands, and what each command must show."""
+"""The first set of `first_run.py`: projects, commands, and what each command must show."""
 
 from __future__ import annotations
 

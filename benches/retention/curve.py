@@ -1,10 +1,9 @@
 """Facts kept at each length: the reducers beside a plain cut of the same length.
 
-python benches/curve.py            # prints the table
-python benches/curve.py --write    # writes it into docs/retention.md, with the figures to keep
-python benches/curve.py --check    # exit 1: at some length fewer facts are kept than recorded, or
-                                   # a policy keeps fewer than a plain cut or than none
-python benches/curve.py --families # prints what a policy keeps, a family a row
+python benches/retention/curve.py          # prints the table
+python benches/retention/curve.py --write  # writes it into docs/retention.md, and what to keep
+python benches/retention/curve.py --check  # exit 1: at some length fewer facts are kept than
+                                           # recorded, or than by a plain cut or without a policy
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent / "tests"))
+sys.path.insert(0, str(HERE.parent.parent / "tests"))
 
 from corpora import PARTS, Recorded, lost, recorded  # noqa: E402
 from ethos_registry import reduce_text  # noqa: E402
 from ethos_registry.reduction import ReductionPolicy  # noqa: E402
 
-PAGE = HERE.parent / "docs" / "retention.md"
+PAGE = HERE.parent.parent / "docs" / "retention.md"
 RECORDED = HERE / "curve.json"
 BEGIN, END = "<!-- curve: begin -->", "<!-- curve: end -->"
 TARGETS = (1_000, 2_000, 4_000, 8_000, 16_000, None)
@@ -117,23 +116,6 @@ def check(found: Curve) -> list[str]:
     return worse + below
 
 
-def families() -> str:
-    """What a policy keeps of the facts of each family, all parts together."""
-    found: dict[str, list[Recorded]] = {}
-    for part in PARTS:
-        for output in recorded(part):
-            found.setdefault(output.family, []).append(output)
-    heads = [f"{target:,}" if target else "unlimited" for target in TARGETS]
-    rows = [f"{'family':24} " + " ".join(f"{head:>9}" for head in heads)]
-    for family, outputs in sorted(found.items()):
-        percents = [
-            kept_percent(outputs, [with_policy(output, target) for output in outputs])
-            for target in TARGETS
-        ]
-        rows.append(f"{family:24} " + " ".join(f"{percent:9.1f}" for percent in percents))
-    return "\n".join(rows)
-
-
 def write(found: Curve) -> None:
     page = PAGE.read_text(encoding="utf-8")
     before, rest = page.split(BEGIN, 1)
@@ -149,11 +131,7 @@ def main() -> int:
     )
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--families", action="store_true")
     chosen = parser.parse_args()
-    if chosen.families:
-        print(families())
-        return 0
     found = curve()
     if chosen.check:
         worse = check(found)

@@ -1,7 +1,4 @@
-"""Reducer families on long outputs, compared with counting their line feeds.
-
-Times are per line; the aim is 120 ns.
-"""
+"""Long outputs of programs, reduced, compared with counting their line feeds; times are per line."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from outputs import PROGRAMS
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_family(benchmark: Any, name: str) -> None:
+def test_long_output(benchmark: Any, name: str) -> None:
     program = PROGRAMS[name]
     original = program.text()
     encoded = original.encode()

@@ -1,0 +1,116 @@
+"""What is compared: each runner makes a shorter text of the output of a command.
+
+A runner is a module with `reduce(command, exit_code, text, target) -> str`, and with `MARK`, a
+regular expression, if it writes lines of its own. `target` is the length that is asked for, in
+characters; a runner with a limit of its own ignores it. `README.md` shows one.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import baseline
+import cuts
+
+__all__ = ["RUNNERS", "Reduce", "Runner", "load"]
+
+Reduce = Callable[[str, int, str, int], str]
+OUR_MARK = (
+    r"\[\d+ lines? left out\]|\[\d+ of \d+ lines left out\]|  \[(?:same|similar)\] .*|"
+    r"\[lines with .* are cut; .*\]|\.\.\. \[reduced from .*\] \.\.\."
+)
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A way to shorten outputs; `skipped` is the reason why it cannot run here."""
+
+    name: str
+    reduce: Reduce
+    mark: str = r"(?!)"
+    has_target: bool = True
+    skipped: str | None = None
+
+
+def ours(command: str, exit_code: int, text: str, target: int) -> str:
+    from ethos_registry import reduce_text
+    from ethos_registry.reduction import ReductionPolicy
+
+    return reduce_text(text, command=command, exit_code=exit_code, policy=ReductionPolicy(target))
+
+
+def tokf(command: str, exit_code: int, text: str, target: int) -> str:
+    """The output as `tokf run` shows it: a program of that name prints the recorded output.
+
+    Only the first program of a line is known to it: a pipe or `&&` is left as it is.
+    """
+    words = [word for word in _words(command) if "=" not in word or word.startswith("-")]
+    if not words or re.search(r"[|;&<>`$(]", command):
+        return text
+    with tempfile.TemporaryDirectory() as folder:
+        recorded, program = Path(folder) / "recorded", Path(folder) / Path(words[0]).name
+        recorded.write_text(text, encoding="utf-8", newline="")
+        program.write_text(f"#!/bin/sh\ncat {shlex.quote(str(recorded))}\nexit {exit_code}\n")
+        program.chmod(0o755)
+        path = f"{folder}:{os.environ['PATH']}"
+        tool = shutil.which("tokf") or "tokf"
+        done = subprocess.run(
+            [tool, "run", program.name, *words[1:]],
+            cwd=folder,
+            env={"PATH": path, "HOME": folder, "TOKF_HOME": folder},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+    return done.stdout.decode("utf-8", "replace")
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
+RUNNERS = (
+    Runner("everything", lambda command, exit_code, text, target: text, has_target=False),
+    Runner("head", lambda _c, _e, text, target: cuts.head(text, target), r"\[truncated — .*\]"),
+    Runner(
+        "head and tail", lambda _c, _e, text, target: cuts.head_and_tail(text, target), r"\[...\]"
+    ),
+    Runner(
+        "rules of the original system",
+        lambda command, _e, text, _t: cuts.head(cuts.seed_rules(command, text)),
+        r"\[truncated — .*\]|\.\.\. \[reduced from .*\] \.\.\.|git status: .*",
+        has_target=False,
+    ),
+    Runner("110 lines of Python", baseline.reduce, OUR_MARK),
+    Runner(
+        "tokf",
+        tokf,
+        r"\[tokf.*|🗜.*|.*tokf raw .*",
+        has_target=False,
+        skipped=None if shutil.which("tokf") else "tokf is not installed: cargo install tokf",
+    ),
+    Runner("ethos-registry", ours, OUR_MARK),
+)
+
+
+def load(path: Path) -> Runner:
+    """The runner in a file of yours."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise SystemExit(f"{path} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return Runner(path.stem.replace("_", " "), module.reduce, getattr(module, "MARK", r"(?!)"))
