@@ -29,6 +29,8 @@ from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.execution._options import UntrustedPolicy
 from ethos_registry.execution._remote_batch import tool_digest
+from ethos_registry.mcp._bridge import McpBridge
+from ethos_registry.mcp._gateway_resources import PassedOn
 from ethos_registry.mcp._results import META_PREFIX, error_result, to_mcp_result
 from ethos_registry.mcp._tools import BridgedTool
 from ethos_registry.registry._definitions import in_order
@@ -232,6 +234,7 @@ class ServedPersonality:
         name: str,
         version: str,
         instructions: str | None,
+        bridge: McpBridge | None = None,
         context_fields: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.personality = personality
@@ -262,6 +265,8 @@ class ServedPersonality:
         self.server.add_notification_handler(
             "notifications/initialized", NotificationParams, self._session_started
         )
+        if bridge is not None:
+            PassedOn(bridge, personality, self._call_tool, self._is_listed).add_to(self.server)
 
     # The list
 
@@ -290,6 +295,10 @@ class ServedPersonality:
         entries = in_order(without(visible, self._missing), "segments")
         self._entries = {entry.name: entry for entry in entries}
         self._tools = listed_tools(entries)
+
+    def _is_listed(self, name: str) -> bool:
+        self.tools()
+        return name in self._entries
 
     def _input_schema(self, name: str) -> dict[str, Any] | None:
         self.tools()
