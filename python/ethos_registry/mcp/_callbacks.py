@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ethos_registry.mcp._server_text import cleaned, cleaned_metadata, one_line
+from ethos_registry.mcp._server_text import cleaned, cleaned_metadata, is_clean, one_line
 from ethos_registry.types._blocking import awaited, report_blocking
 from ethos_registry.types._errors import ConfigError
 
@@ -94,6 +94,9 @@ class ServerCallbacks:
     async def _elicitation(self, context: Any, params: Any) -> Any:
         from mcp_types import ElicitResult
 
+        url = getattr(params, "url", None)
+        if url is not None and not is_clean(url):
+            return ElicitResult(action="decline")
         schema = getattr(params, "requested_schema", None) or {}
         fields = schema.get("properties") if isinstance(schema, Mapping) else None
         request = McpElicitation(
@@ -101,7 +104,7 @@ class ServerCallbacks:
             cleaned(params.message, _MAX_MESSAGE_CHARS),
             {name: cleaned_metadata(field) for name, field in cleaned_metadata(fields).items()},
             tuple(one_line(str(name)) for name in dict(schema).get("required") or ()),
-            getattr(params, "url", None),
+            url,
         )
         answer = await self._asked(self._elicit, request)
         if isinstance(answer, Mapping):

@@ -99,20 +99,22 @@ class Growing:
 class ProgressSender:
     """Sends the events of one call in order; `emit` is safe from any thread.
 
-    Events for the user of this process only are not sent.
+    Events for the user of this process only are not sent, unless the tool `is_remote`: an MCP
+    server meant them for whoever calls it.
     """
 
-    __slots__ = ("_loop", "_queue", "_report", "_task")
+    __slots__ = ("_is_remote", "_loop", "_queue", "_report", "_task")
 
-    def __init__(self, report: ReportProgress) -> None:
+    def __init__(self, report: ReportProgress, *, is_remote: bool = False) -> None:
         self._report = report
+        self._is_remote = is_remote
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[ToolProgressEvent | None] | None = None
         self._task: asyncio.Task[None] | None = None
 
     def emit(self, event: ToolProgressEvent) -> None:
         """Take an event of the running tool."""
-        if event.audience != "user":
+        if self._is_remote or event.audience != "user":
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._put, event)
 
@@ -360,7 +362,9 @@ class ServedPersonality:
         settings = self._settings
         if self._is_other_version(params):
             return to_mcp_result(_other_version(params.name))
-        sender = ProgressSender(context.session.report_progress)
+        view = self._current_view()
+        is_remote = self._is_remote(view, params.name)
+        sender = ProgressSender(context.session.report_progress, is_remote=is_remote)
         request_id = _sent_call_id(params) or str(context.request_id)
         fields: dict[str, Any] = {
             "working_dir": settings.working_dir,
@@ -377,7 +381,7 @@ class ServedPersonality:
         tool_context = ToolContext(**fields)
         call = ToolCall(request_id, params.name, params.arguments or {})
         task = asyncio.ensure_future(
-            self._current_view().execute([call], tool_context, untrusted=settings.untrusted)
+            view.execute([call], tool_context, untrusted=settings.untrusted)
         )
         self._running.add(task)
         try:
@@ -403,6 +407,15 @@ class ServedPersonality:
             has_output_schema=bridged is not None and bridged.has_output_schema,
             max_structured_chars=settings.result_budget_chars,
         )
+
+    def _is_remote(self, view: View, name: str) -> bool:
+        """Whether another MCP server runs a tool."""
+        entry = self._entries.get(name)
+        if entry is None or _bridged(entry) is not None:
+            return entry is not None
+        transports = view._runtime.transports
+        transport = None if transports is None else transports.of(entry)
+        return transport is not None and transport.traits.name == "mcp"
 
     def _is_other_version(self, params: CallToolRequestParams) -> bool:
         """Whether the client's registry has another version of the tool."""
