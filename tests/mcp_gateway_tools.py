@@ -181,7 +181,9 @@ def http_process(path: Path, *options: object, **more: Any) -> Iterator[tuple[li
     """The gateway over HTTP at a free port: the URLs of its personalities, and the process."""
     count = more.pop("count", 1)
     tools = more.pop("tools", "mcp_gateway_tools:registry")
-    command = serve_command(path, "--http", "127.0.0.1:0", *options, tools=tools)
+    command = more.pop("command", None) or serve_command(
+        path, "--http", "127.0.0.1:0", *options, tools=tools
+    )
     process = subprocess.Popen(command, cwd=TESTS, stderr=subprocess.PIPE, text=True, **more)
     urls = []
     try:

@@ -9,12 +9,13 @@ import pytest
 
 from ethos_registry import ConfigError, Personality, ToolRegistry
 from ethos_registry.mcp import McpBridge, McpElicitation, McpSampling, McpServer
+from ethos_registry.mcp._callbacks import ServerCallbacks, message_fields
 from mcp_bridge_tools import call, view
 
 pytest.importorskip("mcp", reason="the bridge needs the extra mcp")
 
 from mcp.server.mcpserver import Context, MCPServer
-from mcp_types import Completion, SamplingMessage, TextContent
+from mcp_types import Completion, ElicitRequestURLParams, SamplingMessage, TextContent
 from pydantic import BaseModel
 
 pytestmark = pytest.mark.filterwarnings("ignore:The .* capability is deprecated")
@@ -161,6 +162,28 @@ async def test_a_server_asks_a_person_only_if_the_program_allows_it() -> None:
     async with bridge_to() as bridge:
         [refused] = await call(view(bridge), ("beside__ask", {}))
         assert not refused.ok
+
+
+async def test_a_person_is_not_sent_to_an_address_with_hidden_characters() -> None:
+    asked: list[McpElicitation] = []
+    callbacks = ServerCallbacks("beside", asked.append, None, ())
+    for url in ("https://example.com/login", "https://example.com/\u202elogin"):
+        params = ElicitRequestURLParams(message="Log in.", url=url, elicitation_id="1")
+        assert (await callbacks._elicitation(None, params)).action == "decline"
+    assert [request.url for request in asked] == ["https://example.com/login"]
+
+
+async def test_keys_and_data_of_messages_are_cleaned() -> None:
+    annotations = {"audience": ["user"], f"a{HIDDEN}": {"data": f"b{HIDDEN}"}}
+    content = TextContent.model_validate(
+        {"type": "text", "text": "x", "annotations": annotations, "_meta": {f"c{HIDDEN}": "d"}}
+    )
+    fields = message_fields(SamplingMessage(role="user", content=content))
+    assert "\u200b" not in str(fields)
+    assert "im_start" not in str(fields)
+    image = {"type": "image", "data": "iVBORw0KGgo=" * 30_000, "mimeType": "image/png"}
+    message = SamplingMessage.model_validate({"role": "user", "content": image})
+    assert message_fields(message)["content"] == image
 
 
 async def test_a_server_asks_a_model_only_if_the_program_allows_it() -> None:

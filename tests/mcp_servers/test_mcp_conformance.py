@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,8 @@ def run(command, **options):
 def test_every_scenario_for_servers_ends_as_expected(revision, tmp_path):
     suite = node_command("conformance", "dist", "index.js")
     options = ["--suite", "all", "--spec-version", revision]
-    with http_process(policy(tmp_path), tools=TOOLS) as ([url], _):
+    command = [sys.executable, str(TESTS / "mcp_conformance_server.py")]
+    with http_process(tmp_path, command=command) as ([url], _):
         done = run(
             [*suite, "server", "--url", url, *options, "--expected-failures", EXPECTED_FAILURES],
             cwd=tmp_path,

@@ -53,3 +53,14 @@ def test_unknown_block_costs_itself(block: dict[str, Any]) -> None:
     assert (first, last) == ("a", "b")
     assert middle.startswith("[a block of type ")
     assert result.ok
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u202e", "\x1b[8m", "<|im_start|>"])
+def test_hidden_text_in_an_address_or_a_name_reaches_no_model(hidden: str) -> None:
+    link = {"type": "resource_link", "uri": f"file:///a{hidden}", "name": f"n{hidden}"}
+    blob = {"uri": f"file:///a{hidden}.pdf", "blob": "JVBERi0=", "mimeType": "application/pdf"}
+    named = {"type": "resource_link", "uri": "file:///b", "name": f"n{hidden}"}
+    result = from_mcp_result(answer(link, named, {"type": "resource", "resource": blob}))
+    shown, document = result.content
+    assert hidden not in f"{result.text}{shown.line()}{document.name}"
+    assert shown.url == "file:///b"

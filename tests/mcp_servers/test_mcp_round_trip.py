@@ -76,12 +76,88 @@ KINDS: dict[str, dict[str, Any]] = {
         "isError": True,
     },
 }
+KINDS |= {
+    "null structured": {"content": [text("x")], "structuredContent": {"a": None, "b": []}},
+    "empty structured": {"content": [text("x")], "structuredContent": {}},
+    "error with structured alone": {
+        "content": [],
+        "structuredContent": {"code": 7, "result": [1]},
+        "isError": True,
+    },
+    "error without words": {"content": [], "isError": True},
+    "error image": {"content": [IMAGE], "isError": True},
+    "audio": {"content": [AUDIO | {"annotations": {"priority": 1.0}}]},
+    "link with all fields": {
+        "content": [
+            LINK
+            | {
+                "annotations": {
+                    "audience": ["user", "assistant"],
+                    "priority": 0.2,
+                    "lastModified": "2026-01-01T00:00:00Z",
+                },
+                "icons": [{"src": "https://example.com/i.png", "mimeType": "image/png"}],
+                "_meta": {"z": {"a": [1]}},
+            }
+        ]
+    },
+    "image blob": {
+        "content": [
+            {
+                "type": "resource",
+                "resource": {"uri": "x://i", "mimeType": "image/png", "blob": IMAGE["data"]},
+                "_meta": {"outer": 1},
+            },
+            text("end"),
+        ]
+    },
+    "blob without media type": {
+        "content": [{"type": "resource", "resource": {"uri": "x://b", "blob": "AAEC"}}]
+    },
+    "empty resource": {
+        "content": [{"type": "resource", "resource": {"uri": "x://e", "text": ""}}, text("end")]
+    },
+    "text resource meta": {
+        "content": [
+            {
+                "type": "resource",
+                "resource": {"uri": "x://e", "text": "a\n\nb", "_meta": {"n": 1}},
+                "annotations": {"priority": 0.1},
+                "_meta": {"n": 2},
+            }
+        ]
+    },
+    "text like a line of a block": {
+        "content": [text("[image image/png, 28 bytes]"), IMAGE, text("[resource <x://e>]\n")]
+    },
+    "texts with blank lines at their ends": {
+        "content": [text("\n\na\n\n"), text("\n"), IMAGE, text("\n\n")]
+    },
+    "empty texts among others": {
+        "content": [text(""), text("a"), text(""), IMAGE, text(""), text("b")]
+    },
+    "meta with nested keys": {
+        "content": [text("x", _meta={"example.com/a": {"b": {"c": None}}})],
+        "_meta": {"a": [], "b": {}, "progressToken": 5},
+    },
+    "for the user alone among others": {
+        "content": [text("a"), IMAGE | {"annotations": {"audience": ["user"]}}, text("b")]
+    },
+}
+MODERN_KINDS: dict[str, dict[str, Any]] = {
+    "list structured": {"content": [text("two")], "structuredContent": [1, {"a": None}]},
+    "word structured": {"content": [], "structuredContent": "four"},
+    "number structured": {"content": [text("0")], "structuredContent": 0},
+    "false structured": {"content": [], "structuredContent": False},
+    "list structured of an error": {"content": [], "structuredContent": [], "isError": True},
+}
+"""Revisions before 2026-07-28 know objects alone."""
 
 
 def server() -> Server[Any]:
     async def list_tools(context: Any, params: Any) -> types.ListToolsResult:
         tools = []
-        for name in KINDS:
+        for name in KINDS | MODERN_KINDS:
             tool = {"name": name.replace(" ", "_"), "inputSchema": {"type": "object"}}
             if name.startswith("structured"):
                 tool |= {
@@ -98,7 +174,10 @@ def server() -> Server[Any]:
         return types.ListToolsResult(tools=tools)
 
     async def call_tool(context: Any, params: Any) -> types.CallToolResult:
-        return types.CallToolResult.model_validate(KINDS[params.name.replace("_", " ")])
+        for step in (1, 2, 4):
+            await context.session.report_progress(step, 4, f"step {step}")
+        kinds = KINDS | MODERN_KINDS
+        return types.CallToolResult.model_validate(kinds[params.name.replace("_", " ")])
 
     return Server("kinds", version="1", on_list_tools=list_tools, on_call_tool=call_tool)
 
@@ -112,6 +191,19 @@ def comparable(result: types.CallToolResult) -> dict[str, Any]:
     }
     wire["isError"] = bool(wire.get("isError"))
     return wire | ({"_meta": meta} if meta else {})
+
+
+async def answer_and_progress(
+    client: Client, name: str
+) -> tuple[dict[str, Any], list[tuple[float, str | None]]]:
+    """The result, and each progress notification as a share with its message."""
+    progress = []
+
+    async def on_progress(value: float, total: float | None, message: str | None) -> None:
+        progress.append((value / (total or 1), message))
+
+    result = await client.call_tool(name, {}, progress_callback=on_progress)
+    return comparable(result), progress
 
 
 def gateway_of(registry: ToolRegistry, **options: Any) -> McpGateway:
@@ -128,11 +220,11 @@ async def test_a_client_of_the_gateway_receives_what_a_client_of_the_server_does
             Client(source, mode=mode) as direct,
             Client(gateway_of(registry).server(), mode=mode) as through,
         ):
-            for name in KINDS:
+            for name in KINDS | (MODERN_KINDS if mode == "auto" else {}):
                 tool = name.replace(" ", "_")
-                expected = comparable(await direct.call_tool(tool, {}))
-                found = comparable(await through.call_tool(f"mcp__kinds__{tool}", {}))
-                assert found == expected, name
+                expected = await answer_and_progress(direct, tool)
+                assert len(expected[1]) == 3
+                assert await answer_and_progress(through, f"mcp__kinds__{tool}") == expected, name
 
 
 async def test_the_same_through_a_transport_to_a_gateway() -> None:
@@ -162,10 +254,10 @@ async def test_the_same_through_a_transport_to_a_gateway() -> None:
                     Client(source) as direct,
                     Client(gateway_of(far).server()) as through,
                 ):
-                    for name in KINDS:
+                    for name in KINDS | MODERN_KINDS:
                         tool = name.replace(" ", "_")
-                        expected = comparable(await direct.call_tool(tool, {}))
-                        found = comparable(await through.call_tool(f"mcp__kinds__{tool}", {}))
+                        expected = await answer_and_progress(direct, tool)
+                        found = await answer_and_progress(through, f"mcp__kinds__{tool}")
                         assert found == expected, name
         finally:
             gateway.close()

@@ -455,3 +455,27 @@ async def test_found_tools_are_unloaded_when_the_program_says_so():
     assert refused.result.code == "not_available"
     await view.execute([{"id": "1", "name": "search_tools", "args": {"query": "letter"}}])
     assert view.search.found == ["get_weather", "send_mail"]
+
+
+@pytest.mark.parametrize("provider", [*CHANNELS, *NO_CHANNELS])
+async def test_unloading_changes_no_byte_of_a_running_session(provider):
+    tools = [made("send_mail", "Send a letter."), made("get_weather", "The weather.")]
+    view = ToolRegistry(tools).view(Personality("p"), search=True)
+    session = PrefixSession(view, provider)
+    first = session.definitions_bytes()
+    for query in ("letter", "weather"):
+        await answers(session, search(query))
+        session.update()
+    for _ in range(50):  # nothing is unloaded unless the program says so
+        await answers(session, search("zebra"))
+        assert session.update() == []
+    assert view.search.found == ["send_mail", "get_weather"]
+    assert view.search.unload(keep=["get_weather"]) == ["send_mail"]
+    session.update()
+    assert session.definitions_bytes() == first
+    assert "send_mail" not in session.offered
+    after_compaction = PrefixSession(view, provider)
+    assert "send_mail" not in after_compaction.offered
+    await answers(after_compaction, search("letter"))
+    after_compaction.update()
+    assert view.search.found == ["get_weather", "send_mail"]

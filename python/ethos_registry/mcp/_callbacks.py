@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ethos_registry.mcp._server_text import cleaned, cleaned_metadata, one_line
+from ethos_registry.mcp._server_text import cleaned, cleaned_metadata, is_clean, one_line
 from ethos_registry.types._blocking import awaited, report_blocking
 from ethos_registry.types._errors import ConfigError
 
@@ -22,6 +23,7 @@ __all__ = [
 
 
 _logger = logging.getLogger("ethos_registry")
+_BASE64 = re.compile("[A-Za-z0-9+/=]*")
 _LEVELS = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
@@ -92,6 +94,9 @@ class ServerCallbacks:
     async def _elicitation(self, context: Any, params: Any) -> Any:
         from mcp_types import ElicitResult
 
+        url = getattr(params, "url", None)
+        if url is not None and not is_clean(url):
+            return ElicitResult(action="decline")
         schema = getattr(params, "requested_schema", None) or {}
         fields = schema.get("properties") if isinstance(schema, Mapping) else None
         request = McpElicitation(
@@ -99,7 +104,7 @@ class ServerCallbacks:
             cleaned(params.message, _MAX_MESSAGE_CHARS),
             {name: cleaned_metadata(field) for name, field in cleaned_metadata(fields).items()},
             tuple(one_line(str(name)) for name in dict(schema).get("required") or ()),
-            getattr(params, "url", None),
+            url,
         )
         answer = await self._asked(self._elicit, request)
         if isinstance(answer, Mapping):
@@ -144,22 +149,19 @@ class ServerCallbacks:
 
 def message_fields(message: Any) -> dict[str, Any]:
     """`{role, content}` of a message of a server, cleaned."""
-    fields: dict[str, Any] = _without_hidden(
+    fields: dict[str, Any] = without_hidden(
         message.model_dump(mode="json", by_alias=True, exclude_none=True)
     )
     return fields
 
 
-def _without_hidden(value: Any) -> Any:
-    """JSON values of a server with each string cleaned, but for data in base64."""
+def without_hidden(value: Any) -> Any:
+    """JSON values of a server with each key and string cleaned, but for data in base64."""
     if isinstance(value, str):
-        return cleaned(value, 200_000)
+        return value if _BASE64.fullmatch(value) else cleaned(value, 200_000)
     if isinstance(value, dict):
-        return {
-            key: each if key in ("data", "blob") else _without_hidden(each)
-            for key, each in value.items()
-        }
-    return [_without_hidden(each) for each in value] if isinstance(value, list) else value
+        return {cleaned(key, 1000): without_hidden(each) for key, each in value.items()}
+    return [without_hidden(each) for each in value] if isinstance(value, list) else value
 
 
 def checked_roots(roots: Sequence[str]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ethos_registry._core import __version__
 from ethos_registry.execution._options import UntrustedPolicy
+from ethos_registry.mcp._bridge import McpBridge
 from ethos_registry.mcp._gateway_access import claimed_stdio
 from ethos_registry.mcp._users import McpUsers
 from ethos_registry.registry._reader import RegistryReader
@@ -55,6 +56,10 @@ class McpGateway:
         working_dir: Where tools work. Default: the current folder; a client never chooses it.
         artifact_store: Stores the full text of results that were cut.
         dry_run: Answer what would be called, and call nothing.
+        bridge: Its servers' resources, prompts and completions are passed on to clients whose
+            personality permits the server; resources of those with `McpServer(resources=True)`,
+            read by their tool `read_resource`. Enter it in the event loop of the gateway.
+            Default: clients see tools only.
 
     >>> import asyncio
     >>> from mcp.client import Client
@@ -88,6 +93,7 @@ class McpGateway:
         working_dir: str | os.PathLike[str] | None = None,
         artifact_store: ArtifactStore | None = None,
         dry_run: bool = False,
+        bridge: McpBridge | None = None,
     ) -> None:
         served = _served_module()
         settings = served.CallSettings(
@@ -99,6 +105,8 @@ class McpGateway:
         )
         if not isinstance(registry, RegistryReader):
             raise ConfigError(f"`registry` must be a registry, got {type(registry).__name__}")
+        if bridge is not None and not isinstance(bridge, McpBridge):
+            raise ConfigError(f"`bridge` must be an McpBridge, got {type(bridge).__name__}")
         self._make: Callable[..., Any] = partial(
             served.ServedPersonality,
             registry,
@@ -106,6 +114,7 @@ class McpGateway:
             name=_checks.text(name, "name"),
             version=__version__,
             instructions=_checks.optional_text(instructions, "instructions"),
+            bridge=bridge,
         )
         self._served = {
             personality.id: self._make(personality=personality)

@@ -29,6 +29,8 @@ from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.execution._options import UntrustedPolicy
 from ethos_registry.execution._remote_batch import tool_digest
+from ethos_registry.mcp._bridge import McpBridge
+from ethos_registry.mcp._gateway_resources import PassedOn
 from ethos_registry.mcp._results import META_PREFIX, error_result, to_mcp_result
 from ethos_registry.mcp._tools import BridgedTool
 from ethos_registry.registry._definitions import in_order
@@ -97,20 +99,22 @@ class Growing:
 class ProgressSender:
     """Sends the events of one call in order; `emit` is safe from any thread.
 
-    Events for the user of this process only are not sent.
+    Events for the user of this process only are not sent, unless the tool `is_remote`: an MCP
+    server meant them for whoever calls it.
     """
 
-    __slots__ = ("_loop", "_queue", "_report", "_task")
+    __slots__ = ("_is_remote", "_loop", "_queue", "_report", "_task")
 
-    def __init__(self, report: ReportProgress) -> None:
+    def __init__(self, report: ReportProgress, *, is_remote: bool = False) -> None:
         self._report = report
+        self._is_remote = is_remote
         self._loop = asyncio.get_running_loop()
         self._queue: asyncio.Queue[ToolProgressEvent | None] | None = None
         self._task: asyncio.Task[None] | None = None
 
     def emit(self, event: ToolProgressEvent) -> None:
         """Take an event of the running tool."""
-        if event.audience != "user":
+        if self._is_remote or event.audience != "user":
             with contextlib.suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._put, event)
 
@@ -232,6 +236,7 @@ class ServedPersonality:
         name: str,
         version: str,
         instructions: str | None,
+        bridge: McpBridge | None = None,
         context_fields: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.personality = personality
@@ -262,6 +267,8 @@ class ServedPersonality:
         self.server.add_notification_handler(
             "notifications/initialized", NotificationParams, self._session_started
         )
+        if bridge is not None:
+            PassedOn(bridge, personality, self._call_tool, self._is_listed).add_to(self.server)
 
     # The list
 
@@ -290,6 +297,10 @@ class ServedPersonality:
         entries = in_order(without(visible, self._missing), "segments")
         self._entries = {entry.name: entry for entry in entries}
         self._tools = listed_tools(entries)
+
+    def _is_listed(self, name: str) -> bool:
+        self.tools()
+        return name in self._entries
 
     def _input_schema(self, name: str) -> dict[str, Any] | None:
         self.tools()
@@ -351,7 +362,9 @@ class ServedPersonality:
         settings = self._settings
         if self._is_other_version(params):
             return to_mcp_result(_other_version(params.name))
-        sender = ProgressSender(context.session.report_progress)
+        view = self._current_view()
+        is_remote = self._is_remote(view, params.name)
+        sender = ProgressSender(context.session.report_progress, is_remote=is_remote)
         request_id = _sent_call_id(params) or str(context.request_id)
         fields: dict[str, Any] = {
             "working_dir": settings.working_dir,
@@ -368,7 +381,7 @@ class ServedPersonality:
         tool_context = ToolContext(**fields)
         call = ToolCall(request_id, params.name, params.arguments or {})
         task = asyncio.ensure_future(
-            self._current_view().execute([call], tool_context, untrusted=settings.untrusted)
+            view.execute([call], tool_context, untrusted=settings.untrusted)
         )
         self._running.add(task)
         try:
@@ -394,6 +407,15 @@ class ServedPersonality:
             has_output_schema=bridged is not None and bridged.has_output_schema,
             max_structured_chars=settings.result_budget_chars,
         )
+
+    def _is_remote(self, view: View, name: str) -> bool:
+        """Whether another MCP server runs a tool."""
+        entry = self._entries.get(name)
+        if entry is None or _bridged(entry) is not None:
+            return entry is not None
+        transports = view._runtime.transports
+        transport = None if transports is None else transports.of(entry)
+        return transport is not None and transport.traits.name == "mcp"
 
     def _is_other_version(self, params: CallToolRequestParams) -> bool:
         """Whether the client's registry has another version of the tool."""

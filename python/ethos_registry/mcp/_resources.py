@@ -23,6 +23,7 @@ __all__ = [
     "fenced_instructions",
     "list_prompts",
     "list_resources",
+    "pages",
     "read_resource",
     "resource_lines",
 ]
@@ -79,9 +80,10 @@ def fenced_instructions(server: str, text: str | None) -> str:
     return _core.wrap(shown, "instructions", f"mcp:{server}") if shown else ""
 
 
-async def _pages(
+async def pages(
     list_page: Callable[..., Awaitable[Any]], items: Callable[[Any], list[Any]]
 ) -> list[Any]:
+    """What a server lists, at most 500."""
     found: list[Any] = []
     cursor, seen = None, set()
     while len(found) < _MAX_ITEMS:
@@ -100,9 +102,9 @@ async def list_resources(client: Client, server: str) -> list[McpResource]:
 
     if client.server_capabilities.resources is None:
         return []
-    resources = await _pages(client.list_resources, lambda page: page.resources)
+    resources = await pages(client.list_resources, lambda page: page.resources)
     try:
-        templates = await _pages(
+        templates = await pages(
             client.list_resource_templates, lambda page: page.resource_templates
         )
     except MCPError:  # not every server with resources knows templates
@@ -150,7 +152,7 @@ async def list_prompts(client: Client, server: str) -> list[McpPrompt]:
     if client.server_capabilities.prompts is None:
         return []
     found = []
-    for each in await _pages(client.list_prompts, lambda page: page.prompts):
+    for each in await pages(client.list_prompts, lambda page: page.prompts):
         arguments = {one_line(one.name, 200): bool(one.required) for one in each.arguments or ()}
         found.append(
             McpPrompt(

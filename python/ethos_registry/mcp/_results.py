@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ethos_registry import _core
-from ethos_registry.mcp._server_text import cleaned_metadata, one_line
+from ethos_registry.mcp._server_text import cleaned_metadata, is_clean, one_line
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._content import (
     Audio,
@@ -81,6 +81,7 @@ _MAX_BLOCKS = 1000
 MAX_REPORT_CHARS = 16_000
 """Of one block that is meant for the user alone."""
 _SEPARATOR = "\n\n"
+_NO_MESSAGE = "the server reported an error without a message"
 _POSITIONS = ("chars", "block", "heading")
 _LAYOUT = "mcp"
 """The extra field of a result that is more than one text: its blocks in their order, without what
@@ -135,7 +136,7 @@ def from_mcp_result(
         facts["_meta"] = meta
     extra = {_LAYOUT: facts} if facts else NO_EXTRA
     if answer.is_error:
-        error = text or "the server reported an error without a message"
+        error = text or _NO_MESSAGE
         return ToolError(error, "execution_failed", None, structured, None, extra, tuple(content))
     return ToolOk(text, structured, None, extra, tuple(content))
 
@@ -189,8 +190,9 @@ def _text_of(block: Any, content: list[ContentBlock], part: dict[str, Any]) -> s
         name = one_line(block.title or block.name or "", 200)
         uri = one_line(str(block.uri), 2000)
         with contextlib.suppress(ConfigError):  # white space: the line of text has it
-            content.append(Link(str(block.uri), name or None))
-            part["block"] = len(content) - 1
+            if is_clean(str(block.uri)):
+                content.append(Link(str(block.uri), name or None))
+                part["block"] = len(content) - 1
         return f"[resource {name} <{uri}>]"
     resource = block.resource
     uri = one_line(str(resource.uri), 2000)
@@ -222,7 +224,7 @@ def _blob(
     shown = one_line(media_type, 100)
     try:
         decoded = base64.b64decode(data, validate=True)
-        name = None if uri is None else uri.rstrip("/").rpartition("/")[2] or None
+        name = None if uri is None else uri.rstrip("/").rpartition("/")[2][:200] or None
         content.append(_KINDS[kind](decoded, media_type, name))
     except (binascii.Error, ValueError, ConfigError):
         part.clear()
@@ -272,7 +274,8 @@ def to_mcp_result(
     if isinstance(layout, Sequence) and not is_fenced and _is_layout(layout, result):
         wire["content"] = list(_ordered(layout, result))
     is_empty = layout is not None and not layout
-    if not wire["content"] and not (is_empty and ("structuredContent" in wire or not result.text)):
+    has_text = result.result.text not in ("", _NO_MESSAGE)
+    if not wire["content"] and not (is_empty and ("structuredContent" in wire or not has_text)):
         wire["content"] = list(_unordered(result))
     if meta:
         wire["_meta"] = meta

@@ -1,0 +1,198 @@
+"""Resources, prompts and completions of a bridge's servers for the clients of a gateway.
+
+Imports the package `mcp`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any
+
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CompleteRequestParams,
+    GetPromptRequestParams,
+    PaginatedRequestParams,
+    PromptReference,
+    ReadResourceRequestParams,
+)
+
+from ethos_registry.mcp._bridge import McpBridge
+from ethos_registry.mcp._callbacks import without_hidden
+from ethos_registry.mcp._connection import Connection
+from ethos_registry.mcp._resources import READ_RESOURCE, pages
+from ethos_registry.mcp._server_text import cleaned, is_clean
+from ethos_registry.providers._portable_name import portable_name
+from ethos_registry.types._policy import Personality
+
+__all__ = ["PassedOn"]
+
+
+CallTool = Callable[[Any, CallToolRequestParams], Awaitable[dict[str, Any]]]
+_LISTED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+
+
+class PassedOn:
+    """What servers offer beside tools, as far as a personality permits these servers.
+
+    A resource is read by the tool `read_resource` of its server, so gates, redaction, the budget
+    and observers apply to it as to any call.
+    """
+
+    def __init__(
+        self,
+        bridge: McpBridge,
+        personality: Personality,
+        call_tool: CallTool,
+        is_listed: Callable[[str], bool],
+    ) -> None:
+        self._bridge = bridge
+        self._personality = personality
+        self._call_tool = call_tool
+        self._is_listed = is_listed
+
+    def add_to(self, server: Server[Any]) -> None:
+        """Answer the requests of clients."""
+        page = PaginatedRequestParams
+        server.add_request_handler("resources/list", page, self._list_resources)
+        server.add_request_handler("resources/templates/list", page, self._list_templates)
+        server.add_request_handler("resources/read", ReadResourceRequestParams, self._read)
+        server.add_request_handler("prompts/list", page, self._list_prompts)
+        server.add_request_handler("prompts/get", GetPromptRequestParams, self._get_prompt)
+        server.add_request_handler("completion/complete", CompleteRequestParams, self._complete)
+
+    def _connections(self, capability: str) -> Iterator[Connection]:
+        for name, connection in self._bridge._connections.items():
+            if name not in self._personality.mcp_servers or connection._client is None:
+                continue
+            if capability == "resources" and not self._reads(connection):
+                continue
+            if getattr(connection.client.server_capabilities, capability) is not None:
+                yield connection
+
+    # Resources
+
+    def _reads(self, connection: Connection) -> bool:
+        name = portable_name(connection.server.name, READ_RESOURCE)
+        return connection._offers_resources and self._is_listed(name)
+
+    async def _resources(self, kind: str) -> list[tuple[Connection, dict[str, Any]]]:
+        """Each with its server; `kind` is `resources` or `resource_templates`."""
+        key = "uri" if kind == "resources" else "uriTemplate"
+        found = []
+        for connection in self._connections("resources"):
+            list_page = getattr(connection.client, f"list_{kind}")
+            try:
+                listed = await pages(list_page, lambda page: getattr(page, kind))
+            except MCPError:  # not every server with resources knows templates
+                continue
+            for each in listed:
+                fields = _fields(each)
+                if is_clean(fields[key]):
+                    found.append((connection, fields))
+        return found
+
+    async def _list_resources(self, context: Any, params: Any) -> dict[str, Any]:
+        return _LISTED | {"resources": [each for _, each in await self._resources("resources")]}
+
+    async def _list_templates(self, context: Any, params: Any) -> dict[str, Any]:
+        found = await self._resources("resource_templates")
+        return _LISTED | {"resourceTemplates": [each for _, each in found]}
+
+    async def _owner(self, uri: str) -> Connection:
+        """The server that lists a resource, or a template of it; no other one is sent its URI."""
+        for connection, each in await self._resources("resources"):
+            if each["uri"] == uri:
+                return connection
+        for connection, each in await self._resources("resource_templates"):
+            if _matches(each["uriTemplate"], uri):
+                return connection
+        raise MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri})
+
+    async def _read(self, context: Any, params: ReadResourceRequestParams) -> dict[str, Any]:
+        uri = str(params.uri)
+        connection = await self._owner(uri)
+        name = portable_name(connection.server.name, READ_RESOURCE)
+        call = CallToolRequestParams(name=name, arguments={"uri": uri})
+        result = await self._call_tool(context, call)
+        if result["isError"]:
+            raise MCPError(INTERNAL_ERROR, result["content"][0]["text"], {"uri": uri})
+        contents = [_contents(block, uri) for block in result["content"]]
+        return _LISTED | {"contents": contents, "_meta": result.get("_meta", {})}
+
+    # Prompts
+
+    async def _prompts(self) -> dict[str, tuple[Connection, str, dict[str, Any]]]:
+        """The server, the name there and the listing of each prompt.
+
+        A name that an earlier server has too begins with the name of its server.
+        """
+        found: dict[str, tuple[Connection, str, dict[str, Any]]] = {}
+        for connection in self._connections("prompts"):
+            for each in await pages(connection.client.list_prompts, lambda page: page.prompts):
+                name = each.name
+                if name in found:
+                    name = f"{connection.server.name}__{name}"
+                if is_clean(each.name) and name not in found:
+                    found[name] = connection, each.name, _fields(each) | {"name": name}
+        return found
+
+    async def _prompt(self, name: str) -> tuple[Connection, str]:
+        found = (await self._prompts()).get(name)
+        if found is None:
+            raise MCPError(INVALID_PARAMS, f"unknown prompt {name[:100]!r}")
+        return found[:2]
+
+    async def _list_prompts(self, context: Any, params: Any) -> dict[str, Any]:
+        return _LISTED | {"prompts": [each for _, _, each in (await self._prompts()).values()]}
+
+    async def _get_prompt(self, context: Any, params: GetPromptRequestParams) -> dict[str, Any]:
+        connection, name = await self._prompt(params.name)
+        asking = connection.client.get_prompt(name, dict(params.arguments or {}))
+        return {"resultType": "complete"} | await _answer(asking)
+
+    async def _complete(self, context: Any, params: CompleteRequestParams) -> dict[str, Any]:
+        reference = params.ref
+        if isinstance(reference, PromptReference):
+            connection, name = await self._prompt(reference.name)
+            reference = PromptReference(type="ref/prompt", name=name)
+        else:
+            connection = await self._owner(str(reference.uri))
+        argument = {"name": params.argument.name, "value": params.argument.value}
+        given = params.context.arguments if params.context is not None else None
+        asking = connection.client.complete(reference, argument, given)
+        return {"resultType": "complete"} | await _answer(asking)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    fields: dict[str, Any] = without_hidden(
+        value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    )
+    return fields
+
+
+async def _answer(asking: Awaitable[Any]) -> dict[str, Any]:
+    try:
+        return _fields(await asking)
+    except MCPError as error:
+        raise MCPError(error.code, cleaned(error.message, 4000)) from None
+
+
+def _matches(template: str, uri: str) -> bool:
+    """Whether a URI is of a template, or is the template itself."""
+    parts = map(re.escape, re.split(r"\{[^{}]*\}", template))
+    return uri == template or re.fullmatch(".+".join(parts), uri) is not None
+
+
+def _contents(block: Mapping[str, Any], uri: str) -> dict[str, Any]:
+    """The contents of a resource in a block of a result; a fenced one is text."""
+    if block["type"] == "resource":
+        return dict(block["resource"])
+    if "data" in block:
+        return {"uri": uri, "mimeType": block["mimeType"], "blob": block["data"]}
+    return {"uri": uri, "mimeType": "text/plain", "text": block.get("text", "")}
