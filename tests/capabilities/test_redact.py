@@ -661,7 +661,7 @@ TEXTS = {"ascii": "line of words\n", "cyrillic": "строка слов\n", "emo
 @pytest.mark.parametrize("has_secret", [False, True], ids=["no secret", "a secret"])
 @pytest.mark.parametrize("alphabet", TEXTS)
 async def test_cutting_costs_at_most_three_times_as_much_as_without(alphabet, has_secret):
-    """Processor time, the least of many rounds: others on the machine do not count."""
+    """By the shortest of each, in turns: noise goes away with more rounds."""
     words = TEXTS[alphabet]
 
     @tool(capabilities=ToolCapabilities(secrets=["search/key"]), max_result_chars=10_000)
@@ -685,5 +685,10 @@ async def test_cutting_costs_at_most_three_times_as_much_as_without(alphabet, ha
     backends = standard_backends(secrets=EnvironmentSecrets(environ={"SEARCH_KEY": "a secret key"}))
     redacting = ToolRegistry([prints], capability_backends=backends)
     keeping = ToolRegistry([prints], capability_backends=backends, redact=False)
-    rounds = [(await seconds(redacting), await seconds(keeping)) for _ in range(40)]
-    assert min(ours for ours, _ in rounds) <= 3 * min(theirs for _, theirs in rounds)
+    ours = theirs = float("inf")
+    for done in range(200):
+        ours = min(ours, await seconds(redacting))
+        theirs = min(theirs, await seconds(keeping))
+        if done > 10 and ours <= 3 * theirs:
+            return
+    pytest.fail(f"takes {ours / theirs:.1f} times as long")

@@ -12,8 +12,8 @@ import pytest
 from long_counts import counts
 
 PROGRAM = Path(__file__).parents[1] / "hostile_batches.py"
-MOST_BYTES = 4 << 20
-"""Pages that the allocators keep; less than 42 bytes a batch at the long count."""
+MOST_BYTES = 8 << 20
+"""Pages that the allocators keep; less than 84 bytes a batch at the long count."""
 MOST_OBJECTS = 2_000
 
 
@@ -28,7 +28,8 @@ def test_memory_stays_level(batches):
     assert done.returncode == 0, done.stderr
     grown = json.loads(done.stdout)
     assert grown["calls"] > batches
-    assert (grown["descriptors"], grown["threads"]) == (0, 0)
+    assert grown["descriptors"] == 0
+    assert grown["threads"] < 8  # of the pool for plain functions
     assert grown["files"] < 10
     assert grown["objects"] < MOST_OBJECTS
     assert grown["bytes"] < MOST_BYTES, grown
