@@ -9,6 +9,7 @@ import random
 import re
 import re._parser as sre_parse
 import string
+import time
 import uuid
 from pathlib import Path
 from urllib.parse import quote, quote_plus
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 import oracle_sanitize
 from ethos_registry import ToolContext, ToolOk, ToolRegistry, default_reducers, tool
 from ethos_registry._core import KnownSecrets, finish, redact
+from ethos_registry.capabilities import EnvironmentSecrets, ToolCapabilities, standard_backends
 from ethos_registry.capabilities._secrets import IssuedSecrets
 from ethos_registry.types import Document, Link
 
@@ -650,3 +652,43 @@ def test_a_cut_within_an_escape_sequence_leaves_no_open_tag():
     for cap in range(1, len(text)):
         finished = finish(text, cap, fence=("t", "s"))
         assert finished == oracle_sanitize.finish(text, cap, "t", "s"), cap
+
+
+TEXTS = {"ascii": "line of words\n", "cyrillic": "строка слов\n", "emoji": "\U0001f41f, née\n"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_secret", [False, True], ids=["no secret", "a secret"])
+@pytest.mark.parametrize("alphabet", TEXTS)
+async def test_cutting_costs_at_most_three_times_as_much_as_without(alphabet, has_secret):
+    """By the shortest of each, in turns: noise goes away with more rounds."""
+    words = TEXTS[alphabet]
+
+    @tool(capabilities=ToolCapabilities(secrets=["search/key"]), max_result_chars=10_000)
+    async def prints(context: ToolContext, number: int) -> str:
+        """Print 1 MiB."""
+        if has_secret:
+            await context.secrets_resolver.get("search/key")
+        return contents.pop()
+
+    contents: list[str] = []
+
+    async def seconds(registry: ToolRegistry) -> float:
+        calls = [{"id": str(n), "name": "prints", "args": {"number": n}} for n in range(8)]
+        contents[:] = [words * ((1 << 20) // len(words.encode())) + str(n) for n in range(8)]
+        start = time.process_time()
+        results = await registry.execute_parallel(calls)
+        taken = time.process_time() - start
+        assert all(len(result.text) < 10_100 for result in results)
+        return taken
+
+    backends = standard_backends(secrets=EnvironmentSecrets(environ={"SEARCH_KEY": "a secret key"}))
+    redacting = ToolRegistry([prints], capability_backends=backends)
+    keeping = ToolRegistry([prints], capability_backends=backends, redact=False)
+    ours = theirs = float("inf")
+    for done in range(200):
+        ours = min(ours, await seconds(redacting))
+        theirs = min(theirs, await seconds(keeping))
+        if done > 10 and ours <= 3 * theirs:
+            return
+    pytest.fail(f"takes {ours / theirs:.1f} times as long")

@@ -3,6 +3,8 @@
 use std::collections::TryReserveError;
 use std::ops::Range;
 
+use memchr::memchr_iter;
+
 use crate::clean::escape::escape_end;
 
 /// A line break after this many characters of base64 is taken for wrapping.
@@ -27,6 +29,8 @@ impl Displayed {
     /// `text` itself.
     pub(super) fn of(text: &str, unwraps: bool) -> Result<Option<Self>, TryReserveError> {
         let bytes = text.as_bytes();
+        // Most text has no such line break: then lines are not looked at one by one.
+        let unwraps = unwraps && memchr_iter(b'\n', bytes).any(|at| ends_wrapped(bytes, at));
         let mut view = Self::default();
         let mut written = 0;
         let mut at = 0;
@@ -167,6 +171,14 @@ fn hidden(bytes: &[u8], at: usize) -> Option<usize> {
         0xF3 => (next(1) == 0xA0).then_some(at + 4),
         _ => None,
     }
+}
+
+/// Whether the line before a line feed is one of wrapped base64.
+fn ends_wrapped(bytes: &[u8], at: usize) -> bool {
+    let is_crlf = at
+        .checked_sub(1)
+        .is_some_and(|before| bytes.get(before) == Some(&b'\r'));
+    is_wrap(bytes, at - usize::from(is_crlf), at + 1)
 }
 
 /// Whether the line break between two places is in the middle of wrapped base64.
