@@ -75,7 +75,11 @@ def reply_calls(reply: object, on_unknown: OnUnknown) -> list[Any]:
 
 def _calls_of_list(elements: Sequence[Any], on_unknown: OnUnknown) -> list[Any]:
     for element in elements:
-        if not _is_plain(element):
+        # Written out, because it is the usual call.
+        is_call = type(element) is dict and (
+            "args" in element and "id" in element and "name" in element
+        )
+        if not is_call and not _is_plain(element):
             break
     else:
         return list(elements)
