@@ -67,10 +67,10 @@ def frames_of(run: Callable[[Any], Coroutine[Any, Any, Any]], count: int) -> Cou
 @pytest.mark.parametrize("name", RUNS)
 def test_a_call_passes_few_frames(name: str) -> None:
     frames = frames_of(RUNS[name], 1)
-    assert frames.total() <= 86, frames
+    assert frames.total() <= 45, frames
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_a_further_call_passes_few_frames(name: str) -> None:
     more = frames_of(RUNS[name], 5) - frames_of(RUNS[name], 4)
-    assert more.total() <= 12, more
+    assert more.total() <= 7, more

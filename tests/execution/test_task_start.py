@@ -97,6 +97,75 @@ async def test_every_call_is_a_task_of_its_own(task_start: str) -> None:
     assert VARIABLE.get() == "unset"
 
 
+async def test_scopes_of_a_first_step_belong_to_the_call(task_start: str) -> None:
+    anyio = pytest.importorskip("anyio")
+
+    async def timeout(args: Any, context: Any) -> Any:
+        try:
+            async with asyncio.timeout(0.01):
+                await asyncio.Event().wait()
+        except TimeoutError:
+            return ok("timed out")
+
+    async def group(args: Any, context: Any) -> Any:
+        async with asyncio.TaskGroup() as tasks:
+            inner = tasks.create_task(asyncio.sleep(0, "inner"))
+        return ok(inner.result())
+
+    async def failing_group(args: Any, context: Any) -> Any:
+        async def fails() -> None:
+            raise LookupError("no city")
+
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(fails())
+                await asyncio.Event().wait()
+        except ExceptionGroup as errors:
+            return ok(str(errors.exceptions[0]))
+
+    async def scope(args: Any, context: Any) -> Any:
+        with anyio.move_on_after(0.01) as moved:
+            await anyio.sleep_forever()
+        return ok(f"moved on: {moved.cancelled_caught}")
+
+    async def cancels(args: Any, context: Any) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        try:
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            task.uncancel()
+        return ok("went on")
+
+    tools = (timeout, group, failing_group, scope, cancels, quick)
+    caller = asyncio.current_task()
+    assert caller is not None
+    results = await registry_of(*tools).execute_parallel(
+        calls_of(*[each.__name__ for each in tools])
+    )
+    assert [result.text for result in results[:5]] == [
+        "timed out",
+        "inner",
+        "no city",
+        "moved on: True",
+        "went on",
+    ]
+    assert results[5].ok
+    assert caller.cancelling() == 0
+
+
+async def test_a_first_step_that_is_cancelled_ends_its_call_alone(task_start: str) -> None:
+    async def cancels(args: Any, context: Any) -> Any:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        await asyncio.sleep(0)
+
+    results = await registry_of(cancels, quick).execute_parallel(calls_of("cancels", "quick"))
+    assert [result.ok for result in results] == [False, True]
+
+
 async def test_a_first_step_that_aborts_the_turn_stops_the_calls_after_it(task_start: str) -> None:
     controller = AbortController()
 

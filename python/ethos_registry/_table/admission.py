@@ -268,7 +268,7 @@ class Admission:
 
     def verdicts(self, names: list[Any]) -> list[int]:
         """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""
-        return self.snapshot.verdicts(self.gate, names)
+        return self.snapshot.native.admit(self.gate, names)
 
     def entry(self, slot: int) -> Entry:
         """The entry of a slot that `verdicts` gave."""

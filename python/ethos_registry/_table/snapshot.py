@@ -106,7 +106,7 @@ class Selection(NamedTuple):
 class Snapshot:
     """An immutable set of entries: a native table, and the Python objects for its slots."""
 
-    __slots__ = ("_entries", "_native", "_selections", "declared", "plans", "shown")
+    __slots__ = ("_entries", "_selections", "declared", "native", "plans", "shown")
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Snapshot:
         shown: dict[Any, Any] | None = None,
         declared: Declared | None = None,
     ) -> None:
-        self._native = native
+        self.native = native
         self.declared = Declared() if declared is None else declared
         """Names that match although no tool has them now."""
         self._entries: Any = entries
@@ -134,22 +134,18 @@ class Snapshot:
         """A native table and entries that change on their own and share the rest with these."""
         entries = self._entries
         parts = entries.parts if isinstance(entries, LayeredEntries) else (entries,)
-        return self._native.branch(), LayeredEntries(*parts)
+        return self.native.branch(), LayeredEntries(*parts)
 
     def get(self, name: str) -> Entry | None:
         """The entry of exactly this name."""
-        slot = self._native.find(name)
+        slot = self.native.find(name)
         entry: Entry | None = None if slot is None else self._entries[slot]
         return entry
 
     def admit(self, gate: _core.Gate | None, names: list[Any]) -> list[Entry | int]:
         """For each name its entry, or the native verdict (< 0) that refuses it: one crossing."""
         entries = self._entries
-        return [code if code < 0 else entries[code] for code in self._native.admit(gate, names)]
-
-    def verdicts(self, gate: _core.Gate | None, names: list[Any]) -> list[int]:
-        """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""
-        return self._native.admit(gate, names)
+        return [code if code < 0 else entries[code] for code in self.native.admit(gate, names)]
 
     def entry(self, slot: int) -> Entry:
         """The entry of a slot that `verdicts` gave."""
@@ -162,7 +158,7 @@ class Snapshot:
         """What the gate permits and no `hide` removed; the answer is kept for each gate object."""
         selection = self._selections.get(gate)
         if selection is None:
-            entries = tuple(self._at(self._native.select(gate)))
+            entries = tuple(self._at(self.native.select(gate)))
             probed = [
                 (entry.is_available, position)
                 for position, entry in enumerate(entries)
@@ -182,25 +178,25 @@ class Snapshot:
 
     def group(self, toolset: str) -> list[Entry]:
         """The tools of one group, in registration order."""
-        return self._at(self._native.group(toolset))
+        return self._at(self.native.group(toolset))
 
     def all(self) -> list[Entry]:
         """Every entry, in registration order."""
-        return self._at(self._native.slots())
+        return self._at(self.native.slots())
 
     def hidden(self) -> list[Entry]:
         """The hidden entries, in registration order."""
-        return self._at(self._native.hidden_slots())
+        return self._at(self.native.hidden_slots())
 
     def is_hidden(self, name: str) -> bool:
         """Whether the tool is hidden from definitions."""
-        return self._native.is_hidden(name)
+        return self.native.is_hidden(name)
 
     def unmatched(self, gate: _core.Gate) -> dict[str, list[str]]:
         """The entries of each of the gate's lists that match no tool and nothing declared."""
         found = {
             listed: [name for name in names if not self._is_declared(listed, name)]
-            for listed, names in gate.unmatched(self._native).items()
+            for listed, names in gate.unmatched(self.native).items()
         }
         return {listed: names for listed, names in found.items() if names}
 
@@ -222,11 +218,11 @@ class Snapshot:
         if ("allowed_mcp_servers", server) not in self.declared:
             return False
         gate = _core.Gate(allowed_mcp_servers=(server,))
-        return bool(gate.unmatched(self._native))
+        return bool(gate.unmatched(self.native))
 
     def _at(self, slots: list[int]) -> list[Entry]:
         entries = self._entries
         return [entries[slot] for slot in slots]
 
     def __len__(self) -> int:
-        return len(self._native)
+        return len(self.native)

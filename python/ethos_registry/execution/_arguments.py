@@ -42,6 +42,7 @@ __all__ = [
 # A copy of a call's arguments for its tool: changes by the tool affect no one else.
 
 _ATOMS = frozenset({str, int, float, bool, type(None)})
+_NESTED = frozenset({dict, list})
 
 
 def isolated_arguments(args: Any) -> Any:
@@ -55,11 +56,9 @@ def isolated_arguments(args: Any) -> Any:
     ('a', {'paths': ['a']})
     """
     if type(args) is dict:
-        for item in args.values():
-            kind = type(item)
-            if kind is dict or kind is list:
-                return _copied(args, {}, MAX_DEPTH)
-        return args.copy()  # the usual case
+        if _NESTED.isdisjoint(map(type, args.values())):
+            return args.copy()  # the usual case
+        return _copied(args, {}, MAX_DEPTH)
     return _copied(args, {}, MAX_DEPTH) if type(args) is list else args
 
 

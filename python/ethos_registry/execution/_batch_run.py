@@ -24,7 +24,7 @@ from ethos_registry.execution._refusals import ReadCall, StopReason, read_call
 from ethos_registry.execution._report import BatchReport
 from ethos_registry.execution._results import CallResults, HeldOutput, trim_together
 from ethos_registry.execution._runtime import HELD, SharedSlots
-from ethos_registry.execution._steps import call_plan, share_budget, verdict_answer
+from ethos_registry.execution._steps import STEPS, call_plan, kept_plans, verdict_answer
 from ethos_registry.execution._threads import is_stack_deep, task_starter
 from ethos_registry.providers._wire_format import EchoingId
 from ethos_registry.reduction._finish import Finished
@@ -227,7 +227,6 @@ def _is_over(moment: float | None, now: float) -> bool:
 
 _BLOCKED_CALLER = " (it may wait for the event loop of its caller, which a synchronous call blocks)"
 
-_new_call: Any = Call.__new__
 _new_result: Any = CallResult.__new__
 
 
@@ -247,20 +246,24 @@ class BatchRun(Batch):
     registry.
     """
 
-    pending = 0
-    """How many calls have no result yet."""
-    timeouts: Timeouts | None = None
-    """Made when a call outlives a turn of the loop."""
-    _waiter: asyncio.Future[None] | None = None
-    """Resolved when no call is pending."""
-    _remove_abort_listener: Callable[[], None] | None = None
-    _interrupt: KeyboardInterrupt | None = None
-    _report: BatchReport | None = None
-    _deadline: float | None = None
-    _slots: Slots | None = None
-    _shared: SharedSlots | None = None
-    _caller: contextvars.Context | None = None
-    """The context variables of the batch, for calls that start at the end of another one."""
+    __slots__ = (
+        "_answers",
+        "_called_as",
+        "_caller",
+        "_deadline",
+        "_held",
+        "_interrupt",
+        "_plans",
+        "_remove_abort_listener",
+        "_report",
+        "_shared",
+        "_slots",
+        "_start_task",
+        "_starting",
+        "_waiter",
+        "pending",
+        "timeouts",
+    )
 
     def __init__(self, request: BatchRequest) -> None:
         super().__init__(request)
@@ -270,26 +273,37 @@ class BatchRun(Batch):
                 f"`callers` must have one entry for each call, got {len(options.callers)} for "
                 f"{self.call_count if self.call_count is not None else 'a stream'}"
             )
-        share_budget(self)
-        self._calls = request.calls
+        self.share_chars = STEPS.share(self)
+        self.pending = 0
+        """How many calls have no result yet."""
+        self.timeouts: Timeouts | None = None
+        """Made when a call outlives a turn of the loop."""
         self._answers: list[CallResult | None] = []
         self._held: list[HeldOutput] = []
         """Outputs that wait to be trimmed."""
-        self._plans: dict[int, CallPlan] = {}
+        self.kept_plans = kept = kept_plans(self)
+        # A registry of reducers is asked in each batch.
+        self._plans = {} if kept is None or self.runtime.reducers is not None else kept
         self._called_as: dict[int, str] = {}
         """By position, the names under which redirected calls came."""
         self._starting: list[Call] = []
         """Calls with a task that nothing watches yet: most end in its first step."""
         self._start_task = task_starter(self.loop)
-        if self.observers is not None:
-            self._report = BatchReport(self, self.observers)
-        if options.max_concurrency is not None:
-            self._slots = Slots(options.max_concurrency)
+        self._caller: contextvars.Context | None = None
+        """The context variables of the batch, for calls that start at the end of another one."""
+        self._interrupt: KeyboardInterrupt | None = None
+        self._waiter: asyncio.Future[None] | None = None
+        """Resolved when no call is pending."""
+        self._remove_abort_listener: Callable[[], None] | None = None
+        observers, most = self.observers, options.max_concurrency
+        self._report = None if observers is None else BatchReport(self, observers)
+        self._slots = None if most is None else Slots(most)
+        self._shared: SharedSlots | None = None
         if self.runtime.max_concurrency is not None:
             shared = self.runtime.slots_on(self.loop)
             self._shared = None if shared in HELD.get() else shared
-        if options.deadline_seconds is not None:
-            self._deadline = monotonic() + options.deadline_seconds
+        seconds = options.deadline_seconds
+        self._deadline = None if seconds is None else monotonic() + seconds
         if options.control is not None:
             options.control.attach(self.stop_call)
 
@@ -297,8 +311,8 @@ class BatchRun(Batch):
         """Answer every call of the request."""
         if is_stack_deep():
             return self._run_in_own_task()
-        assert self._calls is not None
-        self.start(self._calls)
+        assert self.request.calls is not None
+        self.start(self.request.calls)
         return self.finish()
 
     async def _run_in_own_task(self) -> CallResults:
@@ -311,17 +325,16 @@ class BatchRun(Batch):
 
     # Start
 
-    def reserve(self, count: int = 1) -> int:
-        """Keep positions for calls that are started later; returns the first."""
-        first = len(self._answers)
-        self._answers.extend([None] * count)
-        return first
+    def reserve(self) -> None:
+        """Keep the next position for a call that is started later."""
+        self._answers.append(None)
 
     def start(self, calls: Sequence[Any], positions: Sequence[int] | None = None) -> None:
         """Answer or start each of these calls, at new positions or at those that were reserved."""
         if positions is None:
-            first = self.reserve(len(calls))
+            first = len(self._answers)
             positions = range(first, first + len(calls))
+            self._answers += [None] * len(calls)
         callers = self.options.callers
         if callers is None:
             ready = self._prepared(calls, positions)
@@ -366,7 +379,6 @@ class BatchRun(Batch):
             names.append(one[1])
         codes = admission.verdicts(names)
         ready: list[Call] = []
-        facts = self.context._facts
         is_late = self.call_count is None and self._is_late()
         for position, (tool_call_id, name, args, problem), code in zip(
             positions, read, codes, strict=True
@@ -383,13 +395,7 @@ class BatchRun(Batch):
                     self._refuse(position, tool_call_id, name, verdict, args=args)
                     continue
                 plan = plans[code] = call_plan(self, code)
-            call: Call = _new_call(Call)
-            call._facts = facts
-            call._tool_call_id = tool_call_id
-            call.batch = self
-            call.plan = plan
-            call.index = position
-            call.args = args
+            call = Call(self, plan, position, tool_call_id, args)
             for check in plan.parsed_checks if type(args) is dict else plan.checks:
                 refusal = check(call)
                 if refusal is not None:
@@ -469,7 +475,8 @@ class BatchRun(Batch):
 
     def _begin(self, calls: list[Call]) -> None:
         """Start the tasks of calls, the last one first; the list is empty after."""
-        run, start_task, on_start = self._run_call, self._start_task, self.options.on_start
+        run, start_task, loop = self._run_call, self._start_task, self.loop
+        on_start = self.options.on_start
         has_context = self._caller is not None or self.options.callers is not None
         while calls:  # a call that has ended frees its memory for the next
             call = calls.pop()
@@ -480,9 +487,9 @@ class BatchRun(Batch):
             steps = run(call)
             try:
                 if has_context:
-                    task = self._context_of(call).run(start_task, steps, name=name)
+                    task = self._context_of(call).run(start_task, steps, loop=loop, name=name)
                 else:
-                    task = start_task(steps, name=name)
+                    task = start_task(steps, loop=loop, name=name)
             except BaseException as error:
                 steps.close()
                 if isinstance(error, KeyboardInterrupt):
@@ -687,8 +694,7 @@ class BatchRun(Batch):
         answer.truncated_from = truncated_from
         answer.exception = call.exception
         answer.repairs = call.repairs
-        if call.exception is not None:
-            del call.exception  # a frame of its traceback holds the call
+        call.exception = None  # a frame of its traceback holds the call
         answer.duration_seconds = 0.0 if started is None else monotonic() - started
         self._answers[index] = answer
         report = self._report
@@ -784,7 +790,7 @@ class BatchRun(Batch):
             self._share_out()
             raise
         finally:
-            self._close()
+            self.close()
         if self.trims_at_end or self._report is not None:
             self._share_out()
         results = self.results()
@@ -835,7 +841,7 @@ class BatchRun(Batch):
             if call.task is not None:
                 call.stop_reason = "cancelled"
                 call.task.cancel()
-        self._close()
+        self.close()
 
     def _share_out(self) -> None:
         if self._held:
@@ -851,9 +857,13 @@ class BatchRun(Batch):
         if self._report is not None:
             self._report.batch_finished()
 
-    def _close(self) -> None:
+    def close(self) -> None:
         """Release the timer, the listeners and the slots."""
-        self.close()
+        if self.timer is not None:
+            self.timer.stop()
+        for remove in self._links:
+            remove()
+        self._links.clear()
         if self.options.control is not None:
             self.options.control.attach(None)
         if self._remove_abort_listener is not None:

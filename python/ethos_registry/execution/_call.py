@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
-import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextvars import ContextVar
@@ -263,63 +262,111 @@ class BatchRequest:
 class Batch:
     """What a running call needs of its batch."""
 
-    # Class-level defaults: a batch stores only what differs.
-    artifacts: ArtifactWriter | None = None
-    observers: Observers | None = None
-    started_at_seconds = 0.0
-    started_at_monotonic = 0.0
-    timer: BatchTimer | None = None
-    """Made for the first call that outlives a turn of the loop."""
-    _names_left = MAX_NAMES_COMPARED
-    _links: list[Callable[[], None]] | None = None
+    __slots__ = (
+        "_links",
+        "_names_left",
+        "abort_signal",
+        "admission",
+        "artifacts",
+        "attempts",
+        "availability",
+        "blocks_caller_loop",
+        "call_count",
+        "can_abort",
+        "context",
+        "exception_types",
+        "kept_plans",
+        "loop",
+        "observers",
+        "options",
+        "personality",
+        "remote_batches",
+        "request",
+        "runtime",
+        "share_chars",
+        "started_at_monotonic",
+        "started_at_seconds",
+        "timer",
+        "trims_at_end",
+        "turn",
+        "was_cancelled",
+    )
 
     def __init__(self, request: BatchRequest) -> None:
-        self.loop = loop = asyncio.get_running_loop()
+        self.request = request
+        self.loop = asyncio.get_running_loop()
         self.admission = request.admission
         self.runtime = runtime = request.runtime
         self.context = context = request.context
         self.options = options = request.options
         self.turn = turn = request.turn
-        self.personality = personality = request.personality
+        self.personality = request.personality
         """Of the view that runs the batch, or its current version."""
-        self.personality_id = None if personality is None else personality.id
         if runtime.backends is not None:
             policies = getattr(runtime.backends, "policies", None)
             if policies is not None:
                 self.personality = current_personality(
-                    policies, personality, context.personality_id
+                    policies, request.personality, context.personality_id
                 )
-        self.call_count = None if request.calls is None else len(request.calls)
+        calls = request.calls
+        self.call_count = None if calls is None else len(calls)
         """`None` if calls are added while others run."""
-        self.trims_at_end = request.calls is None or options.budget_policy == "fill"
+        self.trims_at_end = calls is None or options.budget_policy == "fill"
         """Results are trimmed together when all are ready."""
         self.share_chars = 0
         """The characters of one result, before its tool's own limit."""
-        self.wraps_untrusted = options.untrusted == "wrap"
+        self.kept_plans: dict[int, CallPlan] | None = None
+        """By slot, the plans of batches that are like this one; `None` if it is unusual."""
         store = context.artifact_store
         if store is None and turn is not None:
             store = turn.artifact_store
-        if store is not None and options.sink is None:
-            self.artifacts = ArtifactWriter(store, request.admission, runtime, turn)
-        self.is_dry_run: bool = context.dry_run
+        if options.sink is not None:
+            store = None
+        self.artifacts = (
+            None if store is None else ArtifactWriter(store, self.admission, runtime, turn)
+        )
         self.remote_batches: dict[int, Any] = {}
         """What was given to each transport, by its `id`."""
         self.availability: dict[str, ToolError | Literal[False]] = {}
         """Why tools are not available, or `False`; each is asked once, if the calls have one
         caller."""
+        self._names_left = MAX_NAMES_COMPARED
         self.blocks_caller_loop = caller_loop_is_blocked.get()
-        self._thread_id = threading.get_ident()
+        self.timer: BatchTimer | None = None
+        """Made for the first call that outlives a turn of the loop."""
+        self._links: list[Callable[[], None]] = []
         self.abort_signal: AbortSignal = context.abort_signal
         if turn is not None:
             self._follow(turn.abort_signal)
         self.can_abort = self.abort_signal is not NEVER_ABORTED
         # A caller that is cancelled already gets its CancelledError at its next wait, which is
         # after the first step of every call that would start.
-        self.was_cancelled = bool(getattr(asyncio.current_task(loop), "_must_cancel", False))
-        self.can_be_stopped = self.can_abort or self.was_cancelled
-        """Whether it may end before all of its calls have started."""
+        task: Any = asyncio.current_task(self.loop)
+        self.was_cancelled = bool(getattr(task, "_must_cancel", False))
+        self.observers: Observers | None = None
         if runtime.observers is not None:
             self._observe(runtime.observers)
+
+    @property
+    def personality_id(self) -> str | None:
+        """The personality of the view that runs the batch."""
+        personality = self.request.personality
+        return None if personality is None else personality.id
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Whether no tool runs."""
+        return bool(self.context.dry_run)
+
+    @property
+    def wraps_untrusted(self) -> bool:
+        """Whether untrusted output is put inside a fence."""
+        return self.options.untrusted == "wrap"
+
+    @property
+    def can_be_stopped(self) -> bool:
+        """Whether it may end before all of its calls have started."""
+        return self.can_abort or self.was_cancelled
 
     def _observe(self, observers: Observers) -> None:
         """Keep what the observers of this batch will read."""
@@ -367,23 +414,13 @@ class Batch:
             self.abort_signal = signal
             return
         either = AbortController()
-        self._links = [one.add_listener(either.abort) for one in (signal, self.abort_signal)]
+        for one in (signal, self.abort_signal):
+            self._links.append(one.add_listener(either.abort))
         self.abort_signal = either.signal
 
     def link(self, listener: Callable[[], object]) -> None:
         """Call `listener` when the batch is aborted, until the batch is closed."""
-        if self._links is None:
-            self._links = []
         self._links.append(self.abort_signal.add_listener(listener))
-
-    def close(self) -> None:
-        """Release the timer and the abort listeners."""
-        if self.timer is not None:
-            self.timer.stop()
-        if self._links is not None:
-            for remove in self._links:
-                remove()
-            self._links.clear()
 
     def wake_at(self, moment: float) -> None:
         """Look at the calls no later than at `moment` (monotonic seconds).
@@ -401,7 +438,7 @@ class Batch:
     @property
     def is_on_loop_thread(self) -> bool:
         """Whether this is the thread of the batch's loop."""
-        return threading.get_ident() == self._thread_id
+        return asyncio._get_running_loop() is self.loop
 
     def deliver(
         self,
@@ -454,7 +491,7 @@ class Call(ToolContext):
     and its `CallResult`.
     """
 
-    # Class-level defaults: a call that simply works stores only what differs between calls.
+    # Class-level defaults: a call stores what differs, and what every call reads.
     batch: Batch
     plan: CallPlan
     index: int
@@ -464,14 +501,14 @@ class Call(ToolContext):
     tool_args: Any
     """The tool's own copy of them."""
     task: asyncio.Task[None] | None = None
-    started: float | None = None
+    started: float | None
     """When the tool was started (monotonic seconds); `None` before that."""
     clock_started: float | None = None
     """When the tool's timeout began to count, if not with `started`."""
-    has_ended = False
+    has_ended: bool
     """Whether the call has its result."""
     has_slot = False
-    stop_reason: StopReason | None = None
+    stop_reason: StopReason | None
     abandon_at: float | None = None
     """When a call that was stopped is abandoned (monotonic seconds)."""
     limit: float | None = None
@@ -480,29 +517,29 @@ class Call(ToolContext):
     """The thread's job while a plain function waits or runs."""
     controller: AbortController | None = None
     """Of the call's own signal; `None` if the tool never asked for it."""
-    execution: ToolExecution | None = None
+    execution: ToolExecution | None
     """What the hooks of the turn received."""
     full_text: FullText | None = None
     """The output that an artifact stores if part of it is not sent."""
     raw_text: str | None = None
     """What the tool returned, for recorders, if the result is not the same."""
-    progress_redaction: ProgressRedaction | None = None
+    progress_redaction: ProgressRedaction | None
     """Progress text that waits; `None` if no secret was handed out."""
     worker_raw_chars: int | None = None
     """Characters of a result before it was reduced where its tool ran."""
     has_registry_error = False
     """Whether the error that arrived was made by the registry there, as for an exception."""
-    blocked_seconds = 0.0
+    blocked_seconds: float
     """The longest time in which the tool kept the event loop from running anything else."""
     callback_seconds = 0.0
     """How long callbacks took since the last step that blocked the loop."""
-    repairs: tuple[Repair, ...] = ()
+    repairs: tuple[Repair, ...]
     """What was repaired in the arguments."""
     bound: dict[str, Any] | None = None
     """What `args` were bound to because a filter was to read them."""
-    exception: BaseException | None = None
+    exception: BaseException | None
     """What the tool, a filter before it or a backend raised."""
-    finish_facts: FinishFacts | None = None
+    finish_facts: FinishFacts | None
     """What the worker did with the result that arrived."""
     _scoped: Mapping[str, Any] = MappingProxyType({})
     _is_clock_stopped = False
@@ -510,6 +547,22 @@ class Call(ToolContext):
     _uncounted_seconds = 0.0
     _is_over_limit = False
     _cancellations = 0
+
+    def __init__(
+        self, batch: Batch, plan: CallPlan, index: int, tool_call_id: str, args: Any
+    ) -> None:
+        # The fields of the batch's context were checked when it was created.
+        self._facts = batch.context._facts
+        self._tool_call_id = tool_call_id
+        self.batch = batch
+        self.plan = plan
+        self.index = index
+        self.args = args
+        self.started = self.stop_reason = self.execution = self.progress_redaction = None
+        self.exception = self.finish_facts = None
+        self.has_ended = False
+        self.blocked_seconds = 0.0
+        self.repairs = ()
 
     # The context
 

@@ -44,7 +44,7 @@ from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import REGISTRY_DEFAULT
 from ethos_registry.types._transport import ToolTransport
 
-__all__ = ["STEPS", "Check", "Step", "StepTable", "call_plan", "share_budget", "verdict_answer"]
+__all__ = ["STEPS", "Check", "Step", "StepTable", "call_plan", "kept_plans", "verdict_answer"]
 
 
 Scope: TypeAlias = Literal["batch", "verdict", "tool", "call", "run"]
@@ -346,11 +346,6 @@ STEPS = StepTable(
 """The order of the steps; documented with a drawing in `docs/concepts/one-call.md`."""
 
 
-def share_budget(batch: Batch) -> None:
-    """The step that runs once per batch."""
-    batch.share_chars = STEPS.share(batch)
-
-
 def verdict_answer(name: str, verdict: int, batch: Batch) -> ToolResult:
     """The answer to a call that the native verdict refuses."""
     for step in STEPS.verdict:
@@ -360,38 +355,53 @@ def verdict_answer(name: str, verdict: int, batch: Batch) -> ToolResult:
     raise AssertionError(f"verdict {verdict} has no answer")
 
 
-_KEPT_PLANS = 1_000
-"""Plans that one snapshot keeps; few batches of a registry need different ones."""
+_KEPT_KINDS, _KEPT_PLANS = 16, 1_000
+"""How many kinds of batches a snapshot keeps plans for, and how many plans for each."""
+
+
+def kept_plans(batch: Batch) -> dict[int, CallPlan] | None:
+    """By slot, the plans that were made for batches like this one, or `None` if it is unusual.
+
+    What makes plans differ is in their key, or makes the batch unusual.
+    """
+    kinds, observers = batch.admission.snapshot.plans, batch.observers
+    if (
+        kinds is None
+        or batch.options is not DEFAULT_OPTIONS
+        or batch.turn is not None
+        or batch.call_count is None
+        or batch.context.dry_run
+        or batch.runtime.transports is not None
+        or type(batch.admission) is not Admission  # others number their entries themselves
+        or (observers is not None and observers.call_started)
+    ):
+        return None
+    key = (
+        batch.runtime,
+        batch.share_chars,
+        batch.personality is None,
+        batch.can_abort or batch.was_cancelled,
+    )
+    kept: dict[int, CallPlan] | None = kinds.get(key)
+    if kept is None:
+        if len(kinds) >= _KEPT_KINDS:
+            kinds.clear()
+        kept = kinds[key] = {}
+    return kept
 
 
 def call_plan(batch: Batch, slot: int) -> CallPlan:
     """What the calls of one tool share in this batch; made once for batches that are alike."""
-    runtime, entry = batch.runtime, batch.admission.entry(slot)
-    reducer = None if runtime.reducers is None else runtime.reducer_of(entry.name)
-    plans = batch.admission.snapshot.plans
-    if plans is None or not _has_usual_plans(batch):
-        return _new_plan(batch, entry, reducer)
-    key = (slot, runtime, batch.share_chars, batch.personality is None, batch.can_be_stopped)
-    plan: CallPlan | None = plans.get(key)
+    entry, kept = batch.admission.entry(slot), batch.kept_plans
+    reducer = batch.runtime.reducer_of(entry.name)
+    plan = None if kept is None else kept.get(slot)
     if plan is None or plan.reducer is not reducer:
-        if len(plans) >= _KEPT_PLANS:
-            plans.clear()
-        plan = plans[key] = _new_plan(batch, entry, reducer)
+        plan = _new_plan(batch, entry, reducer)
+        if kept is not None:
+            if len(kept) >= _KEPT_PLANS:
+                kept.clear()
+            kept[slot] = plan
     return plan
-
-
-def _has_usual_plans(batch: Batch) -> bool:
-    """Whether nothing of the batch but what is in their key makes its plans differ."""
-    observers = batch.observers
-    return (
-        batch.options is DEFAULT_OPTIONS
-        and batch.turn is None
-        and batch.call_count is not None
-        and not batch.is_dry_run
-        and batch.runtime.transports is None
-        and type(batch.admission) is Admission  # others number their entries themselves
-        and (observers is None or not observers.call_started)
-    )
 
 
 def _new_plan(batch: Batch, entry: Entry, reducer: ToolResultReducer | None) -> CallPlan:

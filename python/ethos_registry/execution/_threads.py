@@ -45,7 +45,7 @@ FRAMES_NEEDED = 200
 """A batch that has fewer frames left below the recursion limit runs in a task of its own."""
 
 TaskStarter: TypeAlias = "Callable[..., asyncio.Task[None]]"
-"""Called with a coroutine and a `name`."""
+"""Called with a coroutine, its `loop` and a `name`."""
 
 
 def task_starter(loop: asyncio.AbstractEventLoop) -> TaskStarter:
@@ -57,24 +57,33 @@ def task_starter(loop: asyncio.AbstractEventLoop) -> TaskStarter:
     factory = loop.get_task_factory()
     if not STARTS_EAGERLY:
         # Without a factory: what `create_task` does, without its Python frame.
-        return partial(asyncio.Task, loop=loop) if factory is None else loop.create_task
-    create = partial(asyncio.Task, loop=loop, eager_start=True)  # type: ignore[call-arg, unused-ignore]
+        return asyncio.Task if factory is None else _create_task
     if factory is None or factory is getattr(asyncio, "eager_task_factory", None):
-        return create
-    return partial(_start_by_factory, partial(factory, loop), create)
+        return _start_task
+    return partial(_start_by_factory, factory)
+
+
+def _create_task(
+    coroutine: Coroutine[Any, Any, None], *, loop: asyncio.AbstractEventLoop, name: str
+) -> asyncio.Task[None]:
+    return loop.create_task(coroutine, name=name)
+
+
+_start_task: TaskStarter = partial(asyncio.Task, eager_start=True)  # type: ignore[call-arg, unused-ignore]
 
 
 def _start_by_factory(
     factory: Callable[..., Any],
-    create: TaskStarter,
     coroutine: Coroutine[Any, Any, None],
+    *,
+    loop: asyncio.AbstractEventLoop,
     name: str,
 ) -> asyncio.Task[None]:
     try:
-        task = factory(coroutine, name=name, eager_start=True)
+        task = factory(loop, coroutine, name=name, eager_start=True)
     except TypeError:  # it does not take these keywords
         task = None
-    return task if isinstance(task, asyncio.Task) else create(coroutine, name=name)
+    return task if isinstance(task, asyncio.Task) else _start_task(coroutine, loop=loop, name=name)
 
 
 def is_stack_deep() -> bool:

@@ -74,7 +74,14 @@ def reply_calls(reply: object, on_unknown: OnUnknown) -> list[Any]:
 
 
 def _calls_of_list(elements: Sequence[Any], on_unknown: OnUnknown) -> list[Any]:
-    if all(_is_plain(element) for element in elements):
+    for element in elements:
+        # Written out, because it is the usual call.
+        is_call = type(element) is dict and (
+            "args" in element and "id" in element and "name" in element
+        )
+        if not is_call and not _is_plain(element):
+            break
+    else:
         return list(elements)
     families: dict[str, list[Any]] = {}
     placed: list[tuple[str | None, Any]] = []

@@ -10,7 +10,7 @@ from ethos_registry._table.admission import Admission
 from ethos_registry.execution._approvals import resumed_call
 from ethos_registry.execution._batch_run import BatchRun
 from ethos_registry.execution._call import BatchRequest
-from ethos_registry.execution._options import checked_options
+from ethos_registry.execution._options import DEFAULT_OPTIONS, checked_options
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.execution._usage_limits import ViewLimits
 from ethos_registry.providers._reply import reply_calls
@@ -75,8 +75,10 @@ def checked_request(
     limits: ViewLimits | None = None,
 ) -> BatchRequest:
     """A batch before any tool starts; see `RegistryReader.execute_parallel` for what is raised."""
-    checked_in = checked_tool_context(context)
-    checked = checked_options(options, turn_attachments)
+    checked_in = context if type(context) is ToolContext else checked_tool_context(context)
+    checked = DEFAULT_OPTIONS
+    if options or turn_attachments is not None:
+        checked = checked_options(options, turn_attachments)
     if limits is not None:
         checked = dataclasses.replace(checked, limits=limits.of_batch(checked_in, runtime))
     if checked.filters or runtime.filters:

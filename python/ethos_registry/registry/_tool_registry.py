@@ -454,6 +454,8 @@ class ToolRegistry(RegistryReader):
         self, allowed_tools: Iterable[str] | None, filter_opts: ToolFilterOpts | None
     ) -> Admission:
         """The policy over the current entries; its gate is compiled once."""
+        if allowed_tools is None and filter_opts is None:
+            return Admission(self._table.snapshot(), None)
         key = policy_key(allowed_tools, filter_opts)
         gates = self._gates
         if key not in gates:

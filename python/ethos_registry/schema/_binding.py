@@ -32,7 +32,13 @@ from ethos_registry.types._content import Audio, Document, Image, Link
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import DROPPED, json_object, thaw
-from ethos_registry.types._result import ToolError, ToolOk, ToolResult, result_from_wire
+from ethos_registry.types._result import (
+    NO_EXTRA,
+    ToolError,
+    ToolOk,
+    ToolResult,
+    result_from_wire,
+)
 
 __all__ = ["AsyncFunctionCall", "Binder", "FunctionCall", "function_call", "result_from_value"]
 
@@ -175,7 +181,7 @@ class Binder(NamedTuple):
         if context is not None and (bound := context._taken_bound(given)) is not None:
             return bound
         try:
-            values = self._validated(given)
+            values = self._validated(given) if self.has_keywords else self.validate(given)
         except ValidationError as error:
             repaired = None if context is None else context._repaired(given, self.failing)
             if repaired is None:
@@ -250,7 +256,9 @@ class FunctionCall(NamedTuple):
         returned = self.function(**values)
         if self.wraps_async and inspect.isawaitable(returned):
             return _awaited(returned)  # type: ignore[return-value]
-        return ToolOk(returned) if type(returned) is str else result_from_value(returned)
+        if type(returned) is str:
+            return ToolOk(returned, None, None, NO_EXTRA)
+        return result_from_value(returned)
 
     def __repr__(self) -> str:
         return f"<execute of {self.function!r}>"
@@ -287,7 +295,9 @@ class AsyncFunctionCall(NamedTuple):
     async def call(self, values: dict[str, Any]) -> ToolResult:
         """The result of calling the function with keyword arguments that are bound."""
         returned = await self.function(**values)
-        return ToolOk(returned) if type(returned) is str else result_from_value(returned)
+        if type(returned) is str:
+            return ToolOk(returned, None, None, NO_EXTRA)
+        return result_from_value(returned)
 
     def __repr__(self) -> str:
         return f"<execute of {self.function!r}>"
