@@ -413,7 +413,7 @@ class ServedPersonality:
         entry = self._entries.get(name)
         if entry is None or _bridged(entry) is not None:
             return entry is not None
-        transports = view._runtime.transports
+        transports = view._caller.runtime.transports
         transport = None if transports is None else transports.of(entry)
         return transport is not None and transport.traits.name == "mcp"
 
