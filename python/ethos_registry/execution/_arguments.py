@@ -19,6 +19,7 @@ from ethos_registry._table.entry import Entry, FailingPlaces
 from ethos_registry.execution import _refusals
 from ethos_registry.reduction._redaction import Redact
 from ethos_registry.types._call import Repair, RepairLevel
+from ethos_registry.types._checks import guarded
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._json_values import MAX_DEPTH
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult
@@ -159,12 +160,9 @@ def repaired(
         return None
     schema = entry.definition.fresh()["parameters"]
     restore = None if entry.sent_arguments is None else entry.sent_arguments.restored
-    try:
-        found = entry.repair.values(args, schema, failing, level, restore)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # validators of the tool's author, mappings of the host's own classes
-        return None
+    # It runs validators of the tool's author, and mappings of the host's own classes.
+    repair = entry.repair.values
+    found = guarded(lambda _: None, repair, args, schema, failing, level, restore)
     return None if found is None else (found[0], tuple(found[1]))
 
 
@@ -205,16 +203,16 @@ def dry_run_answer(
     `redact` takes credentials out of the arguments; `None` leaves them.
     """
     if entry.binding is not None:
-        try:
-            bound = entry.binding.bind(isolated_arguments(args), context)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # validators are code of the tool's author
-            message = _core.replace_surrogates(_refusals.exception_text(error)[:MAX_STRING_CHARS])
-            return ToolError(message, "execution_failed", "raised")
+        bound = guarded(_binding_raised, entry.binding.bind, isolated_arguments(args), context)
         if isinstance(bound, ToolError):
             return bound
     return dry_run_result(entry.name, args, redact)
+
+
+def _binding_raised(error: BaseException) -> ToolError:
+    """Validators are code of the tool's author."""
+    message = _core.replace_surrogates(_refusals.exception_text(error)[:MAX_STRING_CHARS])
+    return ToolError(message, "execution_failed", "raised")
 
 
 def dry_run_result(name: str, args: Any, redact: Redact | None = _core.redact) -> ToolOk:

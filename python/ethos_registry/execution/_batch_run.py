@@ -31,6 +31,7 @@ from ethos_registry.reduction._finish import Finished
 from ethos_registry.reduction._redaction import redacted_text
 from ethos_registry.types._blocking import BLOCKING_SECONDS, watched, watched_rest
 from ethos_registry.types._call import CallResult, Repair, ToolCall
+from ethos_registry.types._checks import guarded
 from ethos_registry.types._content import NO_CONTENT
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import NO_EXTRA, ToolOk, ToolResult
@@ -877,12 +878,12 @@ class BatchRun(Batch):
 
 def _read(call: Any, position: int) -> ReadCall:
     """The call, or why it cannot be read; its name may be a string of a class of its own."""
-    try:
-        tool_call_id, name, args, problem = read_call(call, position)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a call is an object with code of its own
+
+    def unreadable(error: BaseException) -> ReadCall:
         return str(position), "", None, f"malformed call: {_refusals.exception_text(error)}"
+
+    # A call may be an object with code of its own.
+    tool_call_id, name, args, problem = guarded(unreadable, read_call, call, position)
     if type(tool_call_id) is not str and type(tool_call_id) is not EchoingId:
         tool_call_id = str.__str__(tool_call_id)
     return tool_call_id, name, args, problem

@@ -728,23 +728,20 @@ class Call(ToolContext):
 
     def resume_clock(self) -> None:
         """Continue counting."""
-        if self._paused_at is not None:
-            self.leave_out(monotonic() - self._paused_at)
-            self._paused_at = None
-            self._wake_timer()
+        paused_at, self._paused_at = self._paused_at, None
+        if paused_at is not None:
+            self.leave_out(monotonic() - paused_at)
 
     def leave_out(self, seconds: float) -> None:
         """Do not count some seconds that have passed."""
         self._uncounted_seconds += seconds
+        deadline = self.deadline()
+        if deadline is not None:  # no one knew it while the seconds passed
+            self.batch.wake_at(deadline)
 
     def stop_clock(self) -> None:
         """The tool has ended: what follows does not count as its time."""
         self._is_clock_stopped = True
-
-    def _wake_timer(self) -> None:
-        deadline = self.deadline()
-        if deadline is not None:
-            self.batch.wake_at(deadline)
 
     def begin_limit(self, seconds: float) -> None:
         """Cancel the call's task once if `seconds` pass before `end_limit`."""

@@ -13,6 +13,7 @@ from ethos_registry.execution._runtime import Runtime
 from ethos_registry.reduction._finish import Fence
 from ethos_registry.types import _checks
 from ethos_registry.types._blocking import measured
+from ethos_registry.types._checks import guarded
 from ethos_registry.types._content import ContentBlock
 from ethos_registry.types._ports import ArtifactOrigin, ArtifactStore, SharedArtifactStore
 from ethos_registry.types._remote_finish import SharedFolder
@@ -54,13 +55,10 @@ class ArtifactWriter:
 
     def shared_folder(self) -> SharedFolder | None:
         """Where workers may store full text; `None` if the store has no such folder."""
-        try:
-            return self._store.share() if isinstance(self._store, SharedArtifactStore) else None
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            self._runtime.log_once("the artifact store", error)
-            return None
+        return guarded(self._log, self._shared_folder)
+
+    def _shared_folder(self) -> SharedFolder | None:
+        return self._store.share() if isinstance(self._store, SharedArtifactStore) else None
 
     def spooled(
         self,
@@ -103,14 +101,11 @@ class ArtifactWriter:
         iteration, and its gate permits them.
         """
         if self._reader_names is None:
-            try:
-                self._reader_names = self._found_readers()
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:
-                self._runtime.log_once("the artifact store", error)
-                self._reader_names = []
+            self._reader_names = guarded(self._log, self._found_readers) or []
         return self._reader_names
+
+    def _log(self, error: BaseException) -> None:
+        self._runtime.log_once("the artifact store", error)
 
     def _found_readers(self) -> list[str]:
         announced: list[Any] = list(self._store.reader_names)

@@ -26,6 +26,7 @@ from ethos_registry.types._call import (
     call_identity,
     call_parts,
 )
+from ethos_registry.types._checks import guarded
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import (
     ERROR_CODES,
@@ -76,12 +77,7 @@ _logger = logging.getLogger("ethos_registry")
 
 def log_line(level: int, message: str) -> None:
     """Log a message; a handler of the host that raises changes nothing."""
-    try:
-        _logger.log(level, "%s", message)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # the code of a handler
-        return
+    guarded(lambda _: None, _logger.log, level, "%s", message)
 
 
 def log_exception(
@@ -350,12 +346,12 @@ def log_raised(name: str, error: BaseException, redact: Redact | None) -> None:
     """
     if issubclass(type(error), KeyboardInterrupt):  # `isinstance` asks the tool's `__class__`
         return
-    try:
-        log_exception(_logger, logging.WARNING, f"a call of tool `{name}` raised", error, redact)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # a handler asks the exception for its text, which is the tool's code
-        log_line(logging.WARNING, f"a call of tool `{name}` raised {class_name(error)}")
+    message = f"a call of tool `{name}` raised"
+    guarded(  # a handler asks the exception for its text, which is the tool's code
+        lambda _: log_line(logging.WARNING, f"{message} {class_name(error)}"),
+        log_exception,
+        *(_logger, logging.WARNING, message, error, redact),
+    )
 
 
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")

@@ -8,6 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
+from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -24,7 +25,7 @@ from ethos_registry.execution._threads import DaemonThreads, tool_threads
 from ethos_registry.reduction._redaction import Redact
 from ethos_registry.types._blocking import report_blocking
 from ethos_registry.types._call import RepairLevel
-from ethos_registry.types._checks import check_callback
+from ethos_registry.types._checks import check_callback, guarded
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import AnyObserver, StartedBatch
 from ethos_registry.types._reducer import (
@@ -477,23 +478,13 @@ class Runtime:
         """The reducer for a tool's results; `None` if there is none, or the registry raises."""
         if self.reducers is None:
             return None
-        try:
-            return self.reducers.get(tool_name)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            self.log_once("the reducer registry", error)
-            return None
+        return guarded(partial(self.log_once, "the reducer registry"), self.reducers.get, tool_name)
 
     def guard(self, what: str, function: Callable[..., object], *arguments: Any) -> None:
         """Call a callback of the host; its exception is logged once and changes nothing."""
         begun = monotonic()
-        try:
-            function(*arguments)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # SystemExit in a callback of the loop would end the loop
-            self.log_once(what, error)
+        # SystemExit in a callback of the loop would end the loop.
+        guarded(partial(self.log_once, what), function, *arguments)
         self.report_blocking(what, monotonic() - begun)
 
     def report_blocking(self, what: str, seconds: float, way_out: str = "") -> None:
@@ -517,10 +508,9 @@ class Runtime:
         if what in self._logged:
             return
         self._logged.add(what)
-        try:
-            message = f"{what} raised; later exceptions are not logged"
-            log_exception(_logger, logging.WARNING, message, error, self.redact)
-        except KeyboardInterrupt:
-            raise
-        except BaseException:  # a handler asks the exception for its text, which is foreign code
-            log_line(logging.WARNING, f"{what} raised; later exceptions are not logged")
+        message = f"{what} raised; later exceptions are not logged"
+        guarded(  # a handler asks the exception for its text, which is foreign code
+            lambda _: log_line(logging.WARNING, message),
+            log_exception,
+            *(_logger, logging.WARNING, message, error, self.redact),
+        )

@@ -38,6 +38,7 @@ from ethos_registry.execution._run_tool import (
 from ethos_registry.reduction._finish import untouched_chars
 from ethos_registry.types._blocking import measured
 from ethos_registry.types._call import Repair, RepairLevel
+from ethos_registry.types._checks import guarded
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._reducer import ToolResultReducer
 from ethos_registry.types._result import ToolError, ToolResult
@@ -90,12 +91,11 @@ def _unavailability(entry: Entry, personality: Personality | None) -> ToolError 
 
 def arguments(call: Call) -> ToolResult | None:
     """JSON text becomes a value, and none `{}`; a strict tool's must match its schema."""
-    try:
-        return _validated_arguments(call)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # an object of the host's own class
-        return _refusals.arguments_failed(_refusals.exception_text(error))
+    return guarded(  # they may be of a class of the host
+        lambda error: _refusals.arguments_failed(_refusals.exception_text(error)),
+        _validated_arguments,
+        call,
+    )
 
 
 def _validated_arguments(call: Call) -> ToolError | None:
@@ -184,13 +184,14 @@ def backends(call: Call) -> ToolResult | None:
     entry, given = call.plan.entry, call.batch.runtime.backends
     if given is None:
         return _refusals.no_backends(entry.name)
-    try:
-        missing = _resolver.first_missing_backend(entry.capabilities, given)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a mapping of the host's own class
-        return _refusals.backend_failed(entry.name, _refusals.exception_text(error))
-    return None if missing is None else _refusals.no_backend(entry.name, missing)
+    missing = guarded(  # a mapping of the host's own class
+        partial(_backend_failed, entry), _resolver.first_missing_backend, entry.capabilities, given
+    )
+    return _refusals.no_backend(entry.name, missing) if isinstance(missing, str) else missing
+
+
+def _backend_failed(entry: Entry, error: BaseException) -> ToolError:
+    return _refusals.backend_failed(entry.name, _refusals.exception_text(error))
 
 
 def dry_run(call: Call) -> ToolResult | None:

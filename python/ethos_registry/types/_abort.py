@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final
 
+from ethos_registry.types._checks import guarded
+
 __all__ = ["NEVER_ABORTED", "AbortController", "AbortSignal"]
 
 
@@ -53,7 +55,7 @@ class AbortSignal:
             self._listeners[token] = listener
             missed = self._aborted and self._listeners.pop(token, None) is not None
         if missed:
-            _call(listener)
+            guarded(_log, listener)
 
         def remove() -> None:
             with self._lock:
@@ -101,17 +103,12 @@ class AbortSignal:
             listeners = list(self._listeners.values())
             self._listeners.clear()
         for listener in listeners:
-            _call(listener)
+            guarded(_log, listener)
 
 
-def _call(listener: Callable[[], object]) -> None:
+def _log(error: BaseException) -> None:
     """A listener that raises must not keep others from being called."""
-    try:
-        listener()
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
-        _logger.warning("a listener of an abort signal raised", exc_info=True)
+    _logger.warning("a listener of an abort signal raised", exc_info=error)
 
 
 class _NeverAborted(AbortSignal):

@@ -21,6 +21,7 @@ __all__ = [
     "checked_class",
     "checked_signature",
     "finite_number",
+    "guarded",
     "has_lone_surrogate",
     "is_async_callable",
     "one_of",
@@ -92,6 +93,30 @@ def check_callback(function: object, what: str, *given: str) -> None:
     check_takes(function, what, *given)
 
 
+# Code of the host that may raise anything.
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+C = TypeVar("C", bound=type)
+
+
+def guarded(
+    otherwise: Callable[[BaseException], T], function: Callable[..., R], *arguments: Any
+) -> R | T:
+    """What foreign code returns; if it raises, what `otherwise` makes of the exception.
+
+    `KeyboardInterrupt` passes. `otherwise` gets the exception, instead of the caller: a variable
+    that holds it would be a cycle with its frame.
+    """
+    try:
+        return function(*arguments)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return otherwise(error)
+
+
 # Names that are one of a few, and calls of functions of this package.
 
 
@@ -103,11 +128,6 @@ def unknown_option(function: str, name: object, known: Iterable[str]) -> Signatu
         f"known are {', '.join(known)}",
         context={"field": name, "value": name},
     )
-
-
-P = ParamSpec("P")
-R = TypeVar("R")
-C = TypeVar("C", bound=type)
 
 
 def checked_signature(function: Callable[P, R]) -> Callable[P, R]:

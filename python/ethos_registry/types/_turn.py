@@ -13,7 +13,7 @@ from typing import Any, NoReturn, Protocol, Self, TypeAlias, runtime_checkable
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import AbortController, AbortSignal
 from ethos_registry.types._blocking import called
-from ethos_registry.types._checks import check_callback
+from ethos_registry.types._checks import check_callback, guarded
 from ethos_registry.types._errors import ConfigError, EthosRegistryError, TurnAlreadySignalledError
 from ethos_registry.types._json_values import call_checksum
 from ethos_registry.types._ports import ArtifactStore
@@ -297,12 +297,10 @@ class DispatchContext:
 
 def _guarded(what: str, function: Callable[..., object], *arguments: Any) -> None:
     """A handler that raises must not keep the turn from ending, nor others from being called."""
-    try:
-        called(what, function, *arguments)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
-        _logger.warning("%s raised", what, exc_info=True)
+    guarded(
+        lambda error: _logger.warning("%s raised", what, exc_info=error),
+        *(called, what, function, *arguments),
+    )
 
 
 # Protocols for objects that look up or make tools.
