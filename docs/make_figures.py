@@ -131,7 +131,7 @@ def recorded() -> str:
             row += [f"{sums['reduced']:,}", f"{saved:.1f}", str(facts)]
             row += [_percent(sums[each], facts) for each in ("kept", "folded", "loose")]
             row += [f"{sums['complete']}/{sums['outputs']}"]
-            row += [f"{saved} / {kept}" for saved, kept in sums["others"].values()]
+            row += [" / ".join(map(str, percents)) for percents in sums["others"].values()]
             body.append(row)
         parts.append(rows(heads, body))
     return "\n\n".join(parts)
@@ -207,12 +207,12 @@ def _plain_cut() -> Figures:
 def _default() -> Figures:
     parts = record("recorded")["figures"]["parts"].values()
     facts = sum(families[""]["facts"] for families in parts)
-    kept = sum(families[""]["kept"] for families in parts)
+    shown = sum(families[""]["kept"] for families in parts)
     return {
         "outputs": sum(families[""]["outputs"] for families in parts),
-        "kept": round(100 * kept / facts, 1),
+        "kept": round(100 * shown / facts, 1),
         "facts": f"{facts:,}",
-        "lost": f"{facts - kept:,}",
+        "lost": f"{facts - shown:,}",
     }
 
 
