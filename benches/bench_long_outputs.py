@@ -1,4 +1,4 @@
-"""Long outputs of programs, reduced, compared with counting their line feeds; times are per line."""
+"""Long outputs of programs, reduced, compared with counting line feeds; times are per line."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@
     python benches/guard.py --check --slow 1.3 get import   # each must fail: 30 % more time
     python benches/guard.py --write           # records rows that are new or became better
     python benches/guard.py --write --reason "redacts before the trim" "batch of 8"
+    python benches/guard.py --record          # records the figures of docs/performance.md
 
 A row is the time of a subject divided by that of a plain baseline, in seconds of the processor,
 the shortest of many rounds in turn: what else runs on the machine does not count. Rows of native
@@ -43,6 +44,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "tests"), str(HERE.parent / "docs" 
 import bench_kanban  # noqa: E402
 import inputs  # noqa: E402
 import outputs  # noqa: E402
+import record  # noqa: E402
 from beside import beside  # noqa: E402
 from ethos_registry import Tool, ToolContext, ToolRegistry, _core, ok, reduce_text  # noqa: E402
 from outputs import PROGRAMS  # noqa: E402
@@ -489,6 +491,7 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="Exit with 1 if a row is too slow.")
     parser.add_argument("--write", action="store_true", help="Record new and better values.")
     parser.add_argument("--reason", help="Record worse values too, with this reason.")
+    parser.add_argument("--record", action="store_true", help="Record the figures of the pages.")
     parser.add_argument("--slow", type=float, default=1, help="Make subjects this much slower.")
     chosen = parser.parse_args()
     if getattr(_core, "IS_DEBUG_BUILD", True):
@@ -503,6 +506,16 @@ def main() -> int:
     for row in measure(chosen.rows, recorded, chosen.slow):
         print(row, flush=True)
         found.append(row)
+    if chosen.record:
+        # What processes take depends on what else the machine does.
+        baselines = {row.name: row.baseline for row in ROWS if not row.has_processes}
+        baselines |= {row.name: "" for row in NATIVE_ROWS}
+        figures = [
+            {"row": row.name, "baseline": baselines[row.name], "value": row.value}
+            for row in found
+            if row.value is not None and row.name in baselines
+        ]
+        record.save("performance", figures)
     if chosen.write:
         refused = write(found, recorded, chosen.reason)
         RECORDED.write_text(json.dumps(recorded, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -4,6 +4,7 @@ Each library lives in a virtual environment of its own:
 
     python -m venv /tmp/peer && /tmp/peer/bin/pip install fastmcp
     /tmp/peer/bin/python benches/peers.py fastmcp
+    /tmp/peer/bin/python benches/peers.py --record    # all, where all are installed
 
 Libraries: ethos, pydantic_ai, fastmcp, langgraph, openai_agents. Prints one JSON object: the
 outcome of each probe, and times as ratios to `asyncio.gather` of the bare coroutines, measured
@@ -15,10 +16,14 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from importlib.metadata import version
 from typing import Any
+
+import record
 
 Call = tuple[str, str, dict[str, Any]]
 """Id, tool name, arguments."""
@@ -221,6 +226,7 @@ def openai_agents() -> Run:
     return run
 
 
+PACKAGES = ("pydantic-ai-slim", "fastmcp", "mcp", "langgraph", "openai-agents")
 PEERS = {made.__name__: made for made in (ethos, pydantic_ai, fastmcp, langgraph, openai_agents)}
 
 
@@ -248,18 +254,18 @@ async def probe(run: Run, calls: list[Call]) -> dict[str, Any]:
 
 
 async def ratio(run: Run, count: int, seconds: float = 3.0) -> dict[str, float]:
-    """Microseconds per call of `run` and of a bare gather, alternately; minima and their ratio."""
+    """Microseconds of the processor per call of `run` and of a bare gather, alternately: minima."""
     calls = calls_of(*["work"] * count)
     assert [text for _, text in await run(calls)] == [RESULT] * count
     subject = floor = float("inf")
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
-        start = time.perf_counter()
+        start = time.process_time()
         await asyncio.gather(*(work(index) for index in range(count)))
-        middle = time.perf_counter()
+        middle = time.process_time()
         await run(calls)
         floor = min(floor, middle - start)
-        subject = min(subject, time.perf_counter() - middle)
+        subject = min(subject, time.process_time() - middle)
     microseconds = 1e6 / count
     return {
         "us": round(subject * microseconds, 1),
@@ -291,5 +297,19 @@ async def main(name: str) -> None:
     print(json.dumps(report, indent=1))
 
 
+def record_all() -> None:
+    """Probe each library in a process of its own, and record the reports."""
+    reports = {}
+    for name in PEERS:
+        command = [sys.executable, __file__, name]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        reports[name] = json.loads(done.stdout)
+    versions = {name: version(name) for name in PACKAGES}
+    record.save("peers", reports, **versions)
+
+
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1]))
+    if sys.argv[1] == "--record":
+        record_all()
+    else:
+        asyncio.run(main(sys.argv[1]))

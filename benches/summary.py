@@ -2,7 +2,6 @@
 
     python benches/summary.py            # runs the benches, prints the table
     python benches/summary.py FILE.json  # of a run saved with --benchmark-json
-    python benches/summary.py FILE.md    # writes it between the markers of a page
 
 Any other arguments go to pytest, so `-k execute` measures a part.
 """
@@ -22,7 +21,6 @@ HERE = Path(__file__).parent
 _HEADING = (
     "| subject | case | min / median | baseline | min / median | ratio of minima | median ratio |"
 )
-_BEGIN, _END = "<!-- ratios: begin -->", "<!-- ratios: end -->"
 _SCALES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
@@ -89,18 +87,11 @@ def _measured(arguments: list[str]) -> Any:
 
 
 def main(arguments: list[str]) -> None:
-    """Print the table of a saved run, or of one made now, or write it into a page."""
-    pages = [Path(argument) for argument in arguments if argument.endswith(".md")]
+    """Print the table of a saved run, or of one made now."""
     saved = [Path(argument) for argument in arguments if argument.endswith(".json")]
-    others = [argument for argument in arguments if not argument.endswith((".md", ".json"))]
+    others = [argument for argument in arguments if not argument.endswith(".json")]
     report = json.loads(saved[0].read_text(encoding="utf-8")) if saved else _measured(others)
-    ratios = table(row_of(benchmark) for benchmark in report["benchmarks"])
-    if not pages:
-        print(ratios)
-    for page in pages:
-        before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
-        _, _, after = rest.partition(_END)
-        page.write_text(f"{before}{_BEGIN}\n{ratios}\n{_END}{after}", encoding="utf-8")
+    print(table(row_of(benchmark) for benchmark in report["benchmarks"]))
 
 
 if __name__ == "__main__":

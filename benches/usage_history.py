@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ethos_registry.usage._record import SECONDS_PER_DAY, KnownTool, UsageBatch
-from ethos_registry.usage._schema import ADDED, upgrade_from_1
+from ethos_registry.usage._schema import ADDED, _summed_up_by_spans
 from ethos_registry.usage._store import store_at
 
 __all__ = ["AGENTS", "CALLS", "DAYS", "TOOLS", "make_history"]
@@ -42,11 +42,12 @@ INSERT INTO ethos_usage_cells
 SELECT
     {AGENT_IDS} + agent, {TOOL_IDS} + tool, :today - days_ago, {AGENT_IDS} + tool % {AGENTS},
     {OUTCOME_IDS} + outcome, 70 + tool % 20 + spread,
-    calls, calls * 2000, calls * 900, calls * 900, 0, calls * 30000
+    calls, calls * 2000, calls * 900, calls * 900, 0, calls * 30000, 0
 FROM cells WHERE outcome < 3
 UNION ALL SELECT
     {AGENT_IDS} + agent, {TOOL_IDS} + tool, :today - days_ago, {AGENT_IDS} + tool % {AGENTS},
-    {OUTCOME_IDS} + outcome, -1, SUM(calls), SUM(calls) * 90, SUM(calls) * 90, SUM(calls) * 90, 0, 0
+    {OUTCOME_IDS} + outcome, -1,
+    SUM(calls), SUM(calls) * 90, SUM(calls) * 90, SUM(calls) * 90, 0, 0, 0
 FROM cells WHERE outcome = 3 GROUP BY agent, tool, days_ago
 """
 _SUMS = ", ".join(f"SUM({column})" for column in ADDED)
@@ -90,7 +91,7 @@ def make_history(path: Path, calls: int = CALLS) -> None:
     connection.executemany("INSERT INTO ethos_usage_names (id, name) VALUES (?, ?)", names)
     today = int(time.time() // SECONDS_PER_DAY)
     connection.execute(_CELLS, {"calls": calls, "today": today})
-    for statement in (*_SUMMED_UP, *upgrade_from_1()):
+    for statement in (*_SUMMED_UP, *_summed_up_by_spans()):
         connection.execute(statement)
     connection.execute("COMMIT")
     connection.close()

@@ -68,7 +68,7 @@ def tools_of(folder: Path) -> tuple[ToolRegistry, Personality]:
 
 
 def approval(ask: Ask) -> InvocationFilter:
-    """Ask before a command runs; the clock of its timeout stands still meanwhile."""
+    """Ask before a command runs; the clock of its timeout is paused meanwhile."""
     one_question = asyncio.Lock()
 
     async def before(invocation: Invocation) -> ToolResult | None:

@@ -84,6 +84,18 @@ def test_the_example_of_a_framework_is_short(page):
     assert len([line for line in block.splitlines() if line.strip()]) <= 25
 
 
+REGISTRY_METHODS = {"concepts/gates.md", "concepts/registries.md"}
+"""They explain the methods of a registry below a view."""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_the_examples_run_calls_through_a_view(page):
+    if name_of(page) in REGISTRY_METHODS:
+        return
+    code = "".join(block["code"] for block in BLOCK.finditer(page.read_text(encoding="utf-8")))
+    assert not re.findall(r"\.execute_parallel\w*\(|\.to_definitions\(|\.result\.value\b", code)
+
+
 def test_the_navigation_holds_every_page():
     settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert set(re.findall(r"[:-] ([\w/-]+\.md)$", settings, re.MULTILINE)) == set(

@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 README = Path(__file__).parent.parent / "README.md"
+OURS = re.compile(
+    r"https://(?:raw\.githubusercontent|github)\.com/[\w-]+/ethos-registry/(?:(?:blob|tree)/)?main/(.+)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +31,18 @@ def test_the_example_prints_the_output_below_it_and_the_three_lines_run(text):
     assert printed.getvalue() == blocks(text, "text")[0]
 
 
-def test_the_loop_is_that_of_the_providers_page_where_it_runs(text):
-    page = (README.parent / "docs/providers/anthropic.md").read_text(encoding="utf-8")
-    [loop] = blocks(text, "py")
-    assert loop in page
+def test_the_loops_are_those_of_the_providers_pages_where_they_run(text):
+    for loop, name in zip(blocks(text, "py"), ("anthropic", "openai"), strict=True):
+        assert loop.rstrip() in (README.parent / f"docs/providers/{name}.md").read_text("utf-8")
+        assert len(loop.splitlines()) <= 15
+
+
+def test_the_order_is_what_a_reader_needs_first(text):
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert headings[:4] == ["Try it", "In your loop", "One turn", "Five promises"]
+    promises = re.findall(r"^\d\. .*?(?=^\d\. |^## )", text, re.MULTILINE | re.DOTALL)
+    assert len(promises) == 5
+    assert all("][docs/" in promise for promise in promises)
 
 
 def test_the_two_lines_are_there_and_ci_runs_both(text):
@@ -45,9 +56,11 @@ def test_the_two_lines_are_there_and_ci_runs_both(text):
         assert next(each for each in text.splitlines() if wanted[1] in each) == line
 
 
-def test_every_file_that_it_links_is_there(text):
-    links = re.findall(r"\]\(([^)#]+)\)", text)
-    local = [link for link in links if "://" not in link]
-    assert {"docs/demo.svg", "docs/performance.md"} <= set(local)
-    missing = [link for link in local if not (README.parent / link).exists()]
-    assert not missing
+def test_the_links_work_outside_of_the_repository_and_their_files_are_there(text):
+    defined = dict(re.findall(r"^\[([^\]]+)\]: (\S+)$", text, re.MULTILINE))
+    assert set(re.findall(r"\]\[([^\]]+)\]", text)) == defined.keys()
+    assert all(link.startswith("https://") for link in re.findall(r"\]\(([^)]+)\)", text))
+    local = {OURS.match(link)[1] for link in defined.values()}
+    assert local == defined.keys()
+    assert {"docs/demo.svg", "docs/performance.md"} <= local
+    assert not [link for link in local if not (README.parent / link).exists()]

@@ -1,6 +1,6 @@
 """Compare reducers of command output: facts kept, false statements, and cost.
 
-python benches/retention                         # all runners on all sets, about five minutes
+python benches/retention                         # all runners on all sets, in ten minutes
 python benches/retention --quick                 # the unseen set only
 python benches/retention --runner mine.py        # with a runner of yours (README.md)
 python benches/retention --record                # write the figures that the pages show

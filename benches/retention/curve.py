@@ -1,7 +1,7 @@
 """Facts kept at each length: the reducers beside a plain cut of the same length.
 
 python benches/retention/curve.py          # prints the table
-python benches/retention/curve.py --write  # writes it into docs/retention.md, and what to keep
+python benches/retention/curve.py --write  # records the figures that the pages show
 python benches/retention/curve.py --check  # exit 1: at some length fewer facts are kept than
                                            # recorded, or than by a plain cut or without a policy
 """
@@ -9,24 +9,20 @@ python benches/retention/curve.py --check  # exit 1: at some length fewer facts 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent.parent / "tests"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests")]
 
+import record  # noqa: E402
 from corpora import PARTS, Recorded, lost, recorded  # noqa: E402
 from ethos_registry import reduce_text  # noqa: E402
 from ethos_registry.reduction import ReductionPolicy  # noqa: E402
 
-PAGE = HERE.parent.parent / "docs" / "retention.md"
-RECORDED = HERE / "curve.json"
-BEGIN, END = "<!-- curve: begin -->", "<!-- curve: end -->"
 TARGETS = (1_000, 2_000, 4_000, 8_000, 16_000, None)
 SLACK_PERCENT = 0.05
 """Tolerance for the rounding of the recorded figures."""
-TITLES = {"given": "given", "own": "own", "fresh": "real projects"}
 
 Curve = dict[str, dict[str, list[float]]]
 
@@ -89,20 +85,20 @@ def curve() -> Curve:
 
 def table(found: Curve) -> str:
     heads = [f"{target:,}" if target else "unlimited" for target in TARGETS]
-    rows = ["| outputs | | " + " | ".join(heads) + " |", "|---|---|" + "--:|" * len(TARGETS)]
+    rows = [f"{'':20} " + " ".join(f"{head:>9}" for head in heads)]
     for part, ways in found.items():
         for way, percents in ways.items():
-            cells = " | ".join(f"{percent:.1f} %" for percent in percents)
-            rows.append(f"| {TITLES[part]} | {way} | {cells} |")
+            rows.append(f"{f'{part}, {way}':20} " + " ".join(f"{each:9.1f}" for each in percents))
     return "\n".join(rows)
 
 
 def check(found: Curve) -> list[str]:
-    recorded_curve = json.loads(RECORDED.read_text(encoding="utf-8"))
+    recorded_curve = record.load("curve")["figures"]
     worse = [
         f"{part} at {target or 'unlimited'}, {way}: {now} % of the facts, {before} % recorded"
         for part, ways in found.items()
         for way, before_all in recorded_curve[part].items()
+        if way in ("policy", "reduced")
         for target, now, before in zip(TARGETS, ways[way], before_all, strict=True)
         if now < before - SLACK_PERCENT
     ]
@@ -114,15 +110,6 @@ def check(found: Curve) -> list[str]:
         if now < least - SLACK_PERCENT
     ]
     return worse + below
-
-
-def write(found: Curve) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{table(found)}\n\n{END}{after}", encoding="utf-8")
-    held = {part: {way: ways[way] for way in ("policy", "reduced")} for part, ways in found.items()}
-    RECORDED.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
 
 
 def main() -> int:
@@ -138,7 +125,7 @@ def main() -> int:
         print("\n".join(worse) or "at every length no fewer facts are kept than recorded")
         return 1 if worse else 0
     if chosen.write:
-        write(found)
+        record.save("curve", found)
     print(table(found))
     return 0
 

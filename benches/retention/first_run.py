@@ -1,7 +1,7 @@
 """Facts that reducers keep of outputs that no rule was written for: recipe and measurement.
 
 python benches/retention/first_run.py           # prints facts kept and characters saved
-    --write                                     # writes the tables into docs/retention.md
+    --write                                     # records the figures that the pages show
     --record FOLDER                             # runs the last set in FOLDER, a new one
     --facts                                     # lists the facts of the last set again
 
@@ -31,15 +31,14 @@ from types import ModuleType
 from typing import Any
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent.parent / "tests"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests")]
 
 import first_run_1  # noqa: E402
 import first_run_2  # noqa: E402
 
 from corpora import Recorded, lost  # noqa: E402
+from record import measured_now, save  # noqa: E402
 
-PAGE = HERE.parent.parent / "docs" / "retention.md"
-BEGIN, END = "<!-- first run: begin -->", "<!-- first run: end -->"
 TARGETS = (16_000, 8_000, 4_000)
 SHORTEST_CHARS, LONGEST_CHARS = 2_000, 200_000
 """Shorter outputs are left out, because no target shortens them; longer ones are cut."""
@@ -266,48 +265,27 @@ def measured(outputs: list[Recorded]) -> dict[str, list[float]]:
     return figures
 
 
-def report() -> str:
-    """The last set first: the figures of its first run, then what it keeps now."""
+def report() -> list[dict[str, Any]]:
+    """Each set, the last one first: the figures of its first run, and what it keeps now."""
     parts = []
     for number, chosen in reversed(list(enumerate(SETS, 1))):
         outputs = chosen.outputs()
         now = measured(outputs)
         if not chosen.first_run.exists():
-            first = {"commit": _commit(), "figures": now}
+            first = {**measured_now(), "figures": now}
             chosen.first_run.write_text(json.dumps(first, indent=1) + "\n", encoding="utf-8")
         first = json.loads(chosen.first_run.read_text(encoding="utf-8"))
-        chars = sum(len(output.text) for output in outputs)
-        facts = sum(len(output.facts) for output in outputs)
-        at = f" First run at commit {first['commit']}." if first["commit"] else ""
         parts.append(
-            f"**Set {number}**: {len(outputs)} outputs, {chars:,} characters, {facts:,} facts.{at}"
+            {
+                "set": number,
+                "outputs": len(outputs),
+                "chars": sum(len(output.text) for output in outputs),
+                "facts": sum(len(output.facts) for output in outputs),
+                "first": first,
+                "now": now,
+            }
         )
-        parts.append(
-            "| run | target | facts kept % | facts kept of outputs over the target % | saved % |\n"
-            "|---|--:|--:|--:|--:|"
-        )
-        runs = {"first": first["figures"]}
-        if now != first["figures"]:
-            runs[first.get("since", "now")] = now
-        parts[-1] += "".join(
-            f"\n| {run} | {target} | "
-            + " | ".join("" if v is None else f"{v:.1f}" for v in values)
-            + " |"
-            for run, figures in runs.items()
-            for target, values in figures.items()
-        )
-    return "\n\n".join(parts)
-
-
-def _commit() -> str:
-    done = subprocess.run(
-        ["git", "rev-parse", "--short=9", "HEAD"],
-        cwd=HERE,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return done.stdout.strip()
+    return parts
 
 
 def main() -> int:
@@ -328,14 +306,10 @@ def main() -> int:
     elif chosen.facts:
         SETS[-1].list_facts()
     else:
-        text = report()
-        print(text)
+        found = report()
+        print(json.dumps(found, indent=1))
         if chosen.write:
-            page = PAGE.read_text(encoding="utf-8")
-            before, rest = page.split(BEGIN, 1)
-            PAGE.write_text(
-                f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.split(END, 1)[1]}", encoding="utf-8"
-            )
+            save("first_run", found)
     return 0
 
 

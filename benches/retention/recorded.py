@@ -1,7 +1,7 @@
 """Facts kept and characters saved by the reducers, on recorded outputs.
 
-python benches/retention/recorded.py          # prints the table
-python benches/retention/recorded.py --write  # writes docs/retention.md and the savings to hold
+python benches/retention/recorded.py          # prints what is kept of each family
+python benches/retention/recorded.py --write  # records the figures, and what must not get worse
 python benches/retention/recorded.py --check  # exit 1: one more fact is lost, or less is saved
 """
 
@@ -17,15 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE.parent.parent / "tests"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests")]
 
 from cuts import head, head_and_tail, seed_rules  # noqa: E402
 
+import record  # noqa: E402
 from corpora import HELD, PARTS, Recorded, known_losses, lost, recorded, visible  # noqa: E402
 from ethos_registry import reduce_text  # noqa: E402
 
-PAGE = HERE.parent.parent / "docs" / "retention.md"
-BEGIN, END = "<!-- retention: begin -->", "<!-- retention: end -->"
 SHARES = {"read": False, "held out": True}
 """Whether the outputs were held out: they are measured separately (CONTRIBUTING.md)."""
 LEAST_HELD_OUT_PERCENT = {"default": 95.0}
@@ -110,6 +109,10 @@ class Score:
     def saved_percent(self) -> float:
         return 100 - 100 * self.reduced / max(1, self.size)
 
+    @property
+    def kept_percent(self) -> float:
+        return round(100 * self.strict / max(1, self.facts), 1)
+
 
 def scores(
     outputs: Iterable[Recorded], reducer: Reducer, size: Callable[[str], int]
@@ -123,39 +126,33 @@ def scores(
     return found
 
 
-def percent(part: float, whole: float) -> str:
-    return f"{100 * part / whole:.1f}" if whole else "-"
+def figures() -> dict[str, dict[str, dict[str, float | dict[str, list[float]]]]]:
+    """Part of the corpus -> family, all under the empty name -> sums over its outputs.
 
-
-def table(part: str, size: Callable[[str], int], unit: str) -> str:
-    found = {name: scores(recorded(part), reducer, size) for name, reducer in REDUCERS.items()}
-    own = found["this project"]
-    rows = [
-        f"| family | outputs | {unit} in | out | saved % | facts | strict % | folded % | loose % "
-        "| complete | "
-        + " | ".join(f"{name}: saved / strict %" for name in list(REDUCERS)[1:])
-        + " |",
-        "|" + "---|" * (10 + len(REDUCERS) - 1),
-    ]
-    for family in [*sorted(name for name in own if name), ""]:
-        score = own[family]
-        cells = [
-            family or "**all**",
-            str(score.outputs),
-            f"{score.size:,}",
-            f"{score.reduced:,}",
-            f"{score.saved_percent:.1f}",
-            str(score.facts),
-            percent(score.strict, score.facts),
-            percent(score.folded, score.facts),
-            percent(score.loose, score.facts),
-            f"{score.complete}/{score.outputs}",
-        ]
-        for name in list(REDUCERS)[1:]:
-            other = found[name][family]
-            cells.append(f"{other.saved_percent:.0f} / {percent(other.strict, other.facts)}")
-        rows.append("| " + " | ".join(cells) + " |")
-    return "\n".join(rows)
+    `others` are per cent saved and per cent of the facts kept by other methods.
+    """
+    found: dict[str, dict[str, dict[str, float | dict[str, list[float]]]]] = {}
+    for part in PARTS:
+        by = {name: scores(recorded(part), reducer, len) for name, reducer in REDUCERS.items()}
+        own = by.pop("this project")
+        found[part] = {
+            family: {
+                "outputs": score.outputs,
+                "chars": score.size,
+                "reduced": score.reduced,
+                "facts": score.facts,
+                "kept": score.strict,
+                "folded": score.folded,
+                "loose": score.loose,
+                "complete": score.complete,
+                "others": {
+                    name: [round(other[family].saved_percent), other[family].kept_percent]
+                    for name, other in by.items()
+                },
+            }
+            for family, score in sorted(own.items())
+        }
+    return found
 
 
 def shares() -> dict[str, dict[str, float | int]]:
@@ -182,14 +179,6 @@ def shares() -> dict[str, dict[str, float | int]]:
     return found
 
 
-def shares_table(found: dict[str, dict[str, float | int]]) -> str:
-    columns = list(next(iter(found.values())))
-    rows = ["| outputs | " + " | ".join(columns) + " |", "|---|" + "--:|" * len(columns)]
-    for name, own in found.items():
-        rows.append(f"| {name} | " + " | ".join(f"{own[column]:,}" for column in columns) + " |")
-    return "\n".join(rows)
-
-
 def check_shares(found: dict[str, dict[str, float | int]]) -> list[str]:
     """What is below the recorded figures, or below those that the held-out outputs must reach."""
     least = json.loads(HELD.read_text(encoding="utf-8"))["shares"]
@@ -203,18 +192,6 @@ def check_shares(found: dict[str, dict[str, float | int]]) -> list[str]:
         if (strict := found["held out"][f"{size} strict %"]) < percent:
             worse.append(f"held out: {strict} % of the facts at {size}, wanted are {percent}")
     return worse
-
-
-def losses(part: str) -> str:
-    """What is lost, fact by fact."""
-    missing = scores(recorded(part), ours, len)[""].lost
-    if not missing:
-        return "No fact is lost."
-    rows = [
-        f"- `{file}`: " + ", ".join(f"`{fact}`" for fact in facts)
-        for file, facts in missing.items()
-    ]
-    return "\n".join(["Lost:", "", *rows])
 
 
 def check() -> list[str]:
@@ -234,17 +211,15 @@ def check() -> list[str]:
     return worse
 
 
-def write(text: str) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    before, rest = page.split(BEGIN, 1)
-    after = rest.split(END, 1)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+def write() -> None:
+    """Record the figures, and the savings and losses that must not get worse."""
     held: dict[str, object] = {"shares": shares()}
     for part in PARTS:
         found = scores(recorded(part), ours, len)
         saved = {family or "all": round(score.saved_percent, 1) for family, score in found.items()}
         held[part] = {"saved_percent": dict(sorted(saved.items())), "lost": found[""].lost}
     HELD.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
+    record.save("recorded", {"shares": held["shares"], "parts": figures()})
 
 
 def main() -> int:
@@ -258,21 +233,11 @@ def main() -> int:
         worse = check() + check_shares(shares())
         print("\n".join(worse) or "no fact more is lost, no family saves less than recorded")
         return 1 if worse else 0
-    counter = token_counter()
-    size, unit = (len, "characters") if counter is None else (counter, "tokens")
-    titles = {
-        "given": "The outputs given to the project",
-        "own": "The project's own outputs",
-        "fresh": "Outputs of real projects",
-    }
-    text = "\n\n".join(
-        f"### {titles[part]}\n\n{table(part, size, unit)}\n\n{losses(part)}" for part in PARTS
-    )
-    text = f"### Held out\n\n{shares_table(shares())}\n\n{text}"
     if chosen.write:
-        write(text)
-    else:
-        print(text)
+        write()
+    for part, families in figures().items():
+        for family, sums in families.items():
+            print(f"{part:6} {family or 'all':16} {sums['kept']:>6} of {sums['facts']:>6} facts")
     return 0
 
 
