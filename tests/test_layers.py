@@ -145,10 +145,12 @@ OPTIONAL = {
     "capabilities._fetch": {"httpcore"},
     "capabilities._guarded_connections": {"httpcore"},
     "mcp._gateway_http": {"mcp", "starlette", "uvicorn"},
+    "mcp._gateway_resources": {"mcp", "mcp_types"},
     "mcp._gateway_session": {"anyio", "mcp", "mcp_types"},
     "mcp._gateway_users": {"mcp", "starlette"},
     "mcp._gateway_stdio": {"anyio", "mcp"},
     "mcp._json_rpc": {"mcp_types"},
+    "mcp._request_tasks": {"mcp", "mcp_types"},
     "mcp._sdk_calls": {"anyio", "mcp", "mcp_types"},
 }
 """Third-party packages that a module imports at its top, beyond what the package requires."""

@@ -259,16 +259,21 @@ async def test_the_server_of_everything_with_callbacks() -> None:
     async with McpBridge([server], **options) as bridge:
         wanted = {"trigger-sampling-request", "trigger-elicitation-request", "get-roots-list"}
         await until(lambda: wanted <= {name for _, name in bridge.tool_names.values()})
-        sampled, asked, listed, task = await call(
+        sampled, asked, listed, task, sampled_as_task, asked_by_task = await call(
             view(bridge),
             ("everything__trigger-sampling-request", {"prompt": "hi"}),
             ("everything__trigger-elicitation-request", {}),
             ("everything__read_resource", {}),
             ("everything__simulate-research-query", {"topic": "tides"}),
+            ("everything__trigger-sampling-request-async", {"prompt": "hi"}),
+            ("everything__trigger-elicitation-request-async", {}),
         )
         assert "a thought" in sampled.text
         assert "decline" in asked.text
         assert "demo://resource/" in listed.text
         assert "tides" in task.text
-        assert len(bridge.tool_names) == 18
+        assert "[COMPLETED]" in sampled_as_task.text
+        assert "a thought" in sampled_as_task.text
+        assert "declined" in asked_by_task.text.lower()
+        assert len(bridge.tool_names) == 20  # all 19, and the one that reads resources
         assert await bridge.prompts("everything")

@@ -532,6 +532,7 @@ class Connection:
         """One connection, from its start to its loss."""
         from mcp.client.client import Client
 
+        from ethos_registry.mcp._request_tasks import answer_as_tasks
         from ethos_registry.mcp._sdk_calls import (
             raise_if_lost,
             read_unknown_blocks,
@@ -551,6 +552,7 @@ class Connection:
             cache=None,
             **self._callbacks.options(),
         )
+        answer_as_tasks(client)
         try:
             async with asyncio.timeout(self.server.connect_timeout_seconds) as limit:
                 self._limit = limit
