@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypedDict
 
 from ethos_registry import _core
@@ -22,6 +23,7 @@ from ethos_registry.execution._runtime import (
 from ethos_registry.execution._threads import DaemonThreads, tool_threads
 from ethos_registry.reduction._redaction import Redact, Redactor
 from ethos_registry.types import _checks
+from ethos_registry.types._blocking import called
 from ethos_registry.types._call import RepairLevel, checked_repair_level
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import AnyObserver
@@ -164,4 +166,4 @@ def _redact_of(backends: CapabilityBackends | None, issued_secrets: IssuedSecret
     own: Redact | None = getattr(backends, "redact", None)
     if isinstance(backends, StandardBackends) or not callable(own):
         return _core.redact if issued_secrets is None else Redactor(issued_secrets)
-    return Redactor(issued_secrets, own)
+    return Redactor(issued_secrets, partial(called, "`redact` of the capability backends", own))
