@@ -563,7 +563,7 @@ class Runner:
             if raw is None and is_output and call.worker_raw_chars is None:
                 raw = result.text
             report.recorded[index] = (call.args, raw)
-        if plan.has_fast_finish and call.execution is None:
+        if plan.has_fast_finish and call.execution is None and not call.repairs:
             if report is not None:
                 report.add((index, answer, plan.entry, started))
             if self.watch is not None:

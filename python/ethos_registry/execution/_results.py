@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import Context
 from typing import Any, Literal, NamedTuple, overload
 
+from ethos_registry import _core
 from ethos_registry.execution._full_text import FullText
 from ethos_registry.execution._options import OnResult, ResultSink
 from ethos_registry.execution._runtime import Runtime
@@ -23,7 +24,7 @@ from ethos_registry.providers._wire_types import (
 )
 from ethos_registry.reduction._finish import Fence, trimmed_result
 from ethos_registry.reduction._reducers import with_text
-from ethos_registry.types._call import CallResult, results_table
+from ethos_registry.types._call import CallResult, Repair, RepairKind, results_table
 from ethos_registry.types._tool import BoundedTextTool, Tool
 
 __all__ = ["CallResults", "CollectedResults", "even_share", "fill_shares"]
@@ -165,6 +166,7 @@ class CollectedResults:
     def put(self, index: int, answer: CallResult, *, was_started: bool = False) -> None:
         """Answer a call with a result that needs no trim."""
         self.answers[index] = answer
+        self._note_repairs(answer)
         if self._sink is not None:
             self._sink.on_result(index, answer.result, was_started=was_started)
         if self._on_result is not None:
@@ -211,8 +213,16 @@ class CollectedResults:
                 _trim(body, chars)
             else:
                 callers[body.position].copy().run(_trim, body, chars)
+            self._note_repairs(body.answer)
             if self._on_result is not None and not self._reports_early:
                 self._runtime.guard("`on_result`", self._on_result, body.answer)
+
+    def _note_repairs(self, answer: CallResult) -> None:
+        """Tell the model what was repaired; a worker leaves that to the registry of its caller."""
+        if answer.repairs and self._runtime.repair_note and self._sink is None:
+            line = repair_line(answer.repairs)
+            answer.result = with_text(answer.result, answer.result.text + line)
+            answer.sent_chars += len(line)
 
     def all(self) -> CallResults:
         """Every result, in the order of the calls."""
@@ -242,6 +252,36 @@ def _trim(body: _Body, chars: int) -> None:
         line = full_text.artifact_line(answer.truncated_from, fence)
         answer.result = with_text(answer.result, answer.result.text + line)
         answer.sent_chars += len(line)
+
+
+_READINGS: Mapping[RepairKind, str] = {
+    "json_text": "from JSON text",
+    "number_text": "from text",
+    "boolean_text": "from text",
+    "null_as_absent": "null as not given",
+    "doubled_json": "given twice",
+    "raw_control": "with raw line breaks",
+    "single_as_list": "one value as a list",
+    "null_text": "null from text",
+    "trailing_text": "without the text after them",
+}
+_MAX_NOTE_CHARS = 120
+
+
+def repair_line(repairs: Sequence[Repair]) -> str:
+    r"""What a model reads about the repairs of its arguments, as the last line of a result.
+
+    >>> repair_line([Repair("tags", "json_text"), Repair("limit", "null_as_absent")])
+    '\n[arguments repaired: tags from JSON text; limit null as not given]'
+    """
+    stated = [f"{each.path} {_READINGS[each.kind]}".split() for each in repairs]
+    parts = [" ".join(words) for words in stated]
+    for count in range(len(parts), -1, -1):
+        more = [f"{len(parts) - count} more"] if count < len(parts) else []
+        line = f"\n[arguments repaired: {'; '.join(parts[:count] + more)}]"
+        if len(line) <= _MAX_NOTE_CHARS:
+            break
+    return _core.replace_surrogates(line)
 
 
 def _position(body: _Body) -> int:

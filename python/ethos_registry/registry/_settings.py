@@ -77,6 +77,9 @@ class RunOptions(TypedDict, total=False):
     """Which wrong arguments are repaired, after they failed validation and if they have one
     reading; what was done is in `CallResult.repairs`. Never for `strict` tools. Default: `"safe"`.
     """
+    repair_note: bool
+    """Whether the model reads what was repaired, in a line of at most 120 characters after the
+    result: `[arguments repaired: tags from JSON text]`. Default: `False`."""
 
 
 _NAMED_OPTIONS = (
@@ -112,6 +115,7 @@ def checked_runtime(
     transports: Mapping[str, ToolTransport] | None = None,
     reduction: ReductionPolicy | None = None,
     repair_arguments: RepairLevel = "safe",
+    repair_note: bool = False,
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
     if default_timeout_seconds is not None:
@@ -153,6 +157,7 @@ def checked_runtime(
         transports=checked_transports(transports),
         reduction=_copied(checked_reduction(reduction, "reduction")),
         repair_arguments=checked_repair_level(repair_arguments),
+        repair_note=_checks.boolean(repair_note, "repair_note"),
     )
 
 
