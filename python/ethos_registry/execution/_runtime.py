@@ -422,7 +422,7 @@ class Runtime:
         self.repair_arguments = repair_arguments
         """Which wrong arguments of tools without a level of their own are repaired."""
         self.repair_note = repair_note
-        """Whether the model is told what was repaired."""
+        """Whether the model reads what was repaired."""
         self.abandoned_calls = 0
         self.unmatched_policies: set[tuple[str, str]] = set()
         """What allow lists and filters named that no tool had: the list, and the name."""

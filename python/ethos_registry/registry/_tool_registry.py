@@ -251,7 +251,7 @@ class ToolRegistry(RegistryWriter):
     `filters` run around every call, outside those of its batch; `max_concurrency` bounds the calls
     of all batches that run at once on one event loop; `repair_arguments` (`"safe"`) reads wrong
     arguments that have one reading, such as `"5"` for a whole number, after validation failed, and
-    `repair_note=True` tells the model what was read.
+    `repair_note=True` shows the model what was read.
 
     >>> registry = ToolRegistry()
     >>> @registry.tool
