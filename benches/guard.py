@@ -134,6 +134,12 @@ ROWS = (
         "copy of each",
         {"name": "anthropic"},
     ),
+    Row(
+        "definitions of Gemini parameters, first",
+        "definitions.test_first_provider_list",
+        "copy of each",
+        {"name": "gemini_parameters"},
+    ),
     Row("get", "get.test_get", "dict.get behind a method", {"count": 1_000}),
     Row("capabilities", "capabilities.test_resolving_capabilities_for_one_call", "no capabilities"),
     Row("scoped read", "capabilities.test_scoped_read", "open", {"size": "4 kB"}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import time
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any
 
@@ -225,6 +226,21 @@ async def test_their_tools_receive_kwargs_and_return_data() -> None:
     [result] = await view.execute([call], ToolContext(agent_id="ada"))
     assert result.result.structured == {"user": "ada"}
     assert result.untrusted
+
+
+async def test_a_factory_that_blocks_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    @tool
+    async def who() -> str:
+        """Name the user."""
+        return "ada"
+
+    def slow(context: ToolContext) -> dict[str, Any]:
+        time.sleep(0.3)
+        return {}
+
+    view = table.view_of(from_agent_framework([who], kwargs_factory=slow), ["who"])
+    await view.execute([{"id": "7", "name": "who", "args": {}}])
+    assert "`kwargs_factory` blocked the event loop for 0." in caplog.text
 
 
 async def test_their_approvals_and_questions_are_not_given() -> None:

@@ -305,3 +305,59 @@ async def test_cancellation_passes_through_the_measured_steps():
     [result] = await registry.execute_parallel(calls_of("hangs"))
     assert reason(result) == "timeout"
     assert seen == ["cancelled"]
+
+
+class SlowRedaction(dict):
+    """Backends of the host with a `redact` of their own."""
+
+    def redact(self, text):
+        time.sleep(BLOCK_SECONDS)
+        return text
+
+
+async def test_a_redact_of_the_backends_is_named(caplog):
+    registry = ToolRegistry([tool(waits)], capability_backends=SlowRedaction())
+    [result] = await registry.execute_parallel(calls_of("waits"))
+    assert result.text == "innocent"
+    messages = blocking(caplog.records)
+    assert any(each.startswith("`redact` of the capability backends blocked") for each in messages)
+
+
+class StubbornTransport(ToolTransport):
+    """Swallows the cancellation of its stream, again and again."""
+
+    traits = TransportTraits("stubborn")
+
+    def __init__(self):
+        self.end = asyncio.Event()
+
+    async def execute_many(self, requests, signal, *, live=None):
+        while not self.end.is_set():
+            try:
+                await self.end.wait()
+            except asyncio.CancelledError:
+                continue
+        yield TransportReply(0, ok("too late"))
+
+
+async def test_a_transport_that_swallows_cancellation_delays_no_answer():
+    transport = StubbornTransport()
+    registry = ToolRegistry(
+        [tool(waits, timeout_seconds=0.1)],
+        transports={"*": transport},
+        abandon_after_seconds=0.1,
+    )
+    begun = time.monotonic()
+    [result] = await registry.execute_parallel(calls_of("waits"))
+    assert time.monotonic() - begun < 2
+    assert (reason(result), registry.abandoned_calls) == ("timeout", 1)
+    batch = asyncio.create_task(registry.execute_parallel(calls_of("waits"), deadline_seconds=60))
+    await asyncio.sleep(0.02)
+    batch.cancel()
+    begun = time.monotonic()
+    with pytest.raises(asyncio.CancelledError):
+        await batch
+    assert time.monotonic() - begun < 2
+    transport.end.set()
+    await asyncio.sleep(0.05)
+    assert [each for each in asyncio.all_tasks() if each is not asyncio.current_task()] == []

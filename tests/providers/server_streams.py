@@ -782,6 +782,40 @@ CHAT = [
     ),
 ]
 
+CHAT += [
+    ServerStream(
+        "all arguments once more at the end, as JSON text of JSON text",
+        "BerriAI/litellm#20480",
+        "openai",
+        [
+            chat(entry(0, "c1", "read", A[:4])),
+            chat(entry(0, "c1", None, A[4:])),
+            chat(entry(0, "c1", "read", json.dumps(A))),
+            CALLS,
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "another id and an empty name in every delta",
+        "NousResearch/hermes-agent#5254",
+        "openai",
+        [
+            chat(entry(0, "c1", "read", "")),
+            chat(entry(0, "c2", "", A[:4])),
+            chat(entry(0, "c3", "", A[4:])),
+            CALLS,
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "a finish reason that only text generation servers have",
+        "dstackai/dstack#2228",
+        "openai",
+        [chat(entry(0, "c1", "read", A)), chat(finish="eos_token")],
+        [READ],
+    ),
+]
+
 OTHERS = [
     ServerStream(
         "arguments under the index of no block",

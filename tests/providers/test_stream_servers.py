@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
 import pytest
 
-from ethos_registry import Personality, Tool, ToolRegistry, ok
-from ethos_registry.providers._by_name import reply_parser
+from ethos_registry import Personality, Tool, ToolCall, ToolRegistry, ok
+from ethos_registry.providers._by_name import provider, reply_parser
 from ethos_registry.providers._stream_parser import CallProven
+from ethos_registry.types._call import MalformedCall
 from stream_cases import (
     DONE,
     MESSAGE_STOP,
@@ -395,3 +397,73 @@ def test_thinking_that_a_limit_cuts_is_not_sent_back_without_its_signature():
     ):
         parser.feed(event)
     assert parser.reply()["content"] == []
+
+
+def ended_by(provider: str, reason: str) -> list[Any]:
+    """One whole call, and a reason for the end of the reply."""
+    whole = json.dumps(READ)
+    return {
+        "openai": [chat(entry(0, "t1", "read", whole)), chat(finish=reason), DONE],
+        "anthropic": [
+            message_start(),
+            tool_use(0, "t1", "read"),
+            json_delta(0, whole),
+            block_stop(0),
+            message_delta(reason),
+            MESSAGE_STOP,
+        ],
+        "bedrock": [
+            BEDROCK_START,
+            bedrock("Delta", 0, delta={"toolUse": {"input": whole}}),
+            bedrock("Stop", 0),
+            {"messageStop": {"stopReason": reason}},
+        ],
+        "cohere": [
+            cohere_start(whole),
+            {"type": "message-end", "delta": {"finish_reason": reason}},
+        ],
+        "gemini": [gemini({"functionCall": {"name": "read", "args": READ}}, finish=reason)],
+        "ollama": [
+            {"message": {"tool_calls": [{"function": {"name": "read", "arguments": whole}}]}},
+            {"message": {}, "done": True, "done_reason": reason},
+        ],
+    }[provider]
+
+
+@pytest.mark.parametrize("reason", ["stop", "STOP", "tool_calls", "tool_use", "end_turn", "eos"])
+@pytest.mark.parametrize(
+    "provider", ["openai", "anthropic", "bedrock", "cohere", "gemini", "ollama"]
+)
+def test_a_reason_of_another_format_ends_a_reply_well(provider, reason):
+    assert proven_calls(provider, ended_by(provider, reason)) == [("read", READ)]
+
+
+@pytest.mark.parametrize(
+    "reason", ["length", "max_tokens", "MAX_TOKENS", "content_filter", "other"]
+)
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "bedrock", "gemini"])
+def test_a_reason_that_no_format_has_for_a_good_end_cuts_the_reply(provider, reason):
+    parser = reply_parser(provider)
+    for event in ended_by(provider, reason):
+        parser.feed(event)
+    parser.finish()
+    assert parser.is_cut
+    assert not any(call.is_proven for call in parser.calls)
+
+
+@pytest.mark.parametrize(
+    ("name", "reply"),
+    [
+        ("openai", {"choices": [{"message": {"tool_calls": [entry(0, "t1", "read", "{}")]}}]}),
+        ("anthropic", {"content": [{"type": "tool_use", "id": "t1", "name": "read", "input": {}}]}),
+        ("bedrock", {"content": [{"toolUse": {"toolUseId": "t1", "name": "read", "input": {}}}]}),
+        ("gemini", {"candidates": [{"content": {"parts": [{"functionCall": {"name": "read"}}]}}]}),
+    ],
+)
+def test_a_whole_reply_knows_the_same_reasons(name, reply):
+    for reason, kind in (("end_turn", ToolCall), ("stop", ToolCall), ("length", MalformedCall)):
+        whole = copy.deepcopy(reply)
+        holder = (whole.get("choices") or whole.get("candidates") or [whole])[0]
+        holder |= {"finish_reason": reason, "stop_reason": reason, "stopReason": reason}
+        [call] = provider(name).calls(whole)
+        assert type(call) is kind, reason

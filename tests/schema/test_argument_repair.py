@@ -250,3 +250,62 @@ def test_tool_names_are_never_repaired(case: Any) -> None:
         nearest = "" if case["id"] == "never-hidden" else " (did you mean read_file?)"
         assert result.text == f"Unknown tool: {case['sent']}{nearest}"
         assert result.repairs == ()
+
+
+REPAIRED = {"id": "1", "name": "add", "args": {"numbers": "[1, 2]", "note": None}}
+NOTE = "\n[arguments repaired: numbers from JSON text; note null as not given]"
+
+
+def adding(**options: Any) -> ToolRegistry:
+    registry = ToolRegistry(**options)
+
+    @registry.tool
+    def add(numbers: list[int], note: str = "") -> str:
+        """Add."""
+        return str(sum(numbers)) * 40
+
+    return registry
+
+
+@pytest.mark.parametrize("budget_policy", ["even", "fill"])
+def test_a_model_reads_what_was_repaired_where_the_registry_says_so(budget_policy):
+    context = ToolContext(result_budget_chars=10)
+    for options, note in (({}, ""), ({"repair_note": True}, NOTE)):
+        registry = adding(**options)
+        for each in (registry, registry.freeze()):
+            [result] = each.execute_parallel_sync([REPAIRED], context, budget_policy=budget_policy)
+            cut = "3333333333\n[truncated — 40 chars total]"
+            assert (result.text, result.sent_chars) == (cut + note, len(cut + note))
+            assert [repair.kind for repair in result.repairs] == ["json_text", "null_as_absent"]
+
+
+def test_the_note_about_many_repairs_is_short():
+    args = {f"a_long_name_{number}": "5" for number in range(50)}
+    check = ToolRegistry(
+        [
+            Tool(
+                "wide",
+                "",
+                {"type": "object", "additionalProperties": {"type": "integer"}},
+                lambda args, context: ok("ok"),
+            )
+        ],
+        validate_arguments=True,
+        repair_note=True,
+    )
+    [result] = check.execute_parallel_sync([{"id": "1", "name": "wide", "args": args}])
+    assert len(result.repairs) == 50
+    assert result.text.startswith("ok\n[arguments repaired: a_long_name_0 from text; ")
+    assert result.text.endswith(" more]")
+    assert len(result.text) <= len("ok") + 120
+
+
+def test_nothing_is_said_about_arguments_that_were_right():
+    right = {"id": "1", "name": "add", "args": {"numbers": [1, 2]}}
+    [result] = adding(repair_note=True).execute_parallel_sync([right])
+    assert result.text == "3" * 40
+
+
+def test_a_repair_note_that_is_no_boolean_is_refused():
+    with pytest.raises(ConfigError, match="repair_note"):
+        ToolRegistry(repair_note="yes")

@@ -404,3 +404,36 @@ def compile_calls(name: str) -> int:
 @pytest.mark.parametrize("name", DIALECTS)
 def test_ordinary_schema_needs_no_passes(name: str) -> None:
     assert compile_calls(name) < 150  # the passes take about a thousand
+
+
+OPTIONAL_BRANCHES = [
+    {"type": "string"},
+    {"type": "integer", "minimum": 1},
+    {"type": "array", "items": {"type": "string"}},
+    {"type": "object", "properties": {"b": {"type": "string", "format": "x"}}},
+    {"type": "string", "description": "Own."},
+    {"type": "string", "enum": ["a"]},
+]
+AROUND = [{}, {"description": "D."}, {"title": "T", "default": None, "examples": [1]}]
+KINDS = [["string", "null"], ["null", "integer"], ["string", "number", "null"], ["object", "null"]]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_optional_values_take_the_short_way_to_the_same_form(name):
+    null = {"type": "null"}
+    values = [
+        {"anyOf": branches, **around}
+        for branch in OPTIONAL_BRANCHES
+        for branches in ([branch, null], [null, branch], [branch, {"type": "number"}, null])
+        for around in AROUND
+    ]
+    values += [{"type": kinds, **around} for kinds in KINDS for around in AROUND]
+    for value in values:
+        properties = {"a": value, "b": {"type": "array", "items": value}}
+        schema = ordered_schema({"type": "object", "properties": properties})
+        short, long = (
+            compile_schema(schema, DIALECTS[name]),
+            _Compiler(schema, DIALECTS[name]).compiled(),
+        )
+        assert json.dumps(short.schema) == json.dumps(long.schema), value
+        assert set(short.changes) == set(long.changes), value

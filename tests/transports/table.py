@@ -323,6 +323,19 @@ async def whatever_a_tool_raises_is_answered(subject: Subject) -> None:
 
 
 @row
+async def whatever_a_reducer_raises_leaves_the_result(subject: Subject) -> None:
+    if subject.transport.traits.in_place or subject.transport.traits.reduces_results:
+        pytest.skip("the reducer runs in the process of the caller, or of a server")
+    async with subject.open() as transport:
+        registry = subject.registry(transport, reducer_registry=tools.reducers())
+        await subject.warm(registry)
+        for kind in tools.RAISED:
+            async with asyncio.timeout(150):
+                [result] = await registry.execute_parallel([call("reduced_by_raising", kind=kind)])
+            assert result.text == f"not reduced, {kind}"
+
+
+@row
 async def a_plain_function_really_ends_at_the_deadline(subject: Subject) -> None:
     if not subject.transport.traits.cancels_running:
         pytest.skip("the transport cannot end plain functions")

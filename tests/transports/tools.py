@@ -50,11 +50,22 @@ class VersionedReducer(UnversionedReducer):
     version = "1"
 
 
+class RaisingReducer:
+    """Raises what the arguments of the call name, where the tool runs."""
+
+    tool_name = "reduced_by_raising"
+    version = "1"
+
+    def reduce(self, result: ToolResult, context: ToolReducerContext, /) -> ToolResult:
+        raise RAISED[context.args["kind"]]
+
+
 def reducers() -> DefaultToolResultReducerRegistry:
     """The reducers of the callers and of the workers."""
     made = default_reducers()
     made.register(UnversionedReducer())
     made.register(VersionedReducer())
+    made.register(RaisingReducer())
     return made
 
 
@@ -401,6 +412,12 @@ async def versioned(kind: str, ending: str) -> ToolOk | ToolError:
 async def unversioned(kind: str, ending: str) -> ToolOk | ToolError:
     """The reducer has no version."""
     return output_of(kind, ending)
+
+
+@registry.tool
+async def reduced_by_raising(kind: str) -> str:
+    """The reducer raises."""
+    return f"not reduced, {kind}"
 
 
 @registry.tool(output_is_untrusted=True)

@@ -29,6 +29,7 @@ from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types import _checks
+from ethos_registry.types._blocking import called
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -192,7 +193,9 @@ def _execute(
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         if tool.approval_mode == "always_require":
             return needs_its_framework(tool.name, _FRAMEWORK, "waits for an approval")
-        kwargs = {} if kwargs_factory is None else kwargs_factory(context)
+        kwargs = (
+            {} if kwargs_factory is None else called("`kwargs_factory`", kwargs_factory, context)
+        )
         try:
             invoke: Any = tool.invoke
             returned = await invoke(

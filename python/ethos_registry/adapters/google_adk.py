@@ -23,6 +23,7 @@ from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
+from ethos_registry.types._blocking import called
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -223,7 +224,7 @@ def _own_context(context: ToolContext) -> AdkToolContext:
 
 def _execute(tool: BaseTool, context_factory: Callable[[ToolContext], AdkToolContext]) -> Any:
     async def execute(args: Any, context: ToolContext) -> ToolResult:
-        theirs = context_factory(context)
+        theirs = called("`context_factory`", context_factory, context)
         arguments = dict(args)
         if await tool.check_require_confirmation(arguments, theirs):
             return needs_its_framework(tool.name, _FRAMEWORK, "waits for a confirmation")

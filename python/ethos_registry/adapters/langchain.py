@@ -27,6 +27,7 @@ from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.types import _checks
+from ethos_registry.types._blocking import called
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
@@ -242,7 +243,9 @@ def _execute(tool: BaseTool, config_factory: Callable[[ToolContext], Any] | None
     schema = _schema_of(tool)
 
     async def execute(args: Any, context: ToolContext) -> ToolResult:
-        config = None if config_factory is None else config_factory(context)
+        config = (
+            None if config_factory is None else called("`config_factory`", config_factory, context)
+        )
         call = {"type": "tool_call", "name": tool.name, "args": args, "id": context.tool_call_id}
         try:
             message = await tool.ainvoke(call, config)

@@ -29,6 +29,7 @@ from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import DataBlock, sent_parts
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types import _checks
+from ethos_registry.types._blocking import called
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -195,7 +196,9 @@ def _execute(tool: FunctionTool, context_factory: Callable[[ToolContext], Any] |
             return needs_its_framework(tool.name, "the OpenAI Agents SDK", "waits for an approval")
         text = json.dumps(args)
         ctx = AgentsToolContext(
-            context=None if context_factory is None else context_factory(context),
+            context=None
+            if context_factory is None
+            else called("`context_factory`", context_factory, context),
             tool_name=tool.name,
             tool_call_id=context.tool_call_id,
             tool_arguments=text,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Unpack
 
 from pydantic import ValidationError
@@ -29,6 +30,7 @@ from ethos_registry.adapters._turn_collector import TurnCollector, context_from
 from ethos_registry.execution._options import StreamOptions
 from ethos_registry.providers._wire_format import sent_parts
 from ethos_registry.types import _checks
+from ethos_registry.types._blocking import called
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image
 from ethos_registry.types._context import ToolContext, ToolProgressEvent
@@ -216,7 +218,9 @@ async def from_pydantic_ai(
 
         return RunContext(deps=deps, model=TestModel(), usage=RunUsage())
 
-    make = made_context if context_factory is None else context_factory
+    make = made_context
+    if context_factory is not None:
+        make = partial(called, "`context_factory`", context_factory)
     wanted = None if names is None else set(names)
     label = "pydantic-ai" if toolset.id is None else f"pydantic-ai:{toolset.id}"
     shown = await toolset.get_tools(make(ToolContext()))

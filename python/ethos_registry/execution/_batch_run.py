@@ -22,13 +22,19 @@ from ethos_registry.execution._call import Batch, BatchRequest, BatchTimer, Call
 from ethos_registry.execution._finish import fence_of, finish_failure, source_of_call
 from ethos_registry.execution._refusals import ReadCall, StopReason, read_call
 from ethos_registry.execution._report import BatchReport
-from ethos_registry.execution._results import CallResults, HeldOutput, trim_together
+from ethos_registry.execution._results import (
+    CallResults,
+    HeldOutput,
+    repair_line,
+    trim_together,
+)
 from ethos_registry.execution._runtime import HELD, SharedSlots
 from ethos_registry.execution._steps import STEPS, call_plan, kept_plans, verdict_answer
 from ethos_registry.execution._threads import is_stack_deep, task_starter
 from ethos_registry.providers._wire_format import EchoingId
 from ethos_registry.reduction._finish import Finished
 from ethos_registry.reduction._redaction import redacted_text
+from ethos_registry.reduction._reducers import with_text
 from ethos_registry.types._blocking import BLOCKING_SECONDS, watched, watched_rest
 from ethos_registry.types._call import CallResult, Repair, ToolCall
 from ethos_registry.types._checks import guarded
@@ -705,7 +711,7 @@ class BatchRun(Batch):
             if raw is None and is_output and call.worker_raw_chars is None:
                 raw = result.text
             report.recorded[index] = (call.args, raw)
-        if plan.has_fast_finish and call.execution is None:
+        if plan.has_fast_finish and call.execution is None and not call.repairs:
             if report is not None:
                 report.add((index, answer, plan.entry, started))
             if self.timeouts is not None:
@@ -743,9 +749,23 @@ class BatchRun(Batch):
     def _put(self, position: int, answer: CallResult, *, was_started: bool) -> None:
         """Answer a call with a result that needs no trim."""
         self._answers[position] = answer
+        self._note_repairs(answer)
         if self.options.sink is not None:
             self.options.sink.on_result(position, answer.result, was_started=was_started)
         self._report_result(answer)
+
+    def _finish_output(self, answer: CallResult) -> None:
+        """What is left when an output has been trimmed with the others; a stream reported it."""
+        self._note_repairs(answer)
+        if self.call_count is not None:
+            self._report_result(answer)
+
+    def _note_repairs(self, answer: CallResult) -> None:
+        """Tell the model what was repaired; a worker leaves that to the registry of its caller."""
+        if answer.repairs and self.runtime.repair_note and self.options.sink is None:
+            line = repair_line(answer.repairs)
+            answer.result = with_text(answer.result, answer.result.text + line)
+            answer.sent_chars += len(line)
 
     def _report_result(self, answer: CallResult) -> None:
         if self.options.on_result is not None:
@@ -847,13 +867,13 @@ class BatchRun(Batch):
     def _share_out(self) -> None:
         if self._held:
             held, self._held = self._held, []
-            is_filled, is_stream = self.options.budget_policy == "fill", self.call_count is None
+            is_filled = self.options.budget_policy == "fill"
             trim_together(
                 held,
                 self.context.result_budget_chars,
                 None if is_filled else len(self._answers),
                 self.options.callers,
-                None if is_stream else self._report_result,
+                self._finish_output,
             )
         if self._report is not None:
             self._report.batch_finished()

@@ -16,6 +16,7 @@ from ethos_registry.execution._refusals import BadResultError, checked_result
 from ethos_registry.execution._remote_batch import finished_locally, needs_full_text, shortened
 from ethos_registry.execution._threads import NoThreadError, finish_threads
 from ethos_registry.reduction._finish import Fence, Finished, is_large_result, sanitized
+from ethos_registry.reduction._python_reducer import report_failed
 from ethos_registry.reduction._redaction import redacted_parts, redacted_text
 from ethos_registry.reduction._reducers import reducer_identity
 from ethos_registry.types._ports import ArtifactOrigin
@@ -125,7 +126,13 @@ def _finish_for_caller(
     if order is not None and (reducer is None or reducer_identity(reducer) == order.reducer):
         fence = _fence_of_order(call, order)
         turn_count = call.batch.context.current_turn
-        done = finished_locally(order, result, reducer, call.args, turn_count, fence, known)
+        try:
+            done = finished_locally(order, result, reducer, call.args, turn_count, fence, known)
+        except KeyboardInterrupt as interrupt:
+            if reducer is None or not call.batch.answers_interrupts:
+                raise
+            report_failed(reducer, interrupt)  # as whatever else a reducer raises
+            done = finished_locally(order, result, None, call.args, turn_count, fence, known)
         if done is not None:
             finished, facts = done
             sink.on_finished(call.index, finished.result, facts)

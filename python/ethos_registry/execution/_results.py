@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
 from typing import Any, Literal, NamedTuple, overload
 
+from ethos_registry import _core
 from ethos_registry.execution._full_text import FullText
 from ethos_registry.providers._by_name import ChatName, provider
 from ethos_registry.providers._wire_types import (
@@ -21,10 +22,10 @@ from ethos_registry.providers._wire_types import (
 )
 from ethos_registry.reduction._finish import Fence, trimmed_result
 from ethos_registry.reduction._reducers import with_text
-from ethos_registry.types._call import CallResult, results_table
+from ethos_registry.types._call import CallResult, Repair, RepairKind, results_table
 from ethos_registry.types._tool import BoundedTextTool, Tool
 
-__all__ = ["CallResults", "HeldOutput", "even_share", "fill_shares", "trim_together"]
+__all__ = ["CallResults", "HeldOutput", "even_share", "fill_shares", "repair_line", "trim_together"]
 
 
 # How the characters of a turn are shared among its calls.
@@ -128,9 +129,9 @@ def trim_together(
     budget_chars: float,
     even_count: int | None,
     callers: Sequence[Context] | None,
-    report: Callable[[CallResult], object] | None,
+    finish: Callable[[CallResult], object],
 ) -> None:
-    """Trim outputs so that together they fit into `budget_chars`, and report each.
+    """Trim outputs so that together they fit into `budget_chars`, and `finish` each.
 
     They share it max-min fairly, or evenly with all `even_count` calls. What is cut is stored in
     the context variables of its caller.
@@ -147,8 +148,7 @@ def trim_together(
             _trim(output, chars)
         else:
             callers[output.position].copy().run(_trim, output, chars)
-        if report is not None:
-            report(output.answer)
+        finish(output.answer)
 
 
 def _trim(output: HeldOutput, chars: int) -> None:
@@ -170,6 +170,36 @@ def _trim(output: HeldOutput, chars: int) -> None:
         line = full_text.artifact_line(answer.truncated_from, fence)
         answer.result = with_text(answer.result, answer.result.text + line)
         answer.sent_chars += len(line)
+
+
+_READINGS: Mapping[RepairKind, str] = {
+    "json_text": "from JSON text",
+    "number_text": "from text",
+    "boolean_text": "from text",
+    "null_as_absent": "null as not given",
+    "doubled_json": "given twice",
+    "raw_control": "with raw line breaks",
+    "single_as_list": "one value as a list",
+    "null_text": "null from text",
+    "trailing_text": "without the text after them",
+}
+_MAX_NOTE_CHARS = 120
+
+
+def repair_line(repairs: Sequence[Repair]) -> str:
+    r"""What a model reads about the repairs of its arguments, as the last line of a result.
+
+    >>> repair_line([Repair("tags", "json_text"), Repair("limit", "null_as_absent")])
+    '\n[arguments repaired: tags from JSON text; limit null as not given]'
+    """
+    stated = [f"{each.path} {_READINGS[each.kind]}".split() for each in repairs]
+    parts = [" ".join(words) for words in stated]
+    for count in range(len(parts), -1, -1):
+        more = [f"{len(parts) - count} more"] if count < len(parts) else []
+        line = f"\n[arguments repaired: {'; '.join(parts[:count] + more)}]"
+        if len(line) <= _MAX_NOTE_CHARS:
+            break
+    return _core.replace_surrogates(line)
 
 
 def _position(output: HeldOutput) -> int:

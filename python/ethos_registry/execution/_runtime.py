@@ -345,6 +345,7 @@ class Runtime:
         "reducers",
         "reduction",
         "repair_arguments",
+        "repair_note",
         "thread_wait_seconds",
         "threads",
         "transports",
@@ -370,6 +371,7 @@ class Runtime:
         "transports",
         "reduction",
         "repair_arguments",
+        "repair_note",
     )
 
     def __init__(
@@ -392,6 +394,7 @@ class Runtime:
         transports: Transports | None = None,
         reduction: ReductionPolicy | None = None,
         repair_arguments: RepairLevel = "safe",
+        repair_note: bool = False,
     ) -> None:
         self.backends = backends
         self.reducers = reducers
@@ -419,6 +422,8 @@ class Runtime:
         """How much of reduced results is kept; `None` if they are as short as can be."""
         self.repair_arguments = repair_arguments
         """Which wrong arguments of tools without a level of their own are repaired."""
+        self.repair_note = repair_note
+        """Whether the model reads what was repaired."""
         self.abandoned_calls = 0
         self.unmatched_policies: set[tuple[str, str]] = set()
         """What allow lists and filters named that no tool had: the list, and the name."""

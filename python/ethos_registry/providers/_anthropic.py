@@ -25,6 +25,7 @@ from ethos_registry.providers._wire_format import (
     WireFormat,
     call_id,
     echoed,
+    ended_well,
     items,
     read,
     sent_parts,
@@ -39,8 +40,7 @@ __all__ = ["AnthropicMessages", "AnthropicStream"]
 
 
 _ABSENT = object()
-_COMPLETE = ("tool_use", "end_turn", _ABSENT)
-"""Stop reasons of a reply whose last block is whole. A message kept as history has none."""
+"""The stop reason of a message that is kept as history: its last block is whole."""
 
 _UNFINISHED = ("pause_turn", "compaction")
 """Stop reasons of a turn that goes on when it is sent back as it is, without results."""
@@ -142,7 +142,7 @@ def _cut(following: list[Any], stop_reason: object) -> str:
         if read(following[0], "type") != "fallback":
             return ""
         return "another model took over before the arguments were complete; call the tool again"
-    if stop_reason in _COMPLETE:
+    if stop_reason is _ABSENT or ended_well(stop_reason):
         return ""
     return (
         f"the reply ended before the arguments were complete (stop_reason {stop_reason}); "
@@ -183,9 +183,6 @@ def _data_block(block: DataBlock) -> dict[str, Any]:
 
 
 # Anthropic Messages: content blocks.
-
-_WHOLE = ("tool_use", "end_turn")
-"""Stop reasons that prove that the last call is whole."""
 
 
 class _Block:
@@ -238,7 +235,7 @@ class AnthropicStream(ReplyParser):
         elif kind == "message_delta":
             self._stopped(read_field(read_field(event, "delta"), "stop_reason"))
         elif kind == "message_stop":
-            is_whole = self._stop_reason in _WHOLE
+            is_whole = ended_well(self._stop_reason)
             self._end(self._stop_reason, self._closed() if is_whole else ())
         elif kind == "error":
             error = read_field(event, "error")
@@ -336,7 +333,7 @@ class AnthropicStream(ReplyParser):
         if not isinstance(reason, str) or not reason:
             return
         self._stop_reason = reason
-        if reason not in _WHOLE:
+        if not ended_well(reason):
             self._cut(reason)
             return
         if self._fallback_at is not None:

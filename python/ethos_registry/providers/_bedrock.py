@@ -21,6 +21,7 @@ from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
     call_id,
+    ended_well,
     items,
     read,
     sent_call_id,
@@ -35,7 +36,7 @@ from ethos_registry.types._errors import ConfigError
 __all__ = ["BedrockConverse", "BedrockStream"]
 
 
-_COMPLETE = ("tool_use", "end_turn", "stop_sequence", None)
+_COMPLETE = ("stop_sequence", None)
 _FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
 _MEDIA_BYTES = dict.fromkeys(_FORMATS, 3_932_160) | {"application/pdf": 4_718_592}
 """What is sent, with the most bytes (API_runtime_Message: 3.75 MB an image, 4.5 MB a document)."""
@@ -87,7 +88,7 @@ class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
             name = read(use, "name")
             if not isinstance(name, str) or not name:
                 calls.append(MalformedCall(identifier, "", "the call names no tool"))
-            elif block is blocks[-1] and stop_reason not in _COMPLETE:
+            elif block is blocks[-1] and not (stop_reason in _COMPLETE or ended_well(stop_reason)):
                 reason = (
                     "the reply ended before the arguments were complete "
                     f"(stopReason {stop_reason}); call the tool again"
@@ -160,7 +161,6 @@ def _result(result: CallResult, max_documents: int) -> dict[str, Any]:
 
 # Bedrock Converse: content blocks, as the AWS SDK has decoded them.
 
-_WHOLE = ("tool_use", "end_turn")
 _ERROR_SUFFIX = "Exception"
 
 
@@ -210,7 +210,7 @@ class BedrockStream(ReplyParser):
             self._stop_block(read_field(stop, "contentBlockIndex"))
         elif (end := event.get("messageStop")) is not None:
             reason = text_of(end, "stopReason")
-            if reason in _WHOLE:
+            if ended_well(reason):
                 self._stop(reason, [*self._closed(), *whole_calls(self._in_order)])
             else:
                 self._cut(reason)

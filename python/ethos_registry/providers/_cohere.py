@@ -20,6 +20,7 @@ from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
     call_id,
+    ended_well,
     items,
     read,
     sent_parts,
@@ -33,7 +34,8 @@ from ethos_registry.types._errors import ConfigError
 __all__ = ["CohereChat", "CohereStream"]
 
 
-_COMPLETE = ("TOOL_CALL", "COMPLETE", "STOP_SEQUENCE", None)
+_STOP_SEQUENCE = "STOP_SEQUENCE"
+"""Ends a reply whose last call is whole."""
 
 
 class CohereChat(WireFormat[CohereTool, CohereMessage]):
@@ -81,7 +83,8 @@ class CohereChat(WireFormat[CohereTool, CohereMessage]):
             arguments = read(function, "arguments")
             calls.append(ToolCall(identifier, name, "" if arguments is None else arguments))
         finish_reason = word(read(reply, "finish_reason"))
-        if calls and finish_reason not in _COMPLETE:
+        is_whole = finish_reason in (_STOP_SEQUENCE, None) or ended_well(finish_reason)
+        if calls and not is_whole:
             last = calls[-1]
             reason = (
                 "the reply ended before the arguments were complete "
@@ -106,8 +109,6 @@ class CohereChat(WireFormat[CohereTool, CohereMessage]):
 
 
 # Cohere v2 chat.
-
-_WHOLE = ("TOOL_CALL", "COMPLETE", "STOP_SEQUENCE")
 
 
 class CohereStream(ReplyParser):
@@ -171,7 +172,7 @@ class CohereStream(ReplyParser):
         if reason == "ERROR":
             self._break(error or "finish_reason ERROR")
             return
-        if reason in _WHOLE:
+        if reason == _STOP_SEQUENCE or ended_well(reason):
             self._stop(reason, (call for call in self.calls if call.arguments.is_object))
         else:
             self._cut(reason)

@@ -20,6 +20,7 @@ from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
     call_id,
+    ended_well,
     items,
     read,
     sent_parts,
@@ -35,7 +36,7 @@ from ethos_registry.types._json_values import MAX_DEPTH
 __all__ = ["Gemini", "GeminiStream", "PathArguments"]
 
 
-_WHOLE = ("STOP", "FINISH_REASON_UNSPECIFIED", None)
+_WHOLE = ("FINISH_REASON_UNSPECIFIED", None)
 _GENERATED_ID = re.compile(r"call_[0-9]+")
 
 
@@ -84,7 +85,7 @@ class Gemini(WireFormat[Any, GeminiMessage]):
             _call(read(part, "function_call", "functionCall"), position)
             for position, part in enumerate(found)
         ]
-        if calls and finish_reason not in _WHOLE:
+        if calls and finish_reason not in _WHOLE and not ended_well(finish_reason):
             last = calls[-1]
             calls[-1] = MalformedCall(
                 last.tool_call_id,
@@ -340,7 +341,7 @@ class GeminiStream(ReplyParser):
         reason = None if given is None else _name(given)
         if reason in _NO_REASON:
             reason = None
-        is_cut = reason not in (None, "STOP")
+        is_cut = reason is not None and not ended_well(reason)
         for part in listed(read_field(read_field(candidate, "content"), "parts")):
             self._part(part, is_cut=is_cut)
         if reason is not None and self.end is None:

@@ -23,6 +23,7 @@ from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
     call_id,
+    ended_well,
     items,
     read,
     sent_parts,
@@ -118,7 +119,8 @@ def _message(result: CallResult) -> OllamaMessage:
 # Ollama: chunks of one message.
 
 
-_WHOLE = ("", "stop", "tool_calls", "load", "unload")
+_WHOLE = ("", "load", "unload")
+"""Reasons of a reply without calls, and of old servers, beside those that all formats know."""
 
 
 class OllamaStream(ReplyParser):
@@ -142,7 +144,7 @@ class OllamaStream(ReplyParser):
             self._message(message)
         if read_field(event, "done") is True:
             reason = text_of(event, "done_reason")
-            if reason in _WHOLE:
+            if reason in _WHOLE or ended_well(reason):
                 self._stop(reason, ())
             else:
                 self._cut(reason)

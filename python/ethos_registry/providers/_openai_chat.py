@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
@@ -22,6 +23,7 @@ from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
     call_id,
+    ended_well,
     items,
     read,
     sent_call_id,
@@ -34,9 +36,6 @@ from ethos_registry.types._errors import ConfigError
 
 __all__ = ["MistralChat", "MistralStream", "OpenAIChat", "OpenAIChatStream", "error_text"]
 
-
-_COMPLETE = ("tool_calls", "stop", "function_call", None)
-"""Finish reasons of a reply whose last call is whole; some servers give none, or `stop`."""
 
 _SAYS_ERROR = re.compile(r"\s*error\b", re.IGNORECASE)
 
@@ -83,7 +82,7 @@ class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
         if not entries:
             _refuse_blocks(message)
         calls = [_call(entry, position) for position, entry in enumerate(entries)]
-        if calls and finish_reason not in _COMPLETE:
+        if calls and finish_reason is not None and not ended_well(finish_reason):
             last = calls[-1]
             calls[-1] = MalformedCall(
                 last.tool_call_id,
@@ -174,9 +173,6 @@ def _content(result: CallResult) -> str:
 
 # OpenAI Chat Completions, and the many servers that speak it.
 
-_WHOLE = ("tool_calls", "stop", "function_call")
-"""Finish reasons that prove that the last call is whole."""
-
 _OF_CALLS = ("role", "tool_calls", "function_call")
 """Fields of a delta that the message does not take as they are."""
 
@@ -232,10 +228,11 @@ class OpenAIChatStream(ReplyParser):
             self._break(text_of(error, "message") or "an error event")
             return
         for choice in listed(read_field(event, "choices")):
-            if read_field(choice, "index") not in (0, None):
+            if read_field(choice, "index") not in (0, "0", None):
                 continue
             self._touched = {}
-            self._delta(read_field(choice, "delta"))
+            delta = read_field(choice, "delta")
+            self._delta(read_field(choice, "message") if delta is None else delta)
             reason = read_field(choice, "finish_reason")
             if reason is not None and reason != "":  # some servers send "" in every chunk
                 self._finished(reason)
@@ -287,6 +284,8 @@ class OpenAIChatStream(ReplyParser):
         ):
             self._has_placeholders = True
             call.arguments.reset()
+        elif call.arguments.is_object and text == json.dumps(call.arguments.text):
+            return True  # the whole arguments once more, as JSON text of JSON text
         elif _starts_object(text):
             whole = call.arguments.text
             if text == whole and call.arguments.is_object:
@@ -386,7 +385,7 @@ class OpenAIChatStream(ReplyParser):
         if reason == "error":
             self._break("finish_reason error")
             return
-        if reason not in _WHOLE:
+        if not ended_well(reason):
             self._cut(f"finish_reason {reason}")
             return
         self._finishes_early |= bool(self._touched)

@@ -215,7 +215,7 @@ class OpenAIResponsesStream(ReplyParser):
         elif kind == "response.output_item.done":
             item = plain(read_field(event, "item"))
             self._done(_place_of(event, read_field(item, "id")), item)
-        elif kind == "response.completed":
+        elif kind in ("response.completed", "response.done"):
             self._completed(listed(read_field(read_field(event, "response"), "output")))
             self._end(None)
         elif kind == "response.incomplete":

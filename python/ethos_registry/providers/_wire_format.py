@@ -300,6 +300,23 @@ def _not_shown(
     return f"; at most {most:,} bytes are sent" if len(known.data_bytes) > most else None
 
 
+_ENDED_WELL = frozenset(
+    """
+    stop tool_calls tool_call function_call function_calls tool_use end_turn complete completed eos
+    eos_token
+    """.split()  # noqa: SIM905 - a list would take a line for each
+)
+
+
+def ended_well(reason: object) -> bool:
+    """Whether a reply ended for the model's own reason; servers give those of other formats too.
+
+    >>> ended_well("tool_calls"), ended_well("END_TURN"), ended_well("length"), ended_well(None)
+    (True, True, False, False)
+    """
+    return isinstance(reason, str) and reason.lower() in _ENDED_WELL
+
+
 # What every provider can do: show tools, read calls out of a reply, answer them.
 
 

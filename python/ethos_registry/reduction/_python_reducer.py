@@ -31,6 +31,7 @@ __all__ = [
     "is_plain",
     "isolated",
     "reduce_safely",
+    "report_failed",
 ]
 
 
@@ -143,11 +144,11 @@ def reduce_safely(
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # SystemExit and foreign panics must not lose the result
-        _report_once(reducer, error)
+        report_failed(reducer, error)
         return result
 
 
-def _report_once(reducer: object, error: BaseException) -> None:
+def report_failed(reducer: object, error: BaseException) -> None:
     """Log one warning per reducer, with its traceback."""
     identity = id(reducer)
     if identity in _reported:

@@ -342,4 +342,5 @@ def _sent_settings(runtime: Runtime) -> dict[str, Any]:
         "approvals": runtime.approvals,
         "reduction": runtime.reduction,
         "repair_arguments": runtime.repair_arguments,
+        "repair_note": runtime.repair_note,
     }

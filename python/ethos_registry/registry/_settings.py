@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypedDict
 
 from ethos_registry import _core
@@ -22,6 +23,7 @@ from ethos_registry.execution._runtime import (
 from ethos_registry.execution._threads import DaemonThreads, tool_threads
 from ethos_registry.reduction._redaction import Redact, Redactor
 from ethos_registry.types import _checks
+from ethos_registry.types._blocking import called
 from ethos_registry.types._call import RepairLevel, checked_repair_level
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import AnyObserver
@@ -75,6 +77,9 @@ class RunOptions(TypedDict, total=False):
     """Which wrong arguments are repaired, after they failed validation and if they have one
     reading; what was done is in `CallResult.repairs`. Never for `strict` tools. Default: `"safe"`.
     """
+    repair_note: bool
+    """Whether the model reads what was repaired, in a line of at most 120 characters after the
+    result: `[arguments repaired: tags from JSON text]`. Default: `False`."""
 
 
 _NAMED_OPTIONS = (
@@ -110,6 +115,7 @@ def checked_runtime(
     transports: Mapping[str, ToolTransport] | None = None,
     reduction: ReductionPolicy | None = None,
     repair_arguments: RepairLevel = "safe",
+    repair_note: bool = False,
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
     if default_timeout_seconds is not None:
@@ -151,6 +157,7 @@ def checked_runtime(
         transports=checked_transports(transports),
         reduction=_copied(checked_reduction(reduction, "reduction")),
         repair_arguments=checked_repair_level(repair_arguments),
+        repair_note=_checks.boolean(repair_note, "repair_note"),
     )
 
 
@@ -164,4 +171,4 @@ def _redact_of(backends: CapabilityBackends | None, issued_secrets: IssuedSecret
     own: Redact | None = getattr(backends, "redact", None)
     if isinstance(backends, StandardBackends) or not callable(own):
         return _core.redact if issued_secrets is None else Redactor(issued_secrets)
-    return Redactor(issued_secrets, own)
+    return Redactor(issued_secrets, partial(called, "`redact` of the capability backends", own))

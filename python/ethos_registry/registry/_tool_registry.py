@@ -81,7 +81,8 @@ class ToolRegistry(RegistryReader):
     `not_available`; a call that was stopped is abandoned after `abandon_after_seconds` (2);
     `filters` run around every call, outside those of its batch; `max_concurrency` bounds the calls
     of all batches that run at once on one event loop; `repair_arguments` (`"safe"`) reads wrong
-    arguments that have one reading, such as `"5"` for a whole number, after validation failed.
+    arguments that have one reading, such as `"5"` for a whole number, after validation failed, and
+    `repair_note=True` shows the model what was read.
 
     >>> registry = ToolRegistry()
     >>> @registry.tool

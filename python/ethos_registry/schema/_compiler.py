@@ -234,6 +234,8 @@ class _PlainForm:
     ) -> Any:
         """A union of plain branches, such as an optional value."""
         branches = schema["anyOf"]
+        if dialect.types == "one":
+            return self._nullable(schema, branches, path, dialect, levels)
         if (
             dialect.types != "list"
             or (dialect.keywords is not None and "anyOf" not in dialect.keywords)
@@ -249,6 +251,30 @@ class _PlainForm:
         if all(map(operator.is_, made, branches)):
             return schema
         return schema | {"anyOf": made}
+
+    def _nullable(
+        self,
+        schema: dict[str, Any],
+        branches: list[Any],
+        path: str,
+        dialect: Dialect,
+        levels: int,
+    ) -> Any:
+        """An optional plain value where null is not a type."""
+        values = [branch for branch in branches if branch != _NULL]
+        rest = {name: value for name, value in schema.items() if name != "anyOf"}
+        if (
+            len(branches) != 2
+            or len(values) != 1
+            or not isinstance(values[0], dict)
+            or type(values[0].get("type")) is not str
+            or "enum" in values[0]
+            or not rest.keys() <= _ABOUT_PLAIN
+            or not rest.keys().isdisjoint(values[0])
+        ):
+            raise _NotPlainError
+        merged = ordered_schema(read_only({**values[0], **rest}))
+        return {**self._node(merged, path, dialect, levels - 1), "nullable": True}
 
     def _check(self, schema: dict[str, Any], kind: str, dialect: Dialect) -> None:
         """Raise for what the passes would change."""
