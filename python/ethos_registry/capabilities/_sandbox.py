@@ -64,9 +64,9 @@ _NEW_FILES = (
     f"and found only in the {MAX_FOLDERS:,} folders nearest to a writable directory"
 )
 _REPLACED_FILES = (
-    "a protected file that another program replaces while a command runs is no longer kept from the "
-    "command: afterwards it is as it was before, unless only harmless lines of a Git configuration "
-    "were added"
+    "a protected file that another program replaces while a command runs is no longer kept from "
+    "the command: afterwards it is as it was before, unless only harmless lines of a Git "
+    "configuration were added"
 )
 LIMITS: Mapping[SandboxLevel, tuple[str, ...]] = {
     "namespaces": (_NEW_FILES, _NEW_SOCKETS, _REPLACED_FILES),
