@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
+import threading
+import time
 
 import pytest
 
@@ -75,6 +78,96 @@ def test_what_another_program_removes_stops_no_command(repository, level, gone):
 
     status, output, _ = run(repository, level, "echo works", remove)
     assert (status, output) == (0, "works\n")
+
+
+@pytest.mark.skipif("namespaces" not in LEVELS, reason="no bubblewrap here")
+@pytest.mark.parametrize("gone", ["sub", "sub/.ssh", "sub/.netrc", ".ssh"])
+def test_what_another_program_removes_is_not_made_again(place, gone):
+    for folder in (place.inside, place.inside / "sub"):
+        (folder / ".ssh").mkdir(parents=True)
+        (folder / ".ssh" / "id").write_text("a key")
+        (folder / ".netrc").write_text("a password")
+    before = files_below(place.inside)
+
+    def remove():
+        (place.inside / gone).rename(place.outside / "removed")
+
+    status, _, restored = run(place, "namespaces", "cat .netrc sub/.netrc; true", remove)
+    assert (status, restored) == (0, [])
+    kept = {path for path in before if not f"{path}/".startswith(f"{gone}/")}
+    assert set(files_below(place.inside)) == kept
+
+
+def files_below(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+CHANGES_OF_OTHERS = {
+    "in its place": "printf '[user]\\nname = other\\n' >> .git/config; echo export A=1 >> .envrc",
+    "removed": "rm .git/config .envrc",
+    "by git": "git config user.name other; git config branch.main.remote origin",
+    "a hook": "printf '#!/bin/sh\\n' > .git/hooks/pre-push; mkdir .vscode/deep",
+    "a key": "echo other > .netrc; rm -r .ssh",
+}
+
+
+@pytest.mark.skipif("namespaces" not in LEVELS, reason="no bubblewrap here")
+@pytest.mark.parametrize("change", CHANGES_OF_OTHERS)
+def test_what_another_program_changes_meanwhile_stays(repository, change):
+    """A command cannot have changed it: in namespaces the kernel keeps what exists."""
+    assert (
+        repository.run_unconfined("touch .envrc .netrc; mkdir .vscode .ssh; echo 1 > .ssh/id")[0]
+        == 0
+    )
+
+    def make_change():
+        assert repository.run_unconfined(CHANGES_OF_OTHERS[change])[0] == 0
+
+    command = "echo started > started; while [ ! -e go ]; do sleep 0.02; done; rm started go"
+    with changed_when_started(repository, make_change):
+        status, output, restored = run(repository, "namespaces", command)
+    assert (status, restored) == (0, []), output
+    assert contents_below(repository.inside) == contents_below(repository.outside / "expected")
+
+
+@contextlib.contextmanager
+def changed_when_started(place, make_change):
+    """Runs it while a command waits for `go`; what there was then is kept outside."""
+
+    def wait():
+        while not (place.inside / "started").exists():
+            time.sleep(0.02)
+        make_change()
+        ignored = shutil.ignore_patterns("started")
+        shutil.copytree(place.inside, place.outside / "expected", symlinks=True, ignore=ignored)
+        (place.inside / "go").touch()
+
+    thread = threading.Thread(target=wait, daemon=True)
+    thread.start()
+    yield
+    thread.join(60)
+
+
+def contents_below(folder):
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.skipif("namespaces" not in LEVELS, reason="no bubblewrap here")
+def test_a_configuration_that_was_replaced_meanwhile_runs_nothing(repository):
+    """Where another program replaces a file, the mount over it is gone."""
+    command = (
+        "echo started > started; while [ ! -e go ]; do sleep 0.02; done; "
+        f"touch evil; printf '[core]\\nfsmonitor = {repository.inside}/evil\\n' >> .git/config"
+    )
+    with changed_when_started(
+        repository, lambda: repository.run_unconfined("git config user.name other")
+    ):
+        _, _, restored = run(repository, "namespaces", command)
+    assert restored == [".git/config"]
+    assert "fsmonitor" not in (repository.inside / ".git" / "config").read_text()
 
 
 @pytest.mark.parametrize("level", LEVELS)

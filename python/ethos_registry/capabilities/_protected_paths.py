@@ -51,6 +51,9 @@ class ProtectedPaths:
     git_folders: list[str] = field(default_factory=list)
     """Their content is written, except for what is `read_only`; they are not renamed."""
     _states: dict[str, State] = field(default_factory=dict)
+    _mount_points: list[str] = field(default_factory=list)
+    _identities: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Device and inode of the mount points, and of the folders above them."""
     _budget: list[int] = field(default_factory=lambda: [_MAX_BYTES, _MAX_FILES])
 
     @classmethod
@@ -110,8 +113,17 @@ class ProtectedPaths:
     def _root_of(self, path: str) -> str:
         return next((root for root in self.roots if _is_below(path, root) and path != root), "")
 
-    def remember(self) -> ProtectedPaths:
-        """Read what may have to be put back; large folders are left out."""
+    def remember(self, mount_points: Sequence[str] = ()) -> ProtectedPaths:
+        """Read what may have to be put back; large folders are left out.
+
+        The kernel keeps the command from `mount_points`: what another program changes in one of
+        them, or removes, is not put back.
+        """
+        self._mount_points = [path for path in mount_points if self._root_of(path)]
+        for path in self._mount_points:
+            while self._root_of(path):
+                self._identities[path] = _identity(path)
+                path = os.path.dirname(path)
         for path in (*self.read_only, *self.closed):
             if self._root_of(path):
                 with contextlib.suppress(OSError, _TooLargeError):
@@ -143,6 +155,7 @@ class ProtectedPaths:
         In a repository that the command made, configuration that could run a program, hooks and
         pointers are removed.
         """
+        self._remove_empty_mount_points()
         changed = [
             folder
             for folder in self.git_folders
@@ -151,6 +164,8 @@ class ProtectedPaths:
         for path, state in self._states.items():
             if not os.path.lexists(os.path.dirname(path)):
                 continue  # deleted with the folder that it was in
+            if self._is_change_of_others(path, state):
+                continue
             self._budget = [_MAX_BYTES, _MAX_FILES]
             try:
                 is_same = self._read(path) == state
@@ -163,6 +178,37 @@ class ProtectedPaths:
         for path in repositories:
             changed += self._check_new(path)
         return sorted(dict.fromkeys(changed))
+
+    def _is_change_of_others(self, path: str, state: State) -> bool:
+        """Whether no command can have made a path what it is.
+
+        It is the same file, or it was removed from the same folder: a command can do neither to a
+        mount point. What replaced a file could have been changed by the command afterwards, but
+        lines of a configuration that run nothing may stay.
+        """
+        before, now = self._identities.get(path), _identity(path)
+        if before in (None, _ABSENT) or now == before:
+            return before not in (None, _ABSENT)
+        folder = os.path.dirname(path)
+        if _identity(folder) != self._identities.get(folder, _identity(folder)):
+            return False
+        if now == _ABSENT or not isinstance(state, tuple):
+            return now == _ABSENT
+        return os.path.basename(path) == "config" and _is_harmless(path, state[1])
+
+    def _remove_empty_mount_points(self) -> None:
+        """Remove those that bubblewrap made because they were gone before it started."""
+        for path in self._mount_points:
+            while path not in self.read_only and _identity(path) != self._identities.get(path):
+                try:
+                    found = os.lstat(path)
+                    if stat.S_ISREG(found.st_mode) and not found.st_size:
+                        os.unlink(path)
+                    else:
+                        os.rmdir(path)
+                except OSError:
+                    break
+                path = os.path.dirname(path)
 
     def _check_new(self, path: str) -> Iterator[str]:
         """Remove from a Git folder what would run later, if it was not there before."""
@@ -234,6 +280,17 @@ def _closed_in_git(folder: str) -> Iterator[str]:
                 waiting.append(entry.path)
 
 
+_ABSENT = (0, 0)
+
+
+def _identity(path: str) -> tuple[int, int]:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return _ABSENT
+    return found.st_dev, found.st_ino
+
+
 def _is_git(path: str) -> bool:
     return os.path.basename(path).lower() == _GIT
 
@@ -242,8 +299,11 @@ def _is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def _is_harmless(path: str) -> bool:
-    """Whether a new file of a Git folder is one that Git makes itself and that runs nothing."""
+def _is_harmless(path: str, known: bytes = b"") -> bool:
+    """Whether a new file of a Git folder is one that Git makes itself and that runs nothing.
+
+    The lines of `known` may be in it.
+    """
     name = os.path.basename(path)
     try:
         if os.path.islink(path):
@@ -255,7 +315,8 @@ def _is_harmless(path: str) -> bool:
     except (OSError, ValueError):
         return False
     if name == "config":
-        return len(text) <= 65_536 and all(map(_HARMLESS_CONFIG.fullmatch, text.split("\n")))
+        lines = set(text.split("\n")).difference(known.decode(errors="replace").split("\n"))
+        return len(text) <= 65_536 and all(map(_HARMLESS_CONFIG.fullmatch, lines))
     return name == "gitdir" or (name == "commondir" and text.strip() == "../..")
 
 

@@ -63,8 +63,13 @@ _NEW_FILES = (
     "a protected file that a command creates is removed when the command has ended, not before, "
     f"and found only in the {MAX_FOLDERS:,} folders nearest to a writable directory"
 )
+_REPLACED_FILES = (
+    "a protected file that another program replaces while a command runs is no longer kept from "
+    "the command: afterwards it is as it was before, unless only harmless lines of a Git "
+    "configuration were added"
+)
 LIMITS: Mapping[SandboxLevel, tuple[str, ...]] = {
-    "namespaces": (_NEW_FILES, _NEW_SOCKETS),
+    "namespaces": (_NEW_FILES, _NEW_SOCKETS, _REPLACED_FILES),
     "landlock": (
         "a closed name below a writable directory can be read",
         "a changed protected file below a writable directory is put back only afterwards",
@@ -351,9 +356,10 @@ def wrap_in_bubblewrap(
         if path not in OWN_PLACES:
             wrapped += ["--bind-try" if path in policy.write else "--ro-bind-try", path, path]
     protected = ProtectedPaths.find(policy.write, policy.protection)
-    wrapped += _protect(policy, protected)
+    options = [*_protect(policy, protected)]
     for path in _host_sockets((*policy.read, *policy.write)):
-        wrapped += ["--ro-bind-try", "/dev/null", path]
+        options += ["--ro-bind-try", "/dev/null", path]
+    wrapped += options
     if "/" not in policy.write:
         # The root is a file system in memory; files written there would be lost silently.
         wrapped += ["--remount-ro", "/"]
@@ -371,7 +377,7 @@ def wrap_in_bubblewrap(
         argv,
         # Without a network it has no abstract names but its own.
         SocketScope() if policy.network else None,
-        protected.remember(),
+        protected.remember([path for path in options if path.startswith("/")]),
         policy.protection,
     )
 
