@@ -298,7 +298,6 @@ def _report(summary: dict[str, Any]) -> Sequence[str]:
         ),
         (
             f"Net: {summary['net_saved_chars']:,} characters, about "
-            f"Net: {summary['net_saved_chars']:,} characters, about "
             f"{summary['net_saved_tokens']:,} tokens ({summary['tokenizer']}); "
             f"median of a call {summary['median_saved_chars']:,}"
         ),
