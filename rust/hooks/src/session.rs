@@ -6,7 +6,6 @@ use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
 use std::time::Duration;
 
 use ethos_registry_core::ledger::{Ledger, Shown, line_hash};
@@ -25,8 +24,6 @@ const PAUSE_SECONDS: f64 = 1800.0;
 /// In a transcript, these state that results left the context.
 const BOUNDARIES: [&str; 2] = ["compact_boundary", "Old tool result content cleared"];
 const MEASURED: &str = "measured.jsonl";
-const LOCK_TRIES: u32 = 20;
-const LOCK_WAIT: Duration = Duration::from_millis(2);
 
 /// The folder of logs, and of what was measured.
 pub(crate) fn folder() -> Option<PathBuf> {
@@ -56,20 +53,17 @@ pub(crate) fn ledger(session: &Session<'_>) -> Option<Ledger> {
     let mut ledger = Ledger::new(key_of(lines.next()?)?);
     let (mut last, mut transcript_bytes) = (0.0, None);
     for line in lines.filter(|line| !line.is_empty()) {
-        match record_of(line, session.prompt) {
-            Some((shown, time, bytes)) => {
-                if !(0.0..PAUSE_SECONDS).contains(&(time - last)) {
-                    ledger.forget();
-                    transcript_bytes = None;
-                }
-                ledger.record(shown);
-                transcript_bytes = transcript_bytes.or(Some(bytes));
-                last = time;
-            }
-            None => {
+        if let Some((shown, time, bytes)) = record_of(line, session.prompt) {
+            if !(0.0..PAUSE_SECONDS).contains(&(time - last)) {
                 ledger.forget();
                 transcript_bytes = None;
             }
+            ledger.record(shown);
+            transcript_bytes = transcript_bytes.or(Some(bytes));
+            last = time;
+        } else {
+            ledger.forget();
+            transcript_bytes = None;
         }
     }
     let is_recent = (0.0..PAUSE_SECONDS).contains(&(now() - last));
@@ -206,8 +200,12 @@ fn opened(path: &Path) -> io::Result<File> {
 
 #[cfg(unix)]
 fn lock(file: &File) -> io::Result<()> {
+    use std::thread::sleep;
+
     use rustix::fs::{FlockOperation, flock};
 
+    const LOCK_TRIES: u32 = 20;
+    const LOCK_WAIT: Duration = Duration::from_millis(2);
     for _ in 0..LOCK_TRIES {
         if flock(file, FlockOperation::NonBlockingLockExclusive).is_ok() {
             return Ok(());
