@@ -32,6 +32,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,7 +40,12 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "tests"), str(HERE.parent / "docs" / "frameworks")]
+sys.path[:0] = [
+    str(HERE),
+    str(HERE.parent / "tests"),
+    str(HERE.parent / "tests" / "cli"),
+    str(HERE.parent / "docs" / "frameworks"),
+]
 
 import bench_kanban  # noqa: E402
 import inputs  # noqa: E402
@@ -105,6 +111,7 @@ SLICE = "gather + slice"
 NATIVE_TOOL = "native tool"
 LIBRARIES = "its dependencies"
 LINES = "a set of the lines"
+PROGRAM_START = "start of cat"
 VENDORS = "adapters_of_vendors"
 
 ROWS = (
@@ -155,6 +162,8 @@ ROWS = (
     Row("git status, 100,000 lines", "guard.reduced", LINES, {"program": "git status -s"}),
     Row("import", "guard.importing", LIBRARIES, has_processes=True),
     Row("CLI start", "guard.cli_start", LIBRARIES, has_processes=True),
+    Row("hook", "guard.native_hook", PROGRAM_START, has_processes=True),
+    Row("--version", "guard.native_version", PROGRAM_START, has_processes=True),
     Row("process transport", "guard.process_transport", "bare JSON lines", has_processes=True),
     Row("adapter of Pydantic AI", "adapters.test_pydantic_ai", NATIVE_TOOL, {"count": 8}),
     Row("adapter of LangGraph", "adapters.test_langchain", NATIVE_TOOL, {"count": 8}),
@@ -236,6 +245,50 @@ def cut_to_a_budget(benchmark: Any, loop: asyncio.AbstractEventLoop) -> None:
 def importing(benchmark: Any) -> None:
     names = "from ethos_registry import ToolContext, ToolRegistry, tool"
     _programs(benchmark, ["-c", names], "import asyncio, pydantic")
+
+
+def _native(benchmark: Any, words: list[str], data: bytes) -> None:
+    """The native program beside one that copies the same input."""
+    from test_native_program import NATIVE
+
+    if NATIVE is None:
+        pytest.skip("needs a wheel with the native program")
+
+    def run(command: list[str], folder: str) -> None:
+        subprocess.run(
+            command,
+            input=data,
+            stdout=subprocess.DEVNULL,
+            check=True,
+            env={"HOME": folder, "ETHOS_REGISTRY_OUTPUTS": f"{folder}/outputs"},
+        )
+
+    with tempfile.TemporaryDirectory() as folder:
+        start = partial(run, [NATIVE, *words], folder)
+        beside(
+            benchmark,
+            lambda: start,
+            {PROGRAM_START: lambda: partial(run, ["/bin/cat"], folder)},
+            group="",
+            rounds=20,
+        )
+
+
+def native_hook(benchmark: Any) -> None:
+    """An answer to a result of 29,000 characters, of which the program leaves half."""
+    payload = {
+        "session_id": "session",
+        "hook_event_name": "PostToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "seq 1 5900"},
+        "tool_response": {"stdout": "".join(f"{number}\n" for number in range(1, 5_901))},
+    }
+    _native(benchmark, ["hook", "claude"], json.dumps(payload).encode())
+
+
+def native_version(benchmark: Any) -> None:
+    """The version, which is in the program."""
+    _native(benchmark, ["--version"], b"")
 
 
 def cli_start(benchmark: Any) -> None:

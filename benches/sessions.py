@@ -24,6 +24,8 @@ from typing import Any
 HERE = Path(__file__).parent
 COMMITS = (HERE / "sessions.txt").read_text(encoding="utf-8").split()
 MOST_FILES = 4
+SHOWN_CHARS, PREVIEW_CHARS = 30_000, 2_244
+"""Claude Code shows longer outputs of commands as a preview, and saves them in a file."""
 READ_LINES = 2_000
 """What the agent reads of a file without a range."""
 
@@ -113,6 +115,10 @@ def payload(session: str, transcript: Path, number: int, step: Step) -> dict[str
         response: dict[str, Any] = {"type": "text", "file": {"content": step.output}}
         return common | {"tool_input": {"file_path": step.argument}, "tool_response": response}
     response = {"stdout": step.output, "stderr": "", "interrupted": False, "isImage": False}
+    if len(step.output) > SHOWN_CHARS:
+        saved = transcript.with_suffix(".out")
+        saved.write_text(step.output)
+        response |= {"stdout": step.output[:SHOWN_CHARS], "persistedOutputPath": str(saved)}
     return common | {"tool_input": {"command": step.argument}, "tool_response": response}
 
 
@@ -136,15 +142,18 @@ def replay(commit: str, folder: Path) -> Figures:
     seen: set[str] = set()
     delivered: set[str] = set()
     for number, step in enumerate(steps(commit)):
-        lines = step.output.splitlines()
-        figures.host += len(step.output)
+        host = step.output
+        if step.tool == "Bash" and len(host) > SHOWN_CHARS:
+            host = host[:PREVIEW_CHARS]
+        lines = host.splitlines()
+        figures.host += len(host)
         figures.repeated += sum(len(line) + 1 for line in lines if line in seen)
         seen.update(lines)
         call = payload(commit, transcript, number, step)
         os.environ["ETHOS_REGISTRY_LEDGER"] = "0"
-        reduced = shown_by_hook(call, step.output)
+        reduced = shown_by_hook(call, host)
         os.environ["ETHOS_REGISTRY_LEDGER"] = "1"
-        sent = shown_by_hook(call, step.output)
+        sent = shown_by_hook(call, host)
         figures.reduced += len(reduced)
         figures.sent += len(sent)
         here = set(sent.splitlines())

@@ -50,6 +50,12 @@ def refused(call, *args, **keywords):
         pytest.fail("accepted")
 
 
+def shown_again(shown):
+    texts = _core.ShownTexts()
+    texts.record("ls", shown)
+    return texts.fold(shown + "more\n", "show")
+
+
 def calls_of_functions(folder):
     terminal = _core.NativeReducer("terminal")
     column = pa.array([LISTING, None, "née"])
@@ -83,6 +89,8 @@ def calls_of_functions(folder):
         "json_size": lambda: _core.json_size(VALUE, 1_000),
         "hook_answer": lambda: _core.hook_answer("claude", b'{"tool_name": "Bash"}', "x"),
         "hook_answer, refused": lambda: refused(_core.hook_answer, "claud", b"{}", "x"),
+        "OutputArchive": lambda: _core.OutputArchive().all(),
+        "ShownTexts": lambda: shown_again(LISTING),
         "is_data": lambda: _core.is_data(LISTING),
         "namespace_filter_instructions": _core.namespace_filter_instructions,
         "prepare_socket_scope": scoped,

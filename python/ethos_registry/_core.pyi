@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "hook_answer", "is_data", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "prepare_socket_scope", "redact", "reduce_arrow", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "OutputArchive", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ShownTexts", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "hook_answer", "is_data", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "prepare_socket_scope", "redact", "reduce_arrow", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
 
 IS_DEBUG_BUILD: Final[bool]
 """
@@ -248,6 +248,44 @@ class NativeReducer:
         """
 
 @final
+class OutputArchive:
+    """
+    The folder of whole outputs, for `run`, hooks and `show` alike: `$ETHOS_REGISTRY_OUTPUTS`, else
+    the one where programs of this system keep their state.
+
+    The newest 200 are kept, for 7 days, up to 1 GiB in all; every method removes the rest. Only the
+    owner may read them. A folder that other users own or may write to raises `OSError`, as does one
+    that cannot be used, and links in it are not followed.
+    """
+    def __new__(cls, /) -> OutputArchive: ...
+    def all(self, /) -> list[tuple[str, str, int, float, int]]:
+        """
+        Id, command, exit code, time in seconds since the epoch and size in bytes of each output, the
+        newest first.
+        """
+    @property
+    def folder(self, /) -> str:
+        """
+        The folder.
+        """
+    def measured(self, /) -> list[str]:
+        """
+        The rows that hooks and recalls measured, each a line of JSON, the oldest first.
+        """
+    def note_recall(self, /, id: str, chars: int) -> None:
+        """
+        Add a row to what was measured: that `chars` characters of an output were asked for again.
+        """
+    def read(self, /, id: str) -> bytes | None:
+        """
+        The content of an output; `None` if no output has this id.
+        """
+    def save(self, /, command: str, exit_code: int, started: float, content: bytes) -> str:
+        """
+        Save an output; its id, which depends on the command, the exit code and the content only.
+        """
+
+@final
 class SchemaValidator:
     """
     A JSON Schema, compiled once; thread-safe.
@@ -378,6 +416,27 @@ class SealedTable:
 
         The entries are the first item of the sealed tuple, by slot. The answer is kept for each
         gate object.
+        """
+
+@final
+class ShownTexts:
+    """
+    Texts that one reader was shown, as hashes of their lines.
+    """
+    def __new__(cls, /) -> ShownTexts: ...
+    def fold(self, /, text: str, way: str) -> tuple[str, list[tuple[int, int, int, int]]] | None:
+        """
+        `text` with a reference in place of each run of lines that the reader has seen, and for each the
+        number of the earlier text, its first line, how many lines and the line with the reference;
+        `None` if it stays as it is. `way` states how to read all of the text.
+        """
+    def forget(self, /) -> None:
+        """
+        Forget all texts: the reader may have lost its context.
+        """
+    def record(self, /, label: str, text: str) -> None:
+        """
+        Record a text as it reached the reader.
         """
 
 @final
@@ -593,13 +652,14 @@ def format_of(text: str, command: str | None = None) -> "str | None":
     The name of the first registered format that classifies lines of an output of a terminal; `None` without one.
     """
 
-def hook_answer(agent: str, payload: bytes, program: str, target_chars: int | None = None) -> str | None:
+def hook_answer(agent: str, payload: bytes, program: str, target_chars: int | None = None, *, is_shadow: bool = False) -> str | None:
     """
     What `ethos-registry hook AGENT` prints for the JSON in `payload`; `None` if the original stays.
 
     `program` is the path of `ethos-registry` for the commands in an answer. Outputs of at most
-    `target_chars` characters, by default 16,000, stay as they are. An unknown agent raises
-    `ValueError`, a payload never raises.
+    `target_chars` characters, by default 16,000, stay as they are. With `is_shadow` there is no
+    answer, and what it would have saved is recorded. An unknown agent raises `ValueError`, a payload
+    never raises.
     """
 
 def is_data(text: str) -> bool:

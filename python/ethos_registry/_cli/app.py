@@ -21,6 +21,7 @@ from ethos_registry._cli.console import (
 )
 from ethos_registry._cli.demo import demo
 from ethos_registry._cli.formats import formats_app, load_own_formats
+from ethos_registry._cli.gain import gain
 from ethos_registry._cli.hook import hook_app
 from ethos_registry._cli.listing import (
     RenderedCapabilities,
@@ -46,7 +47,7 @@ from ethos_registry._cli.options import (
 )
 from ethos_registry._cli.parquet import ParquetColumns, reduce_parquet_paths
 from ethos_registry._cli.prefix import prefix_app, report_notes, shown_view, taken_prefix
-from ethos_registry._cli.recall import FOLDER_VARIABLE, MAX_AGE_DAYS, MAX_OUTPUTS, recall
+from ethos_registry._cli.recall import FOLDER_VARIABLE, MAX_AGE_DAYS, MAX_OUTPUTS, recall, show
 from ethos_registry._cli.recordings import recordings_app
 from ethos_registry._cli.run import SAVE_VARIABLE, run_reduced, run_shell_line, saves_by_default
 from ethos_registry._cli.serve import serve
@@ -408,3 +409,5 @@ app.command(short_help="Serve a personality over the Model Context Protocol.")(s
 app.command(short_help="Serve tools on a Ray cluster.")(worker)
 app.command(short_help="Show what this machine can enforce.")(doctor)
 app.command(short_help="Print the complete output of an earlier `run`.", epilog=_SAVING)(recall)
+app.command(short_help="Print the complete output that a result refers to.")(show)
+app.command(short_help="Show what the hooks of coding agents saved.")(gain)

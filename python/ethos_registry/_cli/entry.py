@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import os
 import sys
+from pathlib import Path
 
 from ethos_registry import _core
 
@@ -52,16 +53,30 @@ def answer_hook(words: list[str]) -> int:
     """Answer one payload on standard input as the native program does; 0 whatever happens."""
     try:
         payload = sys.stdin.buffer.read(_MAX_PAYLOAD_BYTES + 1)
-        if os.environ.get("ETHOS_REGISTRY_HOOK") == "0":
+        switch = os.environ.get("ETHOS_REGISTRY_HOOK")
+        if switch == "0":
             return 0
         target_chars = int(words[1]) if len(words) > 1 else None
-        answer = _core.hook_answer(words[0], payload, _program(), target_chars)
+        _load_own_formats()
+        answer = _core.hook_answer(
+            words[0], payload, _program(), target_chars, is_shadow=switch == "shadow"
+        )
         if answer is not None:
             sys.stdout.buffer.write(answer.encode())
             sys.stdout.buffer.flush()
     except BaseException:
         return 0
     return 0
+
+
+def _load_own_formats() -> None:
+    """Load the formats of the user and of a trusted project; the others are left out silently."""
+    here = Path.cwd()
+    folders = [folder / ".ethos" / "formats" for folder in (here, *here.parents)]
+    project = next((folder.parents[1] for folder in folders if folder.is_dir()), None)
+    from ethos_registry.reduction import load_formats
+
+    load_formats(project=project, on_error=lambda error: None)
 
 
 def _program() -> str:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ethos_registry import reduce_text
+from ethos_registry import _core, reduce_text
 from ethos_registry._cli.console import (
     CommandError,
     print_line,
@@ -357,7 +357,13 @@ def make_draft(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Name of the format and of its folder.")
     ],
-    command: Annotated[str, typer.Option(metavar="LINE", help="Command that printed the sample.")],
+    command: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LINE",
+            help="Command that printed the sample. Default: the last `run` is the sample.",
+        ),
+    ] = None,
     sample: Annotated[
         str, typer.Option(metavar="FILE", help="File with the output. Default: standard input.")
     ] = "-",
@@ -376,7 +382,12 @@ def make_draft(
     """
     if not _NAME.fullmatch(name):
         raise CommandError(f"a name has letters, digits, `.`, `_` and `-`, got {name!r}")
-    text = read_output() if sample == "-" else _read(Path(sample))
+    if command is None:
+        if sample != "-":
+            raise CommandError(f"`--sample {sample}` needs `--command LINE`, which printed it")
+        command, exit_code, text = _last_run(exit_code)
+    else:
+        text = read_output() if sample == "-" else _read(Path(sample))
     if not text.strip():
         raise CommandError("the sample is empty: give the output of the command")
     place = (user_formats_folder() if folder is None else Path(folder)) / name
@@ -410,6 +421,21 @@ def trust_project(
     """
     files = trust_formats(project)
     write_text("".join(f"trusted: {visible(str(file))}\n" for file in files))
+
+
+def _last_run(exit_code: int | None) -> tuple[str, int | None, str]:
+    """The command, the exit code and the output of the last `run`."""
+    archive = _core.OutputArchive()
+    for output_id, command, its_code, _, _ in archive.all():
+        content = archive.read(output_id)
+        if content is not None and command:
+            code = exit_code if exit_code is not None else its_code
+            known = None if code < 0 else code
+            return command, known, content.decode(errors="surrogateescape")
+    raise CommandError(
+        "no output is saved: run the command with `ethos-registry run -- COMMAND` before, or give "
+        "`--command LINE` and its output"
+    )
 
 
 def _row(each: OutputFormat) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import json
 import os
@@ -19,6 +20,7 @@ from typing import Annotated, Any
 import typer
 
 from ethos_registry._cli.console import CommandError, print_line, visible, write_text
+from ethos_registry._cli.fake_model import FakeModel
 from ethos_registry._cli.hook_agents import (
     AGENTS,
     NAMES,
@@ -35,6 +37,9 @@ __all__ = ["hook_app"]
 
 _SECONDS = 10.0
 """How long a version and an answer are waited for."""
+_LIVE_SECONDS = 120.0
+_LONG_COMMAND = "seq 1 5900"
+_NOTE = "[all of it: "
 _BACKUP = ".before-ethos-registry"
 _NOT_INSTALLED = 1
 
@@ -134,7 +139,18 @@ def status(agent: AgentNames = None) -> None:
 
 
 @hook_app.command()
-def doctor(agent: AgentNames = None, project: InProject = False) -> None:
+def doctor(
+    agent: AgentNames = None,
+    project: InProject = False,
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="Start Claude Code, Codex CLI and Gemini CLI with a model on this machine that "
+            "runs `seq`, and look at what it is shown.",
+        ),
+    ] = False,
+) -> None:
     """Check the hooks of coding agents: configured, active, answering, firing.
 
     Exit code 1 if the hooks of an agent are not configured, are switched off, or do not answer.
@@ -148,7 +164,7 @@ def doctor(agent: AgentNames = None, project: InProject = False) -> None:
             "configured": configured,
             "active": _active(each, path, project),
             "answers": _answers(each, _command(handlers[0])) if configured[0] else (False, "no"),
-            "fires": (None, _FIRES.get(each.name, _LIVE)),
+            "fires": _fires(each) if live else (None, _FIRES.get(each.name, _LIVE)),
         }
         write_text(f"{each.title}\n")
         for name, (works, text) in facts.items():
@@ -158,7 +174,7 @@ def doctor(agent: AgentNames = None, project: InProject = False) -> None:
         raise typer.Exit(_NOT_INSTALLED)
 
 
-_LIVE = "not checked here; in the agent, a long result must end in `[all of it: ...]`"
+_LIVE = "not checked without --live; in the agent, a long result must end in `[all of it: ...]`"
 _FIRES = {
     "gemini": "not checked here; in the agent, a long result is replaced by `recall`",
     "cursor": "not checked here; in the agent, commands begin with `ethos-registry run`",
@@ -362,6 +378,29 @@ def _answers(agent: CodingAgent, words: list[str]) -> tuple[bool, str]:
     if done.returncode != 0 or not isinstance(answer, dict):
         return False, f"no: exit code {done.returncode}, {len(done.stdout):,} bytes"
     return True, f"yes: {len(text):,} -> {len(done.stdout):,} bytes in {milliseconds:.0f} ms"
+
+
+def _fires(agent: CodingAgent) -> tuple[bool | None, str]:
+    """Start the agent with a model of ours, which runs a command and keeps what it is shown."""
+    program = shutil.which(agent.program)
+    if agent.live is None or program is None:
+        return None, _FIRES.get(agent.name, _LIVE)
+    with FakeModel([_LONG_COMMAND]) as model:
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(
+                [program, *agent.live(model.url)],
+                env=os.environ | model.environment(),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_LIVE_SECONDS,
+                check=False,
+            )
+        shown = model.results
+    if not shown:
+        return None, "unknown: the agent ran no command for the model on this machine"
+    if _NOTE not in shown[0]:
+        return False, "no: the model was shown the original"
+    return True, f"yes: the model was shown {len(shown[0]):,} characters of ours"
 
 
 def _version(agent: CodingAgent) -> str | None:

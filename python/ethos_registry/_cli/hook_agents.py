@@ -35,6 +35,8 @@ class CodingAgent:
     """The hooks by event, for a program; `None` if the file is ours as a whole."""
     rewriting: Callable[[list[str]], Mapping[str, Any]] | None = None
     """The hooks that rewrite commands before they run, which the user must ask for."""
+    live: Callable[[str], list[str]] | None = None
+    """The arguments that start it without a human, with a model at a URL."""
 
     @property
     def is_own_file(self) -> bool:
@@ -118,6 +120,15 @@ def _claude_handler(words: list[str]) -> dict[str, Any]:
     }
 
 
+def _claude(words: list[str]) -> dict[str, Any]:
+    handler = _claude_handler(words)
+    groups = _group("PostToolUse", "Bash|Read|Grep|mcp__.*", handler)
+    # What reached the model, and when it may have lost it: without these nothing is referred to.
+    for event in ("PostToolBatch", "PreCompact", "PostCompact", "SessionStart"):
+        groups |= _group(event, None, handler)
+    return groups
+
+
 def _line_handler(words: list[str]) -> dict[str, Any]:
     return {"type": "command", "command": _line(words), "timeout": _TIMEOUT_SECONDS}
 
@@ -142,6 +153,21 @@ def _copilot(words: list[str]) -> dict[str, Any]:
     return {"postToolUse": [handler]}
 
 
+def _live_claude(url: str) -> list[str]:
+    return ["-p", "go", "--output-format", "json", "--allowedTools", "Bash(seq:*)"]
+
+
+def _live_codex(url: str) -> list[str]:
+    provider = f'name="fake",base_url="{url}/v1",wire_api="responses",env_key="OPENAI_API_KEY"'
+    settings = ('model_provider="fake"', f"model_providers.fake={{{provider}}}")
+    words = ["exec", "--json", "--skip-git-repo-check", "-m", "gpt-5.5"]
+    return [*words, *(word for each in settings for word in ("-c", each)), "go"]
+
+
+def _live_gemini(url: str) -> list[str]:
+    return ["-m", "gemini-2.5-flash", "--yolo", "-o", "json", "-p", "go"]
+
+
 def _folder(variable: str, default: str) -> Path:
     named = os.environ.get(variable)
     return Path(named) if named else Path.home() / default
@@ -155,8 +181,9 @@ _ALL = (
         "2.1.332",
         lambda: _folder("CLAUDE_CONFIG_DIR", ".claude") / "settings.json",
         ".claude/settings.json",
-        lambda words: _group("PostToolUse", "Bash|Read|Grep|mcp__.*", _claude_handler(words)),
+        _claude,
         lambda words: _group("PreToolUse", "Bash", _claude_handler(words)),
+        _live_claude,
     ),
     CodingAgent(
         "codex",
@@ -167,6 +194,7 @@ _ALL = (
         ".codex/hooks.json",
         lambda words: _group("PostToolUse", "^Bash$|^mcp__", _line_handler(words)),
         lambda words: _group("PreToolUse", "^Bash$", _line_handler(words)),
+        _live_codex,
     ),
     CodingAgent(
         "copilot",
@@ -185,6 +213,7 @@ _ALL = (
         lambda: Path.home() / ".gemini" / "settings.json",
         ".gemini/settings.json",
         _gemini,
+        live=_live_gemini,
     ),
     CodingAgent(
         "opencode",

@@ -28,7 +28,7 @@ from ethos_registry._cli.console import (
     signals_raise,
     visible,
 )
-from ethos_registry._cli.recall import OTHER_FOLDER, SavedOutputs
+from ethos_registry._cli.recall import OTHER_FOLDER
 from ethos_registry.capabilities import (
     SupervisedProcess,
     SupervisorUnavailableError,
@@ -452,7 +452,8 @@ def _save(
 ) -> str:
     """The part of the summary about the saved output; empty if it could not be saved."""
     try:
-        saved = SavedOutputs().save(command, exit_code, started, redacted_output(end.output))
+        archive = _core.OutputArchive()
+        output_id = archive.save(command, exit_code, started, redacted_output(end.output))
     except OSError as error:
         if not warn:
             return ""
@@ -462,7 +463,7 @@ def _save(
         print_line(f"warning: the whole output is not saved: {reason}{way_out}")
         return ""
     what = f"all but {end.omitted_bytes:,} bytes" if end.omitted_bytes else "all"
-    return f", {what} of it: ethos-registry recall {saved.id}"
+    return f", {what} of it: ethos-registry recall {output_id}"
 
 
 def _hint(argv: Sequence[str]) -> str:

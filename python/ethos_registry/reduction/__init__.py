@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ethos_registry.reduction._many import reduce_arrow, reduce_many
     from ethos_registry.reduction._redaction import redact_text
     from ethos_registry.reduction._reducers import built_in_reducers
+    from ethos_registry.reduction._session_ledger import SessionLedger
     from ethos_registry.types._reducer import (
         DefaultPolicy,
         ReductionLevel,
@@ -37,6 +38,7 @@ __all__ = [
     "OutputFormat",
     "ReductionLevel",
     "ReductionPolicy",
+    "SessionLedger",
     "ToolReducerContext",
     "ToolResultReducer",
     "ToolResultReducerRegistry",
@@ -66,6 +68,7 @@ if not TYPE_CHECKING:
             "reduction._many": "reduce_arrow reduce_many",
             "reduction._redaction": "redact_text",
             "reduction._reducers": "built_in_reducers",
+            "reduction._session_ledger": "SessionLedger",
             "types._reducer": (
                 "DefaultPolicy ReductionLevel ReductionPolicy ToolReducerContext "
                 "ToolResultReducer ToolResultReducerRegistry"

@@ -18,7 +18,7 @@ fn main() -> ExitCode {
     let is_text = words.len() == arguments.len();
     match words.as_slice() {
         ["--version"] => print(concat!("ethos-registry ", env!("CARGO_PKG_VERSION"), "\n")),
-        ["hook", rest @ ..] if hook::is_call(rest) => hook::run(rest),
+        ["hook", rest @ ..] if hook::is_call(rest) => hook::run(rest, &arguments),
         ["reduce", options @ ..] if is_text => match reduce::Options::read(options) {
             Some(options) => reduce::run(&options, &arguments),
             None => python::run(&arguments, None),

@@ -49,6 +49,17 @@ fn with_input(mut command: Command, beginning: &[u8]) -> io::Result<ExitCode> {
     Ok(code(child.wait()?.code()))
 }
 
+/// What the command line in Python prints for `input`; `None` if it fails.
+pub(crate) fn answered(arguments: &[OsString], input: &[u8]) -> Option<Vec<u8>> {
+    let mut command = script().map_or_else(module, Command::new);
+    command.args(arguments).stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    child.stdin.take()?.write_all(input).ok()?;
+    let done = child.wait_with_output().ok()?;
+    done.status.success().then_some(done.stdout)
+}
+
 fn code(code: Option<i32>) -> ExitCode {
     ExitCode::from(u8::try_from(code.unwrap_or(1)).unwrap_or(1))
 }

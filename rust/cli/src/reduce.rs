@@ -106,7 +106,7 @@ fn positive(text: &str) -> Option<usize> {
 }
 
 /// Whether there may be formats of the user or of a project, which the Python side loads.
-fn has_own_formats() -> bool {
+pub(crate) fn has_own_formats() -> bool {
     let configured = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
     let configured = configured.filter(|path| path.is_absolute());
     let config = configured.or_else(|| Some(env::home_dir()?.join(".config")));

@@ -14,6 +14,7 @@ pub mod grep;
 pub mod index;
 pub mod json_stream;
 pub mod json_text;
+pub mod ledger;
 pub mod lines;
 pub mod media_type;
 pub mod name;

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::output::{Output, Source};
 use crate::rewrite::rewritten;
-use crate::{Agent, Host, Settings};
+use crate::{Agent, Task};
 
 /// What Claude Code shows of an output that it saved in a file, in characters.
 const CLAUDE_PREVIEW_CHARS: usize = 2_244;
@@ -29,39 +29,29 @@ const RANGES: [&str; 9] = [
     "line_range",
 ];
 
-pub(crate) fn answer(
-    agent: Agent,
-    payload: &Value,
-    settings: Settings<'_>,
-    host: &dyn Host,
-) -> Option<Value> {
+pub(crate) fn answer(agent: Agent, payload: &Value, task: &Task<'_>) -> Option<Value> {
     match agent {
-        Agent::Claude => claude::answer(payload, settings, host),
-        Agent::Codex => codex::answer(payload, settings, host),
-        Agent::Copilot => copilot::answer(payload, settings, host),
-        Agent::Cursor => editors::cursor(payload, settings),
-        Agent::Gemini => gemini::answer(payload, settings, host),
-        Agent::OpenCode => opencode::answer(payload, settings, host),
-        Agent::Pi => pi::answer(payload, settings, host),
-        Agent::VsCode => editors::vscode(payload, settings, host),
+        Agent::Claude => claude::answer(payload, task),
+        Agent::Codex => codex::answer(payload, task),
+        Agent::Copilot => copilot::answer(payload, task),
+        Agent::Cursor => editors::cursor(payload, task),
+        Agent::Gemini => gemini::answer(payload, task),
+        Agent::OpenCode => opencode::answer(payload, task),
+        Agent::Pi => pi::answer(payload, task),
+        Agent::VsCode => editors::vscode(payload, task),
     }
 }
 
 /// All fields of the arguments, with the command run by this program.
-fn rewritten_input(input: &Value, settings: Settings<'_>) -> Option<Value> {
-    let command = rewritten(settings.program, text(input, "command")?)?;
+fn rewritten_input(input: &Value, task: &Task<'_>) -> Option<Value> {
+    let command = rewritten(task.settings.program, text(input, "command")?)?;
     let mut input = input.clone();
     *input.get_mut("command")? = command.into();
     Some(input)
 }
 
 /// Shortens the text blocks of a result; `None` if nothing changes, or one is not text.
-fn shorten_blocks(
-    content: &mut Value,
-    most_host_chars: usize,
-    settings: Settings<'_>,
-    host: &dyn Host,
-) -> Option<()> {
+fn shorten_blocks(content: &mut Value, most_host_chars: usize, task: &Task<'_>) -> Option<()> {
     let blocks = content.as_array_mut()?;
     let chars = |block: &Value| Some(text(block, "text")?.chars().count());
     let all_chars = blocks.iter().map(chars).sum::<Option<usize>>()?;
@@ -81,7 +71,7 @@ fn shorten_blocks(
             host_chars,
             ..output
         })
-        .shortened(settings, host)
+        .shortened(task)
         {
             *block.get_mut("text")? = shown.into();
             is_changed = true;

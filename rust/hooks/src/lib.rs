@@ -10,11 +10,17 @@ mod data;
 mod machine;
 mod output;
 mod rewrite;
+mod session;
 
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use ethos_registry_core::ledger::Ledger;
+use serde_json::{Value, json};
+
+pub use archive::{Archive, ArchiveError, SavedOutput, is_id};
 pub use data::is_data;
-pub use machine::Machine;
+pub use machine::{Machine, measured, note_recall};
 
 /// Larger payloads have no answer.
 pub const MAX_PAYLOAD_BYTES: usize = 64 * 1024 * 1024;
@@ -84,6 +90,8 @@ pub struct Settings<'a> {
     pub program: &'a str,
     /// Outputs of at most this many characters stay as they are.
     pub target_chars: usize,
+    /// Whether to measure only: every answer is then recorded and not given.
+    pub is_shadow: bool,
 }
 
 /// The files that an answer needs.
@@ -96,6 +104,62 @@ pub trait Host {
 
     /// Whether a settings file of Claude Code for `folder` may deny commands, or ask for approval.
     fn has_command_rules(&self, folder: &str) -> bool;
+
+    /// What the model of a session was shown and has in its context; `None` where that is not known.
+    fn ledger(&self, session: &Session<'_>) -> Option<Ledger>;
+
+    /// Records results as they reached the model.
+    fn record(&self, session: &Session<'_>, delivered: &[Delivered]);
+
+    /// Records that the model may have lost its context.
+    fn forget(&self, session: &Session<'_>);
+
+    /// Records what was measured, for `gain`.
+    fn measure(&self, row: &Value);
+}
+
+/// A session of an agent, and the prompt of its user that is being answered.
+#[derive(Clone, Copy, Debug)]
+pub struct Session<'a> {
+    /// The agent's name.
+    pub agent: &'static str,
+    /// The agent's id of the session.
+    pub id: &'a str,
+    /// The agent's id of the prompt.
+    pub prompt: &'a str,
+    /// The path of the agent's transcript.
+    pub transcript: &'a str,
+}
+
+/// A result of a tool as it reached the model.
+#[derive(Clone, Debug)]
+pub struct Delivered {
+    /// What printed it, as references name it.
+    pub label: String,
+    /// All of it.
+    pub text: String,
+}
+
+/// How long an output was, in characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sizes {
+    pub(crate) program: String,
+    pub(crate) format: &'static str,
+    pub(crate) raw: usize,
+    pub(crate) host: usize,
+    /// After the reducers, before the ledger.
+    pub(crate) reduced: usize,
+    pub(crate) sent: usize,
+    pub(crate) handle: String,
+    /// Identifies the text that was sent.
+    pub(crate) hash: u64,
+}
+
+/// What one answer needs.
+pub(crate) struct Task<'a> {
+    pub(crate) settings: Settings<'a>,
+    pub(crate) host: &'a dyn Host,
+    sizes: RefCell<Vec<Sizes>>,
 }
 
 /// An output to save.
@@ -131,10 +195,54 @@ pub fn answer(
     if payload.len() > MAX_PAYLOAD_BYTES {
         return None;
     }
+    let task = Task {
+        settings,
+        host,
+        sizes: RefCell::new(Vec::new()),
+    };
     // Nothing that is changed here is used after a panic.
     let answer = catch_unwind(AssertUnwindSafe(|| {
         let payload = serde_json::from_slice(payload).ok()?;
-        agents::answer(agent, &payload, settings, host)
+        let answer = agents::answer(agent, &payload, &task);
+        task.measure(agent, &payload, answer.is_some());
+        answer
     }));
-    answer.ok()?.map(|answer| answer.to_string())
+    answer
+        .ok()?
+        .filter(|_| !settings.is_shadow)
+        .map(|answer| answer.to_string())
+}
+
+impl Task<'_> {
+    fn note(&self, sizes: Sizes) {
+        self.sizes.borrow_mut().push(sizes);
+    }
+
+    /// Records the sizes of the outputs of one call.
+    fn measure(&self, agent: Agent, payload: &Value, is_answered: bool) {
+        let first = |names: &[&str]| {
+            let found = names
+                .iter()
+                .find_map(|name| payload.pointer(name)?.as_str());
+            found.unwrap_or_default().to_owned()
+        };
+        for (part, sizes) in self.sizes.borrow().iter().enumerate() {
+            self.host.measure(&json!({
+                "agent": agent.name(),
+                "session": first(&["/session_id", "/sessionId", "/input/sessionID"]),
+                "tool": first(&["/tool_name", "/toolName", "/input/tool"]),
+                "call": first(&["/tool_use_id", "/toolCallId", "/input/callID"]),
+                "part": part,
+                "program": sizes.program,
+                "format": sizes.format,
+                "raw_chars": sizes.raw,
+                "host_chars": sizes.host,
+                "reduced_chars": if is_answered { sizes.reduced } else { sizes.host },
+                "sent_chars": if is_answered { sizes.sent } else { sizes.host },
+                "handle": sizes.handle,
+                "hash": format!("{:x}", sizes.hash),
+                "shadow": self.settings.is_shadow,
+            }));
+        }
+    }
 }

@@ -5,11 +5,12 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use ethos_registry_core::ledger::Ledger;
 use ethos_registry_core::redact::redact;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::archive::Archive;
-use crate::{Archived, Host, MAX_PAYLOAD_BYTES, Saved};
+use crate::archive::{Archive, now};
+use crate::{Archived, Delivered, Host, MAX_PAYLOAD_BYTES, Saved, Session, session};
 
 /// Where an administrator sets rules for Claude Code.
 const MANAGED: [&str; 3] = [
@@ -17,6 +18,9 @@ const MANAGED: [&str; 3] = [
     "/Library/Application Support/ClaudeCode/managed-settings.json",
     "C:\\ProgramData\\ClaudeCode\\managed-settings.json",
 ];
+/// What is saved as the exit code if none is known: it must not look like a success.
+const UNKNOWN_EXIT_CODE: i64 = -1;
+const LEDGER_VARIABLE: &str = "ETHOS_REGISTRY_LEDGER";
 const SAVE_VARIABLE: &str = "ETHOS_REGISTRY_SAVE";
 
 /// Reads files, and saves outputs in the folder of `ethos-registry recall`.
@@ -30,14 +34,15 @@ impl Host for Machine {
     }
 
     fn save(&self, output: &Saved<'_>) -> Archived {
-        let choice = env::var(SAVE_VARIABLE).unwrap_or_default();
-        if ["0", "no", "off", "false"].contains(&choice.trim().to_ascii_lowercase().as_str()) {
+        if !is_wanted(SAVE_VARIABLE) {
             return Archived::Unwanted;
         }
         let saved = || {
             let redacted = redact(output.text, None).ok()?;
-            let text = redacted.as_deref().unwrap_or(output.text);
-            Archive::new()?.save(&output.program, output.exit_code, text)
+            let text = redacted.as_deref().unwrap_or(output.text).as_bytes();
+            let exit_code = output.exit_code.unwrap_or(UNKNOWN_EXIT_CODE);
+            let archive = Archive::of_environment().ok()?;
+            archive.save(&output.program, exit_code, now(), text).ok()
         };
         saved().map_or(Archived::Failed, Archived::Id)
     }
@@ -56,6 +61,56 @@ impl Host for Machine {
             .chain(MANAGED.map(PathBuf::from))
             .any(|file| file.exists() && has_rules(&file))
     }
+
+    fn ledger(&self, session: &Session<'_>) -> Option<Ledger> {
+        has_ledger().then(|| session::ledger(session)).flatten()
+    }
+
+    fn record(&self, session: &Session<'_>, delivered: &[Delivered]) {
+        if has_ledger() {
+            session::record(session, delivered);
+        }
+    }
+
+    fn forget(&self, session: &Session<'_>) {
+        if has_ledger() {
+            session::forget(session);
+        }
+    }
+
+    fn measure(&self, row: &Value) {
+        measure(row.clone());
+    }
+}
+
+fn measure(mut row: Value) {
+    if let Some(fields) = row.as_object_mut()
+        && is_wanted(SAVE_VARIABLE)
+    {
+        fields.insert("time".to_owned(), json!(now()));
+        session::measure(&row);
+    }
+}
+
+/// Records that a saved output was asked for again.
+pub fn note_recall(id: &str, chars: usize) {
+    measure(json!({"recall": id, "chars": chars}));
+}
+
+/// What was measured, each a line of JSON, the oldest first.
+#[must_use]
+pub fn measured() -> Vec<String> {
+    session::measured().unwrap_or_default()
+}
+
+fn is_wanted(variable: &str) -> bool {
+    let choice = env::var(variable).unwrap_or_default();
+    !["0", "no", "off", "false"].contains(&choice.trim().to_ascii_lowercase().as_str())
+}
+
+/// A reference must be to something that can be read again.
+fn has_ledger() -> bool {
+    is_wanted(SAVE_VARIABLE) && is_wanted(LEDGER_VARIABLE)
 }
 
 /// Whether a file denies commands or asks for approval; also if it cannot be understood.

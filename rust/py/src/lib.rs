@@ -1,6 +1,7 @@
 //! The extension module `ethos_registry._core`: the export list, nothing else.
 
 mod address;
+mod archive;
 mod call;
 mod clean;
 #[cfg(target_os = "linux")]
@@ -16,6 +17,7 @@ mod json;
 mod json_size;
 mod json_stream;
 mod json_text;
+mod ledger;
 mod media_type;
 mod redact;
 mod reduce_arrow;
@@ -51,6 +53,8 @@ mod _core {
     #[pymodule_export]
     use crate::address::closed_address;
     #[pymodule_export]
+    use crate::archive::OutputArchive;
+    #[pymodule_export]
     use crate::clean::{as_displayed, without_escapes};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
@@ -79,6 +83,8 @@ mod _core {
     use crate::json_stream::PyJsonStream;
     #[pymodule_export]
     use crate::json_text::json_fault;
+    #[pymodule_export]
+    use crate::ledger::ShownTexts;
     #[pymodule_export]
     use crate::media_type::sniff_media_type;
     #[pymodule_export]

@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use super::{file_source, text};
 use crate::output::{Output, Source};
 use crate::rewrite::quoted;
-use crate::{Archived, Host, Saved, Settings};
+use crate::{Archived, Saved, Task};
 
 /// Gemini CLI shows this many characters of the output of a command.
 const SHOWN_CHARS: usize = 40_000;
 
 /// Gemini CLI replaces a result only by that of another call, here of `recall`.
-pub(super) fn answer(payload: &Value, settings: Settings<'_>, host: &dyn Host) -> Option<Value> {
+pub(super) fn answer(payload: &Value, task: &Task<'_>) -> Option<Value> {
     let event = text(payload, "hook_event_name")?;
     if event != "AfterTool" || payload.get("original_request_name").is_some() {
         return None;
@@ -34,21 +34,18 @@ pub(super) fn answer(payload: &Value, settings: Settings<'_>, host: &dyn Host) -
                 host_chars,
                 ..output
             }
-            .shortened(settings, host)?;
+            .shortened(task)?;
             (shown, exit_code)
         }
         "read_file" => {
             let output = Output::whole(file_source(input)?, content.as_str()?, None);
-            (output.shortened(settings, host)?, 0)
+            (output.shortened(task)?, 0)
         }
         _ if tool.starts_with("mcp_") => {
             let blocks = content.as_array()?.iter();
             let texts = blocks.map(|block| trusted(text(block, "text")?));
             let all = texts.collect::<Option<Vec<_>>>()?.join("\n");
-            (
-                Output::whole(Source::Other, &all, None).shortened(settings, host)?,
-                0,
-            )
+            (Output::whole(Source::Other, &all, None).shortened(task)?, 0)
         }
         _ => return None,
     };
@@ -57,10 +54,10 @@ pub(super) fn answer(payload: &Value, settings: Settings<'_>, host: &dyn Host) -
         exit_code: Some(exit_code),
         text: &shown,
     };
-    let Archived::Id(id) = host.save(&saved) else {
+    let Archived::Id(id) = task.host.save(&saved) else {
         return None;
     };
-    let command = format!("{} recall {id} --exit-code", quoted(settings.program));
+    let command = format!("{} recall {id} --exit-code", quoted(task.settings.program));
     Some(
         json!({"hookSpecificOutput": {"hookEventName": event, "tailToolCallRequest": {
             "name": "run_shell_command",

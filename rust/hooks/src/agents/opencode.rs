@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{file_source, is_true, shorten_blocks, text};
+use crate::Task;
 use crate::output::{Output, Source};
-use crate::{Host, Settings};
 
-pub(super) fn answer(payload: &Value, settings: Settings<'_>, host: &dyn Host) -> Option<Value> {
+pub(super) fn answer(payload: &Value, task: &Task<'_>) -> Option<Value> {
     let call = payload.get("input")?;
     let (tool, input) = (text(call, "tool")?, call.get("args")?);
     let output = payload.get("output")?;
@@ -15,7 +15,7 @@ pub(super) fn answer(payload: &Value, settings: Settings<'_>, host: &dyn Host) -
             return None;
         }
         let mut content = content.clone();
-        shorten_blocks(&mut content, usize::MAX, settings, host)?;
+        shorten_blocks(&mut content, usize::MAX, task)?;
         return Some(json!({"content": content}));
     }
     let metadata = output.get("metadata")?;
@@ -29,12 +29,12 @@ pub(super) fn answer(payload: &Value, settings: Settings<'_>, host: &dyn Host) -
             let exit_code = metadata.get("exit")?.as_i64()?;
             let source = Source::Command(text(input, "command")?);
             let output = Output::whole(source, printed, Some(exit_code));
-            let shown = output.shortened(settings, host)?;
+            let shown = output.shortened(task)?;
             // The agent does not show the exit code.
             format!("[exit code {exit_code}]\n{shown}")
         }
-        "read" => Output::whole(file_source(input)?, printed, None).shortened(settings, host)?,
-        "grep" => Output::whole(Source::Search, printed, None).shortened(settings, host)?,
+        "read" => Output::whole(file_source(input)?, printed, None).shortened(task)?,
+        "grep" => Output::whole(Source::Search, printed, None).shortened(task)?,
         _ => return None,
     };
     Some(json!({"output": shown}))

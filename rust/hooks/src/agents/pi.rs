@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{file_source, is_true, shorten_blocks, text};
+use crate::Task;
 use crate::output::{Output, Source};
-use crate::{Host, Settings};
 
-pub(super) fn answer(payload: &Value, settings: Settings<'_>, host: &dyn Host) -> Option<Value> {
+pub(super) fn answer(payload: &Value, task: &Task<'_>) -> Option<Value> {
     if text(payload, "type")? != "tool_result" {
         return None;
     }
@@ -35,7 +35,7 @@ pub(super) fn answer(payload: &Value, settings: Settings<'_>, host: &dyn Host) -
             return None;
         }
         let source = Source::Command(text(input, "command")?);
-        let mut shown = Output::whole(source, printed, exit_code).shortened(settings, host)?;
+        let mut shown = Output::whole(source, printed, exit_code).shortened(task)?;
         if let Some(status) = status {
             shown.push_str("\n\n");
             shown.push_str(status);
@@ -48,11 +48,11 @@ pub(super) fn answer(payload: &Value, settings: Settings<'_>, host: &dyn Host) -
             return None;
         };
         let output = Output::whole(file_source(input)?, text(block, "text")?, None);
-        *block.get_mut("text")? = output.shortened(settings, host)?.into();
+        *block.get_mut("text")? = output.shortened(task)?.into();
     } else if matches!(tool, "write" | "edit") {
         return None;
     } else {
-        shorten_blocks(&mut content, usize::MAX, settings, host)?;
+        shorten_blocks(&mut content, usize::MAX, task)?;
     }
     Some(json!({"content": content}))
 }
