@@ -43,7 +43,7 @@ NAMES = {
         "CacheLoss Prefix PrefixChange PrefixDiff portable_name prefix_diff"
     ),
     "ethos_registry.recording": (
-        "CallRecorder FoundCall RecordedCall RecordedCalls RecordedTurn Recording "
+        "FoundCall RecordedCall RecordedCalls RecordedTurn Recording "
         "RecordingError SqliteRecording TurnRecorder read_recording recorded_turns"
     ),
     "ethos_registry.reduction": (
@@ -61,7 +61,7 @@ NAMES = {
     ),
     "ethos_registry.schema": "FunctionTool function_schema",
     "ethos_registry.telemetry": (
-        "BatchObserver CallObserver FinishedCall Langfuse Observer OpenInference "
+        "FinishedCall Langfuse Observer OpenInference "
         "OpenTelemetry StartedBatch StartedCall TracedCall"
     ),
     "ethos_registry.tools": (
@@ -84,8 +84,7 @@ NAMES = {
         "result_from_wire"
     ),
     "ethos_registry.usage": (
-        "AgentUsage DayUsage ToolUsage UsageLedger UsageRecorder UsageReport UsageStoreError "
-        "read_usage"
+        "AgentUsage DayUsage ToolUsage UsageLedger UsageReport UsageStoreError read_usage"
     ),
 }
 """Path to import from -> names that were at the top level."""

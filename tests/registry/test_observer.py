@@ -14,13 +14,15 @@ from ethos_registry import (
     ConfigError,
     FrozenToolRegistry,
     Personality,
+    Tool,
     ToolContext,
     ToolRegistry,
     err,
     ok,
 )
+from ethos_registry.execution import _runtime
 from ethos_registry.registry import DispatchContext
-from ethos_registry.telemetry import FinishedCall, StartedCall
+from ethos_registry.telemetry import FinishedCall, Observer, StartedBatch, StartedCall
 from ethos_registry.types import MalformedCall
 from session_tools import calls_of, hang, quick, reason, registry_of, tool, until
 
@@ -194,3 +196,54 @@ def test_what_is_not_an_observer_is_refused(observers: Any) -> None:
 
 async def test_without_observers_nothing_is_collected() -> None:
     assert registry_of(quick)._runtime.observers is None
+
+
+class Silent(Observer):
+    """Overrides nothing."""
+
+
+class Started(Observer):
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def call_started(self, call: StartedCall) -> None:
+        self.names.append(call.tool_name)
+
+
+class Choosing(Started):
+    def batch_started(self, batch: StartedBatch) -> Observer | None:
+        return self if batch.context.session_id == "seen" else None
+
+
+def test_an_observer_that_overrides_nothing_is_refused():
+    with pytest.raises(ConfigError, match="at least one of"):
+        ToolRegistry(observers=[Silent()])
+
+
+def test_only_methods_that_differ_from_the_base_are_collected():
+    one, other = Started(), Choosing()
+    observers = _runtime.checked_observers([one, other])
+    assert observers is not None
+    assert len(observers.call_started) == 2
+    assert [len(observers.batch_started), len(observers.batch_finished)] == [1, 0]
+    assert (observers.is_asked_only, observers.idle) == (False, ())
+    assert {name for name in vars(Observer) if not name.startswith("_")} == {
+        *_runtime._METHODS,
+        "is_idle",
+    }
+
+
+async def test_an_observer_may_have_the_base_or_not():
+    class Bare:
+        def __init__(self) -> None:
+            self.names: list[str] = []
+
+        def call_started(self, call: StartedCall) -> None:
+            self.names.append(call.tool_name)
+
+    based, bare = Started(), Bare()
+    registry = ToolRegistry(
+        [Tool("a", "", {"type": "object"}, lambda args, context: ok("1"))], observers=[based, bare]
+    )
+    await registry.execute_parallel([{"id": "1", "name": "a", "args": {}}])
+    assert based.names == bare.names == ["a"]

@@ -27,7 +27,7 @@ from ethos_registry.types._blocking import report_blocking
 from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._checks import check_callback, guarded
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._observer import AnyObserver, StartedBatch
+from ethos_registry.types._observer import Observer, StartedBatch
 from ethos_registry.types._reducer import (
     ReductionPolicy,
     ToolResultReducer,
@@ -68,7 +68,7 @@ Callbacks = tuple[Callable[[Any], Any], ...]
 class Observers(NamedTuple):
     """The bound methods of all observers, by name."""
 
-    given: tuple[AnyObserver, ...]
+    given: tuple[object, ...]
     batch_finished: Callbacks
     call_started: Callbacks
     call_finished: Callbacks
@@ -92,7 +92,7 @@ class Observers(NamedTuple):
 
     def of_batch(self, batch: StartedBatch, guard: Guard) -> Observers | None:
         """The observers of one batch, with those that `batch_started` returns; `None` for none."""
-        given: list[AnyObserver] = []
+        given: list[object] = []
         for batch_started in self.batch_started:
             guard("the `batch_started` of an observer", _ask, batch_started, batch, given)
         if not given and self.is_asked_only:
@@ -111,7 +111,7 @@ class Observers(NamedTuple):
         )
 
 
-def checked_observers(observers: Iterable[AnyObserver]) -> Observers | None:
+def checked_observers(observers: Iterable[object]) -> Observers | None:
     """The observers of a registry; `None` for none. Raises `ConfigError` for other objects."""
     if isinstance(observers, str | bytes) or not isinstance(observers, Iterable):
         raise ConfigError(
@@ -124,15 +124,15 @@ def checked_observers(observers: Iterable[AnyObserver]) -> Observers | None:
     for observer in given:
         for name, method in _methods_of(observer).items():
             check_callback(method, name, _PARAMETERS.get(name, "call"))
-        if callable(is_idle := getattr(observer, "is_idle", None)):
+        if callable(is_idle := _own(observer, "is_idle")):
             check_callback(is_idle, "is_idle")
     return _sorted(given)
 
 
 def _ask(
-    batch_started: Callable[[StartedBatch], AnyObserver | None],
+    batch_started: Callable[[StartedBatch], object | None],
     batch: StartedBatch,
-    given: list[AnyObserver],
+    given: list[object],
 ) -> None:
     observer = batch_started(batch)
     if observer is not None:
@@ -141,7 +141,7 @@ def _ask(
 
 
 def _methods_of(observer: object) -> dict[str, Callable[[Any], Any]]:
-    found = {name: getattr(observer, name, None) for name in _METHODS}
+    found = {name: _own(observer, name) for name in _METHODS}
     present = {name: method for name, method in found.items() if method is not None}
     if not present or isinstance(observer, type):
         raise ConfigError(
@@ -151,14 +151,21 @@ def _methods_of(observer: object) -> dict[str, Callable[[Any], Any]]:
     return present
 
 
-def _sorted(given: Iterable[AnyObserver]) -> Observers:
+def _own(observer: object, name: str) -> Any:
+    """A method of an observer; `None` if it has none, or that of `Observer`, which does nothing."""
+    method = getattr(observer, name, None)
+    is_base = getattr(method, "__func__", None) is getattr(Observer, name)
+    return None if is_base else method
+
+
+def _sorted(given: Iterable[object]) -> Observers:
     callbacks: dict[str, list[Callable[[Any], Any]]] = {name: [] for name in _METHODS}
     for observer in given:
         for name, method in _methods_of(observer).items():
             callbacks[name].append(method)
     sorted_callbacks = {name: tuple(methods) for name, methods in callbacks.items()}
     is_asked_only = not any(methods for name, methods in callbacks.items() if name != _ASKED)
-    idle: list[Any] = [getattr(observer, "is_idle", None) for observer in given]
+    idle: list[Any] = [_own(observer, "is_idle") for observer in given]
     return Observers(
         given=tuple(given),
         is_asked_only=is_asked_only,

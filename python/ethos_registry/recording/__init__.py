@@ -14,10 +14,9 @@ if TYPE_CHECKING:
     )
     from ethos_registry.recording._rows import RecordingError
     from ethos_registry.recording._sqlite import FoundCall, SqliteRecording
-    from ethos_registry.types._observer import CallRecorder, RecordedCall, RecordedCalls
+    from ethos_registry.types._observer import RecordedCall, RecordedCalls
 
 __all__ = [
-    "CallRecorder",
     "FoundCall",
     "RecordedCall",
     "RecordedCalls",
@@ -39,6 +38,6 @@ if not TYPE_CHECKING:
             ),
             "recording._rows": "RecordingError",
             "recording._sqlite": "FoundCall SqliteRecording",
-            "types._observer": "CallRecorder RecordedCall RecordedCalls",
+            "types._observer": "RecordedCall RecordedCalls",
         },
     )

@@ -18,7 +18,7 @@ from ethos_registry.recording._rows import RecordingError
 from ethos_registry.recording._sqlite import SqliteRecording, SqliteRecordingStore
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._observer import RecordedCall, RecordedCalls
+from ethos_registry.types._observer import Observer, RecordedCall, RecordedCalls
 
 __all__ = ["RecordedTurn", "Recording", "TurnRecorder", "read_recording", "recorded_turns"]
 
@@ -46,7 +46,7 @@ class RecordingStore(Protocol):
         """In a child after `fork`: what only the parent may use."""
 
 
-class TurnRecorder:
+class TurnRecorder(Observer):
     """Records every call of a registry: arguments, output and what became of it, redacted.
 
     Give it to registries as an observer: `ToolRegistry(observers=[recorder])`. `place` is the path

@@ -26,7 +26,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._blocking import called
 from ethos_registry.types._call import RepairLevel, checked_repair_level
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._observer import AnyObserver
 from ethos_registry.types._reducer import (
     ReductionPolicy,
     ToolResultReducerRegistry,
@@ -44,7 +43,7 @@ DEFAULT_TIMEOUT_SECONDS = 120.0
 class RunOptions(TypedDict, total=False):
     """Settings of a registry for the execution of calls."""
 
-    observers: Iterable[AnyObserver]
+    observers: Iterable[object]
     """Receive what happened to each call: see `Observer`. Default: none."""
     max_threads: int | None
     """How many plain functions run at once, on threads of this registry's own. Default: `None`,
@@ -103,7 +102,7 @@ def checked_runtime(
     reducers: ToolResultReducerRegistry | None,
     default_timeout_seconds: float | None,
     *,
-    observers: Iterable[AnyObserver] = (),
+    observers: Iterable[object] = (),
     max_threads: int | None = None,
     thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
     abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,

@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from ethos_registry.telemetry._conventions import Langfuse, OpenInference, TracedCall
     from ethos_registry.telemetry._open_telemetry import OpenTelemetry
     from ethos_registry.types._observer import (
-        BatchObserver,
-        CallObserver,
         FinishedCall,
         Observer,
         StartedBatch,
@@ -17,8 +15,6 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "BatchObserver",
-    "CallObserver",
     "FinishedCall",
     "Langfuse",
     "Observer",
@@ -35,8 +31,6 @@ if not TYPE_CHECKING:
         {
             "telemetry._conventions": "Langfuse OpenInference TracedCall",
             "telemetry._open_telemetry": "OpenTelemetry",
-            "types._observer": (
-                "BatchObserver CallObserver FinishedCall Observer StartedBatch StartedCall"
-            ),
+            "types._observer": "FinishedCall Observer StartedBatch StartedCall",
         },
     )

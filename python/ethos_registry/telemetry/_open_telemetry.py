@@ -31,6 +31,7 @@ from ethos_registry.types._observer import (
     FinishedCall,
     FinishedCalls,
     FinishedRow,
+    Observer,
     StartedBatch,
     StartedCall,
 )
@@ -72,7 +73,7 @@ def _position(row: FinishedRow) -> int:
     return row[0]
 
 
-class MeasuredBatch:
+class MeasuredBatch(Observer):
     """Metrics without spans: there is no tracer."""
 
     __slots__ = ("_failed_attempts", "_guard", "_instruments")
@@ -303,7 +304,7 @@ _API_MODULES = ("opentelemetry.trace", "opentelemetry.metrics")
 
 
 @_checks.checked_class
-class OpenTelemetry:
+class OpenTelemetry(Observer):
     """Reports each call as a span `execute_tool {tool}` and as metrics (extra `otel`).
 
     Give it to registries as an observer: `ToolRegistry(observers=[OpenTelemetry()])`. Without an

@@ -13,10 +13,6 @@ from ethos_registry.types._result import ErrorReason
 from ethos_registry.types._tool import Tool
 
 __all__ = [
-    "AnyObserver",
-    "BatchObserver",
-    "CallObserver",
-    "CallRecorder",
     "FinishedCall",
     "FinishedCalls",
     "FinishedRow",
@@ -83,30 +79,6 @@ class RecordedCalls(Protocol):
 
     def calls(self) -> Sequence[RecordedCall]:
         """The calls, in the order of the batch."""
-
-
-class CallRecorder(Protocol):
-    """An observer that receives arguments and output: see `Observer` for those without.
-
-    Called on the event loop's thread when all calls of a batch have their results, so it must not
-    block; `calls.calls()` does the redaction and belongs on another thread. Credentials that
-    identify themselves, secrets that tools were given and values under secret-looking keys are
-    replaced, whatever the registry's `redact` and `unredacted_tools` are.
-
-    >>> from ethos_registry import Tool, ToolRegistry, ok
-    >>> class Printer:
-    ...     def batch_recorded(self, calls):
-    ...         for call in calls.calls():
-    ...             print(call.tool_name, call.args, call.raw)
-    >>> login = Tool("login", "", {"type": "object"}, lambda args, context: ok("welcome"))
-    >>> registry = ToolRegistry([login], observers=[Printer()])
-    >>> call = {"id": "1", "name": "login", "args": {"user": "ada", "password": "hunter2"}}
-    >>> _ = registry.execute_parallel_sync([call])
-    login {"user":"ada","password":"[redacted]"} welcome
-    """
-
-    def batch_recorded(self, calls: RecordedCalls) -> Any:
-        """All calls of one batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,14 +296,15 @@ def _position(row: FinishedRow) -> int:
     return row[0]
 
 
-class Observer(Protocol):
-    """Receives every batch once, when all of its calls have their results.
+class Observer:
+    """Receives what happens to the calls of a registry: `ToolRegistry(observers=[...])`.
 
-    Called on the event loop's thread, so it must not block. What an observer raises is logged
-    once and changes nothing. An observer may also have the methods of `CallObserver`.
+    Each method does nothing; override those that you need, and only they are called. An object
+    that has some of the methods and not this base is an observer too. All run on the event
+    loop's thread, so they must not block. What one raises is logged once and changes nothing.
 
     >>> from ethos_registry import ToolRegistry
-    >>> class Printer:
+    >>> class Printer(Observer):
     ...     def batch_finished(self, calls):
     ...         for call in calls:
     ...             print(call.tool_name, call.reason, call.is_started)
@@ -340,44 +313,59 @@ class Observer(Protocol):
     missing unknown False
     """
 
-    def batch_finished(self, calls: Sequence[FinishedCall]) -> object:
-        """All calls of one batch, in the order of the calls.
+    __slots__ = ()
 
-        After the caller's own cancellation these are the calls that had a result by then.
+    def is_idle(self) -> bool:
+        """Whether it wants no batch now.
+
+        Asked before `batch_started`; if all observers of a registry are idle, nothing is made for
+        them. It counts only for observers that decide for each batch.
         """
+        return False
 
-
-class CallObserver(Protocol):
-    """Receives single calls while a batch runs; each of the methods is optional.
-
-    `call_started` runs inside the call's own task, so context variables that it sets are visible
-    to the tool. `call_finished` runs there too, unless the call was stopped.
-    """
-
-    def call_started(self, call: StartedCall) -> object:
-        """The tool is about to run."""
-
-    def call_finished(self, call: FinishedCall) -> object:
-        """A call whose tool was started has its result."""
-
-    def call_refused(self, call: FinishedCall) -> object:
-        """A call was answered without starting its tool."""
-
-
-class BatchObserver(Protocol):
-    """Decides for each batch whether it is observed.
-
-    It may also have a method `is_idle`, which takes nothing and is asked first: `True` if it wants
-    no batch now. If all observers of a registry are idle, nothing is made for them.
-    """
-
-    def batch_started(self, batch: StartedBatch) -> Observer | CallObserver | CallRecorder | None:
+    def batch_started(self, batch: StartedBatch) -> object:
         """The observer of this batch alone, or `None` to leave it unobserved.
 
         Called before the calls start, with the context variables of the caller. A batch that no
         observer wants runs as if the registry had none.
         """
 
+    def call_started(self, call: StartedCall) -> object:
+        """The tool is about to run.
 
-AnyObserver: TypeAlias = Observer | CallObserver | CallRecorder | BatchObserver
-"""An object with at least one of the six methods."""
+        Runs inside the call's own task, so context variables that it sets are visible to the tool.
+        """
+
+    def call_finished(self, call: FinishedCall) -> object:
+        """A call whose tool was started has its result.
+
+        Runs inside the call's own task, unless the call was stopped.
+        """
+
+    def call_refused(self, call: FinishedCall) -> object:
+        """A call was answered without starting its tool."""
+
+    def batch_finished(self, calls: Sequence[FinishedCall]) -> object:
+        """All calls of one batch have their results; they are in the order of the calls.
+
+        After the caller's own cancellation these are the calls that had a result by then.
+        """
+
+    def batch_recorded(self, calls: RecordedCalls) -> object:
+        """All calls of one batch, with arguments and output.
+
+        `calls.calls()` does the redaction and belongs on another thread. Credentials that identify
+        themselves, secrets that tools were given and values under secret-looking keys are replaced,
+        whatever the registry's `redact` and `unredacted_tools` are.
+
+        >>> from ethos_registry import Tool, ToolRegistry, ok
+        >>> class Printer(Observer):
+        ...     def batch_recorded(self, calls):
+        ...         for call in calls.calls():
+        ...             print(call.tool_name, call.args, call.raw)
+        >>> login = Tool("login", "", {"type": "object"}, lambda args, context: ok("welcome"))
+        >>> registry = ToolRegistry([login], observers=[Printer()])
+        >>> call = {"id": "1", "name": "login", "args": {"user": "ada", "password": "hunter2"}}
+        >>> _ = registry.execute_parallel_sync([call])
+        login {"user":"ada","password":"[redacted]"} welcome
+        """

@@ -31,7 +31,6 @@ __all__ = [
     "SyncScopedFs",
     "ToolView",
     "TurnScope",
-    "UsageRecorder",
 ]
 
 
@@ -410,13 +409,6 @@ class SharedArtifactStore(ArtifactStore, Protocol):
 
     def get(self, artifact_id: str) -> StoredText | None:
         """The artifact of this id, or `None`."""
-
-
-class UsageRecorder(Protocol):
-    """Counts calls by tool, agent and outcome."""
-
-    def record(self, tool_name: str, agent_id: str | None, outcome: str) -> None:
-        """Count one attempt."""
 
 
 class TurnScope(Protocol):

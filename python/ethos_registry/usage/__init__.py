@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from ethos_registry._lazy import lazy
 
 if TYPE_CHECKING:
-    from ethos_registry.types._ports import UsageRecorder
     from ethos_registry.usage._ledger import UsageLedger, read_usage
     from ethos_registry.usage._record import UsageStoreError
     from ethos_registry.usage._report import AgentUsage, DayUsage, ToolUsage, UsageReport
@@ -15,7 +14,6 @@ __all__ = [
     "DayUsage",
     "ToolUsage",
     "UsageLedger",
-    "UsageRecorder",
     "UsageReport",
     "UsageStoreError",
     "read_usage",
@@ -25,7 +23,6 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy(
         __name__,
         {
-            "types._ports": "UsageRecorder",
             "usage._ledger": "UsageLedger read_usage",
             "usage._record": "UsageStoreError",
             "usage._report": "AgentUsage DayUsage ToolUsage UsageReport",

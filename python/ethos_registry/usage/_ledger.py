@@ -17,7 +17,7 @@ from ethos_registry._persistence.files import make_private_folder
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import sha256_hex
-from ethos_registry.types._observer import FinishedCall
+from ethos_registry.types._observer import FinishedCall, Observer
 from ethos_registry.types._tool import Registration
 from ethos_registry.types._usage_limits import LimitKey, UsageAmounts
 from ethos_registry.usage._record import (
@@ -181,7 +181,7 @@ PLACE_VARIABLE: Final = "ETHOS_REGISTRY_USAGE"
 
 
 @_checks.checked_class
-class UsageLedger:
+class UsageLedger(Observer):
     """Counts every attempt to call a tool: who called, what, how it ended, how long it took.
 
     `place` is a path of a SQLite file, a URL `postgresql://...` (extra `postgres`), or `:memory:`.
