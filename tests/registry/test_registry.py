@@ -288,15 +288,14 @@ def test_both_ways_to_run_a_batch_take_the_same_parameters() -> None:
 
 
 def test_type_checkers_know_every_keyword_of_the_decorator_of_a_registry() -> None:
-    keywords = {
-        name
-        for overload in typing.get_overloads(ToolRegistry.tool)
-        for name in inspect.signature(overload).parameters
-    }
-    assert keywords - {"self", "function", "options"} == {
-        *(set(Tool.FIELDS) - {"execute"}),
-        *("overwrite", "plugin_id", "owner"),
-    }
+    for overload in typing.get_overloads(ToolRegistry.tool):
+        [options] = typing.get_args(
+            inspect.signature(overload, eval_str=True).parameters["options"].annotation
+        )
+        assert typing.get_type_hints(options).keys() == {
+            *(set(Tool.FIELDS) - {"execute"}),
+            *("overwrite", "plugin_id", "owner"),
+        }
 
 
 async def test_a_batch_runs_from_code_inside_a_running_loop() -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import enum
 import functools
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ethos_registry import ConfigError, Tool, tool
 from ethos_registry.capabilities import ToolCapabilities
+from ethos_registry.registry import _tool_registry
+from ethos_registry.schema import _function_tool
+from ethos_registry.types import _tool
 from ethos_registry.types._checks import is_async_callable
+from ethos_registry.types._errors import SignatureError
 from ethos_registry.types._tool import REGISTRY_DEFAULT
 
 OBJECT = {"type": "object"}
@@ -296,3 +302,37 @@ def test_capabilities_default_to_none_declared() -> None:
 def test_tools_are_distinguished_by_identity() -> None:
     assert made() != made()
     assert len({made(), made()}) == 2
+
+
+PLAIN = ("toolset", "max_result_chars", "ephemeral", "reduction", "calls_per_second")
+"""Settings that nothing but the table treats."""
+
+
+@pytest.mark.parametrize("field", PLAIN)
+def test_a_field_is_written_in_three_places(field: str) -> None:
+    """Its type in `ToolSettings`, what it means in `Tool`, default and check in `_SETTINGS`."""
+    places = []
+    for module in (_tool, _function_tool, _tool_registry):
+        for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
+            is_annotated = isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == field
+            is_parameter = isinstance(node, ast.arg) and node.arg == field
+            is_key = isinstance(node, ast.Dict) and any(
+                isinstance(key, ast.Constant) and key.value == field for key in node.keys
+            )
+            if is_annotated or is_parameter or is_key:
+                places.append(f"{module.__name__}:{node.lineno}")
+    assert len(places) == 3, places
+
+
+def test_the_three_places_name_the_same_fields() -> None:
+    given = ("name", "description", "schema", "execute")
+    assert (*given, *_tool.ToolSettings.__annotations__) == Tool.FIELDS
+    assert _tool._SETTINGS.keys() == _tool.ToolSettings.__annotations__.keys()
+    own = {"_has_default_dispatch", "definition", "is_coroutine"}
+    assert {*Tool.FIELDS, *own} == {*Tool.__slots__} - {"__weakref__"}
+    assert {*Tool.FIELDS, *own} == Tool.__annotations__.keys() - {"FIELDS"}
+
+
+def test_an_unknown_setting_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(SignatureError, match="unknown option 'time_out_seconds' of `Tool`"):
+        made(time_out_seconds=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, NoReturn, ParamSpec, Self, TypeAlias, TypeGuard, TypeVar, Unpack, overload
@@ -39,12 +40,11 @@ from ethos_registry.registry._settings import (
 from ethos_registry.schema._function_tool import FunctionTool, lists_options
 from ethos_registry.schema._function_tool import tool as make_tool
 from ethos_registry.types import _checks
-from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._policy import ToolCapabilities, ToolFilterOpts
+from ethos_registry.types._policy import ToolFilterOpts
 from ethos_registry.types._ports import TurnScope
-from ethos_registry.types._reducer import ReductionPolicy, ToolResultReducerRegistry
-from ethos_registry.types._tool import CollisionPolicy, DispatchMode, RegisterOptions, Retry, Tool
+from ethos_registry.types._reducer import ToolResultReducerRegistry
+from ethos_registry.types._tool import CollisionPolicy, RegisterOptions, Tool
 from ethos_registry.types._turn import DispatchContext
 
 __all__ = ["DefaultToolRegistry", "ToolRegistry", "Turn", "is_tool_registry"]
@@ -164,37 +164,8 @@ class ToolRegistry(RegistryReader):
         )
 
     @overload
-    def tool(self, function: Callable[P, R], /) -> FunctionTool[P, R]: ...
-
-    @overload
     def tool(
-        self,
-        function: None = None,
-        /,
-        *,
-        overwrite: bool = ...,
-        plugin_id: str | None = ...,
-        owner: str | None = ...,
-        name: str | None = ...,
-        description: str | None = ...,
-        schema: Mapping[str, Any] | None = ...,
-        toolset: str | None = ...,
-        max_result_chars: int | None = ...,
-        capabilities: ToolCapabilities | Mapping[str, Any] | None = ...,
-        is_available: Callable[[], bool] | None = ...,
-        always_include: bool = ...,
-        output_is_untrusted: bool = ...,
-        ephemeral: bool = ...,
-        on_collision: CollisionPolicy = ...,
-        timeout_seconds: float | None = ...,
-        idempotent: bool = ...,
-        strict: bool = ...,
-        dispatch: DispatchMode | None = ...,
-        retry: Retry | None = ...,
-        max_concurrency: int | None = ...,
-        calls_per_second: float | None = ...,
-        reduction: ReductionPolicy | None = ...,
-        repair_arguments: RepairLevel | None = ...,
+        self, function: None = None, /, **options: Unpack[RegisterOptions]
     ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
     @overload
@@ -476,6 +447,16 @@ class ToolRegistry(RegistryReader):
             recent = RecentList(allowed_tools, filter_opts, admission)
             self._recent = recent if recent.is_cacheable else None
         return recent.definitions()
+
+
+def _with_keywords(described: str, documented: str) -> str:
+    """A docstring with the keyword arguments of another, for `help`: each is written once."""
+    keywords = inspect.cleandoc(documented).partition("Keyword Args:")[2].partition(">>>")[0]
+    return f"{inspect.cleandoc(described)}\n\nKeyword Args:{keywords.rstrip()}\n"
+
+
+if ToolRegistry.tool.__doc__ and make_tool.__doc__:
+    ToolRegistry.tool.__doc__ = _with_keywords(ToolRegistry.tool.__doc__, make_tool.__doc__)
 
 
 class Turn:

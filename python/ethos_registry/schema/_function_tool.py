@@ -14,15 +14,8 @@ from ethos_registry.schema._arguments import Arguments
 from ethos_registry.schema._binding import function_call
 from ethos_registry.schema._parameters import innermost, read_docstring
 from ethos_registry.types import _checks
-from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._policy import ToolCapabilities
-from ethos_registry.types._reducer import ReductionPolicy
 from ethos_registry.types._tool import (
-    REGISTRY_DEFAULT,
-    CollisionPolicy,
-    DispatchMode,
-    Retry,
     Tool,
     ToolChanges,
     ToolOptions,
@@ -122,34 +115,8 @@ def _imported(module_name: str | None, qualified_name: str | None) -> Any:
 
 
 @overload
-def tool(function: Callable[P, R], /) -> FunctionTool[P, R]: ...
-
-
-@overload
 def tool(
-    function: None = None,
-    /,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    schema: Mapping[str, Any] | None = None,
-    toolset: str | None = None,
-    max_result_chars: int | None = None,
-    capabilities: ToolCapabilities | Mapping[str, Any] | None = None,
-    is_available: Callable[[], bool] | None = None,
-    always_include: bool = False,
-    output_is_untrusted: bool = False,
-    ephemeral: bool = False,
-    on_collision: CollisionPolicy = "throw",
-    timeout_seconds: float | None = REGISTRY_DEFAULT,
-    idempotent: bool = False,
-    strict: bool = False,
-    dispatch: DispatchMode | None = None,
-    retry: Retry | None = None,
-    max_concurrency: int | None = None,
-    calls_per_second: float | None = None,
-    reduction: ReductionPolicy | None = None,
-    repair_arguments: RepairLevel | None = None,
+    function: None = None, /, **fields: Unpack[ToolOptions]
 ) -> Callable[[Callable[P, R]], FunctionTool[P, R]]: ...
 
 

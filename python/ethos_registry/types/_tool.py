@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
+from functools import partial
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
 
 from ethos_registry import _core
 from ethos_registry._suggest import did_you_mean
 from ethos_registry.types import _checks
-from ethos_registry.types._call import RepairLevel, checked_repair_level
+from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._checks import check_callback, check_takes, is_async_callable
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -35,6 +36,7 @@ __all__ = [
     "Tool",
     "ToolChanges",
     "ToolOptions",
+    "ToolSettings",
 ]
 
 
@@ -156,12 +158,9 @@ Execute: TypeAlias = Callable[
 """`execute(args, context)`: `async def`, or a plain function, which runs on a thread."""
 
 
-class ToolOptions(TypedDict, total=False):
-    """What `@tool` takes: the fields of a `Tool` but for `execute`."""
+class ToolSettings(TypedDict, total=False):
+    """The fields of a `Tool` that have a default, in their order; the attributes explain them."""
 
-    name: str | None
-    description: str | None
-    schema: Mapping[str, Any] | None
     toolset: str | None
     max_result_chars: int | None
     capabilities: ToolCapabilities | Mapping[str, Any] | None
@@ -172,13 +171,21 @@ class ToolOptions(TypedDict, total=False):
     on_collision: CollisionPolicy
     timeout_seconds: float | None
     idempotent: bool
-    dispatch: DispatchMode
-    reduction: ReductionPolicy | None
+    strict: bool
+    dispatch: DispatchMode | None
     retry: Retry | None
+    reduction: ReductionPolicy | None
     max_concurrency: int | None
     calls_per_second: float | None
     repair_arguments: RepairLevel | None
-    strict: bool
+
+
+class ToolOptions(ToolSettings, total=False):
+    """What `@tool` takes: the fields of a `Tool` but for `execute`."""
+
+    name: str | None
+    description: str | None
+    schema: Mapping[str, Any] | None
 
 
 class RegisterOptions(ToolOptions, total=False):
@@ -189,30 +196,13 @@ class RegisterOptions(ToolOptions, total=False):
     owner: str | None
 
 
-class ToolChanges(TypedDict, total=False):
+class ToolChanges(ToolSettings, total=False):
     """What `Tool.replace` takes: the fields of a `Tool`."""
 
     name: str
     description: str
     schema: Mapping[str, Any]
     execute: Execute
-    toolset: str | None
-    max_result_chars: int | None
-    capabilities: ToolCapabilities | Mapping[str, Any] | None
-    is_available: Callable[[], bool] | None
-    always_include: bool
-    output_is_untrusted: bool
-    ephemeral: bool
-    on_collision: CollisionPolicy
-    timeout_seconds: float | None
-    idempotent: bool
-    dispatch: DispatchMode
-    reduction: ReductionPolicy | None
-    retry: Retry | None
-    max_concurrency: int | None
-    calls_per_second: float | None
-    repair_arguments: RepairLevel | None
-    strict: bool
 
 
 class _Default:
@@ -246,56 +236,11 @@ class Tool:
     {'type': 'object', 'properties': {'name': {'type': 'string'}}}
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_has_default_dispatch",
-        "always_include",
-        "calls_per_second",
-        "capabilities",
-        "definition",
-        "description",
-        "dispatch",
-        "ephemeral",
-        "execute",
-        "idempotent",
-        "is_available",
-        "is_coroutine",
-        "max_concurrency",
-        "max_result_chars",
-        "name",
-        "on_collision",
-        "output_is_untrusted",
-        "reduction",
-        "repair_arguments",
-        "retry",
-        "schema",
-        "strict",
-        "timeout_seconds",
-        "toolset",
-    )
     FIELDS: ClassVar[tuple[str, ...]] = (
-        "name",
-        "description",
-        "schema",
-        "execute",
-        "toolset",
-        "max_result_chars",
-        "capabilities",
-        "is_available",
-        "always_include",
-        "output_is_untrusted",
-        "ephemeral",
-        "on_collision",
-        "timeout_seconds",
-        "idempotent",
-        "strict",
-        "dispatch",
-        "retry",
-        "reduction",
-        "max_concurrency",
-        "calls_per_second",
-        "repair_arguments",
+        *("name", "description", "schema", "execute"),
+        *ToolSettings.__annotations__,
     )
+    __slots__ = (*FIELDS, "__weakref__", "_has_default_dispatch", "definition", "is_coroutine")
 
     name: str
     """Exact and unique; `[a-zA-Z][a-zA-Z0-9_-]{0,63}`, the rule that every provider accepts."""
@@ -350,73 +295,28 @@ class Tool:
         description: str,
         schema: Mapping[str, Any],
         execute: Execute,
-        *,
-        toolset: str | None = None,
-        max_result_chars: int | None = None,
-        capabilities: ToolCapabilities | Mapping[str, Any] | None = None,
-        is_available: Callable[[], bool] | None = None,
-        always_include: bool = False,
-        output_is_untrusted: bool = False,
-        ephemeral: bool = False,
-        on_collision: CollisionPolicy = "throw",
-        timeout_seconds: float | None = REGISTRY_DEFAULT,
-        idempotent: bool = False,
-        strict: bool = False,
-        dispatch: DispatchMode | None = None,
-        retry: Retry | None = None,
-        reduction: ReductionPolicy | None = None,
-        max_concurrency: int | None = None,
-        calls_per_second: float | None = None,
-        repair_arguments: RepairLevel | None = None,
+        **settings: Unpack[ToolSettings],
     ) -> None:
         values: dict[str, Any] = {"name": _checked_name(name), "execute": execute}
+        unknown = settings.keys() - _SETTINGS.keys()
+        if unknown:
+            raise _checks.unknown_option("Tool", min(unknown), self.FIELDS)
         try:
             values["description"] = _checks.unicode_text(description, "description")
             values["schema"] = _checked_schema(schema)
-            values["toolset"] = _checks.optional_unicode_text(toolset, "toolset")
-            values["max_result_chars"] = (
-                None
-                if max_result_chars is None
-                else _checks.finite_number(max_result_chars, "max_result_chars", whole=True)
-            )
-            values["capabilities"] = _checked_capabilities(capabilities)
-            values["on_collision"] = _checks.one_of(
-                on_collision, get_args(CollisionPolicy), "on_collision"
-            )
-            values["timeout_seconds"] = (
-                timeout_seconds
-                if timeout_seconds is None or timeout_seconds is REGISTRY_DEFAULT
-                else float(_checks.finite_number(timeout_seconds, "timeout_seconds"))
-            )
-            for flag, value in (
-                ("always_include", always_include),
-                ("output_is_untrusted", output_is_untrusted),
-                ("ephemeral", ephemeral),
-                ("idempotent", idempotent),
-                ("strict", strict),
-            ):
-                values[flag] = _checks.boolean(value, flag)
-            if dispatch is not None:
-                _checks.one_of(dispatch, get_args(DispatchMode), "dispatch")
-            values["retry"] = _checked_retry(retry, idempotent=idempotent)
-            values["reduction"] = checked_reduction(reduction, "reduction")
-            values["max_concurrency"] = (
-                None
-                if max_concurrency is None
-                else _checks.finite_number(
-                    max_concurrency, "max_concurrency", minimum=1, whole=True
-                )
-            )
-            values["calls_per_second"] = _checked_rate(calls_per_second)
-            values["repair_arguments"] = _checked_repair(repair_arguments, strict=strict)
+            values |= _DEFAULTS
+            settings.setdefault("capabilities", None)  # each tool has a value of its own
+            for field, given in settings.items():
+                values[field] = _SETTINGS[field][1](given, field)
+            _check_together(values)
             check_takes(execute, "execute", "args", "context")
-            values["is_available"] = _checked_probe(is_available)
         except ConfigError as error:
             raise ConfigError(
                 f"tool `{name}`: {error}", context={"tool_name": name} | error.context
             ) from None
-        values["dispatch"] = dispatch or ("eager" if idempotent else "confirmed")
-        values["_has_default_dispatch"] = dispatch is None
+        values["_has_default_dispatch"] = values["dispatch"] is None
+        if values["dispatch"] is None:
+            values["dispatch"] = "eager" if values["idempotent"] else "confirmed"
         values["is_coroutine"] = is_async_callable(execute)
         values["definition"] = ReadOnlyDict(
             name=values["name"],
@@ -515,9 +415,7 @@ def _checked_schema(schema: object) -> Mapping[str, Any]:
     return ordered
 
 
-def _checked_capabilities(
-    capabilities: ToolCapabilities | Mapping[str, Any] | None,
-) -> ToolCapabilities:
+def _checked_capabilities(capabilities: Any, field: str) -> ToolCapabilities:
     if capabilities is None:
         return ToolCapabilities()
     if isinstance(capabilities, ToolCapabilities):
@@ -525,46 +423,80 @@ def _checked_capabilities(
     return ToolCapabilities.from_wire(capabilities)
 
 
-def _checked_retry(retry: object, *, idempotent: bool) -> Retry | None:
-    if retry is None:
-        return None
+def _checked_retry(retry: object, field: str) -> Retry:
     if not isinstance(retry, Retry):
         raise ConfigError(f"`retry` must be a Retry, got {type(retry).__name__}; `Retry(3)` is one")
-    if not idempotent:
-        raise ConfigError(
-            "`retry` needs `idempotent=True`: an attempt that failed may have done its work, and "
-            "only the author knows that doing it twice is harmless",
-            context={"field": "retry", "value": retry},
-        )
     return retry
 
 
-def _checked_repair(level: RepairLevel | None, *, strict: bool) -> RepairLevel | None:
-    if level is None:
-        return None
-    if checked_repair_level(level) != "off" and strict:
+def _checked_timeout(seconds: object, field: str) -> Any:
+    if seconds is REGISTRY_DEFAULT:
+        return seconds
+    return float(_checks.finite_number(seconds, field))
+
+
+def _checked_rate(value: object, field: str) -> float:
+    if not (rate := _checks.finite_number(value, field)):
+        raise ConfigError("`calls_per_second` must be more than 0; leave the tool out of the view")
+    return float(rate)
+
+
+def _checked_probe(is_available: Any, field: str) -> object:
+    if is_async_callable(is_available):
+        raise ConfigError("`is_available` must be a plain function; it is asked while listing")
+    check_takes(is_available, field)
+    return is_available
+
+
+def _check_together(values: Mapping[str, Any]) -> None:
+    """`ConfigError` for settings that contradict each other."""
+    if values["retry"] is not None and not values["idempotent"]:
+        raise ConfigError(
+            "`retry` needs `idempotent=True`: an attempt that failed may have done its work, and "
+            "only the author knows that doing it twice is harmless",
+            context={"field": "retry", "value": values["retry"]},
+        )
+    level = values["repair_arguments"]
+    if values["strict"] and level not in (None, "off"):
         raise ConfigError(
             f"`repair_arguments={level!r}` contradicts `strict`, whose arguments are taken as they "
             "are; leave one out"
         )
-    return level
 
 
-def _checked_rate(calls_per_second: float | None) -> float | None:
-    if calls_per_second is None:
-        return None
-    if not _checks.finite_number(calls_per_second, "calls_per_second"):
-        raise ConfigError("`calls_per_second` must be more than 0; leave the tool out of the view")
-    return float(calls_per_second)
+Check: TypeAlias = Callable[[Any, str], Any]
 
 
-def _checked_probe(is_available: object) -> object:
-    if is_available is None:
-        return None
-    if is_async_callable(is_available):
-        raise ConfigError("`is_available` must be a plain function; it is asked while listing")
-    check_takes(is_available, "is_available")
-    return is_available
+def _optional(check: Check) -> tuple[None, Check]:
+    return None, lambda value, field: None if value is None else check(value, field)
+
+
+def _one_of(choices: object) -> Check:
+    return lambda value, field: _checks.one_of(value, get_args(choices), field)
+
+
+_FLAG: Final = (False, _checks.boolean)
+_SETTINGS: Final[Mapping[str, tuple[Any, Check]]] = {
+    "toolset": _optional(_checks.unicode_text),
+    "max_result_chars": _optional(partial(_checks.finite_number, whole=True)),
+    "capabilities": (None, _checked_capabilities),
+    "on_collision": ("throw", _one_of(CollisionPolicy)),
+    "timeout_seconds": (REGISTRY_DEFAULT, _optional(_checked_timeout)[1]),
+    "always_include": _FLAG,
+    "output_is_untrusted": _FLAG,
+    "ephemeral": _FLAG,
+    "idempotent": _FLAG,
+    "strict": _FLAG,
+    "dispatch": _optional(_one_of(DispatchMode)),
+    "retry": _optional(_checked_retry),
+    "reduction": _optional(checked_reduction),
+    "max_concurrency": _optional(partial(_checks.finite_number, minimum=1, whole=True)),
+    "calls_per_second": _optional(_checked_rate),
+    "repair_arguments": _optional(_one_of(RepairLevel)),
+    "is_available": _optional(_checked_probe),
+}
+"""The default of each setting and its check, which receives the value and the name."""
+_DEFAULTS: Final = {field: default for field, (default, _) in _SETTINGS.items()}
 
 
 # A tool with the tags of its registration.
