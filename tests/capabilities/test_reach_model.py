@@ -299,7 +299,7 @@ def ask(way, base, model, personality, queries):
         if way == "file tools" and kind == "write" and not model.has_folder(path):
             queries.remove((kind, path))  # this tool creates the folder
             continue
-        if kind == "write" and path.endswith("/."):
+        if kind != "list" and path.endswith("/."):
             queries.remove((kind, path))  # a file to some, a folder to others
             continue
         expected.append(model.answer(kind, path))
