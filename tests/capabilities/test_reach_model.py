@@ -200,7 +200,10 @@ def by_shell(base: Path, personality: Personality, queries: Queries) -> list[str
     ]
     view = ToolRegistry([terminal_tool(sandbox=SANDBOX)]).view(personality)
     call = {"id": "1", "name": "terminal", "args": {"command": "\n".join(lines)}}
-    root = personality.fs_reach.read[0]  # type: ignore[union-attr]
+    roots = personality.fs_reach.read  # type: ignore[union-attr]
+    root = next((root for root in roots if Path(root).is_dir()), None)
+    if root is None:  # nothing is left to run in
+        return [None for _ in queries]
     [result] = asyncio.run(view.execute([call], ToolContext(working_dir=root)))
     found: list[str | None] = []
     pieces = result.text.split("===\n")
@@ -296,7 +299,7 @@ def ask(way, base, model, personality, queries):
         if way == "file tools" and kind == "write" and not model.has_folder(path):
             queries.remove((kind, path))  # this tool creates the folder
             continue
-        if kind == "write" and path.endswith("/."):
+        if kind != "list" and path.endswith("/."):
             queries.remove((kind, path))  # a file to some, a folder to others
             continue
         expected.append(model.answer(kind, path))
