@@ -52,13 +52,19 @@ impl OutputArchive {
     }
 
     /// The rows that hooks and recalls measured, each a line of JSON, the oldest first.
-    #[allow(clippy::unused_self, reason = "all of it belongs to the archive in Python")]
+    #[allow(
+        clippy::unused_self,
+        reason = "all of it belongs to the archive in Python"
+    )]
     fn measured(&self) -> Vec<String> {
         hooks::measured()
     }
 
     /// Add a row to what was measured: that `chars` characters of an output were asked for again.
-    #[allow(clippy::unused_self, reason = "all of it belongs to the archive in Python")]
+    #[allow(
+        clippy::unused_self,
+        reason = "all of it belongs to the archive in Python"
+    )]
     fn note_recall(&self, id: &str, chars: usize) {
         hooks::note_recall(id, chars);
     }
