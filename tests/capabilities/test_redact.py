@@ -654,7 +654,7 @@ def test_a_cut_within_an_escape_sequence_leaves_no_open_tag():
         assert finished == oracle_sanitize.finish(text, cap, "t", "s"), cap
 
 
-TEXTS = {"ascii": "line of words\n", "cyrillic": "строка слов\n", "emoji": "\U0001f41f, née\n"}
+TEXTS = {"ascii": "line of words\n", "emoji": "\U0001f41f, née\n"}
 
 
 @pytest.mark.slow
