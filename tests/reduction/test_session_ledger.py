@@ -34,9 +34,8 @@ def referred(ledger: SessionLedger, *texts: str, **options: Any) -> list[str]:
     return [result.text for result in ledger.refer(results(*texts, **options))]
 
 
-line = st.sampled_from(
-    [f"{word} of the report, in words" for word in ["one", "two", "three", "four"]]
-)
+NUMBERS = ("one", "two", "three", "four")
+line = st.sampled_from([f"{word} of the report, in words" for word in NUMBERS])
 lines = st.lists(line | st.just("error: the disk is full"), min_size=1, max_size=60)
 
 
