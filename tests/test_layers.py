@@ -122,7 +122,7 @@ OPTIONAL = {
     "_cli.console": {"rich", "typer"},
     "_cli.demo": {"rich", "typer"},
     "_cli.formats": {"typer"},
-    "_cli.gain": {"tiktoken", "typer"},
+    "_cli.gain": {"typer"},
     "_cli.hook": {"typer"},
     "_cli.listing": {"rich"},
     "_cli.mcp": {"rich", "typer"},

@@ -56,6 +56,11 @@ def shown_again(shown):
     return texts.fold(shown + "more\n", "show")
 
 
+@pytest.fixture(autouse=True)
+def outputs(monkeypatch, tmp_path):
+    monkeypatch.setenv("ETHOS_REGISTRY_OUTPUTS", str(tmp_path / "outputs"))
+
+
 def calls_of_functions(folder):
     terminal = _core.NativeReducer("terminal")
     column = pa.array([LISTING, None, "née"])
@@ -142,6 +147,10 @@ def calls_of_classes(folder):
     stream = _core.JsonStream()
     stream.push('{"a": [1, "b')
     secrets = _core.KnownSecrets(["a-secret-value"])
+    archive = _core.OutputArchive()
+    saved = archive.save("ls", 0, 1.0, LISTING.encode())
+    shown = _core.ShownTexts()
+    shown.record("read", LISTING)
     reducer = _core.NativeReducer("head_tail")
     validator = _core.SchemaValidator(SCHEMA)
     index = _core.ToolSearchIndex([b'{"name": "read_file", "description": "Read a file."}'])
@@ -212,6 +221,14 @@ def calls_of_classes(folder):
         "NativeReducer.kind": lambda: reducer.kind,
         "NativeReducer.reduce": lambda: reducer.reduce(text("cyrillic"), {"limit": 5}, True),
         "NativeReducer.whole_chars": lambda: reducer.whole_chars,
+        "OutputArchive": _core.OutputArchive,
+        "OutputArchive.all": archive.all,
+        "OutputArchive.folder": lambda: archive.folder,
+        "OutputArchive.measured": archive.measured,
+        "OutputArchive.note_recall": lambda: archive.note_recall(saved, 5),
+        "OutputArchive.read": lambda: archive.read(saved),
+        "OutputArchive.read, unknown": lambda: archive.read("00000000"),
+        "OutputArchive.save": lambda: archive.save("echo", 0, 1.0, b"leaf"),
         "SchemaValidator": lambda: _core.SchemaValidator(SCHEMA),
         "SchemaValidator, refused": lambda: refused(_core.SchemaValidator, {"type": 5}),
         "SchemaValidator.is_valid": lambda: validator.is_valid({"n": 5}),
@@ -239,6 +256,10 @@ def calls_of_classes(folder):
         "SealedTable": lambda: _core.SealedTable(table, ((),)),
         "SealedTable._sealed": sealed._sealed,
         "SealedTable._selected": lambda: sealed._selected(_core.Gate(exclude_tools=["second"])),
+        "ShownTexts": _core.ShownTexts,
+        "ShownTexts.fold": lambda: shown.fold(LISTING, "show 1"),
+        "ShownTexts.forget": _core.ShownTexts().forget,
+        "ShownTexts.record": lambda: _core.ShownTexts().record("read", LISTING),
         "ToolSearchIndex": lambda: _core.ToolSearchIndex([b'{"name": "find"}']),
         "ToolSearchIndex.__len__": lambda: len(index),
         "ToolSearchIndex.find": lambda: index.find("read a file", 5),

@@ -133,7 +133,7 @@ def test_the_property_reaches_every_verdict():
     ],
 )
 def test_a_fault_in_the_twin_is_seen(monkeypatch, fault):
-    monkeypatch.setattr(oracle.Gate, "judge", fault)
+    monkeypatch.setattr(oracle.Gate, "verdict_of", fault)
     compare = given(TABLES, GATES)(assert_gate_equals_its_twin)
     first_fault_only = settings(
         phases=[Phase.generate], report_multiple_bugs=False, database=None, max_examples=5_000

@@ -14,6 +14,7 @@ import typer
 
 from ethos_registry import _core
 from ethos_registry._cli.console import CommandError, visible, write_json, write_text
+from ethos_registry._cli.listing import CHARS_PER_TOKEN, token_counter
 from ethos_registry._cli.options import AsJson
 
 __all__ = ["Gain", "gain", "measured_gain"]
@@ -21,7 +22,6 @@ __all__ = ["Gain", "gain", "measured_gain"]
 _LEAST_ELISIONS = 5
 _TOO_MANY_RECALLS = 0.3
 _TOP = 8
-_CHARS_PER_TOKEN = 4.0
 _SAMPLED_OUTPUTS = 20
 _MILLION = 1e6
 
@@ -130,20 +130,18 @@ def _recalls(found: Gain) -> list[dict[str, Any]]:
 
 
 def _tokens() -> tuple[float, str]:
-    """Characters per token of saved outputs, and by which tokenizer."""
+    """Characters per token of saved outputs, and how tokens were counted."""
+    method, count = token_counter()
     try:
-        import tiktoken  # type: ignore[import-not-found, unused-ignore]
-
-        encoding = tiktoken.get_encoding("o200k_base")
         archive = _core.OutputArchive()
-        contents = (archive.read(facts[0]) for facts in archive.all()[:_SAMPLED_OUTPUTS])
-        texts = [(content or b"").decode("utf-8", errors="replace") for content in contents]
-        tokens = sum(len(encoding.encode(text, disallowed_special=())) for text in texts)
-        if tokens:
-            return sum(map(len, texts)) / tokens, f"o200k_base, measured on {len(texts)} outputs"
-    except Exception:  # Not installed, or without its file of tokens, which it downloads.
-        pass
-    return _CHARS_PER_TOKEN, "characters / 4"
+        contents = [archive.read(facts[0]) for facts in archive.all()[:_SAMPLED_OUTPUTS]]
+    except OSError:  # a folder that is not used
+        contents = []
+    texts = [content.decode("utf-8", errors="replace") for content in contents if content]
+    tokens = sum(map(count, texts))
+    if not tokens:
+        return CHARS_PER_TOKEN, f"characters / {CHARS_PER_TOKEN}"
+    return sum(map(len, texts)) / tokens, f"{method}, measured on {len(texts)} outputs"
 
 
 def _summary(found: Gain, prices: tuple[float, float] | None) -> dict[str, Any]:

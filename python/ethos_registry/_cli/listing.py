@@ -261,7 +261,7 @@ class PromptCost(TypedDict):
 
 def prompt_cost(prefix: Prefix) -> PromptCost:
     """The cost of each tool, the most expensive first, and of all."""
-    counter, count = _counter()
+    counter, count = token_counter()
     tools: list[ToolCost] = [
         {
             "name": tool.name,
@@ -284,7 +284,7 @@ def prompt_cost(prefix: Prefix) -> PromptCost:
     }
 
 
-def _counter() -> tuple[str, Callable[[str], int]]:
+def token_counter() -> tuple[str, Callable[[str], int]]:
     """How tokens are counted: by tiktoken if it is installed and has its tables, else guessed."""
     try:
         import tiktoken

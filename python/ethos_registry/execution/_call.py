@@ -535,8 +535,6 @@ class Call(ToolContext):
     """How long callbacks took since the last step that blocked the loop."""
     repairs: tuple[Repair, ...]
     """What was repaired in the arguments."""
-    bound: dict[str, Any] | None = None
-    """What `args` were bound to because a filter was to read them."""
     exception: BaseException | None
     """What the tool, a filter before it or a backend raised."""
     finish_facts: FinishFacts | None
@@ -678,7 +676,7 @@ class Call(ToolContext):
         return isolated_arguments(self.args)
 
     def _taken_bound(self, args: Any) -> dict[str, Any] | None:
-        bound, self.bound = self.bound, None
+        bound, self._bound = self._bound, None
         if bound is None or not is_same_json(args, self.args):  # a filter changed them
             return None
         return bound

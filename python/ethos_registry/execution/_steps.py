@@ -153,7 +153,7 @@ def _binds(call: Call, binding: Binding) -> bool:
         return False
     if isinstance(bound, ToolError):
         return False
-    call.bound = bound
+    call._bound = bound
     return True
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any, NoReturn, ParamSpec, Self, TypeAlias, TypeGuard, TypeVar, Unpack, overload
@@ -447,16 +446,6 @@ class ToolRegistry(RegistryReader):
             recent = RecentList(allowed_tools, filter_opts, admission)
             self._recent = recent if recent.is_cacheable else None
         return recent.definitions()
-
-
-def _with_keywords(described: str, documented: str) -> str:
-    """A docstring with the keyword arguments of another, for `help`: each is written once."""
-    keywords = inspect.cleandoc(documented).partition("Keyword Args:")[2].partition(">>>")[0]
-    return f"{inspect.cleandoc(described)}\n\nKeyword Args:{keywords.rstrip()}\n"
-
-
-if ToolRegistry.tool.__doc__ and make_tool.__doc__:
-    ToolRegistry.tool.__doc__ = _with_keywords(ToolRegistry.tool.__doc__, make_tool.__doc__)
 
 
 class Turn:

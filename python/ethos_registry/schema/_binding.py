@@ -178,8 +178,10 @@ class Binder(NamedTuple):
     def bind(self, arguments: object, context: ToolContext | None) -> dict[str, Any] | ToolError:
         """Keyword arguments for the function, or the `input_invalid` error that a model reads."""
         given: Any = {} if arguments is None else arguments
-        if context is not None and (bound := context._taken_bound(given)) is not None:
-            return bound
+        if context is not None and context._bound is not None:
+            bound = context._taken_bound(given)
+            if bound is not None:
+                return bound
         try:
             values = self._validated(given) if self.has_keywords else self.validate(given)
         except ValidationError as error:

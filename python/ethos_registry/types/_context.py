@@ -381,6 +381,9 @@ class ToolContext:
         """The arguments of a call that does not bind, repaired; `None` outside a registry."""
         return None
 
+    _bound: dict[str, Any] | None = None
+    """What the arguments were bound to before they came to the tool."""
+
     def _taken_bound(self, args: Any) -> dict[str, Any] | None:
         """What these arguments were bound to before they came to the tool, at most once."""
         return None

@@ -248,7 +248,9 @@ mod tests {
 
     #[test]
     fn what_was_shown_is_referred_to_until_it_is_forgotten() {
-        let text = (0..100).fold(String::new(), |text, number| format!("{text}line {number}\n"));
+        let text = (0..100).fold(String::new(), |text, number| {
+            format!("{text}line {number}\n")
+        });
         let mut ledger = Ledger::new(1);
         assert!(ledger.fold(&text, "show 1").is_none());
         ledger.record(Shown::of("cat", &text, 1));

@@ -248,7 +248,7 @@ impl Archive {
             {
                 "json" => match self.facts(&path) {
                     Some(facts) => saved.push(facts),
-                    None => parts.push(path),
+                    None => parts.extend([path.with_extension("out"), path]),
                 },
                 "out" if !path.with_extension("json").exists() => parts.push(path),
                 "out" => {}
