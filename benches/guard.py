@@ -275,7 +275,7 @@ def _native(benchmark: Any, words: list[str], data: bytes) -> None:
 
 
 def native_hook(benchmark: Any) -> None:
-    """An answer to a result of 29,000 characters, of which the program leaves half."""
+    """An answer to a result of 29,000 characters, which the program halves."""
     payload = {
         "session_id": "session",
         "hook_event_name": "PostToolUse",

@@ -1,4 +1,4 @@
-"""`benches/retention`: what it judges, and that anyone can add a runner."""
+"""`benches/retention`: what it measures, and that anyone can add a runner."""
 
 import ast
 import importlib
@@ -42,10 +42,10 @@ def test_what_is_missing_is_counted_at_its_place(room):
 
 
 def test_a_lost_fact_costs_a_part_of_an_extra_turn(room):
-    judge = room("judge")
-    cost = judge.Cost(later_turns=10, context_tokens=1_000, call_tokens=10, second_look_chars=50)
+    scoring = room("judge")
+    cost = scoring.Cost(later_turns=10, context_tokens=1_000, call_tokens=10, second_look_chars=50)
     output = Recorded("a", "", "make", 1, OUTPUT, ("error: lost", "warning: old"), ())
-    score = judge.Score(cost, len)
+    score = scoring.Score(cost, len)
     score.add(output, "alpha.py:3: error: lost", "")
     tokens = len("alpha.py:3: error: lost")
     again = 0.1 * (1_000 + tokens) + 5 * 10 + (1.25 + 1) * 50
@@ -55,11 +55,11 @@ def test_a_lost_fact_costs_a_part_of_an_extra_turn(room):
 
 
 def test_each_runner_leaves_a_short_output_true(room):
-    judge = room("judge")
+    scoring = room("judge")
     for runner in room("runners").RUNNERS:
         if runner.skipped is None:
             reduced = runner.reduce("make", 1, OUTPUT, 16_000)
-            assert judge.false_rows(OUTPUT, reduced, runner.mark) == []
+            assert scoring.false_rows(OUTPUT, reduced, runner.mark) == []
 
 
 def test_the_baseline_keeps_its_target_and_its_size(room):
@@ -89,7 +89,7 @@ def test_the_table_has_a_row_for_a_runner_of_yours():
         check=True,
     )
     rows = re.findall(r"^\| ([^|]+?) \| ([\d.]+) \|", done.stdout, re.MULTILINE)
-    kept = {name: float(percent) for name, percent in rows}
-    assert kept["everything"] == 100.0
-    assert 0 < kept["example runner, 4,000"] < 100
-    assert kept["ethos-registry, 16,000"] > kept["head and tail, 16,000"]
+    percent_by_name = {name: float(percent) for name, percent in rows}
+    assert percent_by_name["everything"] == 100.0
+    assert 0 < percent_by_name["example runner, 4,000"] < 100
+    assert percent_by_name["ethos-registry, 16,000"] > percent_by_name["head and tail, 16,000"]

@@ -421,7 +421,7 @@ class SealedTable:
 @final
 class ShownTexts:
     """
-    Texts that one reader was shown, as hashes of their lines.
+    What one reader was shown, as hashes of their lines.
     """
     def __new__(cls, /) -> ShownTexts: ...
     def fold(self, /, text: str, way: str) -> tuple[str, list[tuple[int, int, int, int]]] | None:
@@ -432,11 +432,11 @@ class ShownTexts:
         """
     def forget(self, /) -> None:
         """
-        Forget all texts: the reader may have lost its context.
+        Forget everything: the reader may have lost its context.
         """
     def record(self, /, label: str, text: str) -> None:
         """
-        Record a text as it reached the reader.
+        Record an output as it reached the reader.
         """
 
 @final

@@ -94,8 +94,8 @@ def test_what_another_program_removes_is_not_made_again(place, gone):
 
     status, _, restored = run(place, "namespaces", "cat .netrc sub/.netrc; true", remove)
     assert (status, restored) == (0, [])
-    kept = {path for path in before if not f"{path}/".startswith(f"{gone}/")}
-    assert set(files_below(place.inside)) == kept
+    expected = {path for path in before if not f"{path}/".startswith(f"{gone}/")}
+    assert set(files_below(place.inside)) == expected
 
 
 def files_below(folder):

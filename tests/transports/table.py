@@ -324,8 +324,10 @@ async def whatever_a_tool_raises_is_answered(subject: Subject) -> None:
 
 @row
 async def whatever_a_reducer_raises_leaves_the_result(subject: Subject) -> None:
-    if subject.transport.traits.in_place or subject.transport.traits.reduces_results:
-        pytest.skip("the reducer runs in the process of the caller, or of a server")
+    if not subject.answers_interrupts or subject.transport.traits.reduces_results:
+        pytest.skip("an interrupt is for the caller here, or the reducer runs in a server")
+            "an interrupt is for the process of the caller, or the reducer runs in a server"
+        )
     async with subject.open() as transport:
         registry = subject.registry(transport, reducer_registry=tools.reducers())
         await subject.warm(registry)

@@ -137,11 +137,11 @@ def _tokens() -> tuple[float, str]:
         contents = [archive.read(facts[0]) for facts in archive.all()[:_SAMPLED_OUTPUTS]]
     except OSError:  # a folder that is not used
         contents = []
-    texts = [content.decode("utf-8", errors="replace") for content in contents if content]
-    tokens = sum(map(count, texts))
+    outputs = [content.decode("utf-8", errors="replace") for content in contents if content]
+    tokens = sum(map(count, outputs))
     if not tokens:
         return CHARS_PER_TOKEN, f"characters / {CHARS_PER_TOKEN}"
-    return sum(map(len, texts)) / tokens, f"{method}, measured on {len(texts)} outputs"
+    return sum(map(len, outputs)) / tokens, f"{method}, measured on {len(outputs)} outputs"
 
 
 def _summary(found: Gain, prices: tuple[float, float] | None) -> dict[str, Any]:

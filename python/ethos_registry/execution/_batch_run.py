@@ -288,9 +288,9 @@ class BatchRun(Batch):
         self._answers: list[CallResult | None] = []
         self._held: list[HeldOutput] = []
         """Outputs that wait to be trimmed."""
-        self.kept_plans = kept = kept_plans(self)
+        self.kept_plans = known = kept_plans(self)
         # A registry of reducers is asked in each batch.
-        self._plans = {} if kept is None or self.runtime.reducers is not None else kept
+        self._plans = {} if known is None or self.runtime.reducers is not None else known
         self._called_as: dict[int, str] = {}
         """By position, the names under which redirected calls came."""
         self._starting: list[Call] = []

@@ -383,25 +383,25 @@ def kept_plans(batch: Batch) -> dict[int, CallPlan] | None:
         batch.personality is None,
         batch.can_abort or batch.was_cancelled,
     )
-    kept: dict[int, CallPlan] | None = kinds.get(key)
-    if kept is None:
+    known: dict[int, CallPlan] | None = kinds.get(key)
+    if known is None:
         if len(kinds) >= _KEPT_KINDS:
             kinds.clear()
-        kept = kinds[key] = {}
-    return kept
+        known = kinds[key] = {}
+    return known
 
 
 def call_plan(batch: Batch, slot: int) -> CallPlan:
     """What the calls of one tool share in this batch; made once for batches that are alike."""
-    entry, kept = batch.admission.entry(slot), batch.kept_plans
+    entry, known = batch.admission.entry(slot), batch.kept_plans
     reducer = batch.runtime.reducer_of(entry.name)
-    plan = None if kept is None else kept.get(slot)
+    plan = None if known is None else known.get(slot)
     if plan is None or plan.reducer is not reducer:
         plan = _new_plan(batch, entry, reducer)
-        if kept is not None:
-            if len(kept) >= _KEPT_PLANS:
-                kept.clear()
-            kept[slot] = plan
+        if known is not None:
+            if len(known) >= _KEPT_PLANS:
+                known.clear()
+            known[slot] = plan
     return plan
 
 

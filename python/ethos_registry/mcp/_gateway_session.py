@@ -100,7 +100,7 @@ class ProgressSender:
     """Sends the events of one call in order; `emit` is safe from any thread.
 
     Events for the user of this process only are not sent, unless the tool `is_remote`: an MCP
-    server meant them for whoever calls it.
+    server meant them for its caller.
     """
 
     __slots__ = ("_is_remote", "_loop", "_queue", "_report", "_task")

@@ -6,15 +6,15 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use hashbrown::HashMap;
 
-/// Only the last texts are referred to: an older one may have left the reader's context.
+/// Only the last outputs are referred to: an older one may have left the reader's context.
 pub const MOST_TEXTS: usize = 40;
-/// The same limit, in characters of these texts.
+/// The same limit, in characters of these outputs.
 pub const MOST_CHARS: usize = 200_000;
 /// A reference must save this many characters.
 const LEAST_GAIN_CHARS: usize = 150;
 /// So much must be saved where nothing but references would be left.
 const LEAST_WHOLE_CHARS: usize = 1_024;
-/// Longer texts stay as they are.
+/// Longer outputs stay as they are.
 const MOST_LINES: usize = 20_000;
 /// How many earlier places of a line are looked at, the newest first.
 const MOST_PLACES: usize = 8;
@@ -47,7 +47,7 @@ pub fn states_failure(line: &str) -> bool {
     FAILURES.iter().any(|word| lower.contains(word))
 }
 
-/// A text as it was shown.
+/// An output as it was shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
     /// What printed it.
@@ -59,7 +59,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// A text that was shown.
+    /// An output that was shown.
     #[must_use]
     pub fn of(label: &str, text: &str, key: u128) -> Self {
         Self {
@@ -78,7 +78,7 @@ pub fn line_hash(key: u128, line: &str) -> u64 {
     hasher.finish()
 }
 
-/// Lines of a text that were shown before.
+/// Lines of an output that were shown before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fold {
     /// The number of the earlier text, from 0, among those that were recorded.
@@ -98,7 +98,7 @@ pub struct Fold {
 pub struct Ledger {
     key: u128,
     shown: Vec<Shown>,
-    /// Texts before this one left the context.
+    /// Outputs before this one left the context.
     first: usize,
 }
 
@@ -118,12 +118,12 @@ impl Ledger {
         self.key
     }
 
-    /// Records a text as it reached the reader.
+    /// Records an output as it reached the reader.
     pub fn record(&mut self, shown: Shown) {
         self.shown.push(shown);
     }
 
-    /// Forgets all texts: the reader may have lost its context.
+    /// Forgets everything: the reader may have lost its context.
     pub fn forget(&mut self) {
         self.first = self.shown.len();
     }
@@ -236,7 +236,7 @@ impl Ledger {
     }
 }
 
-/// The lines of a text without their line breaks; a last line break begins no line.
+/// The lines of text without their line breaks; a last line break begins no line.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.split('\n')

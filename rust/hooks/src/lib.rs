@@ -7,6 +7,7 @@
 mod agents;
 mod archive;
 mod data;
+mod files;
 mod machine;
 mod output;
 mod rewrite;

@@ -9,7 +9,8 @@ use ethos_registry_core::ledger::Ledger;
 use ethos_registry_core::redact::redact;
 use serde_json::{Value, json};
 
-use crate::archive::{Archive, now};
+use crate::archive::Archive;
+use crate::files::now;
 use crate::{Archived, Delivered, Host, MAX_PAYLOAD_BYTES, Saved, Session, session};
 
 /// Where an administrator sets rules for Claude Code.

@@ -11,10 +11,11 @@ use std::time::Duration;
 use ethos_registry_core::ledger::{Ledger, Shown, line_hash};
 use serde_json::{Value, json};
 
-use crate::archive::{Archive, create_folder, danger_of, now, read};
+use crate::archive::Archive;
+use crate::files::{create_folder, danger_of, now, read};
 use crate::{Delivered, Session};
 
-/// A longer log is begun anew.
+/// A longer log is replaced by a new one.
 const MAX_LOG_BYTES: u64 = 8 * 1024 * 1024;
 /// So much is read of what an agent wrote into its transcript since.
 const MAX_TRANSCRIPT_BYTES: u64 = 32 * 1024 * 1024;
@@ -75,7 +76,7 @@ fn key_of(line: &[u8]) -> Option<u128> {
     u128::from_str_radix(record.get("key")?.as_str()?, 16).ok()
 }
 
-/// A text of the same prompt, when it was delivered, and how long the transcript was.
+/// What was shown for the same prompt, when it was delivered, and how long the transcript was.
 fn record_of(line: &[u8], prompt: &str) -> Option<(Shown, f64, u64)> {
     let record: Value = serde_json::from_slice(line).ok()?;
     if record.get("prompt")?.as_str()? != prompt {
@@ -115,7 +116,7 @@ fn is_kept(transcript: &str, bytes: u64) -> bool {
     })
 }
 
-/// Records texts as they reached the model.
+/// Records results as they reached the model.
 pub(crate) fn record(session: &Session<'_>, delivered: &[Delivered]) -> Option<()> {
     let transcript = fs::metadata(session.transcript).ok()?.len();
     let time = now();

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 /// The number of an earlier text, its first line, how many lines, and the line that refers to them.
 type Fold = (usize, usize, usize, usize);
 
-/// Texts that one reader was shown, as hashes of their lines.
+/// What one reader was shown, as hashes of their lines.
 #[pyclass(module = "ethos_registry._core")]
 pub(crate) struct ShownTexts(Ledger);
 
@@ -19,13 +19,13 @@ impl ShownTexts {
         Self(Ledger::new(u128::from(RandomState::new().hash_one(0))))
     }
 
-    /// Record a text as it reached the reader.
+    /// Record an output as it reached the reader.
     fn record(&mut self, label: &str, text: &str) {
         let shown = Shown::of(label, text, self.0.key());
         self.0.record(shown);
     }
 
-    /// Forget all texts: the reader may have lost its context.
+    /// Forget everything: the reader may have lost its context.
     fn forget(&mut self) {
         self.0.forget();
     }

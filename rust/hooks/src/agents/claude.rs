@@ -126,7 +126,7 @@ fn after_batch(payload: &Value, session: &Session<'_>, task: &Task<'_>) -> Optio
     None
 }
 
-/// The lines of a file, of which Claude Code shows each with its number.
+/// The lines of a file, each shown by Claude Code with its number.
 fn without_numbers(shown: &str) -> Option<String> {
     let content = shown.split('\n').map(|line| {
         let content = line
