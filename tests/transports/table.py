@@ -326,8 +326,6 @@ async def whatever_a_tool_raises_is_answered(subject: Subject) -> None:
 async def whatever_a_reducer_raises_leaves_the_result(subject: Subject) -> None:
     if not subject.answers_interrupts or subject.transport.traits.reduces_results:
         pytest.skip("an interrupt is for the caller here, or the reducer runs in a server")
-            "an interrupt is for the process of the caller, or the reducer runs in a server"
-        )
     async with subject.open() as transport:
         registry = subject.registry(transport, reducer_registry=tools.reducers())
         await subject.warm(registry)
