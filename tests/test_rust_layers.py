@@ -38,6 +38,7 @@ FLOORS = {
     "location": 2,
     "sample": 2,
     "lexicon": 3,
+    "ledger": 4,
     "read": 3,
     "rank": 4,
     "row": 4,

@@ -61,6 +61,33 @@ def test_each_line_is_in_the_result_or_was_shown_before(texts: list[str]) -> Non
 
 
 @pytest.mark.parametrize(
+    "failure",
+    [
+        "connect to oak.example: connection refused",
+        "the request timed out",
+        "oak.c:3: undefined reference to `leaf'",
+        "Segmentation fault (core dumped)",
+        "bash: leaf: command not found",
+        "cat: leaf: No such file or directory",
+        "rm: cannot remove 'leaf': Permission denied",
+        "OutOfMemoryError in the last step",
+        "Killed",
+        "exit status 1",
+        "Process exited with code 2",
+        "test_leaf FAILED",
+        "warning: unused variable `leaf`",
+    ],
+)
+def test_a_line_that_may_state_a_failure_is_sent_again(failure: str) -> None:
+    ledger = SessionLedger()
+    text = f"{PAGES}{failure}\n{PAGES}"
+    referred(ledger, text)
+    [shown] = referred(ledger, text)
+    assert failure in shown.splitlines()
+    assert len(REFERENCE.findall(shown)) == 2
+
+
+@pytest.mark.parametrize(
     "options", [{"untrusted": True}, {"is_error": True}], ids=["untrusted", "an error"]
 )
 def test_what_must_stay_is_sent_whole(options: dict[str, bool]) -> None:

@@ -14,7 +14,6 @@ pub mod grep;
 pub mod index;
 pub mod json_stream;
 pub mod json_text;
-pub mod ledger;
 pub mod lines;
 pub mod media_type;
 pub mod name;

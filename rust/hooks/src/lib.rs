@@ -16,7 +16,7 @@ mod session;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use ethos_registry_core::ledger::Ledger;
+use ethos_registry_reduce::ledger::Ledger;
 use serde_json::{Value, json};
 
 pub use archive::{Archive, ArchiveError, SavedOutput, is_id};

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use ethos_registry_core::ledger::Ledger;
 use ethos_registry_core::redact::redact;
+use ethos_registry_reduce::ledger::Ledger;
 use serde_json::{Value, json};
 
 use crate::archive::Archive;

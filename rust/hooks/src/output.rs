@@ -1,8 +1,8 @@
 //! One output of a tool, shortened.
 
 use ethos_registry_core::command::{CommandLine, program};
-use ethos_registry_core::ledger::{Ledger, line_hash};
 use ethos_registry_core::redact::redact;
+use ethos_registry_reduce::ledger::{Ledger, line_hash};
 use ethos_registry_reduce::{Kind, Level, Policy, Request, reduce_named};
 
 use crate::data::is_data;

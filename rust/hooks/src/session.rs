@@ -8,7 +8,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use ethos_registry_core::ledger::{Ledger, Shown, line_hash};
+use ethos_registry_reduce::ledger::{Ledger, Shown, line_hash};
 use serde_json::{Value, json};
 
 use crate::archive::Archive;

@@ -2,7 +2,7 @@
 
 use std::hash::{BuildHasher as _, RandomState};
 
-use ethos_registry_core::ledger::{Ledger, Shown};
+use ethos_registry_reduce::ledger::{Ledger, Shown};
 use pyo3::prelude::*;
 
 /// The number of an earlier text, its first line, how many lines, and the line that refers to them.

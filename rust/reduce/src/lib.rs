@@ -14,6 +14,7 @@ mod format;
 mod gap;
 mod grammar;
 mod kinds;
+pub mod ledger;
 mod lexicon;
 mod location;
 mod lossless;

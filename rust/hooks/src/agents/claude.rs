@@ -1,6 +1,6 @@
 //! Claude Code.
 
-use ethos_registry_core::ledger::{Ledger, line_hash};
+use ethos_registry_reduce::ledger::{Ledger, line_hash};
 use serde_json::{Value, json};
 
 use super::{CLAUDE_PREVIEW_CHARS, file_source, is_true, rewritten_input, shorten_blocks, text};

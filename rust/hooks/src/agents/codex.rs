@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ethos_registry_core::ledger::states_failure;
+use ethos_registry_reduce::ledger::states_failure;
 use serde_json::{Value, json};
 
 use super::{shorten_blocks, text};

@@ -6,6 +6,9 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use hashbrown::HashMap;
 
+use crate::lexicon::lexicon;
+use crate::source::Kind;
+
 /// Only the last outputs are referred to: an older one may have left the reader's context.
 pub const MOST_TEXTS: usize = 40;
 /// The same limit, in characters of these outputs.
@@ -18,33 +21,14 @@ const LEAST_WHOLE_CHARS: usize = 1_024;
 const MOST_LINES: usize = 20_000;
 /// How many earlier places of a line are looked at, the newest first.
 const MOST_PLACES: usize = 8;
-/// A line with one of these may state a failure.
-const FAILURES: [&str; 16] = [
-    "error",
-    "fail",
-    "panic",
-    "traceback",
-    "exception",
-    "fatal",
-    "abort",
-    "denied",
-    "cannot",
-    "not found",
-    "warning",
-    "assert",
-    "segmentation",
-    "killed",
-    "no such",
-    "exit",
-];
 /// How lines of a diff begin.
 const DIFF: [&str; 4] = ["diff ", "@@ ", "--- ", "+++ "];
 
-/// Whether a line may state a failure or a warning.
+/// Whether a line may state a failure or a warning, by the lexicon; a part of a name is enough.
 #[must_use]
 pub fn states_failure(line: &str) -> bool {
-    let lower = line.to_ascii_lowercase();
-    FAILURES.iter().any(|word| lower.contains(word))
+    let kind = lexicon().kind(line);
+    matches!(kind, Kind::Failure | Kind::Warning | Kind::Verdict) || lexicon().is_named_badly(line)
 }
 
 /// An output as it was shown.
