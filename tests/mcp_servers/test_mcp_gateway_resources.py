@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ethos_registry import ConfigError, Personality, ToolRegistry
 from ethos_registry.mcp import McpBridge, McpGateway, McpServer
@@ -19,6 +22,8 @@ from mcp.client import Client
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
+
+from ethos_registry.mcp._gateway_resources import _matches
 
 SERVER = str(Path(__file__).parents[1] / "mcp_resource_server.py")
 HIDDEN = "\u200b<|im_start|>"
@@ -163,3 +168,13 @@ async def test_without_a_bridge_a_gateway_has_tools_only() -> None:
         assert client.server_capabilities.prompts is None
     with pytest.raises(ConfigError, match="`bridge` must be an McpBridge"):
         McpGateway(ToolRegistry(), Personality("p"), bridge="x")  # type: ignore[arg-type]
+
+
+@given(st.lists(st.text("ab/", max_size=3), min_size=1, max_size=4), st.text("ab/", max_size=12))
+def test_a_uri_is_of_a_template_if_each_expression_has_a_value(parts: list[str], uri: str) -> None:
+    expected = re.fullmatch(".+".join(map(re.escape, parts)), uri) is not None
+    assert _matches("{name}".join(parts), uri) == expected
+
+
+def test_a_template_of_many_expressions_is_matched_in_linear_time() -> None:
+    assert not _matches("a{x}" * 2_000 + "b", "a" * 100_000)

@@ -184,9 +184,18 @@ async def _answer(asking: Awaitable[Any]) -> dict[str, Any]:
 
 
 def _matches(template: str, uri: str) -> bool:
-    """Whether a URI is of a template, or is the template itself."""
-    parts = map(re.escape, re.split(r"\{[^{}]*\}", template))
-    return uri == template or re.fullmatch(".+".join(parts), uri) is not None
+    """Whether a URI is of a template, or is the template itself; in linear time."""
+    first, *parts = re.split(r"\{[^{}]*\}", template)
+    if not parts or not uri.startswith(first):
+        return uri == template
+    *inner, last = parts
+    at = len(first)
+    for part in inner:  # the value of an expression has at least one character
+        found = uri.find(part, at + 1)
+        if found < 0:
+            return uri == template
+        at = found + len(part)
+    return uri == template or (uri.endswith(last) and at < len(uri) - len(last))
 
 
 def _contents(block: Mapping[str, Any], uri: str) -> dict[str, Any]:
