@@ -142,3 +142,13 @@ def test_a_model_reads_the_whole_output_and_is_then_shown_everything() -> None:
 
 def test_without_a_ledger_a_result_depends_on_its_call_alone() -> None:
     assert results(PAGES)[0].text == results(PAGES)[0].text == PAGES
+
+
+def test_a_long_conversation_holds_the_last_outputs_only() -> None:
+    ledger = SessionLedger()
+    references = []
+    for number in range(230):
+        text = f"{PAGES}part {number}\n"
+        references += REFERENCE.findall(referred(ledger, text)[0])
+    shown = [ledger.show(output_id) is not None for _, _, output_id in references]
+    assert shown == [False] * (len(references) - 200) + [True] * 200

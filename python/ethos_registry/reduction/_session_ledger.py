@@ -19,6 +19,7 @@ __all__ = ["SessionLedger"]
 R = TypeVar("R", bound=list[CallResult])
 
 _ID_CHARS = 8
+_MAX_OUTPUTS = 200
 _PARAMETERS = {
     "type": "object",
     "properties": {"id": {"type": "string", "description": "The id in the reference."}},
@@ -77,7 +78,7 @@ class SessionLedger:
         self._shown.forget()
 
     def show(self, output_id: str) -> str | None:
-        """The whole text to which a reference points; `None` for an unknown id."""
+        """The whole text to which a reference points, for the last 200; `None` for another id."""
         return self._outputs.get(output_id)
 
     def tool(self) -> Tool:
@@ -102,7 +103,10 @@ class SessionLedger:
             return result
         output_id = hashlib.sha256(text.encode()).hexdigest()[:_ID_CHARS]
         folded = self._shown.fold(text, f"{self._tool_name} {output_id}")
-        if folded is None or self._outputs.setdefault(output_id, text) != text:
+        if folded is None or self._outputs.get(output_id, text) != text:
             return result
+        self._outputs[output_id] = self._outputs.pop(output_id, text)  # now the newest
+        if len(self._outputs) > _MAX_OUTPUTS:
+            del self._outputs[next(iter(self._outputs))]
         changed = with_text(result.result, folded[0])
         return replace(result, result=changed, sent_chars=len(folded[0]))

@@ -105,6 +105,10 @@ impl Ledger {
     /// Records an output as it reached the reader.
     pub fn record(&mut self, shown: Shown) {
         self.shown.push(shown);
+        let left = self.shown.len().checked_sub(MOST_TEXTS + 1);
+        if let Some(old) = left.and_then(|number| self.shown.get_mut(number)) {
+            old.lines = Vec::new();
+        }
     }
 
     /// Forgets everything: the reader may have lost its context.
