@@ -174,6 +174,7 @@ python_for_everyone() {
 # Its `PATH` has directories that it may read only. The copied Python loads its own library: the path that is
 # compiled into it cannot be read.
 unprivileged() {
+    install --directory --owner=65534 "$scratch/home"
     setpriv --reuid=65534 --regid=65534 --clear-groups \
         env HOME="$scratch/home" HYPOTHESIS_STORAGE_DIRECTORY="$scratch/home/hypothesis" \
         LD_LIBRARY_PATH="$scratch/python/lib" PATH=/usr/local/bin:/usr/bin:/bin "$@"

@@ -71,6 +71,18 @@ def test_everyday_commands_of_git_work(repository, level):
 
 
 @pytest.mark.parametrize("level", LEVELS)
+def test_a_root_may_be_a_file(place, level):
+    note = place.outside / "note.txt"
+    note.write_text("old")
+    policy = {"read": [str(place.inside)], "write": [str(note)]}
+    script = f"echo new > {note} && cat {note}; echo x > {place.inside}/new"
+    _, output = place.run(sandbox_of(level), script, **policy)
+    assert output.startswith("new\n")
+    assert note.read_text() == "new\n"
+    assert not (place.inside / "new").exists()
+
+
+@pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("gone", [".git", ".git/hooks", ".git/config"])
 def test_what_another_program_removes_stops_no_command(repository, level, gone):
     def remove():

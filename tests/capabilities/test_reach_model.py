@@ -31,14 +31,19 @@ NAMES = ("f.txt", "deep", "new.txt", "l1", "l2", "..", "one", "two", "out", ".")
 Kind = Literal["read", "list", "write"]
 
 
+Nodes = dict[str, "str | list[str] | None"]
+"""`None` for a folder; the target of a link; the content of a file, shared by its hard links."""
+
+
 @dataclass
 class Model:
     """A tree of files as a dictionary, and the rules of a reach, in as few words as possible."""
 
     read: Sequence[str]
     write: Sequence[str]
-    nodes: dict[str, str | None] = field(default_factory=dict)
-    """`None` for a folder; the content of a file; `-> target` for a link."""
+    nodes: Nodes = field(default_factory=dict)
+    replaces: bool = True
+    """Whether a write makes a new file in the place of the old one, or changes the old one."""
 
     def real(self, path: str, links: int = 8) -> str | None:
         """The real path; `None` if there is none, or the way leads out of what may be seen."""
@@ -46,15 +51,17 @@ class Model:
         while parts:
             part = parts.pop(0)
             if part == "..":
+                if not at:
+                    return None
                 at = at.rpartition("/")[0]
                 continue
             at = f"{at}/{part}" if at else part
             node = self.nodes.get(at, "" if not parts else "missing")
-            if isinstance(node, str) and node.startswith("-> "):
+            if isinstance(node, str) and node not in ("", "missing"):
                 if not self.is_visible(at) or not links:
                     return None
                 links -= 1
-                parts = node[3:].split("/") + parts
+                parts = node.split("/") + parts
                 at = at.rpartition("/")[0]
             elif parts and (node is not None or not self.is_visible(at)):
                 return None
@@ -68,7 +75,10 @@ class Model:
         return any(path == root or path.startswith(f"{root}/") for root in self.read)
 
     def writes(self, path: str) -> bool:
-        return any(path.startswith(f"{root}/") for root in self.write)
+        """Below a root, or a root that is a file; a confined command cannot make a missing one."""
+        if any(path.startswith(f"{root}/") for root in self.write):
+            return True
+        return path in self.write and (self.replaces or path in self.nodes)
 
     def answer(self, kind: Kind, path: str) -> str | None:
         """Content, names, or `written`; `None` for a refusal."""
@@ -77,18 +87,48 @@ class Model:
             return None
         node = self.nodes.get(real, "absent")
         if kind == "read":
-            return node if node is not None and node != "absent" else None
+            return node[0] if isinstance(node, list) else None
         if kind == "list":
             if node is not None:
                 return None
             names = {name.removeprefix(f"{real}/").split("/")[0] for name in self.below(real)}
             return " ".join(sorted(names))
         is_written = node is not None and self.writes(real) and self.has_folder(path)
-        return "written" if is_written else None
+        if not is_written:
+            return None
+        if self.replaces or not isinstance(node, list):
+            self.nodes[real] = ["new"]
+        else:
+            node[0] = "new"
+        return "written"
+
+    def change(self, base: Path, kind: str, source: str, target: str) -> None:
+        """What another program does to the tree, here and on the disk, if it is possible."""
+        if kind == "swap":
+            self.change(base, "rename", source, "aside")
+            self.change(base, "rename", target, source)
+            self.change(base, "rename", "aside", target)
+        elif target in self.nodes or not self.is_folder(target.rpartition("/")[0]):
+            return
+        elif kind == "symlink":
+            (base / target).symlink_to(source)
+            self.nodes[target] = source
+        elif source not in self.nodes or f"{target}/".startswith(f"{source}/"):
+            return
+        elif kind == "rename":
+            (base / source).rename(base / target)
+            for name in [source, *self.below(source)]:
+                self.nodes[target + name.removeprefix(source)] = self.nodes.pop(name)
+        elif isinstance(self.nodes[source], list):
+            (base / target).hardlink_to(base / source)
+            self.nodes[target] = self.nodes[source]
+
+    def is_folder(self, path: str) -> bool:
+        return not path or self.nodes.get(path, "absent") is None
 
     def has_folder(self, path: str) -> bool:
         real = self.real(path)
-        return real is not None and self.nodes.get(real.rpartition("/")[0], "absent") is None
+        return real is not None and self.is_folder(real.rpartition("/")[0])
 
     def below(self, folder: str) -> list[str]:
         return [name for name in self.nodes if name.startswith(f"{folder}/")]
@@ -98,19 +138,19 @@ Links = Sequence[tuple[str, str, str]]
 Queries = Sequence[tuple[Kind, str]]
 
 
-def build(base: Path, links: Links) -> dict[str, str | None]:
+def build(base: Path, links: Links) -> Nodes:
     """The tree on disk, and as nodes."""
     shutil.rmtree(base, ignore_errors=True)
-    nodes: dict[str, str | None] = {}
+    nodes: Nodes = {}
     for folder in FOLDERS:
         (base / folder).mkdir(parents=True)
         nodes[folder] = None
         (base / folder / "f.txt").write_text(f"content of {folder}")
-        nodes[f"{folder}/f.txt"] = f"content of {folder}"
+        nodes[f"{folder}/f.txt"] = [f"content of {folder}"]
     for folder, name, target in links:
         if f"{folder}/{name}" not in nodes:
             (base / folder / name).symlink_to(target)
-            nodes[f"{folder}/{name}"] = f"-> {target}"
+            nodes[f"{folder}/{name}"] = target
     return nodes
 
 
@@ -165,7 +205,10 @@ def by_shell(base: Path, personality: Personality, queries: Queries) -> list[str
     ]
     view = ToolRegistry([terminal_tool(sandbox=SANDBOX)]).view(personality)
     call = {"id": "1", "name": "terminal", "args": {"command": "\n".join(lines)}}
-    root = personality.fs_reach.read[0]  # type: ignore[union-attr]
+    roots = personality.fs_reach.read  # type: ignore[union-attr]
+    root = next((root for root in roots if Path(root).is_dir()), None)
+    if root is None:  # nothing is left to run in
+        return [None for _ in queries]
     [result] = asyncio.run(view.execute([call], ToolContext(working_dir=root)))
     found: list[str | None] = []
     pieces = result.text.split("===\n")
@@ -193,6 +236,17 @@ links = st.lists(
 queries = st.lists(
     st.tuples(st.sampled_from(["read", "read", "list", "write"]), paths), min_size=1, max_size=8
 )
+inner = st.builds(
+    "{}/{}".format, st.sampled_from(FOLDERS), st.sampled_from(["f.txt", "new.txt", "l1", "moved"])
+)
+places = st.one_of(inner, st.sampled_from(FOLDERS))
+changes = st.one_of(
+    st.tuples(st.just("rename"), places, places),
+    st.tuples(st.just("hard link"), inner, inner),
+    st.tuples(st.just("symlink"), targets, inner),
+    st.tuples(st.just("swap"), st.sampled_from(FOLDERS), st.sampled_from(FOLDERS)),
+)
+programs = st.lists(st.tuples(st.lists(changes, max_size=3), queries), min_size=1, max_size=3)
 roots = st.lists(st.sampled_from(FOLDERS[:4]), min_size=1, max_size=3, unique=True)
 WAYS: dict[str, Callable[[Path, Personality, Queries], list[str | None]]] = {
     "scoped_fs": by_scoped_files,
@@ -218,39 +272,45 @@ def test_a_reach_means_the_same_everywhere(way, examples):
         pytest.skip("no bubblewrap here")
 
     @settings(max_examples=examples, deadline=None)
-    @given(read=roots, write=roots, links=links, queries=queries)
-    def check(read, write, links, queries):
-        compare(way, read, write, links, queries)
+    @given(read=roots, write=roots, links=links, program=programs)
+    def check(read, write, links, program):
+        compare(way, read, write, links, program)
 
     check()
 
 
-def compare(way, read, write, links, queries):
+def compare(way, read, write, links, program):
     base = Path(tempfile.mkdtemp(dir="/var/tmp")).resolve()
     try:
         readable = list(dict.fromkeys([*write, *read]))
-        model = Model(readable, write, build(base, links))
-        expected = []
-        for kind, path in [*queries]:
-            if way == "file tools" and kind == "write" and not model.has_folder(path):
-                queries.remove((kind, path))  # this tool creates the folder
-                continue
-            expected.append(model.answer(kind, path))
-            if expected[-1] == "written":
-                real = model.real(path)
-                assert real is not None
-                model.nodes[real] = "new"
-        personality = Personality(
-            "p",
-            fs_reach=FsReach(
-                [str(base / root) for root in readable], [str(base / root) for root in write]
-            ),
+        model = Model(readable, write, build(base, links), replaces=way != "shell")
+        reach = FsReach(
+            [str(base / root) for root in readable], [str(base / root) for root in write]
         )
-        found = WAYS[way](base, personality, queries)
-        for query, wanted, got in zip(queries, expected, found, strict=True):
-            assert agrees(way, base, query[0], wanted, got), (query, wanted, got)
-        for name, node in model.nodes.items():
-            if node is not None and not node.startswith("-> "):
-                assert (base / name).read_text() == node, name
+        for changes, queries in program:
+            for change in changes:
+                model.change(base, *change)
+            if "one" not in model.nodes:
+                (base / "one").mkdir()
+                model.nodes["one"] = None
+            ask(way, base, model, Personality("p", fs_reach=reach), queries)
     finally:
         shutil.rmtree(base, ignore_errors=True)
+
+
+def ask(way, base, model, personality, queries):
+    expected = []
+    for kind, path in [*queries]:
+        if way == "file tools" and kind == "write" and not model.has_folder(path):
+            queries.remove((kind, path))  # this tool creates the folder
+            continue
+        if kind != "list" and path.endswith("/."):
+            queries.remove((kind, path))  # a file to some, a folder to others
+            continue
+        expected.append(model.answer(kind, path))
+    found = WAYS[way](base, personality, queries)
+    for query, wanted, got in zip(queries, expected, found, strict=True):
+        assert agrees(way, base, query[0], wanted, got), (query, wanted, got)
+    for name, node in model.nodes.items():
+        if isinstance(node, list):
+            assert (base / name).read_text() == node[0], name

@@ -428,7 +428,8 @@ def _protect(policy: SandboxPolicy, protected: ProtectedPaths) -> Iterator[str]:
     for path in protected.git_folders:
         yield from ("--bind-try", path, path)  # a mount point cannot be renamed or removed
     for path in dict.fromkeys(protected.read_only):
-        yield from ("--ro-bind-try", path, path)
+        if os.path.exists(path):  # it is not where a root is a file
+            yield from ("--ro-bind-try", path, path)
 
 
 # Confinement by Landlock and seccomp: the process restricts itself, then executes the command.
