@@ -4,18 +4,22 @@ scratch=$(mktemp -d)
 chmod 755 "$scratch" # a user without privileges runs some tests
 clone=$scratch/clone
 outcomes=$scratch/outcomes # a JUnit report of each run of pytest
+background=$scratch/background
 bare=$scratch/bare
-mkdir "$outcomes"
+mkdir "$outcomes" "$background"
 touch "$scratch/steps" "$scratch/steady_later" "$scratch/could_not_run"
 unset PYTHONDONTWRITEBYTECODE # thousands of interpreters start
 export CARGO_TERM_COLOR=never PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_QUIET=1
+# Each profile is built once: neither a debugger nor a second build will read these.
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 
 step_name='' cpu=0
 # `cpu` is set to the processor time of all that has ended, in seconds.
 count_cpu() {
-    times >"$scratch/times"
+    local list=$scratch/times.$BASHPID
+    times >"$list"
     cpu=$(awk '{ for (i = 1; i <= 2; i++) { sub(",", ".", $i); split($i, part, /[ms]/); sum += part[1] * 60 + part[2] } }
-        END { print int(sum) }' "$scratch/times")
+        END { print int(sum) }' "$list")
 }
 end_step() {
     count_cpu
@@ -32,6 +36,8 @@ finish() {
     local status=$?
     ((status == 0)) || step_name+=" (failed)"
     end_step
+    kill $(jobs -p) 2>/dev/null || true
+    wait
     printf '\n== Could not run here\n'
     cat "$scratch/could_not_run"
     "$python" .ci/outcomes.py summary "$outcomes" || status=1
@@ -46,6 +52,26 @@ finish() {
     exit "$status"
 }
 trap finish EXIT
+# Steps run beside others in the background where one of both mostly waits; what they print is shown at their end.
+declare -A background_jobs
+start() { # function
+    (
+        trap '(($? == 0)) || step_name+=" (failed)"; end_step' EXIT
+        step_name=''
+        "$1"
+    ) >"$background/$1" 2>&1 &
+    background_jobs[$1]=$!
+}
+wait_for() { # function
+    local status=0 spent
+    count_cpu
+    spent=$((cpu - step_cpu))
+    wait "${background_jobs[$1]}" || status=$?
+    count_cpu
+    step_cpu=$((cpu - spent)) # not that of the steps in the background
+    cat "$background/$1"
+    return "$status"
+}
 could_not_run() { echo "$*" >>"$scratch/could_not_run"; }
 
 # A copy of the working tree without ignored files, so that the README is tested as a new clone would be
@@ -82,18 +108,17 @@ bare() {
     (unset CI ETHOS_REGISTRY_REQUIRE ETHOS_REGISTRY_MCP_TOOLS && PATH=$bare && "$@")
 }
 
-# Runs a command that ends with pytest, two tests at a time: most wait for processes or timers. If up to ten tests
+# Runs a command that ends with pytest, three tests at a time: most wait for processes or timers. If up to ten tests
 # failed, and nothing else, they are run once more without others beside them, and have to pass.
 # `report` is the path of the JUnit report.
-pytest_runs=0
 run_pytest() {
-    local status=0 failed options cache=$scratch/pytest/$((++pytest_runs))
-    local list=$cache/v/cache/lastfailed # failures, and errors of fixtures
-    report=$outcomes/$pytest_runs.xml
+    local status=0 failed options list cache
+    cache=$(mktemp -d "$scratch/pytest.XXXX")
+    list=$cache/v/cache/lastfailed # failures, and errors of fixtures
+    report=$outcomes/${cache##*.}.xml
     options="-q -o 'cache_dir=$cache' -o junit_family=xunit1"
-    mkdir -p "$cache"
-    chmod a+w "$cache" "$outcomes" # for a run as another user
-    PYTEST_ADDOPTS="-n 2 $options '--junitxml=$report'" "$@" | tee "$cache/first" || status=$?
+    chmod a+rwx "$cache" "$outcomes" # for a run as another user
+    PYTEST_ADDOPTS="-n 3 $options '--junitxml=$report'" "$@" | tee "$cache/first" || status=$?
     if ((status != 1)) || [[ ! -s $list ]]; then return "$status"; fi
     failed=$("$python" -c 'import json, sys; print(*json.load(open(sys.argv[1])), sep="\n")' "$list")
     # A name without a test is a file that cannot be collected; pytest-xdist ends with 1 then too.

@@ -26,9 +26,11 @@ BARE_PYTHON = Path(sys.base_prefix) / "bin" / "python3"
 """An interpreter without what the tests have installed."""
 BLOCK = re.compile(r"^```py\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 CHECKERS = {
-    "mypy": ("mypy", "--strict", "--config-file=", "--cache-dir=cache"),
+    "mypy": ("mypy", "--strict", "--config-file=", f"--cache-dir={os.devnull}"),
     "pyright": ("pyright", "--pythonpath", sys.executable),
 }
+LOOPS = {"anthropic": "standard", "openai": "strict"}
+"""Pages with programs, and the mode of pyright in which their programs pass."""
 EACH_CHECKER = pytest.mark.parametrize("checker", CHECKERS)
 
 
@@ -66,10 +68,13 @@ def need(*modules: str) -> None:
             missing(module, f"{module} is not installed")
 
 
-def loops_of(page: Path, folder: Path) -> Path:
-    """The programs of a page, one after the other."""
-    path = folder / f"{page.stem.replace('-', '_').lower()}_loops.py"
-    path.write_text("\n\n".join(BLOCK.findall(page.read_text(encoding="utf-8"))), encoding="utf-8")
+def loops_of(name: str, folder: Path) -> Path:
+    """The programs of a provider's page, one after the other."""
+    page = (ROOT / "docs" / "providers" / f"{name}.md").read_text(encoding="utf-8")
+    programs = BLOCK.findall(page)
+    assert len(programs) == 4
+    path = folder / f"{name}_loops.py"
+    path.write_text("\n\n".join([f"# pyright: {LOOPS[name]}", *programs]), encoding="utf-8")
     return path
 
 
@@ -77,23 +82,11 @@ def loops_of(page: Path, folder: Path) -> Path:
 @EACH_CHECKER
 def test_right_programs_pass_and_wrong_lines_are_refused(checker: str, tmp_path: Path) -> None:
     need(checker, "anthropic", "openai", "google.genai", "ollama")
+    loops = [loops_of(name, tmp_path) for name in LOOPS]
     (tmp_path / "pyrightconfig.json").write_text("{}")  # the defaults that most users have
     expected = sorted(line for path in [*TYPED, *PROGRAMS] for line in refused_lines(path))
     assert len(expected) > 10
-    assert errors(tmp_path, *CHECKERS[checker], *TYPED, *PROGRAMS) == expected
-
-
-@pytest.mark.slow
-@EACH_CHECKER
-@pytest.mark.parametrize(("name", "mode"), [("anthropic", "standard"), ("openai", "strict")])
-def test_the_loops_of_a_page_have_no_error(
-    checker: str, name: str, mode: str, tmp_path: Path
-) -> None:
-    need(checker, name)
-    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": mode}))
-    page = ROOT / "docs" / "providers" / f"{name}.md"
-    assert len(BLOCK.findall(page.read_text(encoding="utf-8"))) == 4
-    assert errors(tmp_path, *CHECKERS[checker], loops_of(page, tmp_path)) == []
+    assert errors(tmp_path, *CHECKERS[checker], *TYPED, *PROGRAMS, *loops) == expected
 
 
 @pytest.mark.slow

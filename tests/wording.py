@@ -13,6 +13,7 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from functools import cache, lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -76,6 +77,10 @@ _PART = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 _RETIRED = [
     (re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE), instead) for pattern, instead in RETIRED
 ]
+_ANY_RETIRED = re.compile(
+    "|".join(f"(?:{pattern.pattern})" for pattern, _ in _RETIRED), re.IGNORECASE
+)
+"""One search answers for the lines without any, which are nearly all."""
 _RUST_COMMENT = re.compile(r"//[/!]?(.*)")
 _RUST_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
@@ -100,10 +105,15 @@ def markdown(text: str) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
+@lru_cache(maxsize=1)
+def _tokens(text: str) -> list[tokenize.TokenInfo]:
+    return list(tokenize.generate_tokens(io.StringIO(text).readline))
+
+
 def python(text: str) -> Iterator[tuple[int, str]]:
     """The comments and string literals of a Python file."""
     strings = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in _tokens(text):
         if token.type == tokenize.COMMENT or token.type in strings:
             for offset, line in enumerate(token.string.splitlines()):
                 yield token.start[0] + offset, line
@@ -111,7 +121,7 @@ def python(text: str) -> Iterator[tuple[int, str]]:
 
 def python_names(text: str) -> Iterator[tuple[int, str]]:
     """The identifiers of a Python file."""
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in _tokens(text):
         if token.type == tokenize.NAME:
             yield token.start[0], token.string
 
@@ -175,18 +185,25 @@ KINDS = (
 
 def public_files() -> dict[str, object]:
     """The public files by their path in the repository."""
+    return _public_files(ROOT)
+
+
+@cache
+def _public_files(root: Path) -> dict[str, object]:
     found: dict[str, object] = {}
     for patterns, kind in KINDS:
         for pattern in patterns:
-            for path in sorted(ROOT.glob(pattern)):
+            for path in sorted(root.glob(pattern)):
                 if path.is_file():
-                    found.setdefault(path.relative_to(ROOT).as_posix(), kind)
+                    found.setdefault(path.relative_to(root).as_posix(), kind)
     return found
 
 
 def retired_words(line: str) -> Iterator[tuple[str, str]]:
     """The retired words of one line, each with what to write instead."""
     bare = ALLOWED.sub(" ", line)
+    if not _ANY_RETIRED.search(bare):
+        return
     for pattern, instead in _RETIRED:
         for found in pattern.finditer(bare):
             yield found[0], instead

@@ -97,7 +97,7 @@ def test_every_number_of_days_gives_the_sums_of_the_single_calls(
         store = store_at(path)
         store.write(UsageBatch(uuid4().hex, parts[2], ()))
         store.close()
-    for days in range(1, 75):
+    for days in (*range(1, 10), 15, 16, 17, 18, 31, 32, 33, 47, 48, 49, 63, 64, 65, 74):
         wanted = UsageFilter(first_day=today - days + 1)
         expected = UsageRow()
         for counts in parts:
