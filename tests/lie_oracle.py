@@ -165,27 +165,31 @@ def shows(row: str, line: str) -> bool:
     """Whether `row` shows `line`."""
     if row == line:
         return True
-    return any(
-        row == form or row == dense(form) or _is_cut(row, form) or _is_cut(row, dense(form))
-        for form in forms(line)
+    shown = _shown_forms(line)
+    return row in shown or any(
+        len(form) == len(head) + chars + len(tail) and form.startswith(head) and form.endswith(tail)
+        for head, chars, tail in _cuts(row)
+        for form in shown
     )
 
 
-def _is_cut(row: str, form: str) -> bool:
-    for cut in CHARS.finditer(row):
-        head, tail, chars = row[: cut.start()], row[cut.end() :], int(cut[1])
-        whole = len(head) + chars + len(tail)
-        if len(form) == whole and form.startswith(head) and form.endswith(tail):
-            return True
-    return False
+@lru_cache(100_000)
+def _shown_forms(line: str) -> frozenset[str]:
+    found = forms(line)
+    return frozenset((*found, *map(dense, found)))
+
+
+@lru_cache(100_000)
+def _cuts(row: str) -> list[tuple[str, int, str]]:
+    """What is before, the characters left out, and what is behind each mark of a row."""
+    return [(row[: cut.start()], int(cut[1]), row[cut.end() :]) for cut in CHARS.finditer(row)]
 
 
 def piece_end(row: str, rest: str) -> int | None:
     """The characters of the beginning of `rest` that `row` shows as a piece of a line."""
     if rest.startswith(row):
         return len(row)
-    for cut in CHARS.finditer(row):
-        head, tail, chars = row[: cut.start()], row[cut.end() :], int(cut[1])
+    for head, chars, tail in _cuts(row):
         if rest.startswith(head) and rest[len(head) + chars :].startswith(tail):
             return len(head) + chars + len(tail)
     ruler = re.match(rf"([{RULERS}])\1{{7,}}(?=.)", rest)
@@ -416,6 +420,8 @@ class Walk:
             # The place may be below the message.
             around = "\n".join([*lines[number + 1 : number + 2], line])
             for at in sorted(least, reverse=True):
+                if at == len(names) or names[at] not in around:
+                    continue
                 most = max(_named(line, names[at:]), _named(around, names[at:]))
                 for end in range(at + 1, at + 1 + most):
                     name = " ".join(names[at:end])

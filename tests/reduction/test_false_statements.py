@@ -33,7 +33,8 @@ def at_each_target(text: str, command: str) -> Iterator[list[str]]:
 
 def assert_in_order(rows: list[str], lines: list[str]) -> None:
     """Rows that are one line each are in the order of the output."""
-    known = {line: number for number, line in enumerate(lines) if lines.count(line) == 1}
+    counted = Counter(lines)
+    known = {line: number for number, line in enumerate(lines) if counted[line] == 1}
     places = [known[row] for row in rows if row in known]
     assert places == sorted(places)
 
@@ -241,10 +242,11 @@ def test_fields_of_several_records_are_not_joined(command: str) -> None:
 def test_a_finding_is_not_shown_twice(command: str, line: str) -> None:
     lines = [line.format(n) for n in range(1, 500)]
     lines += [*lines[100:140], "Found 539 errors"]
+    counted = Counter(lines)
     for rows in at_each_target("\n".join(lines), command):
-        shown = Counter(row for row in rows if row in set(lines))
+        shown = Counter(row for row in rows if row in counted)
         assert shown
-        assert shown <= Counter(lines)
+        assert shown <= counted
 
 
 @pytest.mark.parametrize("text", [MYPY, LINKS, PATHS], ids=["mypy", "link", "tar"])
