@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 import tomllib
+from collections import defaultdict
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -58,3 +63,23 @@ def test_wheels_are_built_with_the_slow_profile_and_source_installs_with_the_fas
     wheels = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
     assert "--profile dist" in wheels
     assert "--release" not in wheels
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not installed")
+def test_the_programs_of_a_wheel_share_their_compiled_crates() -> None:
+    """Cargo compiles a crate once for each choice of features."""
+    words = "cargo tree --locked --edges normal,build --prefix none --format".split()  # noqa: SIM905
+    chosen: defaultdict[str, set[str]] = defaultdict(set)
+    for program in ("ethos-registry-cli", "ethos-registry-py"):
+        tree = subprocess.run(
+            [*words, "{p}\t{f}", "--package", program],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for line in tree.stdout.splitlines():
+            crate, _, features = line.removesuffix(" (*)").partition("\t")
+            chosen[crate].add(features)
+    assert {crate: features for crate, features in chosen.items() if len(features) > 1} == {}
+    assert len(chosen) > 50
