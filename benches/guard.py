@@ -33,6 +33,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from operator import mul
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -48,6 +49,7 @@ sys.path[:0] = [
 ]
 
 import bench_kanban  # noqa: E402
+import bench_trim  # noqa: E402
 import inputs  # noqa: E402
 import outputs  # noqa: E402
 import record  # noqa: E402
@@ -105,6 +107,9 @@ def _reduced(command: str = "", kind: str = "terminal") -> str:
     args = {"command": command}
     return f"core.NativeReducer({kind!r}).reduce(text, {args}, True, 0)"
 
+
+_CUT = "[core.finish(text, 10_000, redacts=True) for _ in range(100)]"
+"""One cut is too short to be counted."""
 
 GATHER = "asyncio.gather"
 SLICE = "gather + slice"
@@ -183,6 +188,10 @@ NATIVE_ROWS = (
     NativeRow("kanban, 10,000 tickets", _tickets, _reduced(kind="kanban_list")),
     NativeRow("head and tail", lambda: inputs.text(1), _reduced(kind="head_tail")),
     NativeRow("redaction", lambda: inputs.text(1), "core.redact(text)"),
+    *(
+        NativeRow(f"cut of 1 MiB, {alphabet}", partial(mul, *repeated), _CUT)
+        for alphabet, repeated in bench_trim.TEXTS.items()
+    ),
     NativeRow("sanitising", lambda: inputs.text(1), "core.sanitize(text)"),
 )
 

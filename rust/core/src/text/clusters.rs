@@ -83,6 +83,10 @@ fn is_a_cluster_alone(character: char) -> bool {
         | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' // kana
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' // CJK ideographs
         | '\u{ac00}'..='\u{d7a3}' // whole Hangul syllables
+        | '\u{1f300}'..='\u{1f3fa}' // pictographs: only a joiner between two would join them
+        | '\u{1f400}'..='\u{1f64f}'
+        | '\u{1f680}'..='\u{1f6ff}'
+        | '\u{1f900}'..='\u{1f9ff}'
         | '\u{20000}'..='\u{2fffd}'
         | '\u{fffd}')
 }
@@ -103,8 +107,10 @@ mod tests {
             "\u{1f1e6}",
             "\u{600}",
         ];
-        let others = "a~\u{fffd}éдאعकกか漢가𠀀\n".chars();
-        let sampled = |code: u32| code < 0x3100 || code.is_multiple_of(97);
+        let others = "a~\u{fffd}éдאعकกか漢가😀𠀀\n".chars();
+        let sampled = |code: u32| {
+            code < 0x3100 || (0x1_f000..0x2_0000).contains(&code) || code.is_multiple_of(97)
+        };
         let all = (0..=u32::from(char::MAX))
             .filter(|code| sampled(*code))
             .filter_map(char::from_u32);
