@@ -49,7 +49,7 @@ NAMES = {
     "ethos_registry.reduction": (
         "FormatError FormatsNotTrustedError OutputFormat ReductionLevel ReductionPolicy "
         "ToolReducerContext ToolResultReducer ToolResultReducerRegistry built_in_formats "
-        "built_in_reducers is_secret_name load_formats redact_text reduce_arrow reduce_many "
+        "built_in_reducers is_secret_name load_formats redact_text reduce_many "
         "register_format registered_formats trust_formats unregister_format "
         "user_formats_folder"
     ),

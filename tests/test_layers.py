@@ -127,7 +127,6 @@ OPTIONAL = {
     "_cli.listing": {"rich"},
     "_cli.mcp": {"rich", "typer"},
     "_cli.options": {"typer"},
-    "_cli.parquet": {"rich"},
     "_cli.prefix": {"typer"},
     "_cli.recall": {"rich", "typer"},
     "_cli.recordings": {"rich", "typer"},

@@ -7,7 +7,6 @@ import os
 import sys
 from types import SimpleNamespace
 
-import pyarrow as pa
 import pytest
 
 from ethos_registry import _core
@@ -73,7 +72,6 @@ def outputs(monkeypatch, tmp_path):
 
 def calls_of_functions(folder):
     terminal = _core.NativeReducer("terminal")
-    column = pa.array([LISTING, None, "née"])
 
     def scoped():
         descriptor = _core.prepare_socket_scope()
@@ -110,8 +108,6 @@ def calls_of_functions(folder):
         "namespace_filter_instructions": _core.namespace_filter_instructions,
         "prepare_socket_scope": scoped,
         "prepare_confinement, refused": lambda: refused(_core.prepare_confinement, [5], [], True),
-        "reduce_arrow": lambda: _core.reduce_arrow(terminal, column),
-        "reduce_arrow, refused": lambda: refused(_core.reduce_arrow, terminal, [1]),
         "reduce_many": lambda: _core.reduce_many(terminal, [LISTING], ["ls"], [0]),
         "reduce_many, refused": lambda: refused(_core.reduce_many, terminal, [LISTING], []),
         "register_format": lambda: _core.register_format(FORMAT, True),
@@ -166,7 +162,6 @@ def calls_of_classes(folder):
     index = _core.ToolSearchIndex([b'{"name": "read_file", "description": "Read a file."}'])
     counts = _core.UsageCounts()
     counts.add("agent", "owner", "first", "ok", 1.0)
-    column = _core.reduce_arrow(reducer, pa.array([text(), None]))
     answer = SimpleNamespace(
         result=SimpleNamespace(ok=False, reason="timeout", cost_usd=0.5),
         name="first",
@@ -191,11 +186,6 @@ def calls_of_classes(folder):
         table.set_hidden("first", False)
 
     return {
-        "ArrowTexts.__arrow_c_array__": column.__arrow_c_array__,
-        "ArrowTexts.__arrow_c_stream__": column.__arrow_c_stream__,
-        "ArrowTexts.__len__": lambda: len(column),
-        "ArrowTexts.__repr__": lambda: repr(column),
-        "ArrowTexts, read": lambda: pa.array(column).to_pylist(),
         "Gate": lambda: _core.Gate(
             allowed_tools=["a"], allowed_mcp_tools={"b": ["c"]}, granted_tools=["d"]
         ),

@@ -13,7 +13,6 @@ CRATE_FLOORS = {
     "core": 0,
     "filesystem": 0,
     "reduce": 1,
-    "arrow": 1,
     "fuzz": 2,
     "hooks": 2,
     "cli": 3,
@@ -108,7 +107,7 @@ def test_crates_depend_downwards_only(crate: str):
     names = {name for table in tables for name in table}
     own = {name.removeprefix("ethos-registry-") for name in names if name.startswith("ethos-")}
     assert all(CRATE_FLOORS[other] < CRATE_FLOORS[crate] for other in own), own
-    if crate not in ("py", "arrow"):
+    if crate != "py":
         assert "pyo3" not in names
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "ArrowTexts", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "OutputArchive", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ShownTexts", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "hook_answer", "is_data", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "prepare_socket_scope", "redact", "reduce_arrow", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "OutputArchive", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ShownTexts", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "hook_answer", "is_data", "is_pattern", "is_tool_name", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "prepare_socket_scope", "redact", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
 
 IS_DEBUG_BUILD: Final[bool]
 """
@@ -52,28 +52,6 @@ __version__: Final[str]
 """
 The version of the package, from `Cargo.toml`.
 """
-
-@final
-class ArrowTexts:
-    """
-    A column of inputs in memory, of the Arrow type `large_utf8`.
-
-    Any library that reads the Arrow `PyCapsule` interface takes it without a copy, as often as it
-    is asked for: `pyarrow.array(texts)`, `polars.Series(texts)`.
-    """
-    def __arrow_c_array__(self, /, requested_schema: Any | None = None) -> tuple[Any, Any]:
-        """
-        The capsules of the schema and of one array; another type than `large_utf8` is not offered.
-        """
-    def __arrow_c_stream__(self, /, requested_schema: Any | None = None) -> Any:
-        """
-        The capsule of a stream of one chunk; another type than `large_utf8` is not offered.
-        """
-    def __len__(self, /) -> int:
-        """
-        How many rows there are.
-        """
-    def __repr__(self, /) -> str: ...
 
 @final
 class Gate:
@@ -745,18 +723,6 @@ def redact(text: str, known: KnownSecrets | None = None) -> str:
     passwords in URLs, and random values that are assigned to the name of a secret. Hashes, UUIDs
     and base64 stay. Escape sequences, backspaces and invisible characters within a credential do
     not hide it.
-    """
-
-def reduce_arrow(reducer: NativeReducer, outputs: Any, commands: Any | None = None, exit_codes: Any | None = None, budget_chars: int | None = None, target_chars: int | None = None, level: str | None = None) -> ArrowTexts:
-    """
-    Each input of the column `outputs` reduced by `reducer`; nulls stay null.
-
-    `outputs` and `commands` offer `__arrow_c_stream__` or `__arrow_c_array__` and hold inputs
-    (`utf8`, `large_utf8`, `string_view`, a dictionary of these, `null`); `exit_codes` offers one of
-    them and holds integers, or is a list. Both have one row for each output, null where it is not
-    known. Chunks are read one after the other and given back when they are reduced. A column of
-    another type raises `TypeError`; one of another length, consumed or malformed, `ValueError`.
-    With a `level`, what fits in `target_chars` stays whole.
     """
 
 def reduce_many(reducer: NativeReducer, texts: Sequence[str], commands: Sequence[str | None] | None = None, exit_codes: Sequence[int | None] | None = None, budget_chars: int | None = None, target_chars: int | None = None, level: str | None = None) -> "list[str]":

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ethos_registry import Tool, ToolCall, ToolContext, ToolFilterOpts, ok
-from ethos_registry.registry._settings import checked_runtime
+from ethos_registry.execution._runtime import Runtime
 from ethos_registry.types import AbortController, MalformedCall
 from session_tools import code, reason, registry_of, tool
 
@@ -25,7 +25,7 @@ HUGE = "é😀" * 2_000
 @pytest.fixture(autouse=True, scope="module")
 def long_grace_for_all() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(checked_runtime.__kwdefaults__, "abandon_after_seconds", 600.0)
+        patch.setitem(Runtime.__init__.__kwdefaults__, "abandon_after_seconds", 600.0)
         yield
 
 

@@ -21,7 +21,7 @@ from ethos_registry import (
     ok,
     reduce_text,
 )
-from ethos_registry.reduction import ReductionPolicy, reduce_arrow, reduce_many
+from ethos_registry.reduction import ReductionPolicy, reduce_many
 
 TARGETS = (1_024, 2_000, 4_000, 8_000, 16_000, 64_000)
 MARK = re.compile(r"\[\d+ (of \d+ )?lines? left out\]|\.\.\.\[\d+ chars\]\.\.\.")
@@ -300,19 +300,10 @@ def test_a_list_of_tickets_that_fits_is_whole():
     assert len(reduce_text(tickets, tool_name="kanban_list", policy=ReductionPolicy(500))) < 500
 
 
-def test_many_texts_and_columns_take_the_policy_of_one():
-    pyarrow = pytest.importorskip("pyarrow")
+def test_many_texts_take_the_policy_of_one():
     policy = ReductionPolicy(3_000)
     one = reduce_text(LONG, command="leaves", exit_code=0, policy=policy)
     assert reduce_many([LONG], commands=["leaves"], exit_codes=[0], policy=policy) == [one]
-    column = reduce_arrow(
-        "terminal",
-        pyarrow.array([LONG]),
-        commands=pyarrow.array(["leaves"]),
-        exit_codes=[0],
-        policy=policy,
-    )
-    assert pyarrow.array(column).to_pylist() == [one]
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ class TestFile:
         assert "the folder of the board cannot be created" in refused(
             tmp_path / "text" / "board", "list"
         )
-        assert "unable to open database file" in refused(tmp_path, "list")
+        assert "could not be used: Is a directory" in refused(tmp_path, "list")
 
     def test_readers_do_not_wait_for_a_writer(self, database: Path) -> None:
         answered(database, "create", title="a")

@@ -583,15 +583,18 @@ def test_a_database_of_something_else_is_left_as_it_was(tmp_path):
         read_usage(path)
 
 
-def test_a_ledger_of_a_newer_version_is_not_touched(tmp_path):
+@pytest.mark.parametrize(
+    ("version", "message"), [(99, "a newer version"), (2, "an unreleased version")]
+)
+def test_a_ledger_of_another_version_is_not_touched(tmp_path, version, message):
     path = tmp_path / "usage.sqlite3"
     with UsageLedger(path) as ledger:
         ledger.record("search", "clerk", "ok")
     other = sqlite3.connect(path)
-    other.execute("UPDATE ethos_usage_version SET version = 99")
+    other.execute("UPDATE ethos_usage_version SET version = ?", (version,))
     other.commit()
     other.close()
-    with pytest.raises(UsageStoreError, match="newer version"):
+    with pytest.raises(UsageStoreError, match=message):
         read_usage(path)
     with UsageLedger(path) as ledger:
         ledger.record("search", "clerk", "ok")

@@ -45,7 +45,6 @@ from ethos_registry._cli.options import (
     positive_number,
     read_policy,
 )
-from ethos_registry._cli.parquet import ParquetColumns, reduce_parquet_paths
 from ethos_registry._cli.prefix import prefix_app, report_notes, shown_view, taken_prefix
 from ethos_registry._cli.recall import FOLDER_VARIABLE, MAX_AGE_DAYS, MAX_OUTPUTS, recall, show
 from ethos_registry._cli.recordings import recordings_app
@@ -280,63 +279,15 @@ def reduce(
     ] = None,
     target_chars: TargetChars = None,
     level: Level = None,
-    parquet: Annotated[
-        tuple[str, str] | None,
-        typer.Option(
-            metavar="IN... OUT",
-            help="Reduce a column of a file into another instead, or of several files, folders "
-            "and patterns into a folder.",
-        ),
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column of the file. Default: output.")
-    ] = None,
-    command_column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column of the command lines.")
-    ] = None,
-    exit_code_column: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The column of the exit codes.")
-    ] = None,
-    skip_existing: Annotated[
-        bool,
-        typer.Option(
-            "--skip-existing",
-            help="Skip files whose output exists and is not older.",
-        ),
-    ] = False,
 ) -> None:
     """Reduce the output of a command: standard input in, reduced text out."""
-    columns = (column, command_column, exit_code_column)
     policy = read_policy(target_chars, level)
-    if parquet is None and context.args not in ([], ["-"]):
+    if context.args not in ([], ["-"]):
         files = shlex.join(context.args)
         reduced = f"ethos-registry reduce < {files}"
         if len(context.args) > 1:
             reduced = f"cat {files} | ethos-registry reduce"
         raise CommandError(f"the input is read from standard input: {reduced}")
-    if parquet is not None:
-        load_own_formats()
-        if command is not None or exit_code is not None:
-            raise CommandError(
-                "`--command` and `--exit-code` are for a single output; "
-                "with `--parquet` give `--command-column` and `--exit-code-column`"
-            )
-        output = "output" if column is None else column
-        names = ParquetColumns(output, command_column, exit_code_column)
-        summary = reduce_parquet_paths(
-            [*parquet, *context.args],
-            names,
-            tool_name=tool,
-            budget_chars=budget,
-            policy=policy,
-            skips_existing=skip_existing,
-        )
-        print_line(summary)
-        return
-    if skip_existing:
-        raise CommandError("`--skip-existing` needs files: give `--parquet IN... OUT` too")
-    if columns != (None, None, None):
-        raise CommandError("column options need a file: give `--parquet IN OUT` too")
     load_own_formats()
     text = reduce_text(
         read_output(),

@@ -108,9 +108,10 @@ class SqliteFile:
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
+        is_ours = _retried(lambda: self._is_ours(connection))
         _retried(lambda: connection.execute("PRAGMA journal_mode = WAL").close())
         connection.execute(f"PRAGMA synchronous = {self._synchronous}").close()
-        if _retried(lambda: self._is_ours(connection)):
+        if is_ours:
             return
         _retried(lambda: connection.execute("BEGIN IMMEDIATE"))
         try:

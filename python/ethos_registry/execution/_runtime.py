@@ -8,6 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass, field, fields
 from functools import partial
 from time import monotonic
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -37,7 +38,6 @@ from ethos_registry.types._transport import ToolTransport, TransportTraits
 
 __all__ = [
     "DEFAULT_ABANDON_AFTER_SECONDS",
-    "DEFAULT_THREAD_WAIT_SECONDS",
     "HELD",
     "Observers",
     "Runtime",
@@ -321,124 +321,57 @@ def checked_transports(given: Any) -> Transports | None:
 
 DEFAULT_ABANDON_AFTER_SECONDS = 2.0
 """How long a call that was stopped may take to end before it is abandoned."""
-DEFAULT_THREAD_WAIT_SECONDS = 5.0
-"""How long a plain function may wait for a thread."""
 
 _MAX_LOGGED = 10_000
 
 _logger = logging.getLogger("ethos_registry")
 
 
+@dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Runtime:
     """Settings that all batches of one registry share; nothing of a single batch is stored here."""
 
-    __slots__ = (
-        "_abandoned_tasks",
-        "_lock",
-        "_logged",
-        "_slots",
-        "abandon_after_seconds",
-        "abandoned_calls",
-        "approvals",
-        "backends",
-        "default_timeout_seconds",
-        "filters",
-        "has_checked_reducers",
-        "issued_secrets",
-        "max_concurrency",
-        "observers",
-        "redact",
-        "redact_recorded",
-        "reducers",
-        "reduction",
-        "repair_arguments",
-        "repair_note",
-        "thread_wait_seconds",
-        "threads",
-        "transports",
-        "unmatched_policies",
-        "unredacted_tools",
-    )
+    SETTINGS: ClassVar[tuple[str, ...]]
 
-    SETTINGS: ClassVar[tuple[str, ...]] = (
-        "backends",
-        "reducers",
-        "default_timeout_seconds",
-        "observers",
-        "threads",
-        "thread_wait_seconds",
-        "abandon_after_seconds",
-        "redact",
-        "redact_recorded",
-        "issued_secrets",
-        "unredacted_tools",
-        "filters",
-        "max_concurrency",
-        "approvals",
-        "transports",
-        "reduction",
-        "repair_arguments",
-        "repair_note",
-    )
+    backends: CapabilityBackends | None
+    reducers: ToolResultReducerRegistry | None
+    default_timeout_seconds: float | None
+    observers: Observers | None = None
+    threads: DaemonThreads = tool_threads
+    thread_wait_seconds: float | None = 5.0
+    abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS
+    redact: Redact | None = None
+    """Takes credentials out of text; `None` if the registry keeps them."""
+    redact_recorded: Redact = _core.redact
+    """The same for recorders, who never receive them."""
+    issued_secrets: IssuedSecrets | None = None
+    """The secrets that tools were given; `None` if no backend hands any out."""
+    unredacted_tools: frozenset[str] = frozenset()
+    filters: tuple[InvocationFilter, ...] = ()
+    """Run around those of each batch."""
+    max_concurrency: int | None = None
+    """How many calls of all batches run at once on one loop."""
+    approvals: Approvals | None = None
+    """Signs the tokens of calls that wait for approval."""
+    transports: Transports | None = None
+    """Where tools run; `None` if all run in this process."""
+    reduction: ReductionPolicy | None = None
+    """How much of reduced results is kept; `None` if they are as short as can be."""
+    repair_arguments: RepairLevel = "safe"
+    """Which wrong arguments of tools without a level of their own are repaired."""
+    repair_note: bool = False
+    """Whether the model reads what was repaired."""
 
-    def __init__(
-        self,
-        *,
-        backends: CapabilityBackends | None,
-        reducers: ToolResultReducerRegistry | None,
-        default_timeout_seconds: float | None,
-        observers: Observers | None = None,
-        threads: DaemonThreads = tool_threads,
-        thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
-        abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
-        redact: Redact | None = None,
-        redact_recorded: Redact = _core.redact,
-        issued_secrets: IssuedSecrets | None = None,
-        unredacted_tools: frozenset[str] = frozenset(),
-        filters: tuple[InvocationFilter, ...] = (),
-        max_concurrency: int | None = None,
-        approvals: Approvals | None = None,
-        transports: Transports | None = None,
-        reduction: ReductionPolicy | None = None,
-        repair_arguments: RepairLevel = "safe",
-        repair_note: bool = False,
-    ) -> None:
-        self.backends = backends
-        self.reducers = reducers
-        self.default_timeout_seconds = default_timeout_seconds
-        self.observers = observers
-        self.threads = threads
-        self.thread_wait_seconds = thread_wait_seconds
-        self.abandon_after_seconds = abandon_after_seconds
-        self.redact = redact
-        """Takes credentials out of text; `None` if the registry keeps them."""
-        self.redact_recorded = redact_recorded
-        """The same for recorders, who never receive them."""
-        self.issued_secrets = issued_secrets
-        """The secrets that tools were given; `None` if no backend hands any out."""
-        self.unredacted_tools = unredacted_tools
-        self.filters = filters
-        """Run around those of each batch."""
-        self.max_concurrency = max_concurrency
-        """How many calls of all batches run at once on one loop."""
-        self.approvals = approvals
-        """Signs the tokens of calls that wait for approval."""
-        self.transports = transports
-        """Where tools run; `None` if all run in this process."""
-        self.reduction = reduction
-        """How much of reduced results is kept; `None` if they are as short as can be."""
-        self.repair_arguments = repair_arguments
-        """Which wrong arguments of tools without a level of their own are repaired."""
-        self.repair_note = repair_note
-        """Whether the model reads what was repaired."""
-        self.abandoned_calls = 0
-        self.unmatched_policies: set[tuple[str, str]] = set()
-        """What allow lists and filters named that no tool had: the list, and the name."""
-        self.has_checked_reducers = False
-        self._abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
-        self._lock = threading.Lock()
-        self._slots: dict[asyncio.AbstractEventLoop, SharedSlots] = {}
-        self._logged: set[str] = set()
+    abandoned_calls: int = field(default=0, init=False)
+    unmatched_policies: set[tuple[str, str]] = field(default_factory=set, init=False)
+    """What allow lists and filters named that no tool had: the list, and the name."""
+    has_checked_reducers: bool = field(default=False, init=False)
+    _abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = field(
+        default_factory=dict, init=False
+    )
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _slots: dict[asyncio.AbstractEventLoop, SharedSlots] = field(default_factory=dict, init=False)
+    _logged: set[str] = field(default_factory=set, init=False)
 
     def copy(self) -> Runtime:
         """The same settings with counters of their own."""
@@ -526,3 +459,6 @@ class Runtime:
             log_exception,
             *(_logger, logging.WARNING, message, error, self.redact),
         )
+
+
+Runtime.SETTINGS = tuple(each.name for each in fields(Runtime) if each.init)

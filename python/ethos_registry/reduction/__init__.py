@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         unregister_format,
         user_formats_folder,
     )
-    from ethos_registry.reduction._many import reduce_arrow, reduce_many
+    from ethos_registry.reduction._many import reduce_many
     from ethos_registry.reduction._redaction import redact_text
     from ethos_registry.reduction._reducers import built_in_reducers
     from ethos_registry.reduction._session_ledger import SessionLedger
@@ -47,7 +47,6 @@ __all__ = [
     "is_secret_name",
     "load_formats",
     "redact_text",
-    "reduce_arrow",
     "reduce_many",
     "register_format",
     "registered_formats",
@@ -65,7 +64,7 @@ if not TYPE_CHECKING:
                 "load_formats register_format registered_formats trust_formats "
                 "unregister_format user_formats_folder"
             ),
-            "reduction._many": "reduce_arrow reduce_many",
+            "reduction._many": "reduce_many",
             "reduction._redaction": "redact_text",
             "reduction._reducers": "built_in_reducers",
             "reduction._session_ledger": "SessionLedger",

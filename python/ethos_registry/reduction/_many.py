@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from ethos_registry import _core
 from ethos_registry._suggest import did_you_mean
@@ -17,11 +17,8 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._reducer import DefaultPolicy, ReductionPolicy
 
 __all__ = [
-    "ArrowArray",
-    "ArrowStream",
     "check_budget",
     "check_exit_code",
-    "reduce_arrow",
     "reduce_many",
     "reduce_text",
 ]
@@ -111,16 +108,12 @@ def reduce_many(
     raise ConfigError(f"reduce_many: {failure}")
 
 
-def _no_reducer(tool_name: object) -> ConfigError:
-    return ConfigError(
-        f"no built-in reducer for {brief(tool_name)}{did_you_mean(tool_name, KINDS)}: "
-        f"known are {', '.join(KINDS)}"
-    )
-
-
 def _native(tool_name: str) -> _core.NativeReducer:
     if tool_name not in KINDS:
-        raise _no_reducer(tool_name)
+        raise ConfigError(
+            f"no built-in reducer for {brief(tool_name)}{did_you_mean(tool_name, KINDS)}: "
+            f"known are {', '.join(KINDS)}"
+        )
     return _core.NativeReducer(tool_name)
 
 
@@ -153,87 +146,3 @@ def _is_integer(value: object, least: int, most: int) -> bool:
         return least <= operator.index(value) <= most  # type: ignore[arg-type]
     except TypeError:
         return False
-
-
-# Reduces columns of text: Arrow in, Arrow out, no Python strings.
-
-
-class ArrowStream(Protocol):
-    """A column chunk by chunk: a `pyarrow.ChunkedArray`, a `polars.Series`."""
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """The capsule of a stream."""
-
-
-class ArrowArray(Protocol):
-    """A column in one chunk: a `pyarrow.Array`."""
-
-    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]:
-        """The capsules of a schema and its array."""
-
-
-@_checks.checked_signature
-def reduce_arrow(
-    tool_name: str,
-    outputs: ArrowStream | ArrowArray,
-    *,
-    commands: ArrowStream | ArrowArray | None = None,
-    exit_codes: ArrowStream | ArrowArray | Iterable[int | None] | None = None,
-    budget_chars: int | None = None,
-    policy: ReductionPolicy | DefaultPolicy | None = "default",
-) -> _core.ArrowTexts:
-    """Reduce a column of text, each row as `reduce_text` does, without the GIL.
-
-    `outputs` and `commands` are anything that offers the Arrow PyCapsule interface, of the types
-    `utf8`, `large_utf8`, `string_view`, a dictionary of these, or `null`; `exit_codes` is a column
-    of integers or an iterable. Both have one row per output, null if it is unknown; chunks may
-    differ. A stream is read chunk by chunk, and each chunk is released when it is done.
-
-    The result has a length and offers both methods of the interface, as one `large_utf8` array that
-    any library reads without a copy; nulls stay null. pyarrow is not required. Raises `ConfigError`
-    for a tool without a built-in reducer, a column of another type or length, or a stream that was
-    read before.
-
-    >>> import pyarrow
-    >>> reduced = reduce_arrow("terminal", pyarrow.array(["short", None]), exit_codes=[0, None])
-    >>> len(reduced), pyarrow.array(reduced).to_pylist()
-    (2, ['short', None])
-    """
-    if tool_name not in KINDS:
-        raise _no_reducer(tool_name)
-    if isinstance(exit_codes, Iterable) and not _is_column(exit_codes):
-        exit_codes = list(exit_codes)
-    target_chars, level = length_of(policy_of_kind(policy, tool_name))
-    try:
-        return _core.reduce_arrow(
-            _core.NativeReducer(tool_name),
-            outputs,
-            commands,
-            exit_codes,
-            budget_chars,
-            target_chars,
-            level,
-        )
-    except (OverflowError, TypeError, ValueError) as error:
-        try:
-            _check_exit_codes(exit_codes)
-            check_budget(budget_chars)
-        except ConfigError as named:
-            raise ConfigError(f"reduce_arrow: {named}") from None
-        raise ConfigError(f"reduce_arrow: {' '.join(str(error).split())}") from None
-
-
-def _check_exit_codes(exit_codes: object) -> None:
-    if exit_codes is None or _is_column(exit_codes):
-        return
-    if not isinstance(exit_codes, list):
-        raise ConfigError(
-            f"`exit_codes` must be a column of integers or a list of integers and None: "
-            f"{brief(exit_codes)}"
-        )
-    for index, exit_code in enumerate(exit_codes):
-        check_exit_code(exit_code, f"exit_codes[{index}]")
-
-
-def _is_column(given: object) -> bool:
-    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from ethos_registry import _core
 from ethos_registry.capabilities._resolver import CapabilityBackends, checked_backends
@@ -13,13 +13,7 @@ from ethos_registry.capabilities._secrets import IssuedSecrets, issued_secrets_o
 from ethos_registry.capabilities._standard import StandardBackends
 from ethos_registry.execution._approvals import Approvals
 from ethos_registry.execution._options import InvocationFilter, checked_filters
-from ethos_registry.execution._runtime import (
-    DEFAULT_ABANDON_AFTER_SECONDS,
-    DEFAULT_THREAD_WAIT_SECONDS,
-    Runtime,
-    checked_observers,
-    checked_transports,
-)
+from ethos_registry.execution._runtime import Runtime, checked_observers, checked_transports
 from ethos_registry.execution._threads import DaemonThreads, tool_threads
 from ethos_registry.reduction._redaction import Redact, Redactor
 from ethos_registry.types import _checks
@@ -97,28 +91,44 @@ def check_option_names(options: Mapping[str, object]) -> None:
         raise _checks.unknown_option("ToolRegistry", min(unknown), known)
 
 
+def _optional(check: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
+    return lambda value, name: None if value is None else check(value, name)
+
+
+def _approvals(value: object, name: str) -> object:
+    if not isinstance(value, Approvals):
+        raise ConfigError(f"`{name}` must be Approvals, got {type(value).__name__}")
+    return value
+
+
+_COUNT = partial(_checks.finite_number, minimum=1, whole=True)
+_seconds = _optional(_checks.finite_number)
+_CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
+    "observers": lambda value, name: checked_observers(value),
+    "thread_wait_seconds": _seconds,
+    "abandon_after_seconds": _checks.finite_number,
+    "unredacted_tools": lambda value, name: frozenset(_checks.strings(value, name)),
+    "filters": lambda value, name: checked_filters(value),
+    "max_concurrency": _optional(_COUNT),
+    "approvals": _optional(_approvals),
+    "transports": lambda value, name: checked_transports(value),
+    "reduction": lambda value, name: _copied(checked_reduction(value, name)),
+    "repair_arguments": lambda value, name: checked_repair_level(value),
+    "repair_note": _checks.boolean,
+}
+"""What checks a setting, and makes what the runtime holds of it."""
+
+
 def checked_runtime(
     backends: CapabilityBackends | None,
     reducers: ToolResultReducerRegistry | None,
     default_timeout_seconds: float | None,
     *,
-    observers: Iterable[object] = (),
     max_threads: int | None = None,
-    thread_wait_seconds: float | None = DEFAULT_THREAD_WAIT_SECONDS,
-    abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS,
     redact: bool = True,
-    unredacted_tools: Iterable[str] = (),
-    filters: Sequence[InvocationFilter] = (),
-    max_concurrency: int | None = None,
-    approvals: Approvals | None = None,
-    transports: Mapping[str, ToolTransport] | None = None,
-    reduction: ReductionPolicy | None = None,
-    repair_arguments: RepairLevel = "safe",
-    repair_note: bool = False,
+    **settings: Any,
 ) -> Runtime:
     """The settings of a registry; `ConfigError` for one of the wrong kind."""
-    if default_timeout_seconds is not None:
-        _checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
     if reducers is not None and not callable(getattr(reducers, "get", None)):
         raise ConfigError(
             f"`reducer_registry` must have `get(tool_name)`, got {type(reducers).__name__}; "
@@ -126,37 +136,19 @@ def checked_runtime(
         )
     threads = tool_threads
     if max_threads is not None:
-        _checks.finite_number(max_threads, "max_threads", minimum=1, whole=True)
-        threads = DaemonThreads(max_threads)
-    if thread_wait_seconds is not None:
-        _checks.finite_number(thread_wait_seconds, "thread_wait_seconds")
-    _checks.finite_number(abandon_after_seconds, "abandon_after_seconds")
-    if approvals is not None and not isinstance(approvals, Approvals):
-        raise ConfigError(f"`approvals` must be Approvals, got {type(approvals).__name__}")
+        threads = DaemonThreads(int(_COUNT(max_threads, "max_threads")))
     backends = checked_backends(backends)
     issued_secrets = issued_secrets_of(backends)
-    if max_concurrency is not None:
-        _checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
     redact_all = _redact_of(backends, issued_secrets)
     return Runtime(
         backends=backends,
         reducers=reducers,
-        default_timeout_seconds=default_timeout_seconds,
-        observers=checked_observers(observers),
+        default_timeout_seconds=_seconds(default_timeout_seconds, "default_timeout_seconds"),
         threads=threads,
-        thread_wait_seconds=thread_wait_seconds,
-        abandon_after_seconds=abandon_after_seconds,
         redact=redact_all if _checks.boolean(redact, "redact") else None,
         redact_recorded=redact_all,
         issued_secrets=issued_secrets,
-        unredacted_tools=frozenset(_checks.strings(unredacted_tools, "unredacted_tools")),
-        filters=checked_filters(filters),
-        max_concurrency=max_concurrency,
-        approvals=approvals,
-        transports=checked_transports(transports),
-        reduction=_copied(checked_reduction(reduction, "reduction")),
-        repair_arguments=checked_repair_level(repair_arguments),
-        repair_note=_checks.boolean(repair_note, "repair_note"),
+        **{name: _CHECKS[name](value, name) for name, value in settings.items()},
     )
 
 

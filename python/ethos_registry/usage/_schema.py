@@ -16,7 +16,6 @@ __all__ = [
     "first_days",
     "spans_from",
     "tables",
-    "upgrade",
 ]
 
 
@@ -52,7 +51,7 @@ def spans_from(day: int) -> list[SpanRange]:
 
 
 SCHEMA_VERSION = 3
-"""Version 1 had no spans, version 2 did not count repaired arguments."""
+"""A ledger of another version is refused."""
 
 ADDED = (
     "calls",
@@ -167,50 +166,6 @@ def tables(*, identity: str, clustered: str) -> list[str]:
     """The statements that make the tables where they are missing."""
     text = _TABLES.format(identity=identity, clustered=clustered)
     return [statement.strip() for statement in text.split(";") if statement.strip()]
-
-
-def upgrade(version: int) -> list[str]:
-    """The statements that bring tables of an older version to this one."""
-    old = ("cells", "totals") if version == 1 else ("cells", "totals", "spans")
-    statements = [
-        f"ALTER TABLE ethos_usage_{table} ADD COLUMN repaired BIGINT NOT NULL DEFAULT 0"
-        for table in old
-    ]
-    if version == 1:
-        statements += _summed_up_by_spans()
-    return [*statements, f"UPDATE ethos_usage_version SET version = {SCHEMA_VERSION}"]
-
-
-def _summed_up_by_spans() -> list[str]:
-    reached = "CASE WHEN bucket >= 0 THEN 1 ELSE 0 END"
-    statements = [
-        _summed_up(1, "ethos_usage_cells", "day", reached),
-        _summed_durations(1, "ethos_usage_cells", "day", "bucket >= 0"),
-    ]
-    for narrow, width in pairwise(WIDTHS):
-        first_day, where = f"first_day - first_day % {width}", f"width = {narrow}"
-        statements += [
-            _summed_up(width, "ethos_usage_spans", first_day, "reached", where),
-            _summed_durations(width, "ethos_usage_span_durations", first_day, where),
-        ]
-    return statements
-
-
-def _summed_up(width: int, source: str, first_day: str, reached: str, where: str = "1 = 1") -> str:
-    keys = f"{first_day}, tool_id, agent_id, owner_id, outcome_id, {reached}"
-    sums = ", ".join(f"SUM({column})" for column in ADDED)
-    return (
-        f"INSERT INTO ethos_usage_spans ({', '.join(SPAN_KEYS)}, {', '.join(ADDED)}) "
-        f"SELECT {width}, {keys}, {sums} FROM {source} WHERE {where} GROUP BY {keys}"
-    )
-
-
-def _summed_durations(width: int, source: str, first_day: str, where: str) -> str:
-    keys = f"{first_day}, tool_id, bucket"
-    return (
-        f"INSERT INTO ethos_usage_span_durations ({', '.join(SPAN_DURATION_KEYS)}, calls) "
-        f"SELECT {width}, {keys}, SUM(calls) FROM {source} WHERE {where} GROUP BY {keys}"
-    )
 
 
 def additive_upsert(table: str, keys: tuple[str, ...], added: tuple[str, ...], mark: str) -> str:

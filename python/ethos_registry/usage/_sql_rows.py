@@ -22,7 +22,6 @@ from ethos_registry.usage._record import (
 )
 from ethos_registry.usage._schema import (
     ADDED,
-    SCHEMA_VERSION,
     SpanRange,
     first_days,
     spans_from,
@@ -49,11 +48,8 @@ class Statements(Protocol):
         """All rows of a query."""
 
 
-def read_facts(run: Statements, wanted: UsageFilter, *, version: int = SCHEMA_VERSION) -> UsageRow:
-    """The sums that a report over the wanted calls needs.
-
-    A ledger of an older `version` is one to which nothing was written since.
-    """
+def read_facts(run: Statements, wanted: UsageFilter) -> UsageRow:
+    """The sums that a report over the wanted calls needs."""
     names: dict[int, str] = dict(run.rows("SELECT id, name FROM ethos_usage_names"))
     ids = {name: number for number, name in names.items()}
     facts = UsageRow()
@@ -75,11 +71,14 @@ def read_facts(run: Statements, wanted: UsageFilter, *, version: int = SCHEMA_VE
             return facts  # no such agent called, and no such tool was called
     if wanted.first_day is not None and wanted.first_day <= min(facts.ever_by_day, default=0):
         wanted = wanted._replace(first_day=None)  # every call there is
-    query = _Query(run, names, ids, wanted, version)
+    query = _Query(run, names, ids, wanted)
     query.read_sums(facts)
     query.read_durations(facts)
     query.read_days(facts)
     return facts
+
+
+_SUMS = ", ".join(f"SUM({column})" for column in ADDED)
 
 
 class _Query:
@@ -91,21 +90,13 @@ class _Query:
         names: dict[int, str],
         ids: dict[str, int],
         wanted: UsageFilter,
-        version: int,
     ) -> None:
         self._run = run
         self._names = names
         self._wanted = wanted
         self._ranges: list[SpanRange] = []
-        if (
-            version > 1
-            and wanted.agent is None
-            and wanted.tool is None
-            and wanted.first_day is not None
-        ):
+        if wanted.agent is None and wanted.tool is None and wanted.first_day is not None:
             self._ranges = spans_from(wanted.first_day)
-        self._added = ADDED if version > 2 else ADDED[:-1]
-        self._sums = ", ".join(f"SUM({column})" for column in self._added)
         self._conditions: list[tuple[str, int]] = []
         for column, name in (("agent_id", wanted.agent), ("tool_id", wanted.tool)):
             if name is not None:
@@ -151,7 +142,7 @@ class _Query:
         """Sums by tool, owner, agent and outcome."""
         if self._wanted.first_day is None:
             rows = self._run.rows(
-                f"SELECT tool_id, owner_id, agent_id, reached, {self._sums} "
+                f"SELECT tool_id, owner_id, agent_id, reached, {_SUMS} "
                 "FROM ethos_usage_totals "
                 f"WHERE {self._where()} GROUP BY tool_id, owner_id, agent_id, reached",
                 self._values,
@@ -167,13 +158,13 @@ class _Query:
             return
         if self._ranges:
             columns = "tool_id, owner_id, agent_id, reached, outcome_id"
-            found = self._spans("ethos_usage_spans", columns, self._sums, ", ".join(self._added))
+            found = self._spans("ethos_usage_spans", columns, _SUMS, ", ".join(ADDED))
         else:
             columns = (
                 "c.tool_id, c.owner_id, c.agent_id, CASE WHEN c.bucket >= 0 THEN 1 ELSE 0 END, "
                 "c.outcome_id"
             )
-            found = self._cells(f"{columns}, {self._sums}", columns)
+            found = self._cells(f"{columns}, {_SUMS}", columns)
         for tool, owner, agent, reached, outcome, *sums in found:
             self._add_pairs(facts, [(tool, owner, agent, reached, *sums)])
             key = (self._names[tool], self._names[outcome])

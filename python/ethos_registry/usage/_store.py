@@ -32,7 +32,6 @@ from ethos_registry.usage._schema import (
     SPAN_KEYS,
     additive_upsert,
     tables,
-    upgrade,
 )
 from ethos_registry.usage._sql_rows import Rows, read_facts
 
@@ -167,9 +166,8 @@ class SqlStore:
             connection = self._driver.connect_to_read(seconds)
             try:
                 self._driver.begin_to_read(connection)
-                version = self._check_version(connection)
-                statements = _Statements(connection, self._driver.mark)
-                return read_facts(statements, wanted, version=version)
+                self._check_version(connection)
+                return read_facts(_Statements(connection, self._driver.mark), wanted)
             finally:
                 self._driver.close(connection)
 
@@ -211,9 +209,6 @@ class SqlStore:
         found = connection.execute("SELECT MAX(version) FROM ethos_usage_version").fetchone()[0]
         if found is None:
             connection.execute(f"INSERT INTO ethos_usage_version VALUES ({SCHEMA_VERSION})")
-        elif found < SCHEMA_VERSION:
-            for statement in upgrade(found):
-                connection.execute(statement)
         self._check_version(connection)
         connection.execute(
             f"DELETE FROM ethos_usage_writers WHERE written_at < {self._driver.mark}",
@@ -225,15 +220,16 @@ class SqlStore:
             (time.time() - FORGOTTEN_AFTER_SECONDS,),
         )
 
-    def _check_version(self, connection: Any) -> int:
-        """The version of the tables."""
+    def _check_version(self, connection: Any) -> None:
         found = connection.execute("SELECT MAX(version) FROM ethos_usage_version").fetchone()[0]
-        if found is not None and found > SCHEMA_VERSION:
+        if found is not None and found != SCHEMA_VERSION:
+            is_newer = found > SCHEMA_VERSION
             raise UsageStoreError(
-                f"the ledger at {self.place} was written by a newer version of ethos-registry "
-                f"(tables {found}, this one reads {SCHEMA_VERSION}): install that version"
+                f"the ledger at {self.place} was written by "
+                f"{'a newer' if is_newer else 'an unreleased'} version of ethos-registry "
+                f"(tables {found}, this one reads {SCHEMA_VERSION}): "
+                f"{'install that version' if is_newer else 'name another place'}"
             )
-        return SCHEMA_VERSION if found is None else int(found)
 
     def _write(self, connection: Any, batch: UsageBatch) -> dict[str, int]:
         mark, execute = self._driver.mark, connection.execute

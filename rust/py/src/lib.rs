@@ -20,7 +20,6 @@ mod json_text;
 mod ledger;
 mod media_type;
 mod redact;
-mod reduce_arrow;
 mod reduce_many;
 mod reducer;
 mod same_json;
@@ -89,8 +88,6 @@ mod _core {
     use crate::media_type::sniff_media_type;
     #[pymodule_export]
     use crate::redact::{KnownSecrets, redact};
-    #[pymodule_export]
-    use crate::reduce_arrow::{ArrowTexts, reduce_arrow};
     #[pymodule_export]
     use crate::reduce_many::reduce_many;
     #[pymodule_export]

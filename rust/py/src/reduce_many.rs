@@ -32,9 +32,9 @@ impl Detached {
 
 /// How long reduced text may be.
 #[derive(Clone, Copy)]
-pub(crate) struct Length {
-    pub(crate) budget_chars: usize,
-    pub(crate) policy: Option<Policy>,
+struct Length {
+    budget_chars: usize,
+    policy: Option<Policy>,
 }
 
 struct Job {
@@ -143,7 +143,7 @@ fn run(kind: Kind, jobs: &[Job], length: Length) -> Vec<Option<String>> {
 }
 
 /// `text` reduced; `None` when it stays as it is, as after a panic.
-pub(crate) fn reduced(
+fn reduced(
     kind: Kind,
     text: &str,
     command: Option<&str>,
