@@ -23,10 +23,9 @@ from mcp_types import (
 )
 
 from ethos_registry.mcp._bridge import McpBridge
-from ethos_registry.mcp._callbacks import without_hidden
 from ethos_registry.mcp._connection import Connection
 from ethos_registry.mcp._resources import READ_RESOURCE
-from ethos_registry.mcp._server_text import cleaned, is_clean
+from ethos_registry.mcp._server_text import cleaned, is_clean, without_hidden
 from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.types._policy import Personality
 
