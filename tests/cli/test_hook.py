@@ -253,6 +253,16 @@ def test_blocks_of_an_mcp_tool_are_shortened_one_by_one() -> None:
     assert answer("claude", payload) is None
 
 
+@pytest.mark.parametrize("flag", [{"isError": False}, {"isError": None}, {}])
+def test_an_mcp_result_without_an_error_flag_is_no_error_in_codex(flag: dict[str, Any]) -> None:
+    payload = payload_of("codex", "mcp tool", hook_event_name="PostToolUse")
+    response = {"content": [{"type": "text", "text": LONG}], **flag}
+    assert "error: unit 7: no door" in shown_by("codex", payload | {"tool_response": response})
+    for error in (True, 1, "x"):
+        failed = payload | {"tool_response": response | {"isError": error}}
+        assert answer("codex", failed) is None
+
+
 def test_gemini_gets_a_call_that_prints_the_shortened_result_and_exits_equally(
     tmp_path: Path, outputs: Path
 ) -> None:
