@@ -24,8 +24,8 @@ _TYPES = {"boolean": False, "number": 1, "integer": 1}
 class FakeModel:
     """A server for as long as it is entered.
 
-    Each step is a command line, `("read", path)`, or `("mcp", server, tool)`. After the last one the
-    answer is "done".
+    Each step is a command line, `("read", path)`, or `("mcp", server, tool)`. After the last one
+    the answer is "done".
     """
 
     def __init__(self, steps: Sequence[str | tuple[str, ...]]) -> None:
