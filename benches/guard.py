@@ -168,6 +168,7 @@ ROWS = (
     Row("import", "guard.importing", LIBRARIES, has_processes=True),
     Row("CLI start", "guard.cli_start", LIBRARIES, has_processes=True),
     Row("hook", "guard.native_hook", PROGRAM_START, has_processes=True),
+    Row("reduce", "guard.native_reduce", PROGRAM_START, has_processes=True),
     Row("--version", "guard.native_version", PROGRAM_START, has_processes=True),
     Row("process transport", "guard.process_transport", "bare JSON lines", has_processes=True),
     Row("adapter of Pydantic AI", "adapters.test_pydantic_ai", NATIVE_TOOL, {"count": 8}),
@@ -258,7 +259,7 @@ def importing(benchmark: Any) -> None:
 
 def _native(benchmark: Any, words: list[str], data: bytes) -> None:
     """The native program beside one that copies the same input."""
-    from test_native_program import NATIVE
+    from cli_program import NATIVE
 
     if NATIVE is None:
         pytest.skip("needs a wheel with the native program")
@@ -293,6 +294,13 @@ def native_hook(benchmark: Any) -> None:
         "tool_response": {"stdout": "".join(f"{number}\n" for number in range(1, 5_901))},
     }
     _native(benchmark, ["hook", "claude"], json.dumps(payload).encode())
+
+
+def native_reduce(benchmark: Any) -> None:
+    """The output of 16 KiB of a test run, reduced to 4,000 characters."""
+    lines = "".join(f"tests/test_{n}.py::test_a PASSED [{n // 4:3}%]\n" for n in range(400))
+    options = ["--command", "pytest -v", "--exit-code", "0", "--target-chars", "4000"]
+    _native(benchmark, ["reduce", *options], lines.encode())
 
 
 def native_version(benchmark: Any) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,16 @@ def run_many_json(cases: list[tuple[tuple[str, ...], bytes]], cwd: Path) -> list
     answers = run_many(cases, cwd)
     assert [(done.returncode, done.stderr) for done in answers] == [(0, "")] * len(cases)
     return [json.loads(done.stdout) for done in answers]
+
+
+def native_program() -> str | None:
+    """The path that the environment names, or the script of a wheel that has the program."""
+    named = os.environ.get("ETHOS_REGISTRY_NATIVE_PROGRAM")
+    name = "ethos-registry.exe" if os.name == "nt" else "ethos-registry"
+    path = Path(named or Path(sysconfig.get_path("scripts")) / name)
+    if not path.is_file() or path.read_bytes()[:2] == b"#!":
+        return None
+    return str(path)
+
+
+NATIVE = native_program()

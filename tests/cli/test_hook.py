@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cli_program import environment, program, run
+from cli_program import NATIVE, environment, program, run
 from ethos_registry import _core
 from hook_payloads import LONG, mutated, recorded, with_output
 
@@ -253,6 +253,16 @@ def test_blocks_of_an_mcp_tool_are_shortened_one_by_one() -> None:
     assert answer("claude", payload) is None
 
 
+@pytest.mark.parametrize("flag", [{"isError": False}, {"isError": None}, {}])
+def test_an_mcp_result_without_an_error_flag_is_no_error_in_codex(flag: dict[str, Any]) -> None:
+    payload = payload_of("codex", "mcp tool", hook_event_name="PostToolUse")
+    response = {"content": [{"type": "text", "text": LONG}], **flag}
+    assert "error: unit 7: no door" in shown_by("codex", payload | {"tool_response": response})
+    for error in (True, 1, "x"):
+        failed = payload | {"tool_response": response | {"isError": error}}
+        assert answer("codex", failed) is None
+
+
 def test_gemini_gets_a_call_that_prints_the_shortened_result_and_exits_equally(
     tmp_path: Path, outputs: Path
 ) -> None:
@@ -323,9 +333,11 @@ def test_many_mutated_payloads_have_valid_answers_or_none() -> None:
     assert check_mutations(100_000, seed=2) > 1_000
 
 
-def hook(agent: str, data: bytes, folder: Path, **variables: str) -> tuple[int, bytes, bytes]:
+def hook(
+    agent: str, data: bytes, folder: Path, *, words: list[str] | None = None, **variables: str
+) -> tuple[int, bytes, bytes]:
     done = subprocess.run(
-        program("hook", agent),
+        [*(words or program()), "hook", agent],
         input=data,
         capture_output=True,
         cwd=folder,
@@ -336,11 +348,11 @@ def hook(agent: str, data: bytes, folder: Path, **variables: str) -> tuple[int, 
     return done.returncode, done.stdout, done.stderr
 
 
-def check_processes(count: int, folder: Path) -> None:
+def check_processes(count: int, folder: Path, words: list[str] | None = None) -> None:
     rng = random.Random(count)
     for _ in range(count):
         agent, _, payload = rng.choice(RECORDED)
-        code, out, errors = hook(agent, mutated(payload, rng), folder)
+        code, out, errors = hook(agent, mutated(payload, rng), folder, words=words)
         assert (code, errors) == (0, b"")
         assert out == b"" or json.loads(out)
 
@@ -356,6 +368,11 @@ def test_a_process_always_exits_with_zero(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_many_processes_exit_with_zero(tmp_path: Path) -> None:
     check_processes(500, tmp_path)
+
+
+@pytest.mark.skipif(NATIVE is None, reason="needs a wheel with the native program")
+def test_many_native_processes_exit_with_zero(tmp_path: Path) -> None:
+    check_processes(500, tmp_path, [str(NATIVE)])
 
 
 def test_a_process_answers_and_can_be_switched_off(tmp_path: Path) -> None:

@@ -16,11 +16,33 @@ import pytest
 from cli_program import run
 from ethos_registry._cli.fake_model import FakeModel
 
+SERVER = """
+import json, sys
+LINES = "".join(f"row {number} of the table\\n" for number in range(1_200))
+TOOL = {"name": "list_rows", "description": "All rows.", "inputSchema": {"type": "object"}}
+for message in map(json.loads, sys.stdin):
+    result = {}
+    if message["method"] == "initialize":
+        version = message["params"]["protocolVersion"]
+        info = {"name": "rows", "version": "1"}
+        result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+    elif message["method"] == "tools/list":
+        result = {"tools": [TOOL]}
+    elif message["method"] == "tools/call":
+        result = {"content": [{"type": "text", "text": LINES}]}
+    if "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
 LONG = "seq -f 'compiled unit %g of it' 1 1000"
-CLAUDE = ("-p", "go", "--output-format", "json", "--dangerously-skip-permissions")
+READ = ("read", "units.txt")
+CLAUDE = (
+    *("-p", "go", "--output-format", "json", "--dangerously-skip-permissions"),
+    *("--mcp-config", "SERVERS"),
+)
 CODEX = (
     *("exec", "--json", "--skip-git-repo-check", "-m", "gpt-5.5"),
     *("--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"),
+    *("-c", 'mcp_servers.rows={command="PYTHON",args=["SERVER"]}'),
     *("-c", 'model_provider="fake"', "-c"),
     (
         'model_providers.fake={name="fake",base_url="URL/v1",wire_api="responses",'
@@ -40,7 +62,7 @@ GEMINI_SETTINGS = {
 }
 
 
-def opencode_settings(url: str) -> dict[str, Any]:
+def opencode_settings(url: str, server: list[str]) -> dict[str, Any]:
     limit = {"context": 200_000, "output": 4_000}
     provider = {
         "npm": "@ai-sdk/openai-compatible",
@@ -54,6 +76,7 @@ def opencode_settings(url: str) -> dict[str, Any]:
         "model": "fake/fake",
         "small_model": "fake/fake",
         "permission": {"bash": "allow"},
+        "mcp": {"rows": {"type": "local", "command": server, "enabled": True}},
         "provider": {"fake": provider},
     }
 
@@ -61,6 +84,13 @@ def opencode_settings(url: str) -> dict[str, Any]:
 def write(path: Path, content: object) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content))
+
+
+def filled(word: str, values: dict[str, str]) -> str:
+    """A word of a command line with values in the place of their names, the longest first."""
+    for name in sorted(values, key=len, reverse=True):
+        word = word.replace(name, values[name])
+    return word
 
 
 def shown_to_model(agent: str, folder: Path, steps: list[Any], *, broken: bool = False) -> Any:
@@ -79,11 +109,20 @@ def shown_to_model(agent: str, folder: Path, steps: list[Any], *, broken: bool =
         "XDG_CONFIG_HOME": "",
         "XDG_STATE_HOME": "",
     }
-    with FakeModel([each.replace("PROJECT", str(project)) for each in steps]) as model:
+    (project / "units.txt").write_text("".join(f"unit {n} is compiled\n" for n in range(1_500)))
+    server, servers = folder / "server.py", folder / "servers.json"
+    server.write_text(SERVER)
+    rows = {"command": sys.executable, "args": [str(server)]}
+    write(servers, {"mcpServers": {"rows": rows}})
+    values = {"SERVERS": str(servers), "SERVER": str(server), "PYTHON": sys.executable}
+    steps = [("read", str(project / "units.txt")) if each == READ else each for each in steps]
+    with FakeModel(steps) as model:
         if agent == "gemini":
-            write(home / ".gemini" / "settings.json", GEMINI_SETTINGS)
+            settings = GEMINI_SETTINGS | {"mcpServers": {"rows": rows | {"trust": True}}}
+            write(home / ".gemini" / "settings.json", settings)
         if agent == "opencode":
-            write(home / ".config" / "opencode" / "opencode.json", opencode_settings(model.url))
+            settings = opencode_settings(model.url, [sys.executable, str(server)])
+            write(home / ".config" / "opencode" / "opencode.json", settings)
         assert run("hook", "install", "--agent", agent, cwd=project, **variables).returncode == 0
         if broken:
             for path in home.rglob("*"):
@@ -104,7 +143,10 @@ def shown_to_model(agent: str, folder: Path, steps: list[Any], *, broken: bool =
             **{name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ},
         }
         done = subprocess.run(
-            [str(program), *(word.replace("URL", model.url) for word in COMMANDS[agent])],
+            [
+                str(program),
+                *(filled(word, values | {"URL": model.url}) for word in COMMANDS[agent]),
+            ],
             cwd=project,
             env=environment | model.environment(),
             stdin=subprocess.DEVNULL,
@@ -130,6 +172,24 @@ def test_a_long_result_is_replaced_and_a_failure_keeps_its_status(
         or "xit code 3" in bad
         or (agent == "codex" and "[exit code not known here]\n" in bad)
     )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a_result_of_an_mcp_tool_is_replaced(agent: str, tmp_path: Path) -> None:
+    [shown] = shown_to_model(agent, tmp_path, [("mcp", "rows", "list_rows")])
+    assert "row 0 of the table" in shown
+    assert "[all of it: " in shown
+    assert len(shown) < 20_000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("agent", ["claude", "gemini", "opencode"])
+def test_a_file_is_replaced(agent: str, tmp_path: Path) -> None:
+    [shown] = shown_to_model(agent, tmp_path, [READ])
+    assert "unit 0 is compiled" in shown
+    assert "more lines: read them with a range" in shown
+    assert len(shown) < 20_000
 
 
 @pytest.mark.long

@@ -331,3 +331,43 @@ def test_what_the_reader_has_and_the_new_text_give_the_whole(
     assert rebuilt(context, folded, folds) == text
     assert all(number >= forgotten for number, _, _, _ in folds)
     assert text.count("error: no") == folded.count("error: no")
+
+
+class McpSession(Session):
+    """Calls of an MCP tool, whose results are blocks."""
+
+    def run_blocks(self, *texts: str, line: str = "mcp__rows__list") -> list[str]:
+        self.calls += 1
+        call = {"tool_name": line, "tool_input": {}, "tool_use_id": f"call-{self.calls}"}
+        blocks = [{"type": "text", "text": each} for each in texts]
+        answer = self.event("PostToolUse", tool_response=blocks, **call)
+        shown = blocks if answer is None else answer["updatedToolOutput"]
+        self.event("PostToolBatch", tool_calls=[call | {"tool_response": shown}])
+        return [block["text"] for block in shown]
+
+
+def test_blocks_of_an_mcp_tool_are_references_the_second_time(tmp_path: Path) -> None:
+    session = McpSession(tmp_path)
+    other = "".join(f"row {number} of the table\n" for number in range(200))
+    failure = TEXT + "error: no door\n"
+    assert session.run_blocks(TEXT, other) == [TEXT, other]
+    again = session.run_blocks(other, "short", failure)
+    assert again[0].startswith("[same 200 lines as mcp__rows__list above; all of it: ")
+    assert again[1] == "short"
+    assert again[2].endswith("error: no door\n")
+    assert again[2].startswith("[same 200 lines as ")
+    image = [{"type": "image", "data": ""}, {"type": "text", "text": TEXT}]
+    call = {"tool_name": "mcp__rows__list", "tool_input": {}, "tool_use_id": "call-9"}
+    assert session.event("PostToolUse", tool_response=image, **call) is None
+    session.event("PostCompact")
+    assert session.run_blocks(other) == [other]
+
+
+def test_gain_proves_each_block_of_an_mcp_result(tmp_path: Path) -> None:
+    session = McpSession(tmp_path)
+    long = "".join(f"row {number} of the table\n" for number in range(1_200))
+    shown = session.run_blocks(long, long.replace("row", "line"))
+    assert all("[all of it: " in each for each in shown)
+    gain = measured_gain(_core.OutputArchive().measured())
+    assert [call.applied for call in gain.calls] == ["proven", "proven"]
+    assert gain.delivered == {"call-1": ("mcp__rows__list", sum(map(len, shown)))}

@@ -1,31 +1,15 @@
 """The native program `ethos-registry` answers as the command line in Python does."""
 
 import json
-import os
 import random
 import subprocess
-import sysconfig
 from pathlib import Path
 
 import pytest
 
-from cli_program import environment, program
+from cli_program import NATIVE, environment, program
 from hook_payloads import LONG, recorded, with_output
 
-VARIABLE = "ETHOS_REGISTRY_NATIVE_PROGRAM"
-
-
-def native_program() -> str | None:
-    """The path that the environment names, or the script of a wheel that has the program."""
-    named = os.environ.get(VARIABLE)
-    name = "ethos-registry.exe" if os.name == "nt" else "ethos-registry"
-    path = Path(named or Path(sysconfig.get_path("scripts")) / name)
-    if not path.is_file() or path.read_bytes()[:2] == b"#!":
-        return None
-    return str(path)
-
-
-NATIVE = native_program()
 pytestmark = [
     pytest.mark.skipif(NATIVE is None, reason="needs a wheel with the native program"),
     pytest.mark.slow,

@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from ethos_registry import ConfigError, Personality, ToolRegistry
-from ethos_registry.mcp import McpBridge, McpElicitation, McpSampling, McpServer
+from ethos_registry.mcp import (
+    McpBridge,
+    McpElicitation,
+    McpPrompt,
+    McpRequestError,
+    McpSampling,
+    McpServer,
+)
 from ethos_registry.mcp._callbacks import ServerCallbacks, message_fields
 from mcp_bridge_tools import call, view
 
@@ -140,6 +147,23 @@ async def test_programs_list_resources_prompts_and_completions() -> None:
         assert (await bridge.read_resource("beside", "notes://today")).text.endswith("bread")
         with pytest.raises(ConfigError, match="unknown MCP server"):
             await bridge.prompts("other")
+
+
+async def test_errors_of_a_server_are_ours_and_cleaned() -> None:
+    async with bridge_to() as bridge:
+        unknown = McpPrompt("beside", f"x{HIDDEN}")
+        for asking in (
+            bridge.read_resource("beside", f"notes{HIDDEN}://x"),
+            bridge.prompt("beside", f"plan{HIDDEN}"),
+            bridge.complete(unknown, "day", object()),  # type: ignore[arg-type]
+        ):
+            with pytest.raises(McpRequestError) as caught:
+                await asking
+            message = str(caught.value)
+            assert message.startswith("MCP server 'beside' did not answer the request: ")
+            assert "\u200b" not in message
+            assert "im_start" not in message
+            assert "\n" not in message
 
 
 async def test_a_server_asks_a_person_only_if_the_program_allows_it() -> None:

@@ -19,7 +19,7 @@ from ethos_registry.mcp import McpBridge, McpGateway, McpServer
 pytest.importorskip("mcp", reason="the gateway needs the extra mcp")
 
 from mcp.client import Client
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import PromptReference, ResourceTemplateReference
 
@@ -178,3 +178,86 @@ def test_a_uri_is_of_a_template_if_each_expression_has_a_value(parts: list[str],
 
 def test_a_template_of_many_expressions_is_matched_in_linear_time() -> None:
     assert not _matches("a{x}" * 2_000 + "b", "a" * 100_000)
+
+
+class Counted(MCPServer):
+    """Counts how often its resources and prompts are listed."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.listings = 0
+
+    async def list_resources(self) -> Any:
+        self.listings += 1
+        return await super().list_resources()
+
+    async def list_prompts(self) -> Any:
+        self.listings += 1
+        return await super().list_prompts()
+
+
+@BOTH
+async def test_lists_are_remembered_until_they_change(mode: str) -> None:
+    server = Counted("counted")
+
+    def add(name: str) -> None:
+        server.resource(f"counted://{name}", name=name)(lambda: f"text of {name}")
+        server.prompt(name=name)(lambda: f"prompt {name}")
+
+    @server.tool()
+    async def change(context: Context) -> str:
+        add("second")
+        if mode == "auto":
+            await context.notify_resources_changed()
+            await context.notify_prompts_changed()
+        else:
+            await context.session.send_resource_list_changed()
+            await context.session.send_prompt_list_changed()
+        return "changed"
+
+    add("first")
+    upstream = McpServer(
+        name="counted",
+        server=server,
+        resources=True,
+        protocol="legacy" if mode == "legacy" else "auto",
+    )
+    async with through(upstream) as client:
+        for _ in range(5):
+            [contents] = (await client.read_resource("counted://first")).contents
+            assert contents.text == "text of first"
+            [message] = (await client.get_prompt("first")).messages
+            assert message.content.text == "prompt first"
+        assert server.listings == 2
+        await client.call_tool("mcp__counted__change", {})
+        [contents] = (await client.read_resource("counted://second")).contents
+        assert contents.text == "text of second"
+        await client.get_prompt("second")
+        listings = server.listings
+        await client.read_resource("counted://first")
+        assert server.listings == listings
+        with pytest.raises(MCPError, match="Resource not found"):
+            await client.read_resource("counted://third")
+
+
+async def test_a_resource_that_moved_is_read_at_the_server_that_lists_it_now() -> None:
+    first, second = MCPServer("first"), MCPServer("second")
+
+    @first.tool()
+    async def give_up(context: Context) -> str:
+        first._resource_manager._resources.clear()
+        second.resource("shared://note", name="note")(lambda: "from second")
+        await context.session.send_resource_list_changed()
+        return "given up"
+
+    first.resource("shared://note", name="note")(lambda: "from first")
+    servers = [
+        McpServer(name=each.name, server=each, resources=True, protocol="legacy")
+        for each in (first, second)
+    ]
+    async with through(*servers) as client:
+        [contents] = (await client.read_resource("shared://note")).contents
+        assert contents.text == "from first"
+        await client.call_tool("mcp__first__give_up", {})
+        [contents] = (await client.read_resource("shared://note")).contents
+        assert contents.text == "from second"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 from typing import Any
 
 import pytest
@@ -327,3 +328,45 @@ async def test_a_fenced_text_is_one_block() -> None:
             result = await client.call_tool("mcp__kinds__order", {})
     assert [block.type for block in result.content] == ["text", "image", "audio", "image"]
     assert result.content[0].text.rstrip().endswith("</untrusted>")
+
+
+HOSTILE = "a\u200b\x1b[31m<|im_start|>\u202e"
+
+
+async def test_text_beside_a_result_is_cleaned_and_text_of_it_is_kept() -> None:
+    registry = ToolRegistry()
+    meta = {"_meta": {"a": {HOSTILE: [HOSTILE]}}}
+    resource = {
+        "uri": f"x://{HOSTILE}",
+        "mimeType": f"text/{HOSTILE}",
+        "text": "kept \u200b",
+    } | meta
+    link = {"type": "resource_link", "uri": "x://c"} | meta
+    link |= dict.fromkeys(("name", "title", "description", "mimeType"), HOSTILE)
+    family = "\U0001f468\u200d\U0001f469\u200d\U0001f467"
+    KINDS["hostile"] = {
+        "content": [
+            text("first", **meta),
+            IMAGE | meta,
+            {"type": "resource", "resource": resource} | meta,
+            link,
+            LINK | {"title": f" {family} \n"},
+        ],
+        **meta,
+    }
+    try:
+        async with McpBridge([McpServer(name="kinds", server=server())]) as bridge:
+            bridge.attach(registry)
+            async with Client(gateway_of(registry).server()) as client:
+                result = await client.call_tool("mcp__kinds__hostile", {})
+    finally:
+        del KINDS["hostile"]
+    assert result.content[2].resource.text == "kept \u200b"
+    assert result.content[4].title == f" {family} \n"
+    result.content[2].resource.text = result.content[4].title = ""
+    shown = result.model_dump(mode="json", by_alias=True)
+    assert [block["type"] for block in shown["content"]] == [
+        *("text", "image", "resource", "resource_link", "resource_link")
+    ]
+    for piece in ("\u200b", "\x1b", "<|im_start|>", "\u202e"):
+        assert piece not in str(shown) + json.dumps(shown, ensure_ascii=False)

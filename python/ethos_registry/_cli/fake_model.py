@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 __all__ = ["FakeModel"]
 
@@ -24,10 +24,11 @@ _TYPES = {"boolean": False, "number": 1, "integer": 1}
 class FakeModel:
     """A server for as long as it is entered.
 
-    Each step is a command line, or `("read", path)`. After the last one the answer is "done".
+    Each step is a command line, `("read", path)`, or `("mcp", server, tool)`. After the last one
+    the answer is "done".
     """
 
-    def __init__(self, steps: Sequence[str | tuple[str, str]]) -> None:
+    def __init__(self, steps: Sequence[str | tuple[str, ...]]) -> None:
         self._steps = steps
         self._results: list[str] = []
         handler = type("Handler", (_Handler,), {"model": self})
@@ -68,8 +69,8 @@ class FakeModel:
             "NO_PROXY": "127.0.0.1,localhost",
         }
 
-    def call(self, body: dict[str, Any]) -> tuple[str, str, dict[str, Any]] | None:
-        """The id, the name and the arguments of the next call; `None` to end the turn."""
+    def call(self, body: dict[str, Any]) -> Call | None:
+        """The next call; `None` to end the turn."""
         results = list(_results(body))
         if len(results) >= len(self._results):
             self._results = results
@@ -77,31 +78,53 @@ class FakeModel:
         if not tools or len(results) >= len(self._steps):
             return None
         step = self._steps[len(results)]
-        names = _SHELLS if isinstance(step, str) else _READERS
+        names: Sequence[str] = _SHELLS if isinstance(step, str) else _READERS
+        if step[0] == "mcp":
+            names = [name for name in tools if step[1] in name and name.endswith(step[2])]
+            if not names and "tool_search" in tools:  # they need not be listed to be called
+                return Call(f"call_{len(results)}", step[2], {}, f"mcp__{step[1]}")
         name = next((name for name in names if name in tools), None)
         if name is None:
             return None
         schema = tools[name]
         properties = schema.get("properties", {})
+        arguments: dict[str, Any] = {}
         if isinstance(step, str):
             key = "cmd" if "cmd" in properties else "command"
             is_list = properties.get(key, {}).get("type") == "array"
-            arguments: dict[str, Any] = {key: ["bash", "-c", step] if is_list else step}
-        else:
-            arguments = {next((each for each in _PATHS if each in properties), "path"): step[1]}
+            arguments[key] = ["bash", "-c", step] if is_list else step
+        elif step[0] == "read":
+            arguments[next((each for each in _PATHS if each in properties), "path")] = step[1]
         for required in schema.get("required", ()):
             kind = str(properties.get(required, {}).get("type")).lower()
             arguments.setdefault(required, _TYPES.get(kind, "run a command"))
-        return f"call_{len(results)}", name, arguments
+        space = str(schema.get("namespace", ""))
+        return Call(f"call_{len(results)}", name.removeprefix(f"{space}__"), arguments, space)
+
+
+class Call(NamedTuple):
+    """A call of a tool."""
+
+    id: str
+    name: str
+    arguments: dict[str, Any]
+    namespace: str
+    """Of the Responses API; empty elsewhere."""
 
 
 def _tools(body: dict[str, Any]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for tool in body.get("tools") or ():
-        for each in tool.get("functionDeclarations") or (tool.get("function") or tool,):
+        space = tool.get("name") if tool.get("type") == "namespace" else None
+        inner = tool.get("functionDeclarations") or (tool.get("tools") if space else None)
+        for each in inner or (tool.get("function") or tool,):
             keys = ("input_schema", "parametersJsonSchema", "parameters")
             schemas = (each.get(key) for key in keys)
-            found[str(each.get("name"))] = next(filter(None, schemas), {})
+            schema: dict[str, Any] = next(filter(None, schemas), {})
+            if space:
+                schema = schema | {"namespace": space}
+            name = str(each.get("name") or each.get("type"))
+            found[f"{space}__{name}" if space else name] = schema
     return found
 
 
@@ -131,17 +154,17 @@ def _text(content: Any) -> str:
     return str(content or "")
 
 
-Call = tuple[str, str, dict[str, Any]] | None
 Events = list[tuple[str, dict[str, Any]]]
 
 
-def _anthropic(call: Call) -> tuple[dict[str, Any], Events]:
+def _anthropic(call: Call | None) -> tuple[dict[str, Any], Events]:
     block: dict[str, Any] = {"type": "text", "text": "done"}
     start, delta = block | {"text": ""}, {"type": "text_delta", "text": "done"}
     if call is not None:
-        block = {"type": "tool_use", "id": f"toolu_{call[0]}", "name": call[1], "input": call[2]}
+        block = {"type": "tool_use", "id": f"toolu_{call.id}", "name": call.name}
+        block["input"] = call.arguments
         start = block | {"input": {}}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(call[2])}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(call.arguments)}
     reason = "end_turn" if call is None else "tool_use"
     usage = {"input_tokens": 10, "output_tokens": 5}
     message = {
@@ -166,13 +189,14 @@ def _anthropic(call: Call) -> tuple[dict[str, Any], Events]:
     return message, [(part["type"], part) for part in parts]
 
 
-def _responses(call: Call) -> tuple[dict[str, Any], Events]:
+def _responses(call: Call | None) -> tuple[dict[str, Any], Events]:
     text = {"type": "output_text", "text": "done", "annotations": []}
     item: dict[str, Any] = {"type": "message", "id": "msg_1", "role": "assistant"}
     item |= {"status": "completed", "content": [text]}
     if call is not None:
-        item = {"type": "function_call", "id": f"fc_{call[0]}", "call_id": call[0]}
-        item |= {"name": call[1], "arguments": json.dumps(call[2]), "status": "completed"}
+        item = {"type": "function_call", "id": f"fc_{call.id}", "call_id": call.id}
+        item |= {"namespace": call.namespace} if call.namespace else {}
+        item |= {"name": call.name, "arguments": json.dumps(call.arguments), "status": "completed"}
     response: dict[str, Any] = {
         "id": "resp_1",
         "object": "response",
@@ -192,12 +216,12 @@ def _responses(call: Call) -> tuple[dict[str, Any], Events]:
     return response, [(part["type"], part) for part in parts]
 
 
-def _chat(call: Call) -> tuple[dict[str, Any], Events]:
+def _chat(call: Call | None) -> tuple[dict[str, Any], Events]:
     message: dict[str, Any] = {"role": "assistant", "content": "done" if call is None else None}
     if call is not None:
-        function = {"name": call[1], "arguments": json.dumps(call[2])}
+        function = {"name": call.name, "arguments": json.dumps(call.arguments)}
         message["tool_calls"] = [
-            {"index": 0, "id": call[0], "type": "function", "function": function}
+            {"index": 0, "id": call.id, "type": "function", "function": function}
         ]
     reason = "stop" if call is None else "tool_calls"
     usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
@@ -212,10 +236,10 @@ def _chat(call: Call) -> tuple[dict[str, Any], Events]:
     return whole, [("", chunk) for chunk in chunks]
 
 
-def _gemini(call: Call) -> tuple[dict[str, Any], Events]:
+def _gemini(call: Call | None) -> tuple[dict[str, Any], Events]:
     part: dict[str, Any] = {"text": "done"}
     if call is not None:
-        part = {"functionCall": {"id": call[0], "name": call[1], "args": call[2]}}
+        part = {"functionCall": {"id": call.id, "name": call.name, "args": call.arguments}}
     content = {"role": "model", "parts": [part]}
     usage = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
     candidate = {"index": 0, "content": content, "finishReason": "STOP"}

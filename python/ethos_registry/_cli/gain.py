@@ -62,7 +62,7 @@ class Gain:
 def measured_gain(lines: Iterable[str], *, shadow: bool = False) -> Gain:
     """Read rows of hooks and recalls; one that cannot be read is skipped."""
     found = Gain()
-    delivered: dict[tuple[str, str], str] = {}
+    delivered: dict[tuple[str, str, object], str] = {}
     batches: dict[str, list[float]] = defaultdict(list)
     rows: list[dict[str, Any]] = []
     for line in lines:
@@ -75,10 +75,12 @@ def measured_gain(lines: Iterable[str], *, shadow: bool = False) -> Gain:
         if isinstance(row.get("recall"), str):
             found.recalls.append((row["recall"], int(row.get("chars", 0))))
         elif isinstance(row.get("delivered"), str):
-            key = (str(row.get("session")), row["delivered"])
-            delivered[key] = str(row.get("hash"))
-            found.delivered[row["delivered"]] = (str(row.get("program")), int(row.get("chars", 0)))
-            batches[key[0]].append(row["time"])
+            session, call = str(row.get("session")), row["delivered"]
+            delivered[session, call, row.get("part", 0)] = str(row.get("hash"))
+            _, chars = found.delivered.get(call, ("", 0))
+            chars += int(row.get("chars", 0))
+            found.delivered[call] = (str(row.get("program")), chars)
+            batches[session].append(row["time"])
         elif "host_chars" in row and row.get("shadow", False) is shadow:
             rows.append(row)
     seen: set[tuple[object, ...]] = set()
@@ -89,7 +91,7 @@ def measured_gain(lines: Iterable[str], *, shadow: bool = False) -> Gain:
             found.duplicates += 1
             continue
         seen.add(part)
-        shown = delivered.get((session, call))
+        shown = delivered.get((session, call, row.get("part", 0)))
         applied = "assumed" if shown is None else "proven"
         if shown is not None and shown != row.get("hash") and not shadow:
             applied = "rejected"

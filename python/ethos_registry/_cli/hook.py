@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,7 +38,8 @@ __all__ = ["hook_app"]
 _SECONDS = 10.0
 """How long a version and an answer are waited for."""
 _LIVE_SECONDS = 120.0
-_LONG_COMMAND = "seq 1 5900"
+_LIMIT_CHARS = 16_000
+"""The default of `--target-chars`."""
 _NOTE = "[all of it: "
 _BACKUP = ".before-ethos-registry"
 _NOT_INSTALLED = 1
@@ -160,11 +161,19 @@ def doctor(
         path = each.file(project=project)
         handlers = _handlers(each, path)
         configured = _configured(path, handlers)
+        words = _command(handlers[0]) if handlers else []
+        limit_chars = int(words[-1]) if words[-1:] and words[-1].isdecimal() else _LIMIT_CHARS
+        with tempfile.TemporaryDirectory() as folder:
+            variables = os.environ | {"ETHOS_REGISTRY_OUTPUTS": os.path.join(folder, "outputs")}
+            answers = (
+                _answers(each, words, limit_chars, variables) if configured[0] else (False, "no")
+            )
+            fires = _fires(each, limit_chars, variables) if live else None
         facts = {
             "configured": configured,
             "active": _active(each, path, project),
-            "answers": _answers(each, _command(handlers[0])) if configured[0] else (False, "no"),
-            "fires": _fires(each) if live else (None, _FIRES.get(each.name, _LIVE)),
+            "answers": answers,
+            "fires": fires or (None, _FIRES.get(each.name, _LIVE)),
         }
         write_text(f"{each.title}\n")
         for name, (works, text) in facts.items():
@@ -353,43 +362,47 @@ def _active(agent: CodingAgent, path: Path, project: bool) -> tuple[bool | None,
     return None, "not checked"
 
 
-def _answers(agent: CodingAgent, words: list[str]) -> tuple[bool, str]:
+def _answers(
+    agent: CodingAgent, words: list[str], limit_chars: int, variables: Mapping[str, str]
+) -> tuple[bool, str]:
     """Replay a payload with a long output; the answer must be JSON and shorter."""
-    printed = "".join(f"compiled unit {number}\n" for number in range(2_000)) + "error: no door\n"
+    lines = range(limit_chars // 8)
+    printed = "".join(f"compiled unit {number}\n" for number in lines) + "error: no door\n"
     payload = json.loads(hook_file("payloads.json"))[agent.name]
     text = json.dumps(payload).replace("OUTPUT", json.dumps(printed)[1:-1])
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            done = subprocess.run(
-                words,
-                input=text.encode(),
-                capture_output=True,
-                timeout=_SECONDS,
-                check=False,
-                env=os.environ | {"ETHOS_REGISTRY_OUTPUTS": os.path.join(folder, "outputs")},
-            )
-            milliseconds = (time.perf_counter() - started) * 1000
-            answer = json.loads(done.stdout)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            return False, f"no: {words[0]}: {error}"
-        except ValueError:
-            return False, "no: nothing is printed for a recorded payload"
+    try:
+        done = subprocess.run(
+            words,
+            input=text.encode(),
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+            env=variables,
+        )
+        milliseconds = (time.perf_counter() - started) * 1000
+        answer = json.loads(done.stdout)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return False, f"no: {words[0]}: {error}"
+    except ValueError:
+        return False, "no: nothing is printed for a recorded payload"
     if done.returncode != 0 or not isinstance(answer, dict):
         return False, f"no: exit code {done.returncode}, {len(done.stdout):,} bytes"
     return True, f"yes: {len(text):,} -> {len(done.stdout):,} bytes in {milliseconds:.0f} ms"
 
 
-def _fires(agent: CodingAgent) -> tuple[bool | None, str]:
+def _fires(
+    agent: CodingAgent, limit_chars: int, variables: Mapping[str, str]
+) -> tuple[bool | None, str] | None:
     """Start the agent with a model of ours, which runs a command and keeps what it is shown."""
     program = shutil.which(agent.program)
     if agent.live is None or program is None:
-        return None, _FIRES.get(agent.name, _LIVE)
-    with FakeModel([_LONG_COMMAND]) as model:
+        return None
+    with FakeModel([f"seq 1 {limit_chars * 3 // 8}"]) as model:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             subprocess.run(
                 [program, *agent.live(model.url)],
-                env=os.environ | model.environment(),
+                env={**variables, **model.environment()},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_LIVE_SECONDS,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         ToolsChanged,
     )
     from ethos_registry.mcp._gateway import McpGateway
-    from ethos_registry.mcp._resources import McpPrompt, McpResource
+    from ethos_registry.mcp._resources import McpPrompt, McpRequestError, McpResource
     from ethos_registry.mcp._server import McpServer
     from ethos_registry.mcp._users import McpUsers
 
@@ -28,6 +28,7 @@ __all__ = [
     "McpPins",
     "McpProblem",
     "McpPrompt",
+    "McpRequestError",
     "McpResource",
     "McpSampling",
     "McpServer",
@@ -47,7 +48,7 @@ if not TYPE_CHECKING:
                 "McpAnnotations McpPins McpProblem McpServerStatus PinDifference ToolsChanged"
             ),
             "mcp._gateway": "McpGateway",
-            "mcp._resources": "McpPrompt McpResource",
+            "mcp._resources": "McpPrompt McpRequestError McpResource",
             "mcp._server": "McpServer",
             "mcp._users": "McpUsers",
         },

@@ -39,6 +39,7 @@ from ethos_registry.mcp._resources import (
     list_prompts,
     list_resources,
     read_resource,
+    request_errors,
 )
 from ethos_registry.mcp._server import McpServer, read_config
 from ethos_registry.mcp._stdio import LogFile
@@ -340,23 +341,34 @@ class McpBridge:
         return "\n\n".join(part for part in parts if part)
 
     async def resources(self, server: str) -> list[McpResource]:
-        """The resources of a server and the templates of such; `ConfigError` if not connected."""
-        return await list_resources(self._connection(server).client, server)
+        """The resources of a server and the templates of such.
+
+        Raises, as the methods below: `ConfigError` if the server is not connected, and
+        `McpRequestError` if it answers with an error.
+        """
+        client = self._connection(server).client
+        with request_errors(server):
+            return await list_resources(client, server)
 
     async def read_resource(self, server: str, uri: str) -> ToolResult:
         """The contents of a resource, as those of a result that embeds it."""
-        return await read_resource(self._connection(server).client, uri)
+        client = self._connection(server).client
+        with request_errors(server):
+            return await read_resource(client, uri)
 
     async def prompts(self, server: str) -> list[McpPrompt]:
-        """The prompts of a server; `ConfigError` if it is not connected."""
-        return await list_prompts(self._connection(server).client, server)
+        """The prompts of a server."""
+        client = self._connection(server).client
+        with request_errors(server):
+            return await list_prompts(client, server)
 
     async def prompt(
         self, server: str, name: str, arguments: Mapping[str, str] | None = None
     ) -> list[dict[str, Any]]:
         """The messages of a prompt, `{role, content}`; treat them as the server's words."""
         client = self._connection(server).client
-        answer = await client.get_prompt(name, dict(arguments or {}))
+        with request_errors(server):
+            answer = await client.get_prompt(name, dict(arguments or {}))
         return list(map(message_fields, answer.messages))
 
     async def complete(
@@ -364,7 +376,8 @@ class McpBridge:
     ) -> list[str]:
         """What the server of a prompt or template proposes for an argument that begins so."""
         client = self._connection(place.server).client
-        return await completions(client, place, argument, value)
+        with request_errors(place.server):
+            return await completions(client, place, argument, value)
 
     def _connection(self, server: str) -> Connection:
         [connection] = self._chosen(server)

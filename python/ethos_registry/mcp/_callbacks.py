@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ethos_registry.mcp._server_text import cleaned, cleaned_metadata, is_clean, one_line
+from ethos_registry.mcp._server_text import (
+    cleaned,
+    cleaned_metadata,
+    is_clean,
+    one_line,
+    without_hidden,
+)
 from ethos_registry.types._blocking import awaited, report_blocking
 from ethos_registry.types._errors import ConfigError
 
@@ -23,7 +28,6 @@ __all__ = [
 
 
 _logger = logging.getLogger("ethos_registry")
-_BASE64 = re.compile("[A-Za-z0-9+/=]*")
 _LEVELS = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
@@ -153,15 +157,6 @@ def message_fields(message: Any) -> dict[str, Any]:
         message.model_dump(mode="json", by_alias=True, exclude_none=True)
     )
     return fields
-
-
-def without_hidden(value: Any) -> Any:
-    """JSON values of a server with each key and string cleaned, but for data in base64."""
-    if isinstance(value, str):
-        return value if _BASE64.fullmatch(value) else cleaned(value, 200_000)
-    if isinstance(value, dict):
-        return {cleaned(key, 1000): without_hidden(each) for key, each in value.items()}
-    return [without_hidden(each) for each in value] if isinstance(value, list) else value
 
 
 def checked_roots(roots: Sequence[str]) -> tuple[str, ...]:

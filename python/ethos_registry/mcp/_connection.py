@@ -21,7 +21,7 @@ from ethos_registry.mcp._definitions import (
     ServerTools,
     list_tools,
 )
-from ethos_registry.mcp._resources import READ_RESOURCE, READ_RESOURCE_DEFINITION
+from ethos_registry.mcp._resources import READ_RESOURCE, READ_RESOURCE_DEFINITION, pages
 from ethos_registry.mcp._results import (
     ConnectionLostError,
     NotSentError,
@@ -275,6 +275,8 @@ class Connection:
         self.server = server
         self.instructions: str | None = None
         """What the server said of itself when it was connected last; not cleaned."""
+        self._listings: dict[str, list[Any]] = {}
+        """What was listed beside tools, until it changes."""
         self._callbacks = callbacks or ServerCallbacks(server.name, None, None, ())
         self.scrub = Scrubber()
         self.refresh_problem = ""
@@ -306,6 +308,17 @@ class Connection:
         if self._client is None:
             raise ConfigError(f"MCP server {self.server.name!r} is not connected")
         return self._client
+
+    async def listed(self, kind: str, *, again: bool) -> list[Any]:
+        """`resources`, `resource_templates` or `prompts`, as the server listed them last.
+
+        They are listed if `again`, and after the server announced a change or was connected again.
+        """
+        listings = self._listings
+        if again or kind not in listings:
+            list_page = getattr(self.client, f"list_{kind}")
+            listings[kind] = await pages(list_page, lambda page: getattr(page, kind))
+        return listings[kind]
 
     @property
     def state(self) -> ServerState:
@@ -571,13 +584,14 @@ class Connection:
                     self._offers_resources = listing.offers_resources
                     self._on_listing(listing)
                     self._connections += 1
+                    self._listings = {}
                     self._refreshes += 1
                     self._must_refresh = False
                     self._client = None if self._is_lost else client
                     self._set("ready")
-                    tools = client.server_capabilities.tools
-                    if tools is not None and tools.list_changed and self._protocol >= "2026":
-                        listening = self._loop.create_task(self._listen(client))
+                    announced = _announced_changes(client)
+                    if announced and self._protocol >= "2026":
+                        listening = self._loop.create_task(self._listen(client, announced))
                     try:
                         await self._serve(client)
                     finally:
@@ -627,28 +641,37 @@ class Connection:
         self._changed.set()
 
     async def _on_message(self, message: Any) -> None:
-        if getattr(message, "method", None) == "notifications/tools/list_changed":
+        method = getattr(message, "method", None)
+        if method == "notifications/tools/list_changed":
             self._ask_for_refresh()
+        elif method in _OTHER_LISTS:
+            self._listings = {}
 
-    async def _listen(self, client: Client) -> None:
+    async def _listen(self, client: Client, announced: Mapping[str, Any]) -> None:
         """Servers of the later revision announce changes only to those who listen."""
         from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
         from mcp.shared.exceptions import MCPError
+        from mcp.shared.subscriptions import ToolsListChanged
 
         delay = FIRST_DELAY_SECONDS
         while not (self._is_lost or self._is_closing):
             started = monotonic()
             try:
-                async with client.listen(tools_list_changed=True) as subscription:
-                    async for _ in subscription:
-                        self._ask_for_refresh()
+                async with client.listen(**announced) as subscription:
+                    async for event in subscription:
+                        if isinstance(event, ToolsListChanged):
+                            self._ask_for_refresh()
+                        else:
+                            self._listings = {}
             except ListenNotSupportedError:
                 return
             except MCPError as error:
                 if error.code in (-32601, -32602):  # the server has no subscriptions
                     return
             except (SubscriptionLost, TimeoutError):
-                self._ask_for_refresh()  # what happened in between was not announced
+                self._listings = {}  # what happened in between was not announced
+                if "tools_list_changed" in announced:
+                    self._ask_for_refresh()
             if monotonic() - started > STABLE_SECONDS:
                 delay = FIRST_DELAY_SECONDS
             await asyncio.sleep(delay)
@@ -668,6 +691,19 @@ class Connection:
             if ended is not None:
                 return one_line(f"{self.server.place}: {ended}", 500)
         return one_line(_leaf(error), 500)
+
+
+_OTHER_LISTS = ("notifications/resources/list_changed", "notifications/prompts/list_changed")
+
+
+def _announced_changes(client: Client) -> dict[str, Any]:
+    """The keywords of a subscription to all changes of lists that the server announces."""
+    offered = client.server_capabilities
+    return {
+        f"{kind}_list_changed": True
+        for kind in ("tools", "resources", "prompts")
+        if getattr(getattr(offered, kind), "list_changed", False)
+    }
 
 
 def _first(error: BaseException) -> BaseException:

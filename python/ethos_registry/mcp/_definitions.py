@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from ethos_registry import _core
 from ethos_registry._persistence.files import write_whole_file
 from ethos_registry.mcp._results import META_PREFIX
+from ethos_registry.mcp._sdk_private import private_attribute, raw_requests
 from ethos_registry.mcp._server_text import (
     check_depth,
     cleaned,
@@ -285,6 +286,7 @@ def compositions_at_root(schema: Any) -> list[str]:
 
 # All tools that a server lists, page by page.
 
+_FEATURE = "skipping single invalid tools of an MCP server"
 MAX_PAGES = 100
 MAX_TOOLS = 2000
 
@@ -341,25 +343,23 @@ async def _page(client: Client, cursor: str | None, listing: ServerTools) -> Lis
     try:
         return await client.list_tools(cursor=cursor, cache_mode="refresh")
     except ValidationError:
-        return await _page_without_invalid_tools(client, cursor, listing)
+        send = raw_requests(client.session, _FEATURE)
+        if send is None:
+            raise
+        return await _page_without_invalid_tools(client, send, cursor, listing)
 
 
 async def _page_without_invalid_tools(
-    client: Client, cursor: str | None, listing: ServerTools
+    client: Client,
+    send: Callable[..., Awaitable[dict[str, Any]]],
+    cursor: str | None,
+    listing: ServerTools,
 ) -> ListToolsResult:
     """The page again, each tool judged by itself: the SDK refuses a page for one invalid tool."""
     import mcp_types
     from mcp_types import methods
 
-    session = client.session
-    request = mcp_types.ListToolsRequest(
-        params=mcp_types.PaginatedRequestParams(cursor=cursor) if cursor is not None else None
-    )
-    data = request.model_dump(by_alias=True, mode="json", exclude_none=True)
-    options: Any = {}
-    session._stamp(data, options)
-    dispatcher = session._dispatcher
-    answer = await dispatcher.send_raw_request(data["method"], data.get("params"), options)
+    answer = await send("tools/list", {} if cursor is None else {"cursor": cursor})
     tools = []
     for item in answer.get("tools") or ():
         try:
@@ -374,7 +374,8 @@ async def _page_without_invalid_tools(
             listing.problems.append((name if isinstance(name, str) else None, problem))
     page = mcp_types.ListToolsResult(tools=tools, next_cursor=answer.get("nextCursor"))
     is_complete = cursor is None and page.next_cursor is None
-    return session._absorb_tool_listing(page, complete=is_complete)
+    absorb = private_attribute(client.session, "_absorb_tool_listing", _FEATURE)
+    return page if absorb is None else absorb(page, complete=is_complete)
 
 
 PinChange: TypeAlias = Literal["changed", "new", "removed"]

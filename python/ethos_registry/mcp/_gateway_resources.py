@@ -23,10 +23,9 @@ from mcp_types import (
 )
 
 from ethos_registry.mcp._bridge import McpBridge
-from ethos_registry.mcp._callbacks import without_hidden
 from ethos_registry.mcp._connection import Connection
-from ethos_registry.mcp._resources import READ_RESOURCE, pages
-from ethos_registry.mcp._server_text import cleaned, is_clean
+from ethos_registry.mcp._resources import READ_RESOURCE
+from ethos_registry.mcp._server_text import cleaned, is_clean, without_hidden
 from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.types._policy import Personality
 
@@ -81,37 +80,37 @@ class PassedOn:
         name = portable_name(connection.server.name, READ_RESOURCE)
         return connection._offers_resources and self._is_listed(name)
 
-    async def _resources(self, kind: str) -> list[tuple[Connection, dict[str, Any]]]:
+    async def _resources(self, kind: str, *, again: bool = True) -> list[tuple[Connection, Any]]:
         """Each with its server; `kind` is `resources` or `resource_templates`."""
-        key = "uri" if kind == "resources" else "uriTemplate"
         found = []
         for connection in self._connections("resources"):
-            list_page = getattr(connection.client, f"list_{kind}")
             try:
-                listed = await pages(list_page, lambda page: getattr(page, kind))
+                listed = await connection.listed(kind, again=again)
             except MCPError:  # not every server with resources knows templates
                 continue
-            for each in listed:
-                fields = _fields(each)
-                if is_clean(fields[key]):
-                    found.append((connection, fields))
+            found += [(connection, each) for each in listed if is_clean(_address(each))]
         return found
 
     async def _list_resources(self, context: Any, params: Any) -> dict[str, Any]:
-        return _LISTED | {"resources": [each for _, each in await self._resources("resources")]}
+        found = await self._resources("resources")
+        return _LISTED | {"resources": [_fields(each) for _, each in found]}
 
     async def _list_templates(self, context: Any, params: Any) -> dict[str, Any]:
         found = await self._resources("resource_templates")
-        return _LISTED | {"resourceTemplates": [each for _, each in found]}
+        return _LISTED | {"resourceTemplates": [_fields(each) for _, each in found]}
 
     async def _owner(self, uri: str) -> Connection:
-        """The server that lists a resource, or a template of it; no other one is sent its URI."""
-        for connection, each in await self._resources("resources"):
-            if each["uri"] == uri:
-                return connection
-        for connection, each in await self._resources("resource_templates"):
-            if _matches(each["uriTemplate"], uri):
-                return connection
+        """The server that lists a resource, or a template of it; no other one is sent its URI.
+
+        Servers are asked only for a URI that was in none of their last lists.
+        """
+        for again in (False, True):
+            for connection, each in await self._resources("resources", again=again):
+                if _address(each) == uri:
+                    return connection
+            for connection, each in await self._resources("resource_templates", again=again):
+                if _matches(_address(each), uri):
+                    return connection
         raise MCPError(INVALID_PARAMS, "Resource not found", {"uri": uri})
 
     async def _read(self, context: Any, params: ReadResourceRequestParams) -> dict[str, Any]:
@@ -127,29 +126,31 @@ class PassedOn:
 
     # Prompts
 
-    async def _prompts(self) -> dict[str, tuple[Connection, str, dict[str, Any]]]:
-        """The server, the name there and the listing of each prompt.
+    async def _prompts(self, *, again: bool) -> dict[str, tuple[Connection, Any]]:
+        """The server and the listing of each prompt.
 
         A name that an earlier server has too begins with the name of its server.
         """
-        found: dict[str, tuple[Connection, str, dict[str, Any]]] = {}
+        found: dict[str, tuple[Connection, Any]] = {}
         for connection in self._connections("prompts"):
-            for each in await pages(connection.client.list_prompts, lambda page: page.prompts):
+            for each in await connection.listed("prompts", again=again):
                 name = each.name
                 if name in found:
                     name = f"{connection.server.name}__{name}"
                 if is_clean(each.name) and name not in found:
-                    found[name] = connection, each.name, _fields(each) | {"name": name}
+                    found[name] = connection, each
         return found
 
     async def _prompt(self, name: str) -> tuple[Connection, str]:
-        found = (await self._prompts()).get(name)
-        if found is None:
-            raise MCPError(INVALID_PARAMS, f"unknown prompt {name[:100]!r}")
-        return found[:2]
+        for again in (False, True):
+            if (found := (await self._prompts(again=again)).get(name)) is not None:
+                return found[0], found[1].name
+        raise MCPError(INVALID_PARAMS, f"unknown prompt {name[:100]!r}")
 
     async def _list_prompts(self, context: Any, params: Any) -> dict[str, Any]:
-        return _LISTED | {"prompts": [each for _, _, each in (await self._prompts()).values()]}
+        found = await self._prompts(again=True)
+        listed = [_fields(each) | {"name": name} for name, (_, each) in found.items()]
+        return _LISTED | {"prompts": listed}
 
     async def _get_prompt(self, context: Any, params: GetPromptRequestParams) -> dict[str, Any]:
         connection, name = await self._prompt(params.name)
@@ -167,6 +168,11 @@ class PassedOn:
         given = params.context.arguments if params.context is not None else None
         asking = connection.client.complete(reference, argument, given)
         return {"resultType": "complete"} | await _answer(asking)
+
+
+def _address(listed: Any) -> str:
+    """The URI of a resource, or of a template."""
+    return str(listed.uri if hasattr(listed, "uri") else listed.uri_template)
 
 
 def _fields(value: Any) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from ethos_registry.execution._remote_batch import tool_digest
 from ethos_registry.mcp._bridge import McpBridge
 from ethos_registry.mcp._gateway_resources import PassedOn
 from ethos_registry.mcp._results import META_PREFIX, error_result, to_mcp_result
+from ethos_registry.mcp._sdk_private import private_attribute
 from ethos_registry.mcp._tools import BridgedTool
 from ethos_registry.registry._definitions import in_order
 from ethos_registry.registry._frozen import FrozenToolRegistry
@@ -334,7 +335,10 @@ class ServedPersonality:
     ) -> None:
         """Remember a client of the older revisions until its connection is closed."""
         session = context.session
-        connection = session._connection
+        feature = "notifying clients of older revisions of MCP of changes"
+        connection = private_attribute(session, "_connection", feature)
+        if connection is None:
+            return
         key = id(connection)
         self._sessions[key] = session
         connection.exit_stack.callback(self._sessions.pop, key, None)
@@ -430,7 +434,8 @@ class ServedPersonality:
         """Names what a client's calls share; a request without a session shares nothing."""
         if context.request is None:
             return self._session_id
-        session_id = context.session._connection.session_id
+        connection = private_attribute(context.session, "_connection", "sharing within a session")
+        session_id = getattr(connection, "session_id", None)
         return f"mcp-{session_id or uuid4().hex}"
 
     async def stop(self) -> None:

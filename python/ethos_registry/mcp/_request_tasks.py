@@ -6,7 +6,7 @@ Imports the package `mcp`. The SDK's client has no tasks.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,8 @@ from uuid import uuid4
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, INVALID_REQUEST, ClientCapabilities, ClientTasksCapability
+
+from ethos_registry.mcp._sdk_private import private_attribute
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
@@ -25,17 +27,23 @@ __all__ = ["answer_as_tasks"]
 MAX_TASKS = 32
 """Of one server at a time; what has ended makes room, the oldest first."""
 _POLL_MILLISECONDS = 500
+_FEATURE = "answering requests of MCP servers as tasks"
 _RELATED = "io.modelcontextprotocol/related-task"
 _REQUESTS = {"sampling/createMessage": "sampling", "elicitation/create": "elicitation"}
 
 
 def answer_as_tasks(client: Client) -> None:
     """Let the servers of a client that is not entered yet ask by tasks what they may ask."""
-    build = client._build_session
+    build = private_attribute(client, "_build_session", _FEATURE)
+    if build is None:
+        return
 
     async def build_session(exit_stack: AsyncExitStack) -> ClientSession:
-        session = await build(exit_stack)
-        exit_stack.callback(_RequestTasks(session).cancel)
+        session: ClientSession = await build(exit_stack)
+        answer = private_attribute(session, "_on_request", _FEATURE)
+        capabilities_of = private_attribute(session, "_build_capabilities", _FEATURE)
+        if answer is not None and capabilities_of is not None:
+            exit_stack.callback(_RequestTasks(session, answer, capabilities_of).cancel)
         return session
 
     client._build_session = build_session  # type: ignore[method-assign]
@@ -44,10 +52,15 @@ def answer_as_tasks(client: Client) -> None:
 class _RequestTasks:
     """The tasks of one connection; they end with it."""
 
-    def __init__(self, session: ClientSession) -> None:
+    def __init__(
+        self,
+        session: ClientSession,
+        answer: Callable[..., Coroutine[Any, Any, dict[str, Any]]],
+        capabilities_of: Callable[[str], ClientCapabilities],
+    ) -> None:
         self._tasks: dict[str, tuple[asyncio.Task[dict[str, Any]], str]] = {}
-        self._answer = session._on_request
-        self._capabilities_of = session._build_capabilities
+        self._answer = answer
+        self._capabilities_of = capabilities_of
         session._on_request = self._on_request  # type: ignore[method-assign, assignment]
         session._build_capabilities = self._capabilities  # type: ignore[method-assign]
 

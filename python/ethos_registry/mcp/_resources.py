@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import contextlib
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ethos_registry import _core
 from ethos_registry.mcp._results import from_mcp_result
 from ethos_registry.mcp._server_text import cleaned, one_line
+from ethos_registry.types._errors import EthosRegistryError
 from ethos_registry.types._result import ToolResult
 
 if TYPE_CHECKING:
@@ -18,6 +20,7 @@ __all__ = [
     "READ_RESOURCE",
     "READ_RESOURCE_DEFINITION",
     "McpPrompt",
+    "McpRequestError",
     "McpResource",
     "completions",
     "fenced_instructions",
@@ -25,6 +28,7 @@ __all__ = [
     "list_resources",
     "pages",
     "read_resource",
+    "request_errors",
     "resource_lines",
 ]
 
@@ -66,6 +70,20 @@ class McpPrompt:
     description: str = ""
     arguments: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
+
+
+class McpRequestError(EthosRegistryError):
+    """A request of a program to an MCP server failed; the server's words are cleaned."""
+
+
+@contextlib.contextmanager
+def request_errors(server: str) -> Iterator[None]:
+    """Raise `McpRequestError` for every error of the SDK or of a server."""
+    try:
+        yield
+    except Exception as error:  # the SDK raises errors of several kinds for invalid answers
+        text = one_line(str(error), 500) or type(error).__name__
+        raise McpRequestError(f"MCP server {server!r} did not answer the request: {text}") from None
 
 
 def fenced_instructions(server: str, text: str | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ethos_registry import _core
-from ethos_registry.mcp._server_text import cleaned_metadata, is_clean, one_line
+from ethos_registry.mcp._server_text import cleaned_metadata, is_clean, one_line, without_hidden
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._content import (
     Audio,
@@ -175,7 +175,8 @@ def _part(block: Any) -> dict[str, Any]:
     if part["type"] == "resource":
         for key in ("text", "blob"):
             part["resource"].pop(key, None)
-    return part
+    fields: dict[str, Any] = without_hidden(part)
+    return fields
 
 
 def _text_of(block: Any, content: list[ContentBlock], part: dict[str, Any]) -> str:

@@ -6,6 +6,8 @@ Imports the package `mcp`: the connection imports this module when it connects.
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Awaitable, Callable
+from functools import partial
 from secrets import token_hex
 from typing import Any
 
@@ -32,6 +34,7 @@ from ethos_registry.mcp._results import (
     from_mcp_result,
     readable_blocks,
 )
+from ethos_registry.mcp._sdk_private import private_attribute, raw_requests
 from ethos_registry.mcp._server_text import cleaned, one_line
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ToolError, ToolResult
@@ -119,9 +122,10 @@ async def send_call(
 
     seconds = None if timeout_seconds is None else timeout_seconds + _EXTRA_SECONDS
     try:
-        if task_support in ("optional", "required") and _has_tasks(client):
+        may_be_task = task_support in ("optional", "required") and _has_tasks(client)
+        if may_be_task and (send := raw_requests(client.session, "calls of MCP tools as tasks")):
             asks = task_support == "required"
-            answer = await _result_of_task(client, name, args, seconds, report, asks=asks)
+            answer = await _result_of_task(send, name, args, seconds, report, asks=asks)
         else:
             answer = await client.call_tool(name, args, seconds, report)
     except MCPError as error:
@@ -144,14 +148,17 @@ async def send_call(
 
 def read_unknown_blocks(client: Client) -> None:
     """Let the client take results that hold blocks which its SDK does not know."""
-    dispatcher = client.session._dispatcher
+    feature = "reading results of MCP servers with blocks of unknown types"
+    dispatcher = private_attribute(client.session, "_dispatcher", feature)
+    if dispatcher is None:
+        return
     send = dispatcher.send_raw_request
 
     async def send_raw_request(method: str, *args: Any, **options: Any) -> Any:
         answer = await send(method, *args, **options)
         return readable_blocks(answer, _is_readable) if method == "tools/call" else answer
 
-    dispatcher.send_raw_request = send_raw_request  # type: ignore[method-assign]
+    dispatcher.send_raw_request = send_raw_request
 
 
 _BLOCK: TypeAdapter[Any] = TypeAdapter(ContentBlock)
@@ -176,7 +183,7 @@ def _has_tasks(client: Client) -> bool:
 
 
 async def _result_of_task(
-    client: Client,
+    send_raw: Callable[..., Awaitable[dict[str, Any]]],
     name: str,
     args: dict[str, Any],
     seconds: float | None,
@@ -188,14 +195,8 @@ async def _result_of_task(
 
     The SDK's client has no call for it. A caller that is cancelled cancels the task.
     """
-    session = client.session
-
-    async def send(method: str, params: dict[str, Any], **options: Any) -> dict[str, Any]:
-        data: dict[str, Any] = {"method": method, "params": params}
-        known: Any = options if seconds is None else {"timeout": seconds} | options
-        session._stamp(data, known)
-        return dict(await session._dispatcher.send_raw_request(method, data["params"], known))
-
+    limits = {} if seconds is None else {"timeout": seconds}
+    send = partial(send_raw, **limits)
     params: dict[str, Any] = {"name": name, "arguments": args}
     if asks:
         params["task"] = {} if seconds is None else {"ttl": int(seconds * 1000)}

@@ -25,6 +25,7 @@ __all__ = [
     "cleaned_schema",
     "is_clean",
     "one_line",
+    "without_hidden",
 ]
 
 
@@ -192,3 +193,23 @@ def cleaned_metadata(value: object) -> dict[str, Any]:
         for key, each in value.items()
         if isinstance(key, str) and is_clean(key) and (key in _PROSE or _is_clean_data(each))
     }
+
+
+_BASE64 = re.compile("[A-Za-z0-9+/=]*")
+_MAX_TEXT_CHARS = 200_000
+
+
+def without_hidden(value: Any) -> Any:
+    """JSON values of a server whose keys and strings may be shown; only those that may not change.
+
+    Data in base64 stays.
+    """
+    if isinstance(value, str):
+        is_kept = _BASE64.fullmatch(value) or (len(value) <= _MAX_TEXT_CHARS and is_clean(value))
+        return value if is_kept else cleaned(value, _MAX_TEXT_CHARS)
+    if isinstance(value, dict):
+        return {
+            key if is_clean(key) else cleaned(key, 1000): without_hidden(each)
+            for key, each in value.items()
+        }
+    return [without_hidden(each) for each in value] if isinstance(value, list) else value

@@ -9,6 +9,7 @@ All exceptions belong to one tree:
     │   ├── ReducerAlreadyRegisteredError       two reducers for one tool (in `reduction`)
     │   └── MissingExtraError                   a package of an extra is not installed
     ├── ApprovalError                           a token that cannot resume a call here
+    ├── McpRequestError                         an MCP server does not answer (in `mcp`)
     └── TurnAlreadySignalledError               a turn that is ended twice
 """
 

@@ -8,6 +8,7 @@ mod gemini;
 mod opencode;
 mod pi;
 
+use ethos_registry_reduce::ledger::Ledger;
 use serde_json::Value;
 
 use crate::output::{Output, Source};
@@ -51,7 +52,12 @@ fn rewritten_input(input: &Value, task: &Task<'_>) -> Option<Value> {
 }
 
 /// Shortens the text blocks of a result; `None` if nothing changes, or one is not text.
-fn shorten_blocks(content: &mut Value, most_host_chars: usize, task: &Task<'_>) -> Option<()> {
+fn shorten_blocks(
+    content: &mut Value,
+    most_host_chars: usize,
+    ledger: Option<&Ledger>,
+    task: &Task<'_>,
+) -> Option<()> {
     let blocks = content.as_array_mut()?;
     let chars = |block: &Value| Some(text(block, "text")?.chars().count());
     let all_chars = blocks.iter().map(chars).sum::<Option<usize>>()?;
@@ -67,12 +73,12 @@ fn shorten_blocks(content: &mut Value, most_host_chars: usize, task: &Task<'_>) 
         } else {
             usize::MAX
         });
-        if let Some(shown) = (Output {
+        let output = Output {
             host_chars,
+            ledger,
             ..output
-        })
-        .shortened(task)
-        {
+        };
+        if let Some(shown) = output.shortened(task) {
             *block.get_mut("text")? = shown.into();
             is_changed = true;
         }

@@ -64,7 +64,7 @@ pub(super) fn answer(payload: &Value, task: &Task<'_>) -> Option<Value> {
             *response.get_mut("content")? = shown.into();
         }
         _ if tool.starts_with("mcp__") => {
-            shorten_blocks(&mut response, MCP_CHARS, task)?;
+            shorten_blocks(&mut response, MCP_CHARS, ledger, task)?;
         }
         _ => return None,
     }
@@ -87,15 +87,10 @@ fn after_batch(payload: &Value, session: &Session<'_>, task: &Task<'_>) -> Optio
     let mut delivered = Vec::new();
     let mut is_recall = false;
     for call in payload.get("tool_calls")?.as_array()? {
-        let (Some(tool), Some(shown)) = (text(call, "tool_name"), text(call, "tool_response"))
-        else {
+        let Some(tool) = text(call, "tool_name") else {
             continue;
         };
         let argument = |name| text(call.get("tool_input")?, name);
-        let shown = match tool {
-            "Read" => without_numbers(shown).unwrap_or_else(|| shown.to_owned()),
-            _ => shown.to_owned(),
-        };
         let command = argument("command").filter(|_| tool == "Bash");
         is_recall = is_recall || command.is_some_and(is_ours);
         let path = argument("file_path").and_then(|path| path.rsplit(['/', '\\']).next());
@@ -103,19 +98,26 @@ fn after_batch(payload: &Value, session: &Session<'_>, task: &Task<'_>) -> Optio
             || path.unwrap_or(tool).to_owned(),
             |line| Output::whole(Source::Command(line), "", None).program(),
         );
-        task.host.measure(&json!({
-            "agent": session.agent,
-            "session": session.id,
-            "delivered": text(call, "tool_use_id"),
-            "tool": tool,
-            "program": label,
-            "chars": shown.chars().count(),
-            "hash": format!("{:x}", line_hash(0, shown.trim_end())),
-        }));
-        delivered.push(Delivered {
-            label: label.split_whitespace().collect::<Vec<_>>().join(" "),
-            text: shown,
-        });
+        for (part, shown) in texts(call).into_iter().enumerate() {
+            let shown = match tool {
+                "Read" => without_numbers(shown).unwrap_or_else(|| shown.to_owned()),
+                _ => shown.to_owned(),
+            };
+            task.host.measure(&json!({
+                "agent": session.agent,
+                "session": session.id,
+                "delivered": text(call, "tool_use_id"),
+                "part": part,
+                "tool": tool,
+                "program": label,
+                "chars": shown.chars().count(),
+                "hash": format!("{:x}", line_hash(0, shown.trim_end())),
+            }));
+            delivered.push(Delivered {
+                label: label.split_whitespace().collect::<Vec<_>>().join(" "),
+                text: shown,
+            });
+        }
     }
     // Who asks for an output again missed something: everything is shown again.
     if is_recall {
@@ -124,6 +126,18 @@ fn after_batch(payload: &Value, session: &Session<'_>, task: &Task<'_>) -> Optio
         task.host.record(session, &delivered);
     }
     None
+}
+
+/// The text of a result, or of each block of a result of an MCP tool; none if a block is not text.
+fn texts(call: &Value) -> Vec<&str> {
+    match call.get("tool_response") {
+        Some(Value::String(shown)) => vec![shown],
+        Some(Value::Array(blocks)) => {
+            let blocks = blocks.iter().map(|block| text(block, "text"));
+            blocks.collect::<Option<_>>().unwrap_or_default()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The lines of a file, each shown by Claude Code with its number.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use ethos_registry_reduce::ledger::states_failure;
 use serde_json::{Value, json};
 
-use super::{shorten_blocks, text};
+use super::{is_true, shorten_blocks, text};
 use crate::Task;
 use crate::output::{Output, Source};
 use crate::rewrite::rewritten;
@@ -46,11 +46,12 @@ pub(super) fn answer(payload: &Value, task: &Task<'_>) -> Option<Value> {
                 format!("{STATUS}{shown}")
             } else if tool.starts_with("mcp__") {
                 let response = payload.get("tool_response")?;
-                if response.get("isError")?.as_bool()? {
+                // Servers may leave the flag out.
+                if is_true(response, "isError") {
                     return None;
                 }
                 let mut content = response.get("content")?.clone();
-                shorten_blocks(&mut content, usize::MAX, task)?;
+                shorten_blocks(&mut content, usize::MAX, None, task)?;
                 let texts = content.as_array()?.iter().map(|block| text(block, "text"));
                 texts.collect::<Option<Vec<_>>>()?.join("\n")
             } else {

@@ -15,7 +15,7 @@ pub(super) fn answer(payload: &Value, task: &Task<'_>) -> Option<Value> {
             return None;
         }
         let mut content = content.clone();
-        shorten_blocks(&mut content, usize::MAX, task)?;
+        shorten_blocks(&mut content, usize::MAX, None, task)?;
         return Some(json!({"content": content}));
     }
     let metadata = output.get("metadata")?;

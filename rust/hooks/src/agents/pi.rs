@@ -52,7 +52,7 @@ pub(super) fn answer(payload: &Value, task: &Task<'_>) -> Option<Value> {
     } else if matches!(tool, "write" | "edit") {
         return None;
     } else {
-        shorten_blocks(&mut content, usize::MAX, task)?;
+        shorten_blocks(&mut content, usize::MAX, None, task)?;
     }
     Some(json!({"content": content}))
 }
