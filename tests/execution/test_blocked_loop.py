@@ -9,7 +9,13 @@ from ethos_registry import InvocationFilter, Pending, Personality, ToolContext, 
 from ethos_registry.artifacts import MemoryArtifactStore
 from ethos_registry.execution import Approvals
 from ethos_registry.registry import DispatchContext
-from ethos_registry.transports import ToolTransport, TransportReply, TransportTraits
+from ethos_registry.transports import (
+    ToolTransport,
+    TransportHeld,
+    TransportReply,
+    TransportStarted,
+    TransportTraits,
+)
 from ethos_registry.types import Retry
 from session_tools import calls_of, reason, registry_of, tool
 
@@ -260,6 +266,19 @@ class SilentTransport(ToolTransport):
         yield
 
 
+class HoldingTransport(SilentTransport):
+    """Reports again and again that another call has the turn of the loop."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+
+    async def execute_many(self, requests, signal, *, live=None):
+        while True:
+            yield TransportStarted(0)
+            yield TransportHeld(0, self.seconds)
+            await asyncio.sleep(0.05)
+
+
 class FailingTransport(ToolTransport):
     """Raises what is no `Exception`."""
 
@@ -283,6 +302,20 @@ async def test_a_transport_that_reports_nothing_is_timed_by_its_caller():
         "timeout",
         "Tool waits timed out after 0.1 s; it may have run",
     )
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.1, 3600.0, -1.0, float("nan")])
+async def test_a_worker_holds_the_clock_of_a_call_for_a_limited_time(seconds, monkeypatch):
+    monkeypatch.setattr("ethos_registry.execution._remote_batch._MAX_HELD_SECONDS", 0.3)
+    registry = ToolRegistry(
+        [tool(waits, timeout_seconds=0.2)],
+        transports={"*": HoldingTransport(seconds)},
+        abandon_after_seconds=0.1,
+    )
+    begun = time.monotonic()
+    [result] = await registry.execute_parallel(calls_of("waits"))
+    assert reason(result) == "timeout"
+    assert 0.2 <= time.monotonic() - begun < 5
 
 
 async def test_whatever_a_transport_raises_is_the_failure_of_its_calls():

@@ -304,6 +304,20 @@ async def a_tool_that_blocks_its_loop_is_answered_as_late_and_its_worker_replace
 
 
 @row
+async def a_call_behind_one_that_blocks_is_timed_from_its_turn(subject: Subject) -> None:
+    registry = subject.registry()
+    await subject.warm()
+    for name, timeout_seconds in (("block", 30), ("wait", 0.5)):
+        tool = registry.get(name)
+        assert tool is not None
+        registry.register(tool.replace(timeout_seconds=timeout_seconds), overwrite=True)
+    blocked = [call("block", f"b{number}", file="/dev/null", seconds=1.2) for number in range(2)]
+    behind = [call("wait", f"w{number}", number=number, seconds=0.02) for number in range(4)]
+    results = await registry.execute_parallel([*blocked, *behind])
+    assert [result.text.split()[0] for result in results] == [*["blocked"] * 2, *"0123"]
+
+
+@row
 async def whatever_a_tool_raises_is_answered(subject: Subject) -> None:
     async with subject.open() as transport:
         registry = subject.registry(transport)

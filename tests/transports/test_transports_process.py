@@ -45,6 +45,24 @@ async def test_process(row: table.Row, pool: ProcessTransport, tmp_path: Path) -
     await row(table.Subject(pool, open_process, tmp_path))
 
 
+@pytest.mark.parametrize("order", ["before", "behind", "both"])
+async def test_a_tool_that_blocks_its_worker_uses_up_its_own_time_alone(order: str) -> None:
+    registry = ToolRegistry(
+        [
+            tool.replace(timeout_seconds=5 if tool.name == "block" else 0.5)
+            for tool in tools.registry.all()
+        ]
+    )
+    waits = [table.call("wait", f"w{number}", number=number, seconds=0.1) for number in range(3)]
+    blocks = [table.call("block", file="/dev/null", seconds=1.2)]
+    calls = {"before": waits + blocks, "behind": blocks + waits, "both": waits[:1] + blocks + waits}
+    with ProcessTransport(table.TOOLS, workers=1, queue_seconds=200.0) as transport:
+        registry = ToolRegistry(registry.all(), transports={"*": transport})
+        await table.Subject(transport, open_process, Path()).warm(registry)
+        results = await registry.execute_parallel(calls[order])
+        assert [result.text for result in results if not result.ok] == []
+
+
 def workers_below(process_id: int) -> set[int]:
     """Every process below one, supervisors included."""
     parents: dict[int, int] = {}

@@ -787,6 +787,14 @@ class BatchRun(Batch):
             if call is not None:
                 self.timeouts.stop(call, "cancelled")
 
+    def task_of(self, position: int) -> asyncio.Task[None] | None:
+        """The task of a call that took its first step; from any thread."""
+        timeouts = self.timeouts
+        call = None if timeouts is None else timeouts.running.get(position)
+        if call is None:
+            call = next((each for each in self._starting.copy() if each.index == position), None)
+        return None if call is None else call.task
+
     def results(self) -> CallResults:
         """The results so far, in the order of the calls."""
         answers = self._answers

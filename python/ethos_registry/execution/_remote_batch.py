@@ -36,6 +36,7 @@ from ethos_registry.types._transport import (
     LiveContext,
     ToolExecuteRequest,
     ToolTransport,
+    TransportHeld,
     TransportProgress,
     TransportReply,
     TransportTraits,
@@ -216,10 +217,24 @@ def tool_digest(entry: Entry) -> str:
     return digest
 
 
+_MAX_HELD_SECONDS = 10.0
+"""A worker that is blocked for longer is judged like any other that does not answer."""
+
+
 class _Sent:
     """A call that was given to the transport, and who waits for its reply."""
 
-    __slots__ = ("call", "caller", "reply", "request", "submitted_at", "waiter")
+    __slots__ = (
+        "_held_at",
+        "_held_seconds",
+        "_release",
+        "call",
+        "caller",
+        "reply",
+        "request",
+        "submitted_at",
+        "waiter",
+    )
 
     def __init__(self, call: Call, request: ToolExecuteRequest) -> None:
         self.call = call
@@ -228,11 +243,43 @@ class _Sent:
         self.submitted_at = monotonic()
         self.reply: TransportReply | None = None
         self.waiter: asyncio.Future[None] | None = None
+        self._held_at: float | None = None
+        self._held_seconds = 0.0
+        self._release: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """The tool is about to run, or goes on."""
+        if self.call.started is None:
+            self.call.started = monotonic()
+        if self._release is not None:
+            self._release.cancel()
+        self._resume()
+
+    def hold(self, seconds: float, loop: asyncio.AbstractEventLoop) -> None:
+        """The tool cannot go on, for some seconds already: its time does not count."""
+        call, left = self.call, _MAX_HELD_SECONDS - self._held_seconds
+        if call.started is None or self._held_at is not None or left <= 0:
+            return
+        now = monotonic()
+        seconds = min(seconds, left, now - call.started) if seconds > 0 else 0.0  # or NaN
+        self._held_seconds += seconds
+        self._held_at = now
+        call.pause_clock()
+        call.leave_out(seconds)
+        self._release = loop.call_later(left - seconds, self._resume)
+
+    def _resume(self) -> None:
+        if self._held_at is not None:
+            self._held_seconds += monotonic() - self._held_at
+            self._held_at = None
+        self.call.resume_clock()
 
     def settle(self, reply: TransportReply) -> None:
         """Only the first reply counts."""
         if self.reply is None:
             self.reply = reply
+            if self._release is not None:
+                self._release.cancel()
             if self.waiter is not None and not self.waiter.done():
                 self.waiter.set_result(None)
 
@@ -380,9 +427,10 @@ class RemoteBatch:
                         one.settle(item)
                     elif type(item) is TransportProgress:
                         one.call.emit(item.event)
-                    elif one.call.started is None:
-                        one.call.started = monotonic()
-                        one.call.resume_clock()
+                    elif type(item) is TransportHeld:
+                        one.hold(item.seconds, self._loop)
+                    else:
+                        one.start()
         except asyncio.CancelledError:
             problem = "its transport was cancelled"
             raise

@@ -188,7 +188,8 @@ _MOONSHOT = Dialect(
 _LLAMA_CPP = Dialect(
     "llama_cpp",
     refused_at_root=_UNIONS | _CONDITIONS,
-    without=frozenset({"contains", "not", "patternProperties", "prefixItems", "uniqueItems"}),
+    without=_CONDITIONS
+    | frozenset({"contains", "patternProperties", "prefixItems", "uniqueItems"}),
     any_value="type_list",
     type_beside_any_of=False,
     pattern="none",

@@ -167,6 +167,13 @@ class LocalRun:
             if index in group.indexes:
                 group.batch.stop_call(group.indexes.index(index))
 
+    def task_of(self, index: int) -> asyncio.Task[None] | None:
+        """The task of a call that took its first step; from any thread."""
+        for group in self._groups:
+            if index in group.indexes:
+                return group.batch.task_of(group.indexes.index(index))
+        return None
+
     async def aclose(self) -> None:
         """Stop what runs and wait for its end, which is bounded."""
         for unlink in self._unlinks:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 from ethos_registry.schema._conjunction import types_of
 from ethos_registry.schema._fixed_values import fits_type
@@ -34,6 +36,7 @@ DROPPED = frozenset(
 )
 """Keywords that no call depends on."""
 
+_ANCHORS = ("$anchor", "$dynamicAnchor")
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _OTHER_TYPES = {
     "arraylist": "array",
@@ -67,6 +70,8 @@ _TEXTS = frozenset(
 _BESIDE_OLD_REFERENCE = frozenset(
     {"$ref", "$defs", "definitions", "title", "description", "default", "examples"}
 )
+_IN_URIS = "#/%!$&'()*+,;=:@-._~?"
+_NOT_IN_URIS = re.compile(rf"[^A-Za-z0-9{re.escape(_IN_URIS)}]|%(?![0-9A-Fa-f]{{2}})")
 _OLD_DRAFTS = ("draft-03", "draft-04", "draft-06", "draft-07")
 
 
@@ -85,6 +90,8 @@ def schema_of_2020_12(schema: Any, report: Report | None = None) -> Any:
         node = node_of_2020_12(value, report, old_references=has_old_references(schema))
         if not isinstance(node, dict):
             return node
+        # Dropped from one schema; in the whole one a pointer may lead to it.
+        node |= {name: value[name] for name in _ANCHORS if name in value}
         pointer = node.get("$ref")
         if isinstance(pointer, str):
             node["$ref"] = pointer.replace("#/definitions/", "#/$defs/")
@@ -125,6 +132,7 @@ def node_of_2020_12(
     for name in [name for name in node if _is_empty_keyword(name, node[name])]:
         if node[name] == [] and name in SCHEMAS_BY_NAME:
             node[name] = {}
+            say(f"`{name}` is written as an object")
             continue
         say("an empty keyword is dropped")
         del node[name]
@@ -135,8 +143,16 @@ def node_of_2020_12(
     if "$recursiveRef" in node:
         node.setdefault("$ref", node.pop("$recursiveRef"))
         say("`$recursiveRef` is written as `$ref`")
+    if isinstance(anchor := node.get("$dynamicRef"), str):
+        node.setdefault("$ref", anchor)  # in one document its anchor is the only one of that name
+        del node["$dynamicRef"]
+        say("`$dynamicRef` is written as `$ref`")
+    if _NOT_IN_URIS.search(node.get("$ref", "")):
+        node["$ref"] = quote(node["$ref"], safe=_IN_URIS)
+        say("`$ref` is percent-encoded")
     if "enum" in node and not isinstance(node["enum"], list):
         node["enum"] = [node["enum"]]
+        say("`enum` is written as a list")
     _type(node, say)
     _bounds(node, say)
     _items(node, say)
@@ -148,6 +164,7 @@ def node_of_2020_12(
         node.pop("example", None)
     if "examples" in node and not isinstance(node["examples"], list):
         node["examples"] = [node["examples"]]
+        say("`examples` are written as a list")
     return _nullable(node, say)
 
 
@@ -202,6 +219,8 @@ def _type(node: dict[str, Any], say: Report) -> None:
         del node["type"]
     else:
         node["type"] = types if isinstance(given, list) else types[0]
+        if isinstance(given, list) and len(types) < len(given):
+            say("`type` lists each type once")
 
 
 def _bounds(node: dict[str, Any], say: Report) -> None:
@@ -285,10 +304,12 @@ def _required(node: dict[str, Any], say: Report) -> None:
         return
     if not isinstance(given, list):
         del node["required"]
+        say("`required` that is not a list is dropped")
         return
     names = list(dict.fromkeys(name for name in given if isinstance(name, str)))
     if names != given:
         node["required"] = names
+        say("`required` lists each name once")
 
 
 def _nullable(node: dict[str, Any], say: Report) -> dict[str, Any]:

@@ -20,6 +20,7 @@ UNSAID = frozenset({"title", "deprecated", "$schema"})
 """Keywords that a model need not read where the provider does not take them."""
 _HAS_KIND = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "not", "if"})
 """Keywords that a schema is not just any value with."""
+_CONDITIONS = frozenset({"not", "if"})
 _LISTS_NAMES = frozenset({"additionalProperties", "anyOf", "oneOf", "allOf", "$ref"})
 _LENGTHS = ("minLength", "maxLength")
 
@@ -46,7 +47,10 @@ class LimitPass(ValuePass):
 
     def _kind(self, node: dict[str, Any], path: str, dialect: Dialect) -> None:
         """A schema of any value has a type where the provider needs one."""
-        if not _HAS_KIND & node.keys():
+        has_kind = _HAS_KIND & node.keys()
+        if dialect.any_value == "any_of":
+            has_kind -= _CONDITIONS
+        if not has_kind:
             if dialect.any_value == "type_list":
                 node["type"] = list(ALL_TYPES)
             elif dialect.any_value == "any_of":
@@ -131,6 +135,8 @@ class LimitPass(ValuePass):
             notes["patternProperties"] = node.pop("patternProperties")
         self._reversed(node, path, dialect, notes)
         _move_dependent(node, notes)
+        if dialect.array_needs_items and "items" not in node and "array" in types_of(node):
+            node["items"] = {}
 
     def _is_known(self, keyword: str, known: frozenset[str] | None) -> bool:
         if keyword == "$ref":

@@ -236,7 +236,7 @@ def references_in(schema: Any) -> Iterator[str]:
         node, levels = todo.pop()
         if not isinstance(node, dict) or levels == 0:
             continue
-        for keyword in ("$ref", "$recursiveRef"):
+        for keyword in ("$ref", "$recursiveRef", "$dynamicRef"):
             if isinstance(node.get(keyword), str):
                 yield node[keyword]
         todo += [(inner, levels - 1) for inner in children(node)]

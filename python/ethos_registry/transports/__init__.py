@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         LiveContext,
         ToolExecuteRequest,
         ToolTransport,
+        TransportHeld,
         TransportItem,
         TransportProgress,
         TransportReply,
@@ -31,6 +32,7 @@ __all__ = [
     "SharedFolder",
     "ToolExecuteRequest",
     "ToolTransport",
+    "TransportHeld",
     "TransportItem",
     "TransportProgress",
     "TransportReply",
@@ -49,8 +51,8 @@ if not TYPE_CHECKING:
             "transports._process_transport": "ProcessTransport",
             "types._remote_finish": "FinishFacts FinishOrder SharedFolder",
             "types._transport": (
-                "LiveContext ToolExecuteRequest ToolTransport TransportItem TransportProgress "
-                "TransportReply TransportStarted TransportTraits"
+                "LiveContext ToolExecuteRequest ToolTransport TransportHeld TransportItem "
+                "TransportProgress TransportReply TransportStarted TransportTraits"
             ),
         },
     )

@@ -25,6 +25,7 @@ from ethos_registry.types._context import ToolProgressEvent
 from ethos_registry.types._result import ToolError
 from ethos_registry.types._transport import (
     PROTOCOL_VERSION,
+    TransportHeld,
     TransportItem,
     TransportProgress,
     TransportReply,
@@ -381,6 +382,18 @@ class WorkerPool:
             if self._accepted and not self._reports_soon:
                 self._reports_soon = True
                 self._loop.call_later(_REPORT_SECONDS, self._report_started)
+        elif "held" in line:
+            for number in line["held"]:
+                call = worker.calls.get(number)
+                if call is not None and call.is_reported:
+                    seconds = line["seconds"]
+                    self._put(
+                        call.batch,
+                        TransportStarted(call.index)
+                        if seconds is None
+                        else TransportHeld(call.index, float(seconds)),
+                    )
+            self._flush_all()
         elif "tools" in line:
             self._worker_ready(worker, line)
         elif "failed" in line:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import threading
+import time
+from time import monotonic
 from typing import Any, NoReturn
 
 from ethos_registry.registry._local_transport import LocalRun
@@ -38,6 +41,8 @@ __all__ = ["main"]
 
 
 _READ_BYTES = 1 << 18
+_WATCH_SECONDS = 0.05
+"""How long the loop may take no turn before its other calls are reported as held."""
 
 
 class Channel:
@@ -51,6 +56,7 @@ class Channel:
         os.close(empty)
         os.dup2(2, 1)
         self._process_id = os.getpid()
+        self._writing = threading.Lock()
         self._pieces: list[bytes] = []
         os.register_at_fork(after_in_child=self._leave)
 
@@ -65,8 +71,9 @@ class Channel:
             os._exit(0)
         data = memoryview(line + b"\n")
         try:
-            while data:
-                data = data[os.write(self.descriptor, data) :]
+            with self._writing:
+                while data:
+                    data = data[os.write(self.descriptor, data) :]
         except OSError:  # the host is gone
             os._exit(0)
 
@@ -103,6 +110,10 @@ class Worker:
         self._cpu_seconds = settings["limits"].get("cpu_seconds")
         self._loop = asyncio.get_running_loop()
         self._runs: dict[int, tuple[LocalRun, int]] = {}
+        self.begun = 0
+        """The ticket of the tool that began last."""
+        self._has_calls = threading.Event()
+        threading.Thread(target=self._watch_loop, daemon=True, name="loop-watch").start()
         self._out: list[bytes] = []
 
     def read(self) -> None:
@@ -127,11 +138,46 @@ class Worker:
         run = items.run = LocalRun(self._registry, requests, items)
         for index, ticket in enumerate(tickets):
             self._runs[ticket] = (run, index)
+        self._has_calls.set()
         run.start()
 
     def ended(self, ticket: int) -> None:
         """A call has its result."""
         self._runs.pop(ticket, None)
+        if not self._runs:
+            self._has_calls.clear()
+
+    def _watch_loop(self) -> None:
+        """On a thread: report the calls that cannot go on while a tool blocks the loop."""
+        turn = threading.Event()
+        while True:
+            self._has_calls.wait()
+            turn.clear()
+            begun = monotonic()
+            try:
+                self._loop.call_soon_threadsafe(turn.set)
+            except RuntimeError:  # the loop is closed
+                return
+            if not turn.wait(_WATCH_SECONDS):
+                held = self._held()
+                if held:
+                    seconds = monotonic() - begun
+                    self._channel.send(json_bytes({"held": held, "seconds": seconds}))
+                turn.wait()
+                if held:
+                    self._channel.send(json_bytes({"held": held, "seconds": None}))
+            time.sleep(_WATCH_SECONDS)
+
+    def _held(self) -> list[int]:
+        """The calls that run, but for the one whose tool has the turn of the loop."""
+        task = asyncio.current_task(self._loop)
+        tasks = {ticket: run.task_of(index) for ticket, (run, index) in self._runs.copy().items()}
+        return [
+            ticket
+            for ticket, own in tasks.items()
+            # A tool that takes its first step at once has no task yet.
+            if own is not task and (ticket != self.begun or own is not None)
+        ]
 
     def write(self, item: bytes) -> None:
         """Write an item, as JSON, with the others of this turn of the loop."""
@@ -176,6 +222,7 @@ class _Items:
 
     def started(self, index: int) -> None:
         """The host knows: the calls of a message were accepted together."""
+        self._worker.begun = self._tickets[index]
 
     def event(self, index: int, event: ToolProgressEvent) -> None:
         line = json_bytes(["event", self._tickets[index], event.to_wire()])

@@ -24,6 +24,7 @@ __all__ = [
     "LiveContext",
     "ToolExecuteRequest",
     "ToolTransport",
+    "TransportHeld",
     "TransportItem",
     "TransportProgress",
     "TransportReply",
@@ -388,6 +389,18 @@ class TransportStarted:
 
 
 @dataclass(frozen=True, slots=True)
+class TransportHeld:
+    """A call cannot go on: other code blocks the event loop that it runs on.
+
+    Its time does not count until its next `TransportStarted`, or for 10 s in all.
+    """
+
+    index: int
+    seconds: float
+    """How long it could not go on already."""
+
+
+@dataclass(frozen=True, slots=True)
 class TransportProgress:
     """A progress event of a call that runs."""
 
@@ -460,7 +473,7 @@ class TransportReply:
         )
 
 
-TransportItem: TypeAlias = TransportStarted | TransportProgress | TransportReply
+TransportItem: TypeAlias = TransportStarted | TransportHeld | TransportProgress | TransportReply
 """What `execute_many` yields."""
 
 
