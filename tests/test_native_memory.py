@@ -113,6 +113,7 @@ def calls_of_functions(folder):
         "register_format": lambda: _core.register_format(FORMAT, True),
         "register_format, refused": lambda: refused(_core.register_format, "name =", True),
         "registered_formats": _core.registered_formats,
+        "isolated_arguments": lambda: _core.isolated_arguments({**VALUE, "more": [VALUE, VALUE]}),
         "same_json": lambda: _core.same_json(VALUE, {**VALUE}),
         "sniff_media_type": lambda: _core.sniff_media_type(b"\x89PNG\r\n\x1a\n" + bytes(40)),
         "split_mcp_name": lambda: _core.split_mcp_name("mcp__server__tool"),

@@ -658,6 +658,14 @@ def is_tool_name(name: str) -> bool:
     Whether a tool may have this name: the whole of it matches `[a-zA-Z][a-zA-Z0-9_-]{0,63}`.
     """
 
+def isolated_arguments(args: Any) -> Any:
+    """
+    A copy of the dicts and lists in `args`; other values, and levels below 128, are shared.
+
+    Instances of subclasses are shared too. What `args` contains twice, or within itself, is copied
+    once.
+    """
+
 def join_json(items: "list[bytes]") -> bytes:
     """
     The JSON array of items that are JSON already.

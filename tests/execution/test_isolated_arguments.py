@@ -16,9 +16,9 @@ from ethos_registry import (
     InvocationFilter,
     ToolContext,
     ToolRegistry,
+    _core,
     ok,
 )
-from ethos_registry.execution._arguments import isolated_arguments
 from ethos_registry.registry import DispatchContext
 from session_tools import quick, registry_of, tool
 
@@ -119,7 +119,7 @@ def containers(value: Any) -> list[Any]:
 
 @given(JSON_VALUES)
 def test_a_copy_is_equal_and_shares_no_container(value: Any) -> None:
-    copied = isolated_arguments(value)
+    copied = _core.isolated_arguments(value)
     assert repr(copied) == repr(value)
     assert {id(one) for one in containers(copied)}.isdisjoint(id(one) for one in containers(value))
 
@@ -127,15 +127,15 @@ def test_a_copy_is_equal_and_shares_no_container(value: Any) -> None:
 def test_a_value_that_holds_itself_is_copied_once() -> None:
     loop: list[Any] = []
     loop.append({"again": loop})
-    copied = isolated_arguments(loop)
+    copied = _core.isolated_arguments(loop)
     assert copied is not loop
     assert copied[0]["again"] is copied
 
 
 @pytest.mark.parametrize("value", [None, "text", 5, (1, [2]), MappingProxyType({"a": 1}), {1, 2}])
 def test_what_is_no_dict_or_list_is_passed_on_as_it_is(value: Any) -> None:
-    assert isolated_arguments(value) is value
-    assert isolated_arguments({"inner": value})["inner"] is value
+    assert _core.isolated_arguments(value) is value
+    assert _core.isolated_arguments({"inner": value})["inner"] is value
 
 
 def test_what_lies_deeper_than_128_levels_is_shared() -> None:
@@ -143,7 +143,7 @@ def test_what_lies_deeper_than_128_levels_is_shared() -> None:
     deep = bottom
     for _ in range(10_000):
         deep = [deep]
-    copied = isolated_arguments(deep)
+    copied = _core.isolated_arguments(deep)
     for _ in range(10_000):
         copied = copied[0]
     assert copied is bottom

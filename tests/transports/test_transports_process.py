@@ -219,6 +219,16 @@ async def test_what_waits_too_long_or_finds_no_room_is_not_available(tmp_path: P
         assert tools.noted(subject.file) == ["start 0", "end 0"]
 
 
+@pytest.mark.slow
+async def test_ten_thousand_calls_at_once_wait_for_a_worker(pool: ProcessTransport) -> None:
+    await pool.start()
+    subject = table.Subject(pool, open_process, Path())
+    calls = [table.call("wait", str(n), number=n, seconds=0) for n in range(10_000)]
+    results = await subject.run(calls)
+    assert all(result.ok for result in results)
+    assert [result.text for result in results[:1_000]] == [f"{n} {n}" for n in range(1_000)]
+
+
 async def test_time_in_the_queue_is_not_the_tools_time(tmp_path: Path) -> None:
     async with ProcessTransport(table.TOOLS, workers=1) as transport:
         await transport.start()

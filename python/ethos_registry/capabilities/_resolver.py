@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import logging
 import os
@@ -67,6 +68,8 @@ def covers_host(allowed: Iterable[str], declared: str) -> bool:
 
 # The directories that a tool may use: those it declared, within its personality's reach.
 
+RealPath: TypeAlias = Callable[[str], str]
+
 FROM_PERSONALITY = "from-personality"
 """A declaration that uses the paths of the personality."""
 
@@ -93,8 +96,9 @@ def narrowed_reach(
     >>> narrowed_reach({"read": ["/data"]}, FsReach(read=["/data/public"]), "/").read
     ('/data/public',)
     """
+    real = functools.cache(os.path.realpath)  # the paths of both sides are often the same
     writable = _writable(
-        declaration.get("write") if allowed is None else allowed.write, working_dir
+        declaration.get("write") if allowed is None else allowed.write, working_dir, real
     )
     found = {}
     for access in ("read", "write"):
@@ -106,9 +110,9 @@ def narrowed_reach(
                     "`fs_reach`; add one to the personality"
                 )
             declared = getattr(allowed, access)
-        paths = _absolute(declared, f"fs_reach.{access}", working_dir, writable)
+        paths = _absolute(declared, f"fs_reach.{access}", working_dir, writable, real)
         if allowed is not None:
-            permitted = _absolute(getattr(allowed, access), access, working_dir, writable)
+            permitted = _absolute(getattr(allowed, access), access, working_dir, writable, real)
             paths = _intersection(paths, permitted)
         found[access] = tuple(dict.fromkeys(paths))
     return Reach(**found)
@@ -133,7 +137,11 @@ def uncovered_paths(
 
 
 def _absolute(
-    paths: object, what: str, working_dir: str, writable: Sequence[tuple[str, str]] = ()
+    paths: object,
+    what: str,
+    working_dir: str,
+    writable: Sequence[tuple[str, str]] = (),
+    real: RealPath = os.path.realpath,
 ) -> list[str]:
     """Paths without links, so that two spellings of one directory compare equal.
 
@@ -143,7 +151,7 @@ def _absolute(
         raise ConfigError(f"`{what}` must be a list of paths, got {paths!r}")
     found = []
     for path in _spelled(paths, working_dir):
-        resolved, spelled = os.path.realpath(path), os.path.normpath(path)
+        resolved, spelled = real(path), os.path.normpath(path)
         if all(
             spelled == root or not _is_below(spelled, root) or _is_below(resolved, target)
             for root, target in writable
@@ -157,12 +165,12 @@ def _spelled(paths: Sequence[str], working_dir: str) -> list[str]:
     return [os.path.join(working_dir, os.path.expanduser(path)) for path in paths]
 
 
-def _writable(paths: object, working_dir: str) -> list[tuple[str, str]]:
+def _writable(paths: object, working_dir: str, real: RealPath) -> list[tuple[str, str]]:
     """The paths as they are written, each with where it leads."""
     if isinstance(paths, str) or not isinstance(paths, Sequence):
         return []  # from the personality, or wrong, which is reported where it is used
     spelled = _spelled(paths, working_dir)
-    return [(os.path.normpath(path), os.path.realpath(path)) for path in spelled]
+    return [(os.path.normpath(path), real(path)) for path in spelled]
 
 
 def _intersection(declared: Sequence[str], allowed: Sequence[str]) -> list[str]:

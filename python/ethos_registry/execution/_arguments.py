@@ -33,54 +33,10 @@ __all__ = [
     "dry_run_answer",
     "dry_run_result",
     "is_same_json",
-    "isolated_arguments",
     "parse_json_arguments",
     "redacted_arguments",
     "repaired",
 ]
-
-
-# A copy of a call's arguments for its tool: changes by the tool affect no one else.
-
-_ATOMS = frozenset({str, int, float, bool, type(None)})
-_NESTED = frozenset({dict, list})
-
-
-def isolated_arguments(args: Any) -> Any:
-    """A copy of the dicts and lists in `args`; other values, and levels below 128, are shared.
-
-    Tools pop what they have read. The caller's reply goes back to the model, and reducers and the
-    source of untrusted output read the arguments as they were sent.
-
-    >>> sent = {"paths": ["a"]}
-    >>> isolated_arguments(sent)["paths"].pop(), sent
-    ('a', {'paths': ['a']})
-    """
-    if type(args) is dict:
-        if _NESTED.isdisjoint(map(type, args.values())):
-            return args.copy()  # the usual case
-        return _copied(args, {}, MAX_DEPTH)
-    return _copied(args, {}, MAX_DEPTH) if type(args) is list else args
-
-
-def _copied(value: Any, seen: dict[int, Any], depth: int) -> Any:
-    """A copy of a dict or list; `seen` maps copied ones, because a value may contain itself."""
-    kind = type(value)
-    if (kind is not dict and kind is not list) or depth == 0:
-        return value
-    known = seen.get(id(value))
-    if known is not None:
-        return known
-    if kind is dict:
-        mapping: dict[Any, Any] = {}
-        seen[id(value)] = mapping
-        for key, item in value.items():
-            mapping[key] = item if type(item) in _ATOMS else _copied(item, seen, depth - 1)
-        return mapping
-    items: list[Any] = []
-    seen[id(value)] = items
-    items.extend(item if type(item) in _ATOMS else _copied(item, seen, depth - 1) for item in value)
-    return items
 
 
 # Arguments that a model sent as JSON text.
@@ -203,7 +159,9 @@ def dry_run_answer(
     `redact` takes credentials out of the arguments; `None` leaves them.
     """
     if entry.binding is not None:
-        bound = guarded(_binding_raised, entry.binding.bind, isolated_arguments(args), context)
+        bound = guarded(
+            _binding_raised, entry.binding.bind, _core.isolated_arguments(args), context
+        )
         if isinstance(bound, ToolError):
             return bound
     return dry_run_result(entry.name, args, redact)

@@ -13,12 +13,13 @@ from time import monotonic
 from types import MappingProxyType
 from typing import Any, Literal
 
+from ethos_registry import _core
 from ethos_registry._table.admission import Admission
 from ethos_registry._table.entry import Entry, FailingPlaces
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
 from ethos_registry.capabilities._resolver import current_personality, joined_network_policy
 from ethos_registry.capabilities._secrets import IssuedSecrets, SecretByteStream, SecretStream
-from ethos_registry.execution._arguments import is_same_json, isolated_arguments, repaired
+from ethos_registry.execution._arguments import is_same_json, repaired
 from ethos_registry.execution._full_text import ArtifactWriter, FullText
 from ethos_registry.execution._options import CheckedOptions, InvocationFilter
 from ethos_registry.execution._refusals import StopReason
@@ -673,7 +674,7 @@ class Call(ToolContext):
         if found is None:
             return None
         self.args, self.repairs = found
-        return isolated_arguments(self.args)
+        return _core.isolated_arguments(self.args)
 
     def _taken_bound(self, args: Any) -> dict[str, Any] | None:
         bound, self._bound = self._bound, None

@@ -12,7 +12,6 @@ from ethos_registry.capabilities._secrets import IssuedSecrets
 from ethos_registry.execution._arguments import (
     BadArgumentsError,
     BoundedArguments,
-    isolated_arguments,
     parse_json_arguments,
 )
 from ethos_registry.execution._call import Batch
@@ -123,7 +122,7 @@ def _snapshot(args: Any) -> tuple[Any, int]:
         size = 0
         for value in args.values():
             size += len(value) if type(value) is str else 10
-        return isolated_arguments(args), size
+        return _core.isolated_arguments(args), size
     if type(args) is str:
         return args, len(args)
     if args is None:

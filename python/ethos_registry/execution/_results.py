@@ -39,7 +39,8 @@ def even_share(budget_chars: float, call_count: int) -> int:
     >>> even_share(9.9, 2)
     4
     """
-    return min(math.floor(budget_chars // max(call_count, 1)), sys.maxsize)
+    share = int(budget_chars // (call_count or 1))
+    return min(sys.maxsize, share)
 
 
 def fill_shares(budget_chars: float, bodies_chars: Sequence[int]) -> list[int]:

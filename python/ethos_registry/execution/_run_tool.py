@@ -9,10 +9,10 @@ from functools import partial
 from time import monotonic
 from typing import Any
 
+from ethos_registry import _core
 from ethos_registry._table.entry import Entry
 from ethos_registry.execution import _refusals
 from ethos_registry.execution._approvals import PendingResult, pending_result
-from ethos_registry.execution._arguments import isolated_arguments
 from ethos_registry.execution._call import Call
 from ethos_registry.execution._options import (
     AFTER_SECONDS,
@@ -360,7 +360,7 @@ async def run_with_retry(call: Call) -> Any:
         call.clock_started = monotonic()
     failed = 0
     while True:
-        call.tool_args = isolated_arguments(args)
+        call.tool_args = _core.isolated_arguments(args)
         value: Any = None
         failure: Exception | ToolError | None
         try:

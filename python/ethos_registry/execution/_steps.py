@@ -18,7 +18,6 @@ from ethos_registry.capabilities import _resolver
 from ethos_registry.execution import _arguments, _refusals
 from ethos_registry.execution._arguments import (
     BadArgumentsError,
-    isolated_arguments,
     parse_json_arguments,
     repaired,
 )
@@ -146,7 +145,7 @@ def _validated_arguments(call: Call) -> ToolError | None:
 def _binds(call: Call, binding: Binding) -> bool:
     """Bind the arguments, repaired if they have to be, and keep what they were bound to."""
     try:
-        bound = binding.bind(isolated_arguments(call.args), call)
+        bound = binding.bind(_core.isolated_arguments(call.args), call)
     except KeyboardInterrupt:
         raise
     except BaseException:  # validators of the tool's author, mappings of the host's own classes

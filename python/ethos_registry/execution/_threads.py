@@ -88,8 +88,9 @@ def _start_by_factory(
 
 def is_stack_deep() -> bool:
     """Whether so few frames are left that the registry's own code could exceed the limit."""
+    limit = sys.getrecursionlimit()
     try:
-        sys._getframe(max(sys.getrecursionlimit() - FRAMES_NEEDED, 0))
+        sys._getframe(limit - FRAMES_NEEDED if limit > FRAMES_NEEDED else 0)
     except ValueError:
         return False
     return True

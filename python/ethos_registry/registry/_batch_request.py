@@ -31,10 +31,14 @@ __all__ = [
 ]
 
 
+_DEFAULT_CONTEXT = ToolContext()
+"""It is never changed, and no tool gets it: each call has a context of its own."""
+
+
 def checked_tool_context(context: object) -> ToolContext:
     """The context of a batch, by default an empty one; `ConfigError` for anything else."""
     if context is None:
-        return ToolContext()
+        return _DEFAULT_CONTEXT
     if not isinstance(context, ToolContext):
         raise ConfigError(
             f"`context` must be a ToolContext, got {type(context).__name__}; "

@@ -20,7 +20,7 @@ from ethos_registry.schema._repair import ArgumentRepair
 from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._policy import CapabilityName, ToolCapabilities
+from ethos_registry.types._policy import CAPABILITY_NAMES, CapabilityName, ToolCapabilities
 from ethos_registry.types._result import ToolError
 from ethos_registry.types._schema_rules import doubts
 from ethos_registry.types._tool import Tool
@@ -68,7 +68,11 @@ class ImmutableCapabilities(NamedTuple):
         return wire
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(ToolCapabilities.from_wire(self.to_wire()), name)
+        if name not in CAPABILITY_NAMES:
+            return getattr(ToolCapabilities.from_wire(self.to_wire()), name)
+        # What was checked once is only parsed again, into values of the caller's own.
+        declaration = self.to_wire().get(_checks.wire_name(name))
+        return tuple(declaration) if isinstance(declaration, list) else declaration
 
 
 class ImmutableCheck(NamedTuple):

@@ -55,7 +55,8 @@ class ProcessTransport(ToolTransport):
             returns one. Capabilities and reducers are those of that registry.
         workers: The most processes. Default: the number of cores.
         calls_per_worker: The most async calls that one worker runs at once.
-        max_pending: The most calls that wait for a worker; more are answered `not_available`.
+        max_pending: The most calls that wait for a worker (default 16,384); more are answered
+            `not_available`.
         queue_seconds: How long a call waits for a worker before it is answered `not_available`;
             `None` for no limit.
         start_seconds: How long a worker may take to load its tools.
@@ -84,7 +85,7 @@ class ProcessTransport(ToolTransport):
         *,
         workers: int | None = None,
         calls_per_worker: int = 64,
-        max_pending: int = 1024,
+        max_pending: int = 16_384,
         queue_seconds: float | None = 30.0,
         start_seconds: float = 30.0,
         cancel_grace_seconds: float = 0.5,

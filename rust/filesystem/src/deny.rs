@@ -39,10 +39,11 @@ impl Deny {
     /// Protect one absolute path, everything below it, and every hard link to it.
     pub fn add_path(&mut self, path: &Path, protects: Protects) {
         self.paths.push((components(path), protects));
-        if let Ok(real) = std::fs::canonicalize(path) {
-            self.paths.push((components(&real), protects));
-        }
+        // Most of these paths do not exist; one question finds that out.
         if let Ok(stat) = rustix::fs::stat(path) {
+            if let Ok(real) = std::fs::canonicalize(path) {
+                self.paths.push((components(&real), protects));
+            }
             match protects {
                 Protects::FromAll => self.identities.insert(identity(&stat)),
                 Protects::FromWriting => self.identities_written.insert(identity(&stat)),

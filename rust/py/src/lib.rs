@@ -13,6 +13,7 @@ mod gate;
 mod grep;
 mod hooks;
 mod instance;
+mod isolated;
 mod json;
 mod json_size;
 mod json_stream;
@@ -76,6 +77,8 @@ mod _core {
     use crate::grep::Grep;
     #[pymodule_export]
     use crate::hooks::{hook_answer, is_data};
+    #[pymodule_export]
+    use crate::isolated::isolated_arguments;
     #[pymodule_export]
     use crate::json_size::json_size;
     #[pymodule_export]

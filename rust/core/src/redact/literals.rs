@@ -4,11 +4,12 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind};
+use memchr::memmem::Finder;
 
 use super::Found;
 use super::assignments::NAMES;
-use super::forms::{ASSIGNED, FORMS, FORMS_IN_RUNS, Form};
-use super::runs::{TOKEN_MIN_BYTES, is_word, next_run};
+use super::forms::{ASSIGNED, FORMS, FORMS_IN_RUNS, Form, IN_URL};
+use super::runs::{TOKEN_MIN_BYTES, next_run, word_length};
 use super::shapes::{Group, groups, in_word};
 
 /// The searches: in the whole text for the few literals that stand beside a credential, which
@@ -19,6 +20,7 @@ pub(super) struct Literals {
     by_start: Vec<u16>,
     /// First the forms, then the names of assignments.
     everywhere: AhoCorasick,
+    in_urls: Finder<'static>,
     in_runs: AhoCorasick,
 }
 
@@ -36,6 +38,7 @@ pub(super) static LITERALS: LazyLock<Option<Literals>> = LazyLock::new(|| {
         groups,
         by_start,
         everywhere: builder.build(forms.chain(NAMES.iter().copied())).ok()?,
+        in_urls: Finder::new(IN_URL.literal),
         in_runs: builder
             .build(FORMS_IN_RUNS.iter().map(|form| form.literal))
             .ok()?,
@@ -53,6 +56,9 @@ impl Literals {
     pub(super) fn search(&self, text: &str, found: &mut Vec<Found>) {
         let forms = |pattern: usize| FORMS.get(pattern).unwrap_or(&ASSIGNED);
         self.search_forms(&self.everywhere, forms, text, 0..text.len(), found);
+        for at in self.in_urls.find_iter(text.as_bytes()) {
+            found.extend(self.find_form(&IN_URL, text, at..at + IN_URL.literal.len()));
+        }
         let mut from = 0;
         while let Some(run) = next_run(text.as_bytes(), from) {
             from = run.end;
@@ -118,10 +124,7 @@ impl Literals {
             }
             // The next word: no token begins within one.
             let rest = bytes.get(at..run.end).unwrap_or_default();
-            let Some(end) = rest.iter().position(|byte| !is_word(*byte)) else {
-                return;
-            };
-            at += end + 1;
+            at += word_length(rest) + 1;
         }
     }
 }
