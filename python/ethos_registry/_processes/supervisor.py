@@ -186,7 +186,6 @@ class _SupervisedOnLinux(SupervisedProcess):
             self._marker = f"{_MARKER_VARIABLE}={mark}".encode()
         self._argv = [os.fsencode(part) for part in argv]
         self._directory = directory
-        self._is_in_session = new_session
         self._is_destroyed = False
         self._lock = threading.Lock()
         request = {

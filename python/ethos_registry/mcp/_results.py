@@ -82,7 +82,6 @@ MAX_REPORT_CHARS = 16_000
 """Of one block that is meant for the user alone."""
 _SEPARATOR = "\n\n"
 _NO_MESSAGE = "the server reported an error without a message"
-_POSITIONS = ("chars", "block", "heading")
 _LAYOUT = "mcp"
 """The extra field of a result that is more than one text: its blocks in their order, without what
 `value`, `content` and `structured` hold, so that redaction and limits apply to those alone."""

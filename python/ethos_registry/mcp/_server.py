@@ -256,12 +256,6 @@ class McpServer:
         return pairs
 
     @property
-    def secret_names(self) -> list[str]:
-        """The names of the secrets that `env` and `headers` refer to, sorted."""
-        values = [*self.env.values(), *self.headers.values()]
-        return sorted({name for value in values for name in references(value)})
-
-    @property
     def unexpanded_fields(self) -> list[str]:
         """The fields that hold `${...}` that is not replaced, as some hosts do."""
         fields: dict[str, str | None] = {"command": self.command, "cwd": self.cwd, "url": self.url}

@@ -156,8 +156,6 @@ class FolderEntry:
     """Relative to the folder where the walk began, with `/` between the names."""
     kind: str
     """`file`, `directory`, `symlink` or `other`."""
-    is_entered: bool = False
-    """Whether the entries of this folder come next."""
 
 
 @dataclass(slots=True)
@@ -197,10 +195,9 @@ class Walk:
             if self.is_cut:
                 return
             real, path = os.path.join(folder, name), prefix + name
+            yield FolderEntry(real, name, path, kind)
             if kind != "directory" or depth == self.max_depth or name in NOT_ENTERED:
-                yield FolderEntry(real, name, path, kind)
                 continue
-            yield FolderEntry(real, name, path, kind, is_entered=True)
             try:
                 below = self.files.names(real)[1]
             except OSError:

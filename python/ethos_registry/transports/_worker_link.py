@@ -109,7 +109,6 @@ _START = (
     "from ethos_registry.transports._worker import main\n"
     "main(settings)\n"
 )
-_AFTER_EXIT_SECONDS = 0.2
 _AFTER_END_OF_CHANNEL_SECONDS = 2.0
 
 

@@ -23,7 +23,6 @@ __all__ = [
     "NetworkPolicy",
     "NoTools",
     "Personality",
-    "PolicyBinding",
     "ToolCapabilities",
     "ToolFilterOpts",
     "WhyRefused",
@@ -453,7 +452,6 @@ _POLICIES: Mapping[str, type[FsReach | NetworkPolicy | CommandPolicy]] = {
 
 # Whether a tool's own function follows the reach and network policy of its personality.
 
-PolicyBinding: TypeAlias = Literal["bound", "off"]
 WhyRefused: TypeAlias = Callable[[Personality], str]
 """Why no call can run under a personality on this machine; empty if calls can."""
 F = TypeVar("F")

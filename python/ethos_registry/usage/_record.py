@@ -18,7 +18,6 @@ __all__ = [
     "BUCKET_GROWTH",
     "DRY_RUN",
     "FAILED",
-    "LAST_BUCKET",
     "MAX_NAME_CHARS",
     "NOT_REACHED",
     "OK",
@@ -45,8 +44,7 @@ __all__ = [
 # Durations as counts in buckets, each 12 % wider than the one before.
 
 BUCKET_GROWTH = 1.12
-LAST_BUCKET = 255
-"""Bucket 0 ends at one microsecond, the last one holds everything above 35 days."""
+"""Bucket 0 ends at one microsecond, the last one, 255, holds everything above 35 days."""
 NOT_REACHED = -1
 """The bucket of calls that did not reach the implementation: they have no duration."""
 
