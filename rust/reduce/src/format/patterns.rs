@@ -27,8 +27,8 @@ pub(crate) struct Patterns(Search);
 
 #[derive(Debug)]
 enum Search {
-    /// What all patterns of the package need: half the work of a [`RegexSet`] to compile.
-    Forward(Forward),
+    /// What all patterns of the package need; a [`RegexSet`] compiles each of them backwards too.
+    Forward(Box<Forward>),
     /// With word boundaries of Unicode.
     Set(RegexSet),
 }
@@ -123,7 +123,7 @@ impl Patterns {
         }
         let texts: Vec<Cow<'_, str>> = all.iter().map(|(_, pattern)| widened(pattern)).collect();
         if let Some(forward) = Forward::new(&texts) {
-            return Ok(Self(Search::Forward(forward)));
+            return Ok(Self(Search::Forward(Box::new(forward))));
         }
         let built = RegexSetBuilder::new(texts)
             .unicode(false)
