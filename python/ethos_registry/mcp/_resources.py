@@ -75,6 +75,8 @@ class McpPrompt:
 class McpRequestError(EthosRegistryError):
     """A request of a program to an MCP server failed; the server's words are cleaned."""
 
+    __module__ = "ethos_registry.mcp"
+
 
 @contextlib.contextmanager
 def request_errors(server: str) -> Iterator[None]:

@@ -135,7 +135,8 @@ pub(crate) fn code(line: &str) -> Option<Span> {
     }
     let mut at = 0;
     for word in line.split_ascii_whitespace() {
-        let start = at + line.get(at..)?.find(word)?;
+        let rest = line.get(at..)?;
+        let start = at + rest.len() - rest.trim_ascii_start().len();
         at = start + word.len();
         let body = word.trim_matches(|sign: char| !sign.is_ascii_alphanumeric());
         let body = body.split(['(', ':']).next().unwrap_or(body);

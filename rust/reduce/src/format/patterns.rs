@@ -1,8 +1,15 @@
 //! Patterns of a file, compiled together.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex_automata::hybrid::dfa::{Cache, DFA};
+use regex_automata::nfa::thompson::{self, WhichCaptures};
+use regex_automata::util::pool::Pool;
+use regex_automata::util::syntax;
+use regex_automata::{Input, MatchKind, PatternSet};
 
 use super::FormatError;
 
@@ -16,7 +23,82 @@ const LINE_BYTES: usize = 2_000;
 /// Patterns that are searched together. Classes such as `\w` and `\b` are those of ASCII, except in a pattern with other
 /// characters.
 #[derive(Debug)]
-pub(crate) struct Patterns(RegexSet);
+pub(crate) struct Patterns(Search);
+
+#[derive(Debug)]
+enum Search {
+    /// What all patterns of the package need; a [`RegexSet`] compiles each of them backwards too.
+    Forward(Box<Forward>),
+    /// With word boundaries of Unicode.
+    Set(RegexSet),
+}
+
+type NewState = Box<dyn Fn() -> (Cache, PatternSet) + Send + Sync + UnwindSafe + RefUnwindSafe>;
+
+/// An automaton whose states are built when a line needs them.
+struct Forward {
+    automaton: DFA,
+    states: Pool<(Cache, PatternSet), NewState>,
+}
+
+impl fmt::Debug for Forward {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Forward").finish_non_exhaustive()
+    }
+}
+
+impl Forward {
+    fn new(patterns: &[Cow<'_, str>]) -> Option<Self> {
+        let syntax = syntax::Config::new()
+            .unicode(false)
+            .utf8(false)
+            .nest_limit(NEST_LIMIT);
+        let thompson = thompson::Config::new()
+            .utf8(false)
+            .which_captures(WhichCaptures::None)
+            .nfa_size_limit(Some(MOST_COMPILED_BYTES));
+        let config = DFA::config()
+            .match_kind(MatchKind::All)
+            .cache_capacity(MOST_COMPILED_BYTES);
+        let automaton = DFA::builder()
+            .syntax(syntax)
+            .thompson(thompson)
+            .configure(config)
+            .build_many(patterns)
+            .ok()?;
+        let shared = automaton.clone();
+        let states: NewState = Box::new(move || {
+            let found = PatternSet::new(shared.pattern_len());
+            (shared.create_cache(), found)
+        });
+        Some(Self {
+            automaton,
+            states: Pool::new(states),
+        })
+    }
+
+    // It has neither bytes at which it stops nor a limit of its cache, so that a search cannot fail.
+
+    fn any(&self, bytes: &[u8]) -> bool {
+        let mut state = self.states.get();
+        let input = Input::new(bytes).earliest(true);
+        let found = self.automaton.try_search_fwd(&mut state.0, &input);
+        found.is_ok_and(|found| found.is_some())
+    }
+
+    fn all(&self, bytes: &[u8]) -> Vec<usize> {
+        let mut state = self.states.get();
+        let (cache, found) = &mut *state;
+        found.clear();
+        let searched =
+            self.automaton
+                .try_which_overlapping_matches(cache, &Input::new(bytes), found);
+        match searched {
+            Ok(()) => found.iter().map(|pattern| pattern.as_usize()).collect(),
+            Err(_) => Vec::new(),
+        }
+    }
+}
 
 /// What of a line patterns see.
 pub(crate) fn seen(line: &str) -> &[u8] {
@@ -39,7 +121,10 @@ impl Patterns {
                 return Err(FormatError(reason));
             }
         }
-        let texts = all.iter().map(|(_, pattern)| widened(pattern));
+        let texts: Vec<Cow<'_, str>> = all.iter().map(|(_, pattern)| widened(pattern)).collect();
+        if let Some(forward) = Forward::new(&texts) {
+            return Ok(Self(Search::Forward(Box::new(forward))));
+        }
         let built = RegexSetBuilder::new(texts)
             .unicode(false)
             .size_limit(MOST_COMPILED_BYTES)
@@ -47,7 +132,7 @@ impl Patterns {
             .nest_limit(NEST_LIMIT)
             .build();
         match built {
-            Ok(set) => Ok(Self(set)),
+            Ok(set) => Ok(Self(Search::Set(set))),
             Err(error) => Err(Self::blame(&all, &error)),
         }
     }
@@ -71,7 +156,10 @@ impl Patterns {
 
     /// Whether one of them matches a line.
     pub(crate) fn any(&self, line: &str) -> bool {
-        self.0.is_match(seen(line))
+        match &self.0 {
+            Search::Forward(forward) => forward.any(seen(line)),
+            Search::Set(set) => set.is_match(seen(line)),
+        }
     }
 
     /// The number of the first that matches a line.
@@ -81,7 +169,11 @@ impl Patterns {
 
     /// The numbers of all that match a line.
     pub(crate) fn all(&self, line: &str) -> impl Iterator<Item = usize> {
-        self.0.matches(seen(line)).into_iter()
+        let found = match &self.0 {
+            Search::Forward(forward) => forward.all(seen(line)),
+            Search::Set(set) => set.matches(seen(line)).into_iter().collect(),
+        };
+        found.into_iter()
     }
 }
 
