@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import json
+import subprocess
+import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from types import SimpleNamespace
@@ -346,3 +349,28 @@ def test_what_anthropic_wants_again_is_repeated_in_the_result() -> None:
     [call] = provider("anthropic").calls({"content": [block], "stop_reason": "tool_use"})
     [message] = provider("anthropic").messages([CallResult(call.tool_call_id, "a", ok("x"))])
     assert message["content"][0]["toolset_name"] == "browser"
+
+
+PLAIN_BATCH = """
+import sys
+from ethos_registry import ToolRegistry, tool
+
+@tool
+def greet(name: str) -> str:
+    "Greet."
+    return f"hello {name}"
+
+calls = [{"id": "1", "name": "greet", "args": {"name": "Ada"}}]
+[result] = ToolRegistry([greet]).execute_parallel_sync(calls, None)
+assert result.text == "hello Ada"
+formats = "anthropic openai_chat openai_responses gemini ollama bedrock cohere".split()
+print([name for name in formats if f"ethos_registry.providers._{name}" in sys.modules])
+"""
+
+
+def test_a_batch_of_plain_dicts_imports_no_provider() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PLAIN_BATCH], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+    assert importlib.util.find_spec("ethos_registry.providers._openai_chat") is not None

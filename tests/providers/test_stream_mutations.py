@@ -255,3 +255,48 @@ def test_gemini_parts_that_repeat_name_and_id_are_one_call():
         ],
     )
     assert ran == [{"a": "Boston"}]
+
+
+UNKNOWN = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "x", "tool_use"]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("xyz"), inner, max_size=2)
+    ),
+    max_leaves=3,
+)
+
+
+def objects_of(value: Any) -> Iterator[dict[str, Any]]:
+    """The objects of an event, but for the arguments of calls."""
+    if isinstance(value, dict):
+        yield value
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if key not in ("args", "arguments", "input") and isinstance(item, dict | list):
+            yield from objects_of(item)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@given(reply=replies, data=st.data())
+def test_keys_that_no_one_knows_change_no_call(provider, reply, data):
+    whole = rendered(provider, reply)
+    events = copy.deepcopy(whole.events)
+    is_object = [isinstance(event, dict) for event in events]
+    for place in data.draw(st.sets(st.integers(0, max(len(events) - 1, 0)), max_size=3)):
+        if place >= len(events) or not is_object[place]:
+            continue
+        target = data.draw(st.sampled_from(list(objects_of(events[place]))))
+        target["x_unknown"] = data.draw(UNKNOWN)
+    ran, _ = answered(provider, events)
+    assert ran == whole.args
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@given(reply=replies, data=st.data())
+def test_events_of_unknown_types_change_no_call(provider, reply, data):
+    whole = rendered(provider, reply)
+    events = copy.deepcopy(whole.events)
+    for _ in range(data.draw(st.integers(1, 3))):
+        event = {"type": "x_new_event", "x_unknown": data.draw(UNKNOWN)}
+        events.insert(data.draw(st.integers(0, len(events))), event)
+    ran, _ = answered(provider, events)
+    assert ran == whole.args

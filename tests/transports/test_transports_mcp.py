@@ -33,6 +33,7 @@ DO_NOT_APPLY = {
     "a_plain_function_really_ends_at_the_deadline": "the gateway runs plain functions in threads",
     "a_crash_keeps_finished_results_and_the_pool_goes_on": "one process; see the test of a crash",
     "a_tool_that_forks_does_not_leak_the_channel": "forked processes belong to the gateway",
+    "a_call_behind_one_that_blocks_is_timed_from_its_turn": "the protocol reports no start",
     "what_no_worker_can_offer_is_not_available_and_names_why": "see the test of a failed start",
 }
 """Rows of the table with the reason why they are not run."""

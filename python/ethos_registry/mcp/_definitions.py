@@ -21,6 +21,7 @@ from ethos_registry.mcp._server_text import (
     cleaned_metadata,
     cleaned_schema,
 )
+from ethos_registry.schema._compilation import names_at
 from ethos_registry.schema._conjunction import types_of
 from ethos_registry.schema._drafts import has_old_references, schema_of_2020_12
 from ethos_registry.schema._validate import ArgumentValidator
@@ -249,6 +250,8 @@ def argument_validator(name: str, schema: Mapping[str, Any]) -> ArgumentValidato
     """
     checked = dict(schema)
     if checked.get("properties") and not checked.keys() & _OPEN:
+        listed = checked["properties"]
+        checked["properties"] = {name: listed.get(name, {}) for name in names_at(checked, _nothing)}
         checked["additionalProperties"] = False
     validator = ArgumentValidator(name, checked)
     try:
@@ -257,6 +260,10 @@ def argument_validator(name: str, schema: Mapping[str, Any]) -> ArgumentValidato
         validator = ArgumentValidator(name, _without_foreign_patterns(checked))
         validator.compile()
     return validator
+
+
+def _nothing(reference: str) -> None:
+    """There are no references at the root."""
 
 
 def _without_foreign_patterns(schema: Any) -> Any:

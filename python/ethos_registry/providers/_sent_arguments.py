@@ -8,8 +8,14 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ethos_registry.providers._schema_rules import DIALECTS
-from ethos_registry.schema._compilation import in_place, names_at, renamed_properties
+from ethos_registry.schema._compilation import (
+    NoSchemaError,
+    in_place,
+    names_at,
+    renamed_properties,
+)
 from ethos_registry.schema._conjunction import types_of
+from ethos_registry.schema._references import pointer_of, references_of, schema_at
 from ethos_registry.types._json_values import MAX_DEPTH
 
 __all__ = ["GivenTwiceError", "SentArguments", "sent_arguments"]
@@ -145,16 +151,14 @@ class _Restored:
             seen.add(id(node))
             found.append(node)
             todo.extend(in_place(node))
-            if isinstance(node.get("$ref"), str):
-                todo.append(self._target(node["$ref"]))
+            todo.extend(map(self._target, references_of(node)))
         return found
 
     def _target(self, reference: str) -> Any:
-        value: Any = self.root
-        for step in reference.removeprefix("#").split("/")[1:]:
-            key = step.replace("~1", "/").replace("~0", "~")
-            value = value.get(key) if isinstance(value, dict) else None
-        return value if reference.startswith("#") else None
+        try:
+            return schema_at(self.root, pointer_of(self.root, reference))
+        except NoSchemaError:
+            return None
 
     def _is_absent(self, name: str, nodes: list[Mapping[str, Any]]) -> bool:
         """Whether null means a property that is left out."""

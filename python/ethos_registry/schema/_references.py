@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
@@ -19,7 +19,15 @@ from ethos_registry.schema._conjunction import both, compact
 from ethos_registry.schema._drafts import has_old_references, node_of_2020_12
 from ethos_registry.types._schema_rules import SCHEMA, SCHEMA_LISTS, SCHEMAS_BY_NAME
 
-__all__ = ["References", "children", "inner_schemas", "references_in"]
+__all__ = [
+    "References",
+    "children",
+    "inner_schemas",
+    "pointer_of",
+    "references_in",
+    "references_of",
+    "schema_at",
+]
 
 
 _KEPT_CHARS = 2_000
@@ -132,42 +140,11 @@ class References:
 
     def pointer(self, reference: str) -> str:
         """The place that a reference names: `#` or `#/...`."""
-        document, _, fragment = reference.partition("#")
-        own = self.root.get("$id", self.root.get("id"))
-        if document and document != own:
-            raise NoSchemaError(f"$ref leads to another document: {document}")
-        if not fragment:
-            return "#"
-        if not fragment.startswith("/"):
-            found = _anchor(self.root, fragment, "#")
-            if found is None:
-                raise NoSchemaError(f"$ref leads nowhere ({reference})")
-            return found
-        pointer = f"#{unquote(fragment)}"
-        self.target(pointer)
-        return pointer
+        return pointer_of(self.root, reference)
 
     def target(self, pointer: str) -> Any:
         """The author's schema at a place."""
-        value: Any = self.root
-        for step in pointer[2:].split("/") if len(pointer) > 1 else ():
-            key = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(value, dict) and key in value:
-                value = value[key]
-            elif isinstance(value, dict) and key in _SAME_PLACE and _SAME_PLACE[key] in value:
-                value = value[_SAME_PLACE[key]]
-            elif (
-                isinstance(value, list)
-                and key.isascii()
-                and key.isdigit()
-                and int(key) < len(value)
-            ):
-                value = value[int(key)]
-            else:
-                raise NoSchemaError(f"$ref leads nowhere ({pointer})")
-        if not isinstance(value, dict | bool):
-            raise NoSchemaError(f"$ref leads to what is not a schema ({pointer})")
-        return value
+        return schema_at(self.root, pointer)
 
     @cached_property
     def recursive(self) -> frozenset[str]:
@@ -236,10 +213,54 @@ def references_in(schema: Any) -> Iterator[str]:
         node, levels = todo.pop()
         if not isinstance(node, dict) or levels == 0:
             continue
-        for keyword in ("$ref", "$recursiveRef", "$dynamicRef"):
-            if isinstance(node.get(keyword), str):
-                yield node[keyword]
+        yield from references_of(node)
         todo += [(inner, levels - 1) for inner in children(node)]
+
+
+def references_of(schema: Mapping[str, Any]) -> Iterator[str]:
+    """The references of one schema, not those inside it."""
+    for keyword in ("$ref", "$recursiveRef", "$dynamicRef"):
+        if isinstance(schema.get(keyword), str):
+            yield schema[keyword]
+
+
+def pointer_of(root: Mapping[str, Any], reference: str) -> str:
+    """The place in a schema that a reference in it names: `#` or `#/...`, without escapes of URIs.
+
+    Raises `NoSchemaError` if it leads nowhere, or to another document.
+    """
+    document, _, fragment = reference.partition("#")
+    own = root.get("$id", root.get("id"))
+    if document and document != own:
+        raise NoSchemaError(f"$ref leads to another document: {document}")
+    if not fragment:
+        return "#"
+    if not fragment.startswith("/"):
+        found = _anchor(root, fragment, "#")
+        if found is None:
+            raise NoSchemaError(f"$ref leads nowhere ({reference})")
+        return found
+    pointer = f"#{unquote(fragment)}"
+    schema_at(root, pointer)
+    return pointer
+
+
+def schema_at(root: Mapping[str, Any], pointer: str) -> Any:
+    """The schema at a place; raises `NoSchemaError` if there is none."""
+    value: Any = root
+    for step in pointer[2:].split("/") if len(pointer) > 1 else ():
+        key = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(value, Mapping) and key in value:
+            value = value[key]
+        elif isinstance(value, Mapping) and key in _SAME_PLACE and _SAME_PLACE[key] in value:
+            value = value[_SAME_PLACE[key]]
+        elif isinstance(value, list | tuple) and key.isascii() and key.isdigit():
+            value = value[int(key)] if int(key) < len(value) else None
+        else:
+            raise NoSchemaError(f"$ref leads nowhere ({pointer})")
+    if not isinstance(value, Mapping | bool):
+        raise NoSchemaError(f"$ref leads to what is not a schema ({pointer})")
+    return value
 
 
 def _anchor(schema: Any, name: str, place: str, levels: int = MAX_LEVELS) -> str | None:

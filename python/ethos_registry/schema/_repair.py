@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from ethos_registry.schema._compilation import in_place
+from ethos_registry.schema._compilation import NoSchemaError, in_place
 from ethos_registry.schema._conjunction import types_of
 from ethos_registry.schema._problems import path_text, wrong_root
+from ethos_registry.schema._references import pointer_of, references_of, schema_at
 from ethos_registry.types._call import Repair, RepairKind, RepairLevel
 from ethos_registry.types._json_values import MAX_DEPTH
 
@@ -228,8 +229,8 @@ class _Reader:
         found = self._own_types(schema) if not path else _ANY
         for inner in _schemas_of_step(schema, path[0]) if path else ():
             found &= self.types(inner, path[1:], levels - 1)
-        if isinstance(schema.get("$ref"), str):
-            found &= self.types(self._target(schema["$ref"]), path, levels - 1)
+        for reference in references_of(schema):
+            found &= self.types(self._target(reference), path, levels - 1)
         for part in schema.get("allOf") or ():
             found &= self.types(part, path, levels - 1)
         for keyword in ("anyOf", "oneOf"):
@@ -249,16 +250,10 @@ class _Reader:
         return found
 
     def _target(self, reference: str) -> Any:
-        value: Any = self.schema
-        if not reference.startswith("#"):
+        try:
+            return schema_at(self.schema, pointer_of(self.schema, reference))
+        except NoSchemaError:
             return True
-        for step in reference[1:].split("/")[1:]:
-            key = step.replace("~1", "/").replace("~0", "~")
-            try:
-                value = value[int(key)] if isinstance(value, list | tuple) else value[key]
-            except (KeyError, IndexError, ValueError, TypeError):
-                return True
-        return value
 
     def _is_optional(self, path: Path) -> bool:
         """Whether a place is a property that the schema names; one that is required fails later."""
@@ -279,8 +274,7 @@ class _Reader:
             seen.add(id(node))
             yield node
             todo.extend(in_place(node))
-            if isinstance(node.get("$ref"), str):
-                todo.append(self._target(node["$ref"]))
+            todo.extend(map(self._target, references_of(node)))
 
 
 _ANY = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
