@@ -536,7 +536,7 @@ class BatchRun(Batch):
 
     async def _run_call(self, call: Call) -> None:
         """The execute and finish steps; whatever the tool does, the call has its result after."""
-        plan = call.plan
+        plan, took_seconds = call.plan, None
         if self.can_abort and self.abort_signal._aborted:  # since the task was created
             call.stop_reason = "cancelled"
             self.settle_stopped(call)
@@ -556,7 +556,9 @@ class BatchRun(Batch):
                     finally:
                         if (seconds := monotonic() - started) > BLOCKING_SECONDS:
                             call.report_blocking(seconds)
-                    if not is_done:
+                    if is_done:
+                        took_seconds = seconds
+                    else:
                         value = await watched_rest(steps, waits_for, call.report_blocking)
                 else:
                     value = await watched(steps, call.report_blocking)
@@ -597,7 +599,7 @@ class BatchRun(Batch):
             and (plan.redact is None or plan.redact(text) is text)
             and call.finish_facts is None
         ):
-            self._settled(call, value, chars, chars, chars, None)
+            self._settled(call, value, chars, chars, chars, None, took_seconds=took_seconds)
             return
         call.stop_clock()
         try:
@@ -684,6 +686,7 @@ class BatchRun(Batch):
         sent_chars: int,
         truncated_from: int | None,
         is_output: bool = True,
+        took_seconds: float | None = None,
     ) -> None:
         """Answer a call; `is_output` for what its tool produced."""
         if call.progress_redaction is not None:
@@ -703,7 +706,9 @@ class BatchRun(Batch):
         answer.exception = call.exception
         answer.repairs = call.repairs
         call.exception = None  # a frame of its traceback holds the call
-        answer.duration_seconds = 0.0 if started is None else monotonic() - started
+        if took_seconds is None:
+            took_seconds = 0.0 if started is None else monotonic() - started
+        answer.duration_seconds = took_seconds
         self._answers[index] = answer
         report = self._report
         if report is not None and report.recorded is not None:
