@@ -51,7 +51,6 @@ async def test_the_time_server() -> None:
         assert not failed.ok
 
 
-@pytest.mark.long
 async def test_the_server_of_everything() -> None:
     events: list[ToolProgressEvent] = []
     program = "@modelcontextprotocol/server-everything/dist/index.js"
@@ -72,7 +71,6 @@ async def test_the_server_of_everything() -> None:
         assert len(links.result.content) == 2
 
 
-@pytest.mark.long
 async def test_the_server_of_files(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("content of a")
     program = npm_program("@modelcontextprotocol/server-filesystem/dist/index.js")
@@ -84,7 +82,6 @@ async def test_the_server_of_files(tmp_path: Path) -> None:
         assert "outside allowed directories" in denied.text
 
 
-@pytest.mark.long
 async def test_the_server_of_memory(tmp_path: Path) -> None:
     program = npm_program("@modelcontextprotocol/server-memory/dist/index.js")
     environment = {"MEMORY_FILE_PATH": str(tmp_path / "memory.jsonl")}
@@ -247,7 +244,6 @@ async def test_headers_reach_the_server_and_no_report() -> None:
     assert "value-of" not in shown
 
 
-@pytest.mark.long
 async def test_the_server_of_everything_with_callbacks() -> None:
     command, *args = npm_program("@modelcontextprotocol/server-everything/dist/index.js")
     server = McpServer(name="everything", command=command, args=args, resources=True)
