@@ -36,7 +36,8 @@ finish() {
     local status=$?
     ((status == 0)) || step_name+=" (failed)"
     end_step
-    kill $(jobs -p) 2>/dev/null || true
+    local job
+    for job in "${background_jobs[@]}"; do kill -- "-$job" 2>/dev/null || true; done
     wait
     printf '\n== Could not run here\n'
     cat "$scratch/could_not_run"
@@ -55,12 +56,15 @@ trap finish EXIT
 # Steps run beside others in the background where one of both mostly waits; what they print is shown at their end.
 declare -A background_jobs
 start() { # function
+    set -m # a process group, which ends as a whole
     (
+        set +m
         trap '(($? == 0)) || step_name+=" (failed)"; end_step' EXIT
         step_name=''
         "$1"
     ) >"$background/$1" 2>&1 &
     background_jobs[$1]=$!
+    set +m
 }
 wait_for() { # function
     local status=0 spent
