@@ -298,7 +298,15 @@ def public_names():
             yield name
             members = {member for member in vars(value) if member not in inherited}
             # Comparisons of a class that defines one of them.
-            members -= {"__doc__", "__module__", "__lt__", "__le__", "__gt__", "__ge__"}
+            members -= {
+                "__doc__",
+                "__module__",
+                "__slotnames__",
+                "__lt__",
+                "__le__",
+                "__gt__",
+                "__ge__",
+            }
             yield from (f"{name}.{member}" for member in members)
         elif callable(value):
             yield name

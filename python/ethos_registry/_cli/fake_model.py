@@ -69,7 +69,7 @@ class FakeModel:
             "NO_PROXY": "127.0.0.1,localhost",
         }
 
-    def call(self, body: dict[str, Any]) -> Call | None:
+    def call(self, body: dict[str, Any]) -> ModelCall | None:
         """The next call; `None` to end the turn."""
         results = list(_results(body))
         if len(results) >= len(self._results):
@@ -82,7 +82,7 @@ class FakeModel:
         if step[0] == "mcp":
             names = [name for name in tools if step[1] in name and name.endswith(step[2])]
             if not names and "tool_search" in tools:  # they need not be listed to be called
-                return Call(f"call_{len(results)}", step[2], {}, f"mcp__{step[1]}")
+                return ModelCall(f"call_{len(results)}", step[2], {}, f"mcp__{step[1]}")
         name = next((name for name in names if name in tools), None)
         if name is None:
             return None
@@ -99,10 +99,10 @@ class FakeModel:
             kind = str(properties.get(required, {}).get("type")).lower()
             arguments.setdefault(required, _TYPES.get(kind, "run a command"))
         space = str(schema.get("namespace", ""))
-        return Call(f"call_{len(results)}", name.removeprefix(f"{space}__"), arguments, space)
+        return ModelCall(f"call_{len(results)}", name.removeprefix(f"{space}__"), arguments, space)
 
 
-class Call(NamedTuple):
+class ModelCall(NamedTuple):
     """A call of a tool."""
 
     id: str
@@ -157,7 +157,7 @@ def _text(content: Any) -> str:
 Events = list[tuple[str, dict[str, Any]]]
 
 
-def _anthropic(call: Call | None) -> tuple[dict[str, Any], Events]:
+def _anthropic(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
     block: dict[str, Any] = {"type": "text", "text": "done"}
     start, delta = block | {"text": ""}, {"type": "text_delta", "text": "done"}
     if call is not None:
@@ -189,7 +189,7 @@ def _anthropic(call: Call | None) -> tuple[dict[str, Any], Events]:
     return message, [(part["type"], part) for part in parts]
 
 
-def _responses(call: Call | None) -> tuple[dict[str, Any], Events]:
+def _responses(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
     text = {"type": "output_text", "text": "done", "annotations": []}
     item: dict[str, Any] = {"type": "message", "id": "msg_1", "role": "assistant"}
     item |= {"status": "completed", "content": [text]}
@@ -216,7 +216,7 @@ def _responses(call: Call | None) -> tuple[dict[str, Any], Events]:
     return response, [(part["type"], part) for part in parts]
 
 
-def _chat(call: Call | None) -> tuple[dict[str, Any], Events]:
+def _chat(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
     message: dict[str, Any] = {"role": "assistant", "content": "done" if call is None else None}
     if call is not None:
         function = {"name": call.name, "arguments": json.dumps(call.arguments)}
@@ -236,7 +236,7 @@ def _chat(call: Call | None) -> tuple[dict[str, Any], Events]:
     return whole, [("", chunk) for chunk in chunks]
 
 
-def _gemini(call: Call | None) -> tuple[dict[str, Any], Events]:
+def _gemini(call: ModelCall | None) -> tuple[dict[str, Any], Events]:
     part: dict[str, Any] = {"text": "done"}
     if call is not None:
         part = {"functionCall": {"id": call.id, "name": call.name, "args": call.arguments}}

@@ -481,11 +481,12 @@ class Connection:
     def _lose(self, client: Client | None = None) -> None:
         """Refuse calls from now on; the owner connects again."""
         if client is None or client is self._client:
-            if self._client is not None:
-                self._lost_at = monotonic()
+            was_connected = self._client is not None
             self._client = None
             self._is_lost = True
-            if not self._is_closing:
+            if was_connected:
+                self._lost_at = monotonic()
+            if was_connected and not self._is_closing:
                 self._set("connecting", "the connection was lost")
             self._wake.set()
 
