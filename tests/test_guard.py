@@ -76,4 +76,4 @@ def test_a_missing_library_skips_its_row(monkeypatch):
 def test_the_recorded_rows_are_those_measured():
     recorded = json.loads(guard.RECORDED.read_text(encoding="utf-8"))
     assert set(recorded) <= {row.name for row in (*guard.ROWS, *guard.NATIVE_ROWS)}
-    assert all(row["tolerance"] <= 0.25 for row in recorded.values())
+    assert all(row["tolerance"] <= 0.4 for row in recorded.values())
