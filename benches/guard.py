@@ -448,6 +448,13 @@ for path, source in zip(sys.argv[2::2], sys.argv[3::2]):
 """Only `abs` calls `PyNumber_Absolute`, by whose name valgrind starts and stops counting."""
 
 
+CHILD_ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    # `rep movsb` counts as one instruction a byte, and alignment decides where it is used.
+    "GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=0x7fffffff",
+}
+
+
 def instructions(rows: list[NativeRow]) -> dict[str, float]:
     """The instructions of each row, all in one process under valgrind."""
     with tempfile.TemporaryDirectory() as folder:
@@ -468,12 +475,7 @@ def instructions(rows: list[NativeRow]) -> dict[str, float]:
             ],
             check=True,
             stderr=subprocess.PIPE,
-            # `rep movsb` counts as many instructions as bytes, and alignment decides where it is used.
-            env=os.environ
-            | {
-                "PYTHONHASHSEED": "0",
-                "GLIBC_TUNABLES": "glibc.cpu.x86_rep_movsb_threshold=0x7fffffff",
-            },
+            env=os.environ | CHILD_ENVIRONMENT,
         )
         found = {}
         for number, row in enumerate(rows, 1):

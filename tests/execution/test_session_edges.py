@@ -9,6 +9,7 @@ import itertools
 import threading
 import time
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,23 @@ from session_tools import (
 )
 
 pytestmark = pytest.mark.every_python
+
+# Context
+
+
+async def test_each_batch_without_a_context_works_in_the_present_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def look(args: Any, ctx: Any) -> ToolOk:
+        return ok(ctx.working_dir)
+
+    registry = registry_of(tool(look, "look"))
+    for name in ("first", "second", "first"):
+        (tmp_path / name).mkdir(exist_ok=True)
+        monkeypatch.chdir(tmp_path / name)
+        [result] = await registry.execute_parallel(calls_of("look"))
+        assert result.text == str((tmp_path / name).resolve())
+
 
 # Threads
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from ethos_registry._table.admission import Admission
@@ -31,14 +33,16 @@ __all__ = [
 ]
 
 
-_DEFAULT_CONTEXT = ToolContext()
-"""It is never changed, and no tool gets it: each call has a context of its own."""
+@lru_cache(maxsize=16)
+def _default_context(working_dir: str) -> ToolContext:
+    """It is never changed, and no tool gets it: each call has a context of its own."""
+    return ToolContext(working_dir=working_dir)
 
 
 def checked_tool_context(context: object) -> ToolContext:
     """The context of a batch, by default an empty one; `ConfigError` for anything else."""
     if context is None:
-        return _DEFAULT_CONTEXT
+        return _default_context(os.getcwd())
     if not isinstance(context, ToolContext):
         raise ConfigError(
             f"`context` must be a ToolContext, got {type(context).__name__}; "
