@@ -59,7 +59,7 @@ start() { # function
     set -m # a process group, which ends as a whole
     (
         set +m
-        trap '(($? == 0)) || step_name+=" (failed)"; end_step' EXIT
+        trap '(($? == 0)) || step_name+=" (failed)"; end_step; echo "$cpu" >"$background/cpu_of_$BASHPID"' EXIT
         step_name=''
         "$1"
     ) >"$background/$1" 2>&1 &
@@ -67,12 +67,9 @@ start() { # function
     set +m
 }
 wait_for() { # function
-    local status=0 spent
-    count_cpu
-    spent=$((cpu - step_cpu))
+    local status=0
     wait "${background_jobs[$1]}" || status=$?
-    count_cpu
-    step_cpu=$((cpu - spent)) # not that of the steps in the background
+    step_cpu=$((step_cpu + $(<"$background/cpu_of_${background_jobs[$1]}"))) # its steps have listed that
     cat "$background/$1"
     return "$status"
 }
