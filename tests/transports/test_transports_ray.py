@@ -19,6 +19,7 @@ from ethos_registry.transports import ToolExecuteRequest, TransportReply
 from ethos_registry.transports.ray import RayTransport
 from ethos_registry.transports.ray._members import OwnMembers
 from ethos_registry.types import AbortController
+from long_counts import counts
 from transports import table, tools
 from usage_tools import missing
 
@@ -131,8 +132,9 @@ async def test_an_idempotent_tool_is_sent_once_more(pool: RayTransport, tmp_path
     assert tools.noted(subject.file) == ["run", "run"]
 
 
-async def test_twenty_kills_of_workers_keep_what_finished_and_run_nothing_twice(
-    pool: RayTransport, tmp_path: Path
+@counts("kills", 6, 20)
+async def test_kills_of_workers_keep_what_finished_and_run_nothing_twice(
+    kills: int, pool: RayTransport, tmp_path: Path
 ) -> None:
     await pool.start()
     seed = random.randrange(1 << 30)
@@ -149,7 +151,7 @@ async def test_twenty_kills_of_workers_keep_what_finished_and_run_nothing_twice(
 
     async with open_ray(workers=2, ready_timeout_seconds=60) as transport:
         subject = table.Subject(transport, open_ray, tmp_path)
-        while killed < 20:
+        while killed < kills:
             [where] = await subject.run([table.call("process_id")])
             calls = []
             for _ in range(chance.randint(4, 12)):
