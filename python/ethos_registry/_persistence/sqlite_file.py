@@ -127,10 +127,11 @@ class SqliteFile:
 
     def _is_ours(self, connection: sqlite3.Connection) -> bool:
         """Whether the tables exist; raises for the database of another program."""
+        # In this order: who sees the tables that another process creates sees its id too.
+        tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
         found = connection.execute("PRAGMA application_id").fetchone()[0]
         if found == self._application_id:
             return True
-        tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
         if found or tables:
             raise sqlite3.DatabaseError("it is a database of another program; name another file")
         return False
