@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import logging
 import math
@@ -13,7 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 from types import FrameType
-from typing import Any, TextIO
+from typing import Any, TextIO, cast
 
 import typer
 from rich.console import Console, RenderableType
@@ -32,7 +33,9 @@ __all__ = [
     "first_line",
     "is_terminal",
     "json_text",
+    "make_app",
     "print_line",
+    "read_output",
     "run_app",
     "show_help_without_command",
     "signals_raise",
@@ -388,7 +391,36 @@ def _plain(value: Any, depth: int) -> Any:
     return str(value)
 
 
-# What a group of commands, such as `formats`, does without one of its commands.
+# Standard input of a command that reduces it.
+
+
+def read_output() -> str:
+    """The output of a command, from standard input; bytes that are not UTF-8 become U+FFFD.
+
+    Of more than `CapturedOutput` holds, the start and the end: a filter must not lose its input.
+    """
+    if sys.stdin is None:
+        raise CommandError("there is no standard input to reduce")
+    captured = CapturedOutput()
+    try:
+        # Not `read`: it asks a terminal for more after the end was typed.
+        stdin = cast("io.BufferedReader", sys.stdin.buffer)
+        while piece := stdin.read1(READ_BYTES):
+            captured.add(piece)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise CommandError(f"<stdin>: cannot be read: {reason}") from None
+    return captured.output().decode("utf-8", errors="replace")
+
+
+# The commands of a module, and what a group such as `formats` does without one of its commands.
+
+
+def make_app(**settings: Any) -> typer.Typer:
+    """The commands of one module; `settings` are those of `typer.Typer` for a group."""
+    return typer.Typer(
+        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None, **settings
+    )
 
 
 def show_help_without_command(context: typer.Context) -> None:

@@ -16,10 +16,20 @@ from rich.table import Table
 from rich.text import Text
 
 from ethos_registry import Personality, ToolContext, ToolError, ToolRegistry, default_reducers, err
-from ethos_registry._cli.console import json_text, visible, write_json, write_output, write_rendered
+from ethos_registry._cli.console import (
+    json_text,
+    make_app,
+    visible,
+    write_json,
+    write_output,
+    write_rendered,
+)
 from ethos_registry._cli.options import AsJson
 
-__all__ = ["ComparedCall", "RenderedTurn", "demo", "run_turn"]
+__all__ = ["ComparedCall", "RenderedTurn", "app", "run_turn"]
+
+
+app = make_app()
 
 
 # The tools of a shop's repository. The output of its tests was recorded; nothing is changed.
@@ -203,6 +213,7 @@ def _summary(turn: list[ComparedCall]) -> Iterator[Text]:
     )
 
 
+@app.command(short_help="Show one turn without a registry and with one.")
 def demo(
     json: AsJson = False,
     save: Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import contextlib
 import importlib.util
 import os
 import sys
@@ -87,8 +87,13 @@ def _program() -> str:
 
 def load() -> None:
     """Import what `main` needs, if it is installed."""
-    if not is_hook_call(sys.argv[1:]) and not _missing():
-        importlib.import_module("ethos_registry._cli.app")
+    if is_hook_call(sys.argv[1:]) or _missing():
+        return
+    from ethos_registry._cli.app import load_command
+
+    for name in sys.argv[1:2]:
+        with contextlib.suppress(KeyError):  # reported when it is run
+            load_command(name)
 
 
 def _missing() -> list[str]:

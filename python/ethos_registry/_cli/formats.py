@@ -18,14 +18,15 @@ import typer
 from ethos_registry import _core, reduce_text
 from ethos_registry._cli.console import (
     CommandError,
+    make_app,
     print_line,
+    read_output,
     show_help_without_command,
     visible,
     write_json,
     write_text,
 )
 from ethos_registry._cli.options import AsJson, any_whole_number
-from ethos_registry._cli.sources import read_output
 from ethos_registry.reduction import (
     FormatError,
     OutputFormat,
@@ -43,8 +44,8 @@ __all__ = [
     "FormatDraft",
     "Sample",
     "SampleScore",
+    "app",
     "draft_format",
-    "formats_app",
     "load_own_formats",
     "project_here",
     "read_samples",
@@ -269,10 +270,7 @@ def score(registered: OutputFormat, sample: Sample) -> SampleScore:
 SOME_FACT_IS_LOST = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
-formats_app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+app = make_app(
     callback=show_help_without_command,
     invoke_without_command=True,
     help="List, test, draft and trust formats of outputs.",
@@ -301,7 +299,7 @@ def load_own_formats() -> None:
     load_formats(project=project_here(), on_error=warn)
 
 
-@formats_app.command("list", short_help="List formats: the package's, yours, the project's.")
+@app.command("list", short_help="List formats: the package's, yours, the project's.")
 def list_formats(json: AsJson = False) -> None:
     """List the formats of the package, the user and the project."""
     load_own_formats()
@@ -318,7 +316,7 @@ def list_formats(json: AsJson = False) -> None:
     write_text("".join(f"{visible(line)}\n" for line in lines))
 
 
-@formats_app.command("test")
+@app.command("test")
 def run_samples(
     folders: Annotated[
         list[str] | None,
@@ -352,7 +350,7 @@ def run_samples(
         raise typer.Exit(SOME_FACT_IS_LOST)
 
 
-@formats_app.command("new")
+@app.command("new")
 def make_draft(
     name: Annotated[
         str, typer.Argument(metavar="NAME", help="Name of the format and of its folder.")
@@ -406,7 +404,7 @@ def make_draft(
     print_line(f"test it with: ethos-registry formats test {shlex.quote(str(place))}")
 
 
-@formats_app.command("trust")
+@app.command("trust")
 def trust_project(
     project: Annotated[
         str,

@@ -13,11 +13,14 @@ from typing import Annotated, Any
 import typer
 
 from ethos_registry import _core
-from ethos_registry._cli.console import CommandError, visible, write_json, write_text
-from ethos_registry._cli.listing import CHARS_PER_TOKEN, token_counter
+from ethos_registry._cli.console import CommandError, make_app, visible, write_json, write_text
+from ethos_registry._cli.cost import CHARS_PER_TOKEN, token_counter
 from ethos_registry._cli.options import AsJson
 
-__all__ = ["Gain", "gain", "measured_gain"]
+__all__ = ["Gain", "app", "measured_gain"]
+
+
+app = make_app()
 
 _LEAST_ELISIONS = 5
 _TOO_MANY_RECALLS = 0.3
@@ -230,6 +233,7 @@ def _parse_prices(text: str | None) -> tuple[float, float] | None:
     return write, read
 
 
+@app.command(short_help="Show what the hooks of coding agents saved.")
 def gain(
     shadow: Annotated[
         bool,

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ethos_registry._cli.console import CommandError, print_line, visible, write_text
+from ethos_registry._cli.console import CommandError, make_app, print_line, visible, write_text
 from ethos_registry._cli.fake_model import FakeModel
 from ethos_registry._cli.hook_agents import (
     AGENTS,
@@ -33,7 +33,7 @@ from ethos_registry._cli.json_edit import append_item, parse_object, remove_item
 from ethos_registry._cli.options import positive_number
 from ethos_registry._persistence.files import write_whole_file
 
-__all__ = ["hook_app"]
+__all__ = ["app"]
 
 _SECONDS = 10.0
 """How long a version and an answer are waited for."""
@@ -44,10 +44,7 @@ _NOTE = "[all of it: "
 _BACKUP = ".before-ethos-registry"
 _NOT_INSTALLED = 1
 
-hook_app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+app = make_app(
     no_args_is_help=True,
     help="Shorten tool results in coding agents.",
     epilog="`ethos-registry hook AGENT` is what the agents run: a payload on standard input, an "
@@ -76,7 +73,7 @@ class _Change:
     """`None` to remove the file."""
 
 
-@hook_app.command()
+@app.command()
 def install(
     agent: AgentNames = None,
     project: InProject = False,
@@ -117,7 +114,7 @@ def install(
             print_line("Codex CLI: it skips new hooks until you trust them: run /hooks there")
 
 
-@hook_app.command()
+@app.command()
 def uninstall(
     agent: AgentNames = None, project: InProject = False, dry_run: DryRun = False
 ) -> None:
@@ -126,7 +123,7 @@ def uninstall(
         _apply(each, _uninstalled(each, project), dry_run)
 
 
-@hook_app.command()
+@app.command()
 def status(agent: AgentNames = None) -> None:
     """Show which agents are on this machine, and where hooks are configured."""
     for each in [AGENTS[_known(name)] for name in agent or NAMES]:
@@ -139,7 +136,7 @@ def status(agent: AgentNames = None) -> None:
         write_text(f"{each.name}{here}: {visible(', '.join(sorted(places))) or 'no hooks'}\n")
 
 
-@hook_app.command()
+@app.command()
 def doctor(
     agent: AgentNames = None,
     project: InProject = False,

@@ -5,38 +5,58 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
+import typer
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
 from ethos_registry import Personality, ToolRegistry, __version__, provider
-from ethos_registry._cli.console import first_line, visible, write_rendered
-from ethos_registry._cli.prefix import shown_view
+from ethos_registry._cli.console import (
+    CommandError,
+    first_line,
+    make_app,
+    visible,
+    write_json,
+    write_rendered,
+)
+from ethos_registry._cli.cost import RenderedCost, prompt_cost
+from ethos_registry._cli.options import (
+    AsJson,
+    PersonalityFile,
+    PersonalityId,
+    ToolReferences,
+    complete_provider,
+)
+from ethos_registry._cli.prefix import report_notes, shown_view, taken_prefix
+from ethos_registry._cli.sources import (
+    check_personality,
+    make_registry,
+    read_personality,
+    registry_to_check,
+)
 from ethos_registry.capabilities import containment, sandbox_support
-from ethos_registry.providers import Prefix
 from ethos_registry.registry import Explanation, Registration
 from ethos_registry.types import installed_extras
 
 __all__ = [
     "CapabilityReport",
     "ListedTool",
-    "PromptCost",
     "RenderedCapabilities",
-    "RenderedCost",
     "RenderedListing",
-    "ToolCost",
     "ToolsReport",
+    "app",
     "capability_report",
     "definitions",
-    "doctor",
     "listing",
-    "prompt_cost",
 ]
+
+
+app = make_app()
 
 
 # `ethos-registry tools --check`: what the tools of a personality will not get here.
@@ -105,6 +125,7 @@ _CONTAINMENT = {
 }
 
 
+@app.command(short_help="Show what this machine can enforce.")
 def doctor() -> None:
     """Show what this machine can enforce, and which extras are installed."""
     support = sandbox_support()
@@ -230,99 +251,86 @@ def _table(tools: list[ListedTool], *, with_outcome: bool) -> Table:
     return table
 
 
-# What the tools cost in a prompt: bytes and estimated tokens of each.
+# `ethos-registry tools`.
 
-CONTEXT_TOKENS = 200_000
-"""The context that the share is of."""
-CHARS_PER_TOKEN = 4
-ENCODING = "o200k_base"
+SOME_CALL_REFUSED = 1
 
 
-class ToolCost(TypedDict):
-    """One tool in a request."""
+@app.command(short_help="List what is registered, and why a tool is hidden.")
+def tools(
+    personality: PersonalityFile = None,
+    personality_id: PersonalityId = None,
+    tools: ToolReferences = None,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Print the capabilities that tools declare but do not get; with --provider, what "
+            "that provider is sent of their schemas.",
+        ),
+    ] = False,
+    json: AsJson = False,
+    definitions_for: Annotated[
+        str | None,
+        typer.Option(
+            "--definitions",
+            metavar="PROVIDER",
+            help="Print the definitions for the models of a provider instead.",
+            autocompletion=complete_provider,
+        ),
+    ] = None,
+    cost_for: Annotated[
+        str | None,
+        typer.Option(
+            "--provider",
+            metavar="PROVIDER",
+            help="Print bytes and estimated tokens of each tool.",
+            autocompletion=complete_provider,
+        ),
+    ] = None,
+) -> None:
+    """List what is registered and, for a personality, why a tool is hidden.
 
-    name: str
-    segment: str
-    bytes: int
-    tokens: int
-
-
-class PromptCost(TypedDict):
-    """All tools of a request; tokens are an estimate, by the `counter`."""
-
-    provider: str
-    counter: str
-    tools: list[ToolCost]
-    bytes: int
-    tokens: int
-    context_tokens: int
-    context_share: float
-
-
-def prompt_cost(prefix: Prefix) -> PromptCost:
-    """The cost of each tool, the most expensive first, and of all."""
-    counter, count = token_counter()
-    tools: list[ToolCost] = [
-        {
-            "name": tool.name,
-            "segment": tool.segment,
-            "bytes": len(tool.text.encode()),
-            "tokens": count(tool.text),
-        }
-        for tool in prefix.tools
-    ]
-    tools.sort(key=lambda tool: (-tool["bytes"], tool["name"]))
-    tokens = sum(tool["tokens"] for tool in tools)
-    return {
-        "provider": prefix.provider,
-        "counter": counter,
-        "tools": tools,
-        "bytes": len(prefix.to_bytes()),
-        "tokens": tokens,
-        "context_tokens": CONTEXT_TOKENS,
-        "context_share": tokens / CONTEXT_TOKENS,
-    }
-
-
-def token_counter() -> tuple[str, Callable[[str], int]]:
-    """How tokens are counted: by tiktoken if it is installed and has its tables, else guessed."""
-    try:
-        import tiktoken
-
-        encoding = tiktoken.get_encoding(ENCODING)
-    except Exception:  # not installed, or it cannot load its tables
-        return f"characters / {CHARS_PER_TOKEN}", _guessed
-    return f"tiktoken {ENCODING}", lambda text: len(encoding.encode(text, disallowed_special=()))
-
-
-def _guessed(text: str) -> int:
-    return -(-len(text) // CHARS_PER_TOKEN)
-
-
-class RenderedCost:
-    """Draws the costs as a table."""
-
-    def __init__(self, cost: PromptCost) -> None:
-        self.cost = cost
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """A row a tool, then the total and its share of the context."""
-        cost = self.cost
-        if not cost["tools"]:
-            yield Text("no tools are shown")
-            return
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, show_footer=True)
-        table.add_column("Tool", "total", overflow="fold")
-        table.add_column("Segment", overflow="fold")
-        table.add_column("Bytes", f"{cost['bytes']:,}", justify="right")
-        table.add_column("Tokens (estimate)", f"{cost['tokens']:,}", justify="right")
-        for tool in cost["tools"]:
-            table.add_row(
-                Text(visible(tool["name"])),
-                tool["segment"],
-                f"{tool['bytes']:,}",
-                f"{tool['tokens']:,}",
-            )
-        yield table
-        share = f"{cost['context_share']:.2%} of a context of {cost['context_tokens']:,} tokens"
-        yield Text(f"{share}; tokens estimated as {cost['counter']}, for {cost['provider']}")
+    Exit code 2 if the personality names something that is not registered; with --check, 1 if
+    calls of a tool would be refused for want of a backend, or a provider takes no form of its
+    schema.
+    """
+    may = read_personality(personality, personality_id)
+    if check and cost_for is not None:
+        registry, registrations = make_registry(tools or ())
+        check_personality(registry, may)
+        report_notes(shown_view(registry, registrations, may), cost_for, json=json)
+        return
+    if check:
+        if may is None:
+            raise CommandError("`--check` needs `--personality FILE`: whose tools to check")
+        checked = registry_to_check(tools or ())
+        check_personality(checked, may)
+        report = capability_report(checked, may)
+        if json:
+            write_json(report)
+        else:
+            write_rendered(RenderedCapabilities(report))
+        refused = ("no_backend", "not_bindable")
+        if any(finding["kind"] in refused for finding in report["findings"]):
+            raise typer.Exit(SOME_CALL_REFUSED)
+        return
+    registry, registrations = make_registry(tools or ())
+    if cost_for is not None:
+        check_personality(registry, may)
+        cost = prompt_cost(taken_prefix(registry, registrations, may, cost_for))
+        if json:
+            write_json(cost)
+        else:
+            write_rendered(RenderedCost(cost))
+        return
+    if definitions_for is not None:
+        check_personality(registry, may)
+        write_json(definitions(registry, registrations, may, definitions_for))
+        return
+    found = listing(registry, registrations, may)
+    if json:
+        write_json(found)
+    else:
+        write_rendered(RenderedListing(found))
+    check_personality(registry, may)

@@ -22,6 +22,7 @@ from rich.text import Text
 from ethos_registry import Personality, ToolContext, ToolRegistry
 from ethos_registry._cli.console import (
     CommandError,
+    make_app,
     print_line,
     show_help_without_command,
     visible,
@@ -29,14 +30,14 @@ from ethos_registry._cli.console import (
     write_rendered,
     write_text,
 )
-from ethos_registry._cli.listing import RenderedCost, prompt_cost
+from ethos_registry._cli.cost import RenderedCost, prompt_cost
 from ethos_registry._cli.options import AsJson, positive_number
 from ethos_registry._cli.prefix import note_lines
 from ethos_registry.capabilities import containment
 from ethos_registry.mcp import McpBridge, McpPins, McpProblem, McpServerStatus, PinDifference
 from ethos_registry.providers import SchemaNote
 
-__all__ = ["RenderedServers", "ServersReport", "difference_lines", "mcp_app", "servers_report"]
+__all__ = ["RenderedServers", "ServersReport", "app", "difference_lines", "servers_report"]
 
 
 # What `mcp doctor` and `mcp diff` show.
@@ -179,10 +180,7 @@ _CONFIGS = ("mcp.json", ".mcp.json")
 
 T = TypeVar("T")
 
-mcp_app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+app = make_app(
     callback=show_help_without_command,
     invoke_without_command=True,
     help="Connect MCP servers: list and call their tools, approve their definitions.",
@@ -253,7 +251,7 @@ def _print_problems(problems: list[McpProblem]) -> None:
         print_line(f"warning: {problem}")
 
 
-@mcp_app.command("list", short_help="Show the tools with their cost in tokens.")
+@app.command("list", short_help="Show the tools with their cost in tokens.")
 def list_(
     config: Config = None,
     server: ServerName = None,
@@ -292,7 +290,7 @@ def list_(
         raise typer.Exit(FAILED)
 
 
-@mcp_app.command(short_help="Call one tool.")
+@app.command(short_help="Call one tool.")
 def call(
     config: RequiredConfig,
     tool: Annotated[
@@ -340,7 +338,7 @@ def call(
         raise typer.Exit(FAILED)
 
 
-@mcp_app.command(short_help="Explain what is wrong with the servers.")
+@app.command(short_help="Explain what is wrong with the servers.")
 def doctor(
     config: Config = None,
     pins: PinsFile = None,
@@ -378,7 +376,7 @@ def doctor(
         raise typer.Exit(FAILED)
 
 
-@mcp_app.command(short_help="Approve all current definitions.")
+@app.command(short_help="Approve all current definitions.")
 def pin(
     config: Config = None, server: ServerName = None, pins: PinsFile = None, timeout: Seconds = 15
 ) -> None:
@@ -400,7 +398,7 @@ def pin(
         raise typer.Exit(FAILED)
 
 
-@mcp_app.command(short_help="Show what differs from the approved definitions.")
+@app.command(short_help="Show what differs from the approved definitions.")
 def diff(
     config: Config = None,
     server: ServerName = None,
@@ -449,7 +447,7 @@ def diff(
         raise typer.Exit(FAILED)
 
 
-@mcp_app.command(short_help="Approve changed and new tools of a server.")
+@app.command(short_help="Approve changed and new tools of a server.")
 def accept(
     config: RequiredConfig,
     server: Annotated[str, typer.Argument(metavar="SERVER", help="A pinned server.")],

@@ -1,7 +1,8 @@
-"""The options of commands that reduce text."""
+"""The options that several commands share."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Annotated, get_args
 
 import typer
@@ -17,6 +18,8 @@ __all__ = [
     "TargetChars",
     "ToolReferences",
     "any_whole_number",
+    "complete_from",
+    "complete_provider",
     "positive_number",
     "read_policy",
 ]
@@ -107,3 +110,28 @@ def read_policy(target_chars: int | None, level: str | None) -> ReductionPolicy 
             chars = ReductionPolicy().target_chars if target_chars is None else target_chars
             return ReductionPolicy(chars, "facts" if level is None else known)
     raise CommandError(f"`--level` must be one of {', '.join(_LEVELS)}: {level}")
+
+
+# For shell completion.
+
+_PROVIDERS = (
+    "anthropic",
+    "openai",
+    "openai_responses",
+    "gemini",
+    "ollama",
+    "bedrock",
+    "cohere",
+)
+
+
+def complete_from(choices: Sequence[str]) -> Callable[[str], list[str]]:
+    """For shell completion."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [choice for choice in choices if choice.startswith(incomplete)]
+
+    return complete
+
+
+complete_provider = complete_from(_PROVIDERS)

@@ -15,6 +15,7 @@ import typer
 from ethos_registry import ConfigError, Personality, ToolRegistry, View, provider
 from ethos_registry._cli.console import (
     CommandError,
+    make_app,
     print_line,
     show_help_without_command,
     visible,
@@ -27,10 +28,10 @@ from ethos_registry.providers import Prefix, PrefixDiff, SchemaNote, prefix_diff
 from ethos_registry.registry import Registration
 
 __all__ = [
+    "app",
     "check_hash_seeds",
     "diff_document",
     "note_lines",
-    "prefix_app",
     "read_prefix",
     "report_notes",
     "shown_view",
@@ -142,10 +143,7 @@ def _in_process(seed: str, arguments: list[str]) -> Prefix:
 
 DIFFERS = 1
 
-prefix_app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+app = make_app(
     callback=show_help_without_command,
     invoke_without_command=True,
     help="Save and compare what a request begins with: the bytes of its tools.",
@@ -160,7 +158,7 @@ Breakpoints = Annotated[
 ]
 
 
-@prefix_app.command()
+@app.command()
 def save(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="Output file; - for standard output.")
@@ -182,7 +180,7 @@ def save(
         raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
 
 
-@prefix_app.command(short_help="Show what changed between two requests.")
+@app.command(short_help="Show what changed between two requests.")
 def diff(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help="File of `prefix save`.")],
     after: Annotated[
@@ -209,7 +207,7 @@ def diff(
         raise typer.Exit(DIFFERS)
 
 
-@prefix_app.command(short_help="Show what a provider is sent of the schemas.")
+@app.command(short_help="Show what a provider is sent of the schemas.")
 def schemas(
     provider: ProviderOption = "anthropic",
     personality: PersonalityFile = None,
@@ -235,7 +233,7 @@ def report_notes(view: View, provider_name: str, *, json: bool) -> None:
         raise typer.Exit(DIFFERS)
 
 
-@prefix_app.command(short_help="Find schemas that differ between processes.")
+@app.command(short_help="Find schemas that differ between processes.")
 def check(
     provider: ProviderOption = "anthropic",
     personality: PersonalityFile = None,

@@ -16,24 +16,31 @@ from ethos_registry._cli.console import (
     NOTHING_FOUND,
     CommandError,
     EndedError,
+    make_app,
     visible,
     write_bytes,
     write_rendered,
 )
 
-__all__ = [
-    "FOLDER_VARIABLE",
-    "OTHER_FOLDER",
-    "RecallTable",
-    "recall",
-    "show",
-]
+__all__ = ["FOLDER_VARIABLE", "OTHER_FOLDER", "SAVE_VARIABLE", "SAVING", "RecallTable", "app"]
+
+
+app = make_app()
 
 
 FOLDER_VARIABLE = "ETHOS_REGISTRY_OUTPUTS"
 MAX_OUTPUTS = 200
 MAX_AGE_DAYS = 7
+SAVE_VARIABLE = "ETHOS_REGISTRY_SAVE"
 OTHER_FOLDER = f"{FOLDER_VARIABLE} may name another folder"
+SAVING = (
+    f"The whole output is saved on this machine for {MAX_AGE_DAYS} days (the last {MAX_OUTPUTS}, "
+    f"at most 1 GiB), readable by you only, in the folder {FOLDER_VARIABLE}, by default "
+    "ethos-registry/outputs where programs keep their state (Linux: ~/.local/state). Secrets that "
+    "are recognised in the command line or the output are not saved. --no-save or "
+    f"{SAVE_VARIABLE}=0 saves nothing."
+)
+"""For the help of commands."""
 _ID = re.compile(r"[0-9a-f]{8}")
 
 
@@ -69,6 +76,7 @@ class RecallTable:
 # `ethos-registry recall` and `show`: the whole output of a command.
 
 
+@app.command(short_help="Print the complete output of an earlier `run`.", epilog=SAVING)
 def recall(
     output_id: Annotated[
         str | None, typer.Argument(metavar="ID", help="Output to print. Default: list all.")
@@ -89,6 +97,7 @@ def recall(
         raise EndedError(codes.get(output_id, 0) & 0xFF)
 
 
+@app.command(short_help="Print the complete output that a result refers to.")
 def show(
     output_id: Annotated[str, typer.Argument(metavar="ID", help="Output to print.")],
 ) -> None:

@@ -18,6 +18,7 @@ from ethos_registry._cli.console import (
     NOTHING_FOUND,
     CommandError,
     is_terminal,
+    make_app,
     print_line,
     show_help_without_command,
     visible,
@@ -35,7 +36,7 @@ from ethos_registry.recording import (
 )
 from ethos_registry.types import DEFAULT_BUDGET_CHARS
 
-__all__ = ["CallTable", "TurnTable", "recordings_app", "started"]
+__all__ = ["CallTable", "TurnTable", "app", "started"]
 
 
 # Recorded turns and calls as tables.
@@ -109,10 +110,7 @@ def _table(names: Iterable[str]) -> Table:
     return table
 
 
-recordings_app = typer.Typer(
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
+app = make_app(
     callback=show_help_without_command,
     invoke_without_command=True,
     help="List, show and replay recorded calls.",
@@ -127,7 +125,7 @@ Number = Annotated[
 ]
 
 
-@recordings_app.command("list", short_help="List the turns, or the calls of a session.")
+@app.command("list", short_help="List the turns, or the calls of a session.")
 def list_(
     place: Place,
     session: Annotated[
@@ -158,7 +156,7 @@ def list_(
         write_rendered(CallTable(calls))
 
 
-@recordings_app.command(short_help="Show one call.")
+@app.command(short_help="Show one call.")
 def show(
     place: Place,
     number: Number,
@@ -190,7 +188,7 @@ def show(
     _write(call.value)
 
 
-@recordings_app.command(short_help="Reduce a recorded result again.")
+@app.command(short_help="Reduce a recorded result again.")
 def replay(
     place: Place,
     number: Number,

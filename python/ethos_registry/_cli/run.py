@@ -12,7 +12,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
@@ -22,13 +24,19 @@ from ethos_registry._cli.console import (
     READ_BYTES,
     CapturedOutput,
     CommandError,
+    EndedError,
     SignalGuard,
     StoppedError,
+    make_app,
     print_line,
     signals_raise,
     visible,
+    write_bytes,
+    write_text,
 )
-from ethos_registry._cli.recall import OTHER_FOLDER
+from ethos_registry._cli.formats import load_own_formats
+from ethos_registry._cli.options import Level, TargetChars, read_policy
+from ethos_registry._cli.recall import OTHER_FOLDER, SAVE_VARIABLE, SAVING
 from ethos_registry.capabilities import (
     SupervisedProcess,
     SupervisorUnavailableError,
@@ -37,11 +45,11 @@ from ethos_registry.capabilities import (
 from ethos_registry.reduction import DefaultPolicy, ReductionPolicy, is_secret_name, redact_text
 
 __all__ = [
-    "SAVE_VARIABLE",
     "LiveOutput",
     "ProgramEnd",
     "ReducedRun",
     "ShellRun",
+    "app",
     "live_output",
     "redacted_command",
     "redacted_output",
@@ -50,6 +58,9 @@ __all__ = [
     "run_shell_line",
     "saves_by_default",
 ]
+
+
+app = make_app()
 
 
 # The program of `ethos-registry run`: its output read until it ends or is asked to.
@@ -345,7 +356,6 @@ def _redacted_assignment(match: re.Match[str]) -> str:
 
 NOT_EXECUTABLE = 126
 NOT_FOUND = 127
-SAVE_VARIABLE = "ETHOS_REGISTRY_SAVE"
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
@@ -487,3 +497,56 @@ def _run(argv: Sequence[str]) -> ProgramEnd:
         raise CommandError(f"command not found: {argv[0]!r}{_hint(argv)}", NOT_FOUND) from None
     except OSError as error:
         raise CommandError(f"cannot run {argv[0]!r}: {error.strerror}", NOT_EXECUTABLE) from None
+
+
+@app.command(
+    short_help="Run a command and print its output reduced.",
+    context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+    epilog=SAVING,
+)
+def run(
+    command: Annotated[
+        list[str], typer.Argument(metavar="COMMAND...", help="Put -- before its first word.")
+    ],
+    save: Annotated[
+        bool | None,
+        typer.Option("--save/--no-save", help="Save the complete output for `recall`."),
+    ] = None,
+    target_chars: TargetChars = None,
+    level: Level = None,
+    shell: Annotated[
+        bool,
+        typer.Option(
+            "--shell",
+            help="COMMAND is one line for the shell. Output that is JSON, XML, base64 or binary is "
+            "not reduced, and how it ended is only printed if something is left out.",
+        ),
+    ] = False,
+) -> None:
+    """Run a command, show its output reduced, and exit with its exit code.
+
+    On a terminal its last lines are shown while it runs.
+    """
+    load_own_formats()
+    policy = read_policy(target_chars, level)
+    saves = saves_by_default() if save is None else save
+    if shell:
+        if len(command) != 1:
+            raise CommandError(
+                f"`--shell` needs one line: run --shell {shlex.quote(' '.join(command))}"
+            )
+        line = run_shell_line(command[0], save=saves, policy=policy)
+        try:
+            write_bytes(line.output)
+        finally:
+            if line.summary:
+                print_line(line.summary)
+        raise EndedError(line.exit_code)
+    result = run_reduced(command, save=saves, policy=policy)
+    try:
+        ends_line = result.text.endswith("\n") or not result.text
+        write_text(result.text if ends_line else f"{result.text}\n")
+    finally:
+        # If the text could not be written, how to read it matters the more.
+        print_line(result.summary)
+    raise EndedError(result.exit_code)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from ethos_registry import FrozenToolRegistry, Personality, ToolRegistry
-from ethos_registry._cli.console import CommandError, StoppedError, print_line
+from ethos_registry._cli.console import CommandError, StoppedError, make_app, print_line
 from ethos_registry._cli.options import (
     PersonalityFile,
     PersonalityId,
@@ -32,7 +32,10 @@ from ethos_registry.mcp import McpGateway
 from ethos_registry.types import DEFAULT_BUDGET_CHARS
 from ethos_registry.usage import UsageLedger
 
-__all__ = ["run_server", "serve"]
+__all__ = ["app", "run_server"]
+
+
+app = make_app()
 
 
 # Runs a server until it ends by itself or a signal asks for it; a stuck tool cannot keep it.
@@ -93,6 +96,7 @@ TOKEN_VARIABLE = "ETHOS_REGISTRY_MCP_TOKEN"
 _ADDRESS = re.compile(r"(?:(?P<host>\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)?:)?(?P<port>[0-9]{1,5})")
 
 
+@app.command(short_help="Serve a personality over the Model Context Protocol.")
 def serve(
     personality: PersonalityFile = None,
     personality_id: PersonalityId = None,

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import importlib
 import inspect
-import io
 import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from ethos_registry import (
     ConfigError,
     FrozenToolRegistry,
     Personality,
     Tool,
-    ToolContext,
     ToolRegistry,
     default_reducers,
-    provider,
 )
-from ethos_registry._cli.console import READ_BYTES, CapturedOutput, CommandError, visible
+from ethos_registry._cli.console import CommandError, visible
 from ethos_registry._suggest import did_you_mean
 from ethos_registry.capabilities import CapabilityBackends, standard_backends
 from ethos_registry.config import load_personalities
-from ethos_registry.execution import CallResults
 from ethos_registry.registry import Registration
 from ethos_registry.telemetry import Observer
 from ethos_registry.tools import ready_tools
@@ -36,71 +31,12 @@ from ethos_registry.tools import ready_tools
 __all__ = [
     "check_personality",
     "make_registry",
-    "read_calls",
     "read_json",
-    "read_output",
     "read_personalities",
     "read_personality",
     "registry_to_check",
     "registry_to_serve",
-    "run_calls",
 ]
-
-
-# `ethos-registry call`: calls given as JSON, run and answered.
-
-
-def read_calls(document: Any) -> list[Any]:
-    """The calls of a JSON value.
-
-    One call or a list of calls, each plain, Anthropic `tool_use` or OpenAI `tool_calls`; or a whole
-    reply of either provider: a message with `content`, a completion with `choices`, an assistant
-    message with `tool_calls`, or the content blocks of a message alone.
-    """
-    if isinstance(document, list):
-        return provider("anthropic").calls({"content": document}) if _blocks(document) else document
-    if not isinstance(document, Mapping):
-        raise CommandError(
-            "calls are a JSON object, a list of objects or a whole reply, "
-            f"got {type(document).__name__}"
-        )
-    if "choices" in document or "message" in document:
-        return list(provider("openai").calls(document))
-    if "tool_calls" in document:
-        return list(provider("openai").calls({"role": "assistant", **document}))
-    if "content" in document and "name" not in document:
-        return list(provider("anthropic").calls(document))
-    return [document]
-
-
-def _blocks(items: list[Any]) -> bool:
-    """Whether the items are blocks of one message: `tool_use` beside text and thinking."""
-    kinds = [item.get("type") if isinstance(item, Mapping) else None for item in items]
-    return "tool_use" in kinds and "function" not in kinds and None not in kinds
-
-
-def run_calls(
-    calls: list[Any],
-    registry: ToolRegistry,
-    personality: Personality | None,
-    *,
-    budget_chars: int,
-    working_dir: str | None,
-) -> CallResults:
-    """Run the calls, under a personality if given; the output of tools goes to standard error."""
-    folder = os.getcwd() if working_dir is None else os.path.abspath(working_dir)
-    if not os.path.isdir(folder):
-        raise CommandError(f"`--working-dir` is not a folder: {working_dir!r}")
-    context = ToolContext(
-        working_dir=folder,
-        result_budget_chars=budget_chars,
-        personality_id=None if personality is None else personality.id,
-        network_policy=None if personality is None else personality.network,
-    )
-    with contextlib.redirect_stdout(sys.stderr):
-        if personality is None:
-            return registry.execute_parallel_sync(calls, context)
-        return asyncio.run(registry.view(personality).execute(calls, context))
 
 
 MAX_INPUT_BYTES = 256 * 1024 * 1024
@@ -128,25 +64,6 @@ def read_json(place: str) -> Any:
         raise CommandError(f"{name}: JSON is nested too deeply") from None
     except ValueError as error:
         raise CommandError(f"{name}: invalid JSON: {error}") from None
-
-
-def read_output() -> str:
-    """The output of a command, from standard input; bytes that are not UTF-8 become U+FFFD.
-
-    Of more than `CapturedOutput` holds, the start and the end: a filter must not lose its input.
-    """
-    if sys.stdin is None:
-        raise CommandError("there is no standard input to reduce")
-    captured = CapturedOutput()
-    try:
-        # Not `read`: it asks a terminal for more after the end was typed.
-        stdin = cast("io.BufferedReader", sys.stdin.buffer)
-        while piece := stdin.read1(READ_BYTES):
-            captured.add(piece)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise CommandError(f"<stdin>: cannot be read: {reason}") from None
-    return captured.output().decode("utf-8", errors="replace")
 
 
 def _read(place: str, name: str) -> bytes:

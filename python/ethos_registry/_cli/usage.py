@@ -21,6 +21,7 @@ from ethos_registry._cli.console import (
     CommandError,
     first_line,
     json_text,
+    make_app,
     print_line,
     visible,
     write_json,
@@ -31,7 +32,10 @@ from ethos_registry._cli.console import (
 from ethos_registry._cli.options import positive_number
 from ethos_registry.usage import ToolUsage, UsageReport, read_usage
 
-__all__ = ["RenderedUsage", "csv_text", "make_server", "serve", "usage"]
+__all__ = ["RenderedUsage", "app", "csv_text", "make_server", "serve"]
+
+
+app = make_app()
 
 
 # A report's tools as CSV.
@@ -338,6 +342,7 @@ def _port(text: str) -> int:
     return port
 
 
+@app.command(short_help="Show who called which tools.")
 def usage(
     place: Annotated[
         str | None,

@@ -13,17 +13,23 @@ from typing import Annotated
 import typer
 
 from ethos_registry import FrozenToolRegistry, ToolRegistry
-from ethos_registry._cli.console import CommandError, print_line, signals_raise
+from ethos_registry._cli.console import CommandError, make_app, print_line, signals_raise
 from ethos_registry._cli.options import positive_number
 from ethos_registry.transports.ray import RayWorkers
 
-__all__ = ["worker"]
+__all__ = [
+    "app",
+]
+
+
+app = make_app()
 
 
 _TEND_SECONDS = 1.0
 _STEP_SECONDS = 0.1
 
 
+@app.command(short_help="Serve tools on a Ray cluster.")
 def worker(
     ray: Annotated[
         str,
