@@ -76,13 +76,22 @@ fn is_a_cluster_alone(character: char) -> bool {
         | '\u{00c0}'..='\u{02ff}' // Latin letters
         | '\u{0370}'..='\u{0482}' // Greek and Cyrillic, up to the combining signs
         | '\u{048a}'..='\u{052f}'
+        | '\u{0531}'..='\u{0556}' // Armenian letters
+        | '\u{0561}'..='\u{0587}'
         | '\u{05d0}'..='\u{05ea}' // Hebrew letters
         | '\u{0621}'..='\u{064a}' // Arabic letters
         | '\u{0904}'..='\u{0939}' // Devanagari letters: a conjunct needs a sign between them
         | '\u{0e01}'..='\u{0e30}' // Thai consonants
+        | '\u{10d0}'..='\u{10ff}' // Georgian letters
+        | '\u{2010}'..='\u{2027}' // punctuation
+        | '\u{2030}'..='\u{205e}'
+        | '\u{2100}'..='\u{2bff}' // arrows, boxes, dingbats: an emoji style is a sign behind one
+        | '\u{3000}'..='\u{3029}' // CJK punctuation
         | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' // kana
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' // CJK ideographs
         | '\u{ac00}'..='\u{d7a3}' // whole Hangul syllables
+        | '\u{e000}'..='\u{f8ff}' // symbols of terminal fonts
+        | '\u{ff01}'..='\u{ff60}' // full width
         | '\u{1f300}'..='\u{1f3fa}' // pictographs: only a joiner between two would join them
         | '\u{1f400}'..='\u{1f64f}'
         | '\u{1f680}'..='\u{1f6ff}'
