@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 from ethos_registry._table.entry import Entry
 from ethos_registry.execution._approvals import ResumedCall
@@ -19,7 +19,13 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._reducer import ReductionPolicy, checked_reduction
 from ethos_registry.types._remote_finish import FinishFacts, FinishOrder
 from ethos_registry.types._result import ToolResult
-from ethos_registry.types._settings import checked_settings, optional, setting, setting_names
+from ethos_registry.types._settings import (
+    checked_settings,
+    choice,
+    optional,
+    setting,
+    setting_names,
+)
 
 __all__ = [
     "AFTER_SECONDS",
@@ -310,18 +316,14 @@ def _callers(value: Any, name: str) -> tuple[Context, ...]:
     return tuple(value)
 
 
-def _one_of(options: Any) -> Callable[[Any, str], Any]:
-    return lambda value, name: _checks.one_of(value, get_args(options), name)
-
-
 @dataclass(frozen=True, slots=True)
 class CheckedOptions:
     """The options of one batch after the checks."""
 
     deadline_seconds: float | None = setting(optional(_checks.finite_number), default=None)
     max_concurrency: int | None = setting(optional(_checks.whole_count), default=None)
-    budget_policy: BudgetPolicy = setting(_one_of(BudgetPolicy), default="even")
-    untrusted: UntrustedPolicy = setting(_one_of(UntrustedPolicy), default="mark")
+    budget_policy: BudgetPolicy = setting(choice(BudgetPolicy), default="even")
+    untrusted: UntrustedPolicy = setting(choice(UntrustedPolicy), default="mark")
     filters: tuple[InvocationFilter, ...] = setting(checked_filters, default=())
     on_result: OnResult | None = setting(optional(_on_result), default=None)
     turn_attachments: tuple[Attachment, ...] = ()
