@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, settings
 
 from ethos_registry.artifacts import _store
 from ethos_registry.execution import _threads
-from ethos_registry.execution._runtime import Runtime
 from ethos_registry.reduction import registered_formats, unregister_format
+from session_tools import long_grace_in
 
 # Options of this run are not those of the test runs that tests start.
 os.environ.pop("PYTEST_ADDOPTS", None)
@@ -92,7 +92,7 @@ def caught_signals() -> Iterator[None]:
 @pytest.fixture
 def long_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """A call that was stopped has ten minutes to end: on no machine does a test outlast them."""
-    monkeypatch.setitem(Runtime.__init__.__kwdefaults__, "abandon_after_seconds", 600.0)
+    long_grace_in(monkeypatch)
 
 
 @pytest.fixture

@@ -9,7 +9,10 @@ import textwrap
 import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from ethos_registry import CallResult, Tool, ToolCall, ToolOk, ToolRegistry, ok
+from ethos_registry.execution._runtime import DEFAULT_ABANDON_AFTER_SECONDS, Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +27,16 @@ def registry_of(*executes: Callable[..., Any] | Tool, **options: Any) -> ToolReg
     """A registry of these tools or functions."""
     tools = [item if isinstance(item, Tool) else tool(item) for item in executes]
     return ToolRegistry(tools, **options)
+
+
+def long_grace_in(patch: pytest.MonkeyPatch) -> None:
+    """New registries give a call that was stopped ten minutes to end."""
+    defaults = [
+        600.0 if value == DEFAULT_ABANDON_AFTER_SECONDS else value
+        for value in Runtime.__init__.__defaults__ or ()
+    ]
+    assert 600.0 in defaults
+    patch.setattr(Runtime.__init__, "__defaults__", tuple(defaults))
 
 
 def calls_of(*names: str) -> list[ToolCall]:

@@ -14,9 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ethos_registry import Tool, ToolCall, ToolContext, ToolFilterOpts, ok
-from ethos_registry.execution._runtime import Runtime
 from ethos_registry.types import AbortController, MalformedCall
-from session_tools import code, reason, registry_of, tool
+from session_tools import code, long_grace_in, reason, registry_of, tool
 
 MARKER_CHARS = 60
 HUGE = "é😀" * 2_000
@@ -25,7 +24,7 @@ HUGE = "é😀" * 2_000
 @pytest.fixture(autouse=True, scope="module")
 def long_grace_for_all() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(Runtime.__init__.__kwdefaults__, "abandon_after_seconds", 600.0)
+        long_grace_in(patch)
         yield
 
 
@@ -234,7 +233,7 @@ async def _run(batch: Batch) -> None:
     assert all(event.percent is None or 0 <= event.percent <= 100 for event in events)
 
     assert registry.abandoned_calls == 0
-    assert not registry._runtime._abandoned_tasks
+    assert not registry._runtime.counters.abandoned_tasks
     assert not controller.signal._listeners
     assert {name: value for name, value in vars(registry).items() if name in before} == before
     await asyncio.sleep(0)

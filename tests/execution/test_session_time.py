@@ -214,7 +214,7 @@ async def test_after_the_grace_of_two_seconds_calls_are_left_behind(task_start: 
     assert emit.messages == ["early"]
     assert [result.text for result in results] == texts
     assert len(answers) == 4
-    assert not registry._runtime._abandoned_tasks
+    assert not registry._runtime.counters.abandoned_tasks
 
 
 def test_a_tool_that_never_lets_go_holds_neither_the_loop_nor_the_process() -> None:
@@ -276,4 +276,4 @@ def test_what_was_left_behind_on_a_closed_loop_is_let_go() -> None:
     for _ in range(3):
         asyncio.run(cut_short())
     assert registry.abandoned_calls == 6
-    assert len(registry._runtime._abandoned_tasks) == 1
+    assert len(registry._runtime.counters.abandoned_tasks) == 1

@@ -140,7 +140,7 @@ async def test_unknown_fields_are_a_problem(tmp_path: Path) -> None:
 
 
 def test_an_unknown_option_is_refused() -> None:
-    with pytest.raises(TypeError, match="no option 'pinned'"):
+    with pytest.raises(TypeError, match="unknown option 'pinned'"):
         McpBridge([], pinned=True)  # type: ignore[call-arg]
 
 

@@ -418,7 +418,7 @@ def test_what_is_not_a_recording_is_a_clear_error(tmp_path):
     (tmp_path / "cut.parquet").write_bytes(b"PAR1 and no more")
     for name, problem in [
         ("text", "neither SQLite nor Parquet"),
-        ("other", "not a recording"),
+        ("other", "another program"),
         ("other.parquet", "no column"),
         ("cut.parquet", "cannot be read"),
         ("missing", "No such file"),

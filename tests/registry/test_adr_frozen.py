@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import gc
 import pickle
 import threading
@@ -433,6 +434,18 @@ def test_force_on_the_registry_itself_is_refused() -> None:
         )
     registry.__init__([made("evil")])
     assert said_by(registry) == before
+
+
+def test_force_on_its_settings_changes_nothing() -> None:
+    registry, _ = frozen_and_tools()
+    before, settings = said_by(registry), registry._settings().settings()
+    for field in dataclasses.fields(registry._settings()):
+        object.__setattr__(registry._settings(), field.name, evil)
+    view = registry.view(Personality("reader", toolset=["toolset:file"]))
+    object.__setattr__(registry._parts()[1].counters, "has_checked_reducers", evil)
+    assert registry._settings().settings() == settings
+    assert said_by(registry) == before
+    assert view.execute_sync([{"id": "1", "name": "a", "args": {"path": "x"}}])[0].ok
 
 
 def test_the_native_table_that_is_returned_is_a_copy() -> None:

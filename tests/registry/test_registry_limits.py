@@ -142,7 +142,7 @@ async def test_calls_that_wait_end_with_their_deadline_and_their_abort(task_star
     await asyncio.sleep(0.01)
     release.set()
     assert [result.ok for result in (*await holding, *await waiting)] == [True] * 3
-    [slots] = registry._runtime._slots.values()
+    [slots] = registry._runtime.counters.slots.values()
     assert (slots._free, len(slots._waiting), len(slots._held)) == (1, 0, 0)
 
 
@@ -169,7 +169,7 @@ def test_each_event_loop_has_its_own_limit() -> None:
         results = registry.execute_parallel_sync(calls_of(*["crowd"] * 4))
         assert [result.ok for result in results] == [True] * 4
     assert crowd.most == 2
-    assert len(registry._runtime._slots) <= 1 + 1
+    assert len(registry._runtime.counters.slots) <= 1 + 1
 
 
 @pytest.mark.skipif(not STARTS_EAGERLY, reason="tasks start later, and the loop ends with them")

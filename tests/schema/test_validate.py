@@ -266,7 +266,7 @@ def reported(validator: ArgumentValidator, args: object) -> str:
 
 def refused(**schema: Any) -> str:
     with pytest.raises(ConfigError) as caught:
-        ArgumentValidator("search", {"type": "object", **schema}).compile()
+        ArgumentValidator("search", {"type": "object", **schema})
     assert caught.value.context["tool_name"] == "search"
     assert "\n" not in str(caught.value)
     return str(caught.value)
@@ -359,7 +359,7 @@ def test_read_only_and_foreign_mappings_are_objects() -> None:
 def test_what_is_no_json_is_a_problem_and_no_exception(value: object, text: str) -> None:
     validator = compiled({})
     assert reported(validator, {"a": [value]}) == text
-    assert not validator.compile().is_valid({"a": [value]})
+    assert not validator.schema.is_valid({"a": [value]})
 
 
 def test_huge_integers_are_exact_up_to_four_thousand_digits() -> None:
@@ -416,12 +416,17 @@ def test_an_invalid_schema_is_refused_with_tool_and_place() -> None:
         _core.SchemaValidator({"a": [object()]})
 
 
-def test_the_schema_is_compiled_on_first_use() -> None:
-    broken = ArgumentValidator("search", {"type": 5})
+def test_a_schema_that_cannot_be_compiled_is_refused_at_once() -> None:
     with pytest.raises(ConfigError, match="tool `search`"):
-        broken.problems({})
-    working = compiled({})
-    assert working.compile() is working.compile()
+        ArgumentValidator("search", {"type": 5})
+
+
+def test_force_changes_no_validator() -> None:
+    validator = compiled({"a": {"type": "integer"}})
+    for name in ("schema", "property_names", "problems", "__dict__"):
+        with pytest.raises((AttributeError, TypeError)):
+            object.__setattr__(validator, name, None)
+    assert reported(validator, {"a": "x"}) == "a: should be a whole number, got 'x'"
 
 
 def test_an_older_draft_is_honoured() -> None:
@@ -476,15 +481,13 @@ def test_a_mapping_that_fails_is_a_problem() -> None:
     assert reported(compiled({}), Hostile()) == "arguments: should be a JSON value, got an object"
 
 
-def test_arguments_do_not_pass_unchecked_when_the_core_fails(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_arguments_do_not_pass_unchecked_when_the_core_fails() -> None:
     class Failing:
         def validate(self, args: object) -> None:
             raise RuntimeError("the native core failed on this input; the input is unchanged")
 
-    validator = compiled({})
-    monkeypatch.setattr(validator, "_compiled", Failing())
+    failing: Any = Failing()
+    validator = compiled({})._replace(schema=failing)
     assert "could not be checked" in reported(validator, {})
 
 

@@ -354,7 +354,7 @@ def test_refusals_and_empty_searches_name_the_way_out(sessions, tmp_path):
     with contextlib.closing(sqlite3.connect(tmp_path / "other")) as connection:
         connection.execute("CREATE TABLE t (x)")
         connection.commit()
-    assert "not a recording" in searched(tmp_path / "other", context, query="x").text
+    assert "another program" in searched(tmp_path / "other", context, query="x").text
 
 
 def test_a_recording_without_an_index_is_a_clear_error_at_once(tmp_path):

@@ -188,8 +188,6 @@ def from_agent_framework(
 def _execute(
     tool: FunctionTool, kwargs_factory: Callable[[ToolContext], Mapping[str, Any]] | None
 ) -> Any:
-    validator = ArgumentValidator(tool.name, tool.parameters())
-
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         if tool.approval_mode == "always_require":
             return needs_its_framework(tool.name, _FRAMEWORK, "waits for an approval")
@@ -208,7 +206,7 @@ def _execute(
         except UserInputRequiredException:
             return needs_its_framework(tool.name, _FRAMEWORK, "asks the user")
         except TypeError as error:
-            problem = _argument_problem(error, tool, validator, args)
+            problem = _argument_problem(error, tool, args)
             if problem is None:
                 raise
             return problem
@@ -217,9 +215,7 @@ def _execute(
     return execute
 
 
-def _argument_problem(
-    error: TypeError, tool: FunctionTool, validator: ArgumentValidator, args: Any
-) -> ToolError | None:
+def _argument_problem(error: TypeError, tool: FunctionTool, args: Any) -> ToolError | None:
     """What is wrong with the arguments; `None` for a `TypeError` of the tool itself."""
     cause = error.__cause__
     if isinstance(cause, ValidationError):
@@ -227,6 +223,7 @@ def _argument_problem(
     # The framework's class for this has no public name.
     if type(error) is TypeError:
         return None
+    validator = ArgumentValidator(tool.name, tool.parameters())
     return validator.problems(args) or ToolError(str(error), "input_invalid", "invalid_args")
 
 

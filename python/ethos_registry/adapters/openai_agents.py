@@ -189,7 +189,6 @@ def _check(tool: FunctionTool) -> None:
 
 
 def _execute(tool: FunctionTool, context_factory: Callable[[ToolContext], Any] | None) -> Any:
-    validator = ArgumentValidator(tool.name, tool.params_json_schema)
 
     async def execute(args: Any, context: ToolContext) -> ToolResult:
         if tool.needs_approval is not False:
@@ -210,6 +209,7 @@ def _execute(tool: FunctionTool, context_factory: Callable[[ToolContext], Any] |
             if isinstance(cause, ValidationError):
                 return argument_error(cause, args, tool.params_json_schema)
             # By default the SDK reports only that the arguments are invalid.
+            validator = ArgumentValidator(tool.name, tool.params_json_schema)
             return validator.problems(args) or ToolError(str(error), "input_invalid")
         return _result(returned)
 

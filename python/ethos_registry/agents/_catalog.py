@@ -321,7 +321,7 @@ class AgentCatalog:
         with self._lock:
             self._check_open("register delegation")
             names = _checks.strings(to, "to")
-            _checks.finite_number(max_depth, "max_depth", minimum=1, whole=True)
+            _checks.whole_count(max_depth, "max_depth")
             settings, known = (max_depth, timeout_seconds), self._delegation
             listed = names if known is None else tuple(dict.fromkeys((*known.to, *names)))
             if known is not None and known.settings != settings:

@@ -194,13 +194,13 @@ def redacted_arguments(
     >>> redacted_arguments({"city": "Oslo", "api_key": "abc"})
     '{"city":"Oslo","api_key":"[redacted]"}'
     """
-    try:
+
+    def text() -> str:
         shown = BoundedArguments(redact, max_string_chars).value(args, MAX_DEPTH)
         return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # a mapping or sequence of a program's own class
-        return f'"[{_refusals.class_name(args)}]"'
+
+    # A mapping or sequence may be of a program's own class.
+    return guarded(lambda _: f'"[{_refusals.class_name(args)}]"', text)
 
 
 class BoundedArguments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -19,6 +20,7 @@ from ethos_registry.reduction._finish import Fence, Finished, is_large_result, s
 from ethos_registry.reduction._python_reducer import report_failed
 from ethos_registry.reduction._redaction import redacted_parts, redacted_text
 from ethos_registry.reduction._reducers import reducer_identity
+from ethos_registry.types._checks import guarded
 from ethos_registry.types._ports import ArtifactOrigin
 from ethos_registry.types._reducer import ToolResultReducer
 from ethos_registry.types._remote_finish import FinishFacts, FinishOrder
@@ -218,16 +220,12 @@ def source_of_call(call: Call) -> str | None:
     entry = call.plan.entry
     if not entry.output_is_untrusted:
         return None
-    try:
-        if isinstance(entry.tool, ArtifactTool):
-            return entry.tool.source_of(call.args)
-        if entry.mcp_server is not None:
-            return _core.replace_surrogates(f"mcp:{entry.mcp_server}"[:256])
-        return source_of(entry.name, call.args)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # arguments may be a mapping of the host's own class
-        return "unknown"
+    if entry.mcp_server is not None:
+        return _core.replace_surrogates(f"mcp:{entry.mcp_server}"[:256])
+    tool = entry.tool
+    of_args = tool.source_of if isinstance(tool, ArtifactTool) else partial(source_of, entry.name)
+    # Arguments may be a mapping of the host's own class.
+    return guarded(lambda _: "unknown", of_args, call.args)
 
 
 def source_of(name: str, args: Any) -> str:

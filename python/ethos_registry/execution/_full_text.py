@@ -71,7 +71,8 @@ class ArtifactWriter:
 
         With `file` the text is in that file of the shared folder.
         """
-        try:
+
+        def store() -> str:
             with measured(partial(self._runtime.report_blocking, "the artifact store")):
                 artifact_id = _checks.text(self._store.reserve(), "the artifact's id")
                 if file is not None:
@@ -81,12 +82,9 @@ class ArtifactWriter:
                     self._store.spool(artifact_id, text, origin, content)
                 else:
                     self._store.spool(artifact_id, text, origin)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # no store may lose a result
-            self._runtime.log_once("the artifact store", error)
-            return None
-        return artifact_id
+            return artifact_id
+
+        return guarded(self._log, store)
 
     def line_count(self, artifact_id: str) -> int:
         """The lines of an artifact that a worker wrote."""

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import Context
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, get_args
+from typing import Any, Literal, Protocol, TypeAlias, TypedDict
 
 from ethos_registry._table.entry import Entry
 from ethos_registry.execution._approvals import ResumedCall
@@ -19,6 +19,13 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._reducer import ReductionPolicy, checked_reduction
 from ethos_registry.types._remote_finish import FinishFacts, FinishOrder
 from ethos_registry.types._result import ToolResult
+from ethos_registry.types._settings import (
+    checked_settings,
+    choice,
+    optional,
+    setting,
+    setting_names,
+)
 
 __all__ = [
     "AFTER_SECONDS",
@@ -189,17 +196,17 @@ class InvocationFilter:
         return names is None or entry.name in names or f"toolset:{entry.toolset}" in names
 
 
-def checked_filters(filters: object) -> tuple[InvocationFilter, ...]:
+def checked_filters(filters: object, name: str = "filters") -> tuple[InvocationFilter, ...]:
     """The filters of a batch; `ConfigError` for anything but a list of them."""
     if isinstance(filters, InvocationFilter) or not isinstance(filters, Sequence):
         raise ConfigError(
-            f"`filters` must be a list of filters, got {type(filters).__name__}; "
+            f"`{name}` must be a list of filters, got {type(filters).__name__}; "
             "put a single filter in a list"
         )
     for item in filters:
         if not isinstance(item, InvocationFilter):
             raise ConfigError(
-                f"`filters` must hold InvocationFilter values, got {type(item).__name__}; "
+                f"`{name}` must hold InvocationFilter values, got {type(item).__name__}; "
                 "create one with `InvocationFilter(before=..., tool_names=[...])`"
             )
     return tuple(filters)
@@ -288,25 +295,46 @@ class StartLimits(Protocol):
         """What the tool returns if the limits let it start."""
 
 
+def _on_result(value: Any, name: str) -> OnResult:
+    check_callback(value, name, "result")
+    on_result: OnResult = value
+    return on_result
+
+
+def _control(value: object, name: str) -> BatchControl:
+    if not isinstance(value, BatchControl):
+        raise ConfigError(f"`{name}` must be a BatchControl, got {type(value).__name__}")
+    return value
+
+
+def _callers(value: Any, name: str) -> tuple[Context, ...]:
+    if not isinstance(value, Sequence) or not all(isinstance(each, Context) for each in value):
+        raise ConfigError(
+            f"`{name}` must be a list of contextvars.Context, one for each call, "
+            f"got {_checks.brief(value)}; `contextvars.copy_context()` makes one"
+        )
+    return tuple(value)
+
+
 @dataclass(frozen=True, slots=True)
 class CheckedOptions:
     """The options of one batch after the checks."""
 
-    deadline_seconds: float | None = None
-    max_concurrency: int | None = None
-    budget_policy: BudgetPolicy = "even"
-    untrusted: UntrustedPolicy = "mark"
-    filters: tuple[InvocationFilter, ...] = ()
-    on_result: OnResult | None = None
+    deadline_seconds: float | None = setting(optional(_checks.finite_number), default=None)
+    max_concurrency: int | None = setting(optional(_checks.whole_count), default=None)
+    budget_policy: BudgetPolicy = setting(choice(BudgetPolicy), default="even")
+    untrusted: UntrustedPolicy = setting(choice(UntrustedPolicy), default="mark")
+    filters: tuple[InvocationFilter, ...] = setting(checked_filters, default=())
+    on_result: OnResult | None = setting(optional(_on_result), default=None)
     turn_attachments: tuple[Attachment, ...] = ()
     resumed: ResumedCall | None = None
     """The decision that the only call of the batch waited for."""
     sink: ResultSink | None = None
     """Set where calls run for a registry elsewhere, which counts their time and finishes their
     results: neither happens here."""
-    control: BatchControl | None = None
-    callers: tuple[Context, ...] | None = None
-    reduction: ReductionPolicy | None = None
+    control: BatchControl | None = setting(optional(_control), default=None)
+    callers: tuple[Context, ...] | None = setting(optional(_callers), default=None)
+    reduction: ReductionPolicy | None = setting(checked_reduction, default=None)
     limits: StartLimits | None = None
     """What the calls may use, of the view that runs them."""
     on_start: OnStart | None = None
@@ -314,9 +342,7 @@ class CheckedOptions:
 
 
 DEFAULT_OPTIONS = CheckedOptions()
-
-_NOT_OPTIONS = ("turn_attachments", "sink", "resumed", "limits", "on_start")
-OPTION_NAMES = tuple(name for name in CheckedOptions.__slots__ if name not in _NOT_OPTIONS)
+OPTION_NAMES = setting_names(CheckedOptions)
 
 
 def checked_options(
@@ -328,58 +354,10 @@ def checked_options(
     """
     if not options and turn_attachments is None:
         return DEFAULT_OPTIONS
-    unknown = options.keys() - set(OPTION_NAMES)
-    if unknown:
+    if unknown := options.keys() - set(OPTION_NAMES):
         raise _checks.unknown_option("execute", min(unknown), sorted(OPTION_NAMES))
-    return _checked_values(turn_attachments, **options)
-
-
-def _checked_values(
-    turn_attachments: Any,
-    *,
-    deadline_seconds: Any = None,
-    max_concurrency: Any = None,
-    budget_policy: Any = "even",
-    untrusted: Any = "mark",
-    filters: Any = (),
-    on_result: Any = None,
-    control: Any = None,
-    callers: Any = None,
-    reduction: Any = None,
-) -> CheckedOptions:
-    if deadline_seconds is not None:
-        _checks.finite_number(deadline_seconds, "deadline_seconds")
-    if max_concurrency is not None:
-        _checks.finite_number(max_concurrency, "max_concurrency", minimum=1, whole=True)
-    _checks.one_of(budget_policy, get_args(BudgetPolicy), "budget_policy")
-    _checks.one_of(untrusted, get_args(UntrustedPolicy), "untrusted")
-    if on_result is not None:
-        check_callback(on_result, "on_result", "result")
-    if control is not None and not isinstance(control, BatchControl):
-        raise ConfigError(f"`control` must be a BatchControl, got {type(control).__name__}")
-    return CheckedOptions(
-        deadline_seconds=deadline_seconds,
-        max_concurrency=max_concurrency,
-        budget_policy=budget_policy,
-        untrusted=untrusted,
-        filters=checked_filters(filters),
-        on_result=on_result,
-        turn_attachments=_checked_attachments(turn_attachments),
-        control=control,
-        callers=_checked_callers(callers),
-        reduction=checked_reduction(reduction, "reduction"),
-    )
-
-
-def _checked_callers(callers: Any) -> tuple[Context, ...] | None:
-    if callers is None:
-        return None
-    if not isinstance(callers, Sequence) or not all(isinstance(each, Context) for each in callers):
-        raise ConfigError(
-            "`callers` must be a list of contextvars.Context, one for each call, "
-            f"got {_checks.brief(callers)}; `contextvars.copy_context()` makes one"
-        )
-    return tuple(callers)
+    attachments = _checked_attachments(turn_attachments)
+    return checked_settings(CheckedOptions, options, turn_attachments=attachments)
 
 
 def _checked_attachments(turn_attachments: Any) -> tuple[Attachment, ...]:

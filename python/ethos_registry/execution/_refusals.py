@@ -325,17 +325,14 @@ def exception_text(error: BaseException) -> str:
     ("KeyError: 'Oslo'", 'no such city')
     """
     name = class_name(error)
-    try:
+
+    def text() -> str:
         message = str.__str__(str(error))  # `__str__` may return a string of a class of its own
         if not message or str.isspace(message):
             return name
-        if type(error).__str__ is KeyError.__str__:
-            return f"{name}: {message}"
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # `__str__` is the tool's code
-        return name
-    return message
+        return f"{name}: {message}" if type(error).__str__ is KeyError.__str__ else message
+
+    return guarded(lambda _: name, text)  # `__str__` is the tool's code
 
 
 def log_raised(name: str, error: BaseException, redact: Redact | None) -> None:

@@ -24,6 +24,7 @@ from ethos_registry.execution._refusals import BadResultError, checked_result
 from ethos_registry.execution._threads import NoThreadError
 from ethos_registry.types._blocking import awaited, measured, watched
 from ethos_registry.types._call import CallResult, Pending
+from ethos_registry.types._checks import guarded
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import StartedCall
@@ -401,15 +402,13 @@ def _delay(
     rule: RetryRule, failure: Exception | ToolError, failed: int, call: Call
 ) -> float | None:
     """The seconds until the next attempt; `None` if there is none."""
-    try:
-        what = f"the `retry` of tool `{call.plan.name}`"
-        with measured(partial(call.batch.runtime.report_blocking, what)):
+    what, runtime = f"the `retry` of tool `{call.plan.name}`", call.batch.runtime
+
+    def seconds() -> float | None:
+        with measured(partial(runtime.report_blocking, what)):
             return rule.delay_seconds(failed) if rule.wants(failure) else None
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # functions of the tool's author
-        call.batch.runtime.log_once(f"the `retry` of tool `{call.plan.name}`", error)
-        return None
+
+    return guarded(partial(runtime.log_once, what), seconds)  # functions of the tool's author
 
 
 def _report(call: Call, failure: Exception | ToolError, ended: float) -> None:

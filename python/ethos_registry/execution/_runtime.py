@@ -8,10 +8,10 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from time import monotonic
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ethos_registry import _core
 from ethos_registry._table.entry import Entry
@@ -20,12 +20,13 @@ from ethos_registry.artifacts._store import ArtifactTool
 from ethos_registry.capabilities._resolver import CapabilityBackends
 from ethos_registry.capabilities._secrets import IssuedSecrets
 from ethos_registry.execution._approvals import Approvals
-from ethos_registry.execution._options import InvocationFilter
+from ethos_registry.execution._options import InvocationFilter, checked_filters
 from ethos_registry.execution._refusals import log_exception, log_line
 from ethos_registry.execution._threads import DaemonThreads, tool_threads
 from ethos_registry.reduction._redaction import Redact
+from ethos_registry.types import _checks
 from ethos_registry.types._blocking import report_blocking
-from ethos_registry.types._call import RepairLevel
+from ethos_registry.types._call import RepairLevel, checked_repair_level
 from ethos_registry.types._checks import check_callback, guarded
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import Observer, StartedBatch
@@ -33,12 +34,15 @@ from ethos_registry.types._reducer import (
     ReductionPolicy,
     ToolResultReducer,
     ToolResultReducerRegistry,
+    checked_reduction,
 )
+from ethos_registry.types._settings import optional, setting
 from ethos_registry.types._transport import ToolTransport, TransportTraits
 
 __all__ = [
     "DEFAULT_ABANDON_AFTER_SECONDS",
     "HELD",
+    "Counters",
     "Observers",
     "Runtime",
     "SharedSlots",
@@ -327,65 +331,100 @@ _MAX_LOGGED = 10_000
 _logger = logging.getLogger("ethos_registry")
 
 
-@dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class Counters:
+    """What changes while a registry runs calls; nothing of a single batch is stored here."""
+
+    __slots__ = (
+        "abandoned_calls",
+        "abandoned_tasks",
+        "has_checked_reducers",
+        "lock",
+        "logged",
+        "slots",
+        "unmatched_policies",
+    )
+
+    def __init__(self) -> None:
+        self.abandoned_calls = 0
+        self.unmatched_policies: set[tuple[str, str]] = set()
+        """What allow lists and filters named that no tool had: the list, and the name."""
+        self.has_checked_reducers = False
+        self.abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
+        self.lock = threading.Lock()
+        self.slots: dict[asyncio.AbstractEventLoop, SharedSlots] = {}
+        self.logged: set[str] = set()
+
+
+def _approvals(value: object, name: str) -> Approvals:
+    if not isinstance(value, Approvals):
+        raise ConfigError(f"`{name}` must be Approvals, got {type(value).__name__}")
+    return value
+
+
+def _reduction(value: object, name: str) -> ReductionPolicy | None:
+    policy = checked_reduction(value, name)
+    return None if policy is None else replace(policy)  # which no one else can reach
+
+
+_seconds = optional(_checks.finite_number)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Runtime:
-    """Settings that all batches of one registry share; nothing of a single batch is stored here."""
+    """Settings that all batches of one registry share, and its counters."""
 
-    SETTINGS: ClassVar[tuple[str, ...]]
-
+    counters: Counters
     backends: CapabilityBackends | None
     reducers: ToolResultReducerRegistry | None
-    default_timeout_seconds: float | None
-    observers: Observers | None = None
+    default_timeout_seconds: float | None = setting(_seconds)
+    observers: Observers | None = setting(lambda value, _: checked_observers(value), default=None)
     threads: DaemonThreads = tool_threads
-    thread_wait_seconds: float | None = 5.0
-    abandon_after_seconds: float = DEFAULT_ABANDON_AFTER_SECONDS
+    thread_wait_seconds: float | None = setting(_seconds, default=5.0)
+    abandon_after_seconds: float = setting(
+        _checks.finite_number, default=DEFAULT_ABANDON_AFTER_SECONDS
+    )
     redact: Redact | None = None
     """Takes credentials out of text; `None` if the registry keeps them."""
     redact_recorded: Redact = _core.redact
     """The same for recorders, who never receive them."""
     issued_secrets: IssuedSecrets | None = None
     """The secrets that tools were given; `None` if no backend hands any out."""
-    unredacted_tools: frozenset[str] = frozenset()
-    filters: tuple[InvocationFilter, ...] = ()
+    unredacted_tools: frozenset[str] = setting(
+        lambda value, name: frozenset(_checks.strings(value, name)), default=frozenset()
+    )
+    filters: tuple[InvocationFilter, ...] = setting(checked_filters, default=())
     """Run around those of each batch."""
-    max_concurrency: int | None = None
+    max_concurrency: int | None = setting(optional(_checks.whole_count), default=None)
     """How many calls of all batches run at once on one loop."""
-    approvals: Approvals | None = None
+    approvals: Approvals | None = setting(optional(_approvals), default=None)
     """Signs the tokens of calls that wait for approval."""
-    transports: Transports | None = None
+    transports: Transports | None = setting(
+        lambda value, _: checked_transports(value), default=None
+    )
     """Where tools run; `None` if all run in this process."""
-    reduction: ReductionPolicy | None = None
+    reduction: ReductionPolicy | None = setting(_reduction, default=None)
     """How much of reduced results is kept; `None` if they are as short as can be."""
-    repair_arguments: RepairLevel = "safe"
+    repair_arguments: RepairLevel = setting(
+        lambda value, _: checked_repair_level(value), default="safe"
+    )
     """Which wrong arguments of tools without a level of their own are repaired."""
-    repair_note: bool = False
+    repair_note: bool = setting(_checks.boolean, default=False)
     """Whether the model reads what was repaired."""
 
-    abandoned_calls: int = field(default=0, init=False)
-    unmatched_policies: set[tuple[str, str]] = field(default_factory=set, init=False)
-    """What allow lists and filters named that no tool had: the list, and the name."""
-    has_checked_reducers: bool = field(default=False, init=False)
-    _abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = field(
-        default_factory=dict, init=False
-    )
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
-    _slots: dict[asyncio.AbstractEventLoop, SharedSlots] = field(default_factory=dict, init=False)
-    _logged: set[str] = field(default_factory=set, init=False)
-
-    def copy(self) -> Runtime:
-        """The same settings with counters of their own."""
-        return Runtime(**{name: getattr(self, name) for name in self.SETTINGS})
+    def settings(self) -> tuple[Any, ...]:
+        """What another `Runtime` takes after its counters."""
+        return tuple([getattr(self, name) for name in _SETTINGS])
 
     def slots_on(self, loop: asyncio.AbstractEventLoop) -> SharedSlots:
         """The slots of the calls that run on a loop."""
-        slots = self._slots.get(loop)
+        counters = self.counters
+        slots = counters.slots.get(loop)
         if slots is None:
             assert self.max_concurrency is not None
-            with self._lock:
-                for closed in [each for each in self._slots if each.is_closed()]:
-                    del self._slots[closed]
-                slots = self._slots[loop] = SharedSlots(self.max_concurrency)
+            with counters.lock:
+                for closed in [each for each in counters.slots if each.is_closed()]:
+                    del counters.slots[closed]
+                slots = counters.slots[loop] = SharedSlots(self.max_concurrency)
         return slots
 
     def abandon(self, task: asyncio.Task[Any] | None) -> None:
@@ -394,24 +433,26 @@ class Runtime:
         `asyncio.run` waits at its end for every task it knows; one that swallows its cancellation
         would keep the process alive forever, so it is removed from that list.
         """
-        with self._lock:
-            self.abandoned_calls += 1
-            for loop in [loop for loop in self._abandoned_tasks if loop.is_closed()]:
-                del self._abandoned_tasks[loop]
+        counters = self.counters
+        with counters.lock:
+            counters.abandoned_calls += 1
+            for loop in [loop for loop in counters.abandoned_tasks if loop.is_closed()]:
+                del counters.abandoned_tasks[loop]
             if task is not None and not task.done():
-                self._abandoned_tasks.setdefault(task.get_loop(), set()).add(task)
+                counters.abandoned_tasks.setdefault(task.get_loop(), set()).add(task)
         if task is not None and not task.done():
             task.add_done_callback(self._forget)
             asyncio._unregister_task(task)
             task._log_destroy_pending = False  # type: ignore[attr-defined]
 
     def _forget(self, task: asyncio.Task[Any]) -> None:
-        with self._lock:
+        counters = self.counters
+        with counters.lock:
             loop = task.get_loop()
-            tasks = self._abandoned_tasks.get(loop, set())
+            tasks = counters.abandoned_tasks.get(loop, set())
             tasks.discard(task)
             if not tasks:
-                self._abandoned_tasks.pop(loop, None)
+                counters.abandoned_tasks.pop(loop, None)
         if not task.cancelled():
             task.exception()
 
@@ -434,25 +475,25 @@ class Runtime:
 
     def report_blocking(self, what: str, seconds: float, way_out: str = "") -> None:
         """Log once for each code that it blocked the event loop."""
-        report_blocking(what, seconds, way_out, named=self._logged)
+        report_blocking(what, seconds, way_out, named=self.counters.logged)
 
     def warn_once(self, message: str) -> None:
         """Log a warning once for each message."""
-        if message not in self._logged:
-            self._logged.add(message)
+        if message not in self.counters.logged:
+            self.counters.logged.add(message)
             log_line(logging.WARNING, message)
 
     def log_mistake(self, message: str) -> None:
         """Log a mistake of the program as an error, once for each message."""
-        if message not in self._logged and len(self._logged) < _MAX_LOGGED:
-            self._logged.add(message)
+        if message not in self.counters.logged and len(self.counters.logged) < _MAX_LOGGED:
+            self.counters.logged.add(message)
             log_line(logging.ERROR, message)
 
     def log_once(self, what: str, error: BaseException) -> None:
         """Log one warning for each kind of failure, with its traceback."""
-        if what in self._logged:
+        if what in self.counters.logged:
             return
-        self._logged.add(what)
+        self.counters.logged.add(what)
         message = f"{what} raised; later exceptions are not logged"
         guarded(  # a handler asks the exception for its text, which is foreign code
             lambda _: log_line(logging.WARNING, message),
@@ -461,4 +502,4 @@ class Runtime:
         )
 
 
-Runtime.SETTINGS = tuple(each.name for each in fields(Runtime) if each.init)
+_SETTINGS = tuple(each.name for each in fields(Runtime) if each.name != "counters")

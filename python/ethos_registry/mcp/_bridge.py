@@ -7,9 +7,10 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypedDict, Unpack, get_args
+from typing import Any, Self, TypedDict, Unpack
 
 from ethos_registry._persistence.files import make_private_folder
 from ethos_registry.capabilities._secrets import EnvironmentSecrets, SecretSource
@@ -57,6 +58,13 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._extras import has_extra, missing_extra
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._result import ToolResult
+from ethos_registry.types._settings import (
+    checked_settings,
+    choice,
+    optional,
+    setting,
+    setting_names,
+)
 
 __all__ = ["McpBridge", "McpBridgeOptions"]
 
@@ -75,6 +83,37 @@ class McpBridgeOptions(TypedDict, total=False):
     on_elicitation: Callable[[McpElicitation], Any] | None
     on_sampling: Callable[[McpSampling], Any] | None
     roots: Sequence[str]
+
+
+def _pins(value: Any, name: str) -> McpPins:
+    if value is None:
+        return McpPins()
+    return value if isinstance(value, McpPins) else McpPins.load(value)
+
+
+def _callback(value: Any, name: str) -> Any:
+    _checks.check_takes(value, name, "request")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeSettings:
+    """What `McpBridge` was given, checked."""
+
+    pins: McpPins = setting(_pins, default_factory=McpPins)
+    on_change: ChangePolicy = setting(choice(ChangePolicy), default="quarantine")
+    secrets: SecretSource = setting(
+        lambda value, _: value or EnvironmentSecrets(), default_factory=EnvironmentSecrets
+    )
+    stderr_folder: Path | None = setting(optional(lambda value, _: Path(value)), default=None)
+    on_tools_changed: Callable[[ToolsChanged], object] | None = setting(
+        lambda value, _: value, default=None
+    )
+    on_elicitation: Callable[[McpElicitation], Any] | None = setting(
+        optional(_callback), default=None
+    )
+    on_sampling: Callable[[McpSampling], Any] | None = setting(optional(_callback), default=None)
+    roots: tuple[str, ...] = setting(lambda value, _: checked_roots(value), default=())
 
 
 _logger = logging.getLogger("ethos_registry")
@@ -140,9 +179,9 @@ class McpBridge:
     """
 
     def __init__(self, servers: Iterable[McpServer], **options: Unpack[McpBridgeOptions]) -> None:
-        unknown = options.keys() - McpBridgeOptions.__annotations__.keys()
-        if unknown:
-            raise TypeError(f"McpBridge has no option {min(unknown)!r}")
+        known = setting_names(BridgeSettings)
+        if unknown := options.keys() - set(known):
+            raise _checks.unknown_option("McpBridge", min(unknown), known)
         self._servers: dict[str, McpServer] = {}
         for server in servers:
             if not isinstance(server, McpServer):
@@ -152,24 +191,7 @@ class McpBridge:
             if server.name in self._servers:
                 raise ConfigError(f"two MCP servers have the name {server.name!r}; rename one")
             self._servers[server.name] = server
-        pins = options.get("pins")
-        self._pins = pins if isinstance(pins, McpPins) else McpPins()
-        if pins is not None and not isinstance(pins, McpPins):
-            self._pins = McpPins.load(pins)
-        on_change: Any = _checks.one_of(
-            options.get("on_change", "quarantine"), get_args(ChangePolicy), "on_change"
-        )
-        self._on_change: ChangePolicy = on_change
-        self._secrets = options.get("secrets") or EnvironmentSecrets()
-        folder = options.get("stderr_folder")
-        self._given_folder = None if folder is None else Path(folder)
-        self._on_tools_changed = options.get("on_tools_changed")
-        for name in ("on_elicitation", "on_sampling"):
-            if options.get(name) is not None:
-                _checks.check_takes(options[name], name, "request")
-        self._on_elicitation = options.get("on_elicitation")
-        self._on_sampling = options.get("on_sampling")
-        self._roots = checked_roots(options.get("roots", ()))
+        self._settings = checked_settings(BridgeSettings, options)
         self._connections: dict[str, Connection] = {}
         self._sets: dict[str, ToolSet] = {}
         self._attached: list[AttachedRegistry] = []
@@ -226,8 +248,8 @@ class McpBridge:
             raise missing_extra("the bridge to MCP servers", "mcp")
         import mcp.client.client  # noqa: F401 - takes a second, which no server's time is to pay for
 
-        if self._given_folder is not None:
-            make_private_folder(self._given_folder)
+        if self._settings.stderr_folder is not None:
+            make_private_folder(self._settings.stderr_folder)
         try:
             for name, server in self._servers.items():
                 self._connect(name, server)
@@ -251,18 +273,20 @@ class McpBridge:
         await self._close()
 
     def _connect(self, name: str, server: McpServer) -> None:
-        path = None
-        if server.transport == "stdio" and self._given_folder is not None:
-            path = os.path.join(self._given_folder, f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.log")
+        path, settings = None, self._settings
+        if server.transport == "stdio" and settings.stderr_folder is not None:
+            path = os.path.join(
+                settings.stderr_folder, f"{re.sub(r'[^A-Za-z0-9_-]', '_', name)}.log"
+            )
         connection = Connection(
             server,
-            self._secrets,
+            settings.secrets,
             LogFile(path),
             lambda listing: self._take(name, listing),
-            ServerCallbacks(name, self._on_elicitation, self._on_sampling, self._roots),
+            ServerCallbacks(name, settings.on_elicitation, settings.on_sampling, settings.roots),
         )
         self._connections[name] = connection
-        self._sets[name] = ToolSet(connection, self._pins, self._on_change)
+        self._sets[name] = ToolSet(connection, settings.pins, settings.on_change)
 
     async def _close(self) -> None:
         """End all connections, whatever cancels this task meanwhile."""
@@ -447,9 +471,9 @@ class McpBridge:
             tuple(sorted(before.keys() - now.keys())),
             tuple(sorted(key for key in now.keys() & before.keys() if now[key] is not before[key])),
         )
-        if change and self._on_tools_changed is not None:
+        if change and self._settings.on_tools_changed is not None:
             try:
-                self._on_tools_changed(change)
+                self._settings.on_tools_changed(change)
             except Exception:  # the bridge goes on
                 _logger.exception("`on_tools_changed` of the MCP bridge raised")
 
@@ -458,7 +482,7 @@ class McpBridge:
     @property
     def pins(self) -> McpPins:
         """The approved definitions."""
-        return self._pins
+        return self._settings.pins
 
     def diff(self, server: str | None = None) -> list[PinDifference]:
         """How the tools that pinned servers list differ from what was approved."""
@@ -478,10 +502,10 @@ class McpBridge:
             name = connection.server.name
             listed = self._sets[name].listed
             if listed is not None:
-                self._pins.pin(name, listed.values())
+                self._settings.pins.pin(name, listed.values())
                 count += len(listed)
                 self._apply(name)
-        self._pins.save()
+        self._settings.pins.save()
         return count
 
     def accept(self, server: str, tools: Iterable[str] | None = None) -> list[str]:
@@ -505,10 +529,10 @@ class McpBridge:
         listed = self._sets[server].listed or {}
         for name in chosen:
             if name in listed:
-                self._pins.approve(server, listed[name])
+                self._settings.pins.approve(server, listed[name])
             else:
-                self._pins.forget(server, name)
-        self._pins.save()
+                self._settings.pins.forget(server, name)
+        self._settings.pins.save()
         self._apply(server)
         return chosen
 

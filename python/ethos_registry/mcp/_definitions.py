@@ -253,13 +253,10 @@ def argument_validator(name: str, schema: Mapping[str, Any]) -> ArgumentValidato
         listed = checked["properties"]
         checked["properties"] = {name: listed.get(name, {}) for name in names_at(checked, _nothing)}
         checked["additionalProperties"] = False
-    validator = ArgumentValidator(name, checked)
     try:
-        validator.compile()
+        return ArgumentValidator(name, checked)
     except ConfigError:
-        validator = ArgumentValidator(name, _without_foreign_patterns(checked))
-        validator.compile()
-    return validator
+        return ArgumentValidator(name, _without_foreign_patterns(checked))
 
 
 def _nothing(reference: str) -> None:

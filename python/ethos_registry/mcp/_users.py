@@ -73,4 +73,4 @@ class McpUsers:
             self, "required_scopes", _checks.strings(self.required_scopes, "required_scopes")
         )
         _checks.boolean(self.checks_resource, "checks_resource")
-        _checks.finite_number(self.max_users, "max_users", minimum=1, whole=True)
+        _checks.whole_count(self.max_users, "max_users")

@@ -90,8 +90,8 @@ class TurnRecorder(Observer):
         flush_seconds: float | None = None,
         max_unsaved_chars: int = MAX_UNSAVED_CHARS,
     ) -> None:
-        _checks.finite_number(flush_records, "flush_records", minimum=1, whole=True)
-        _checks.finite_number(max_unsaved_chars, "max_unsaved_chars", minimum=1, whole=True)
+        _checks.whole_count(flush_records, "flush_records")
+        _checks.whole_count(max_unsaved_chars, "max_unsaved_chars")
         if flush_seconds is not None:
             _checks.finite_number(flush_seconds, "flush_seconds")
         store = _store_at(_checks.path(place, "place"))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
-from urllib.parse import quote
 
 from ethos_registry._persistence.sqlite_file import SqliteFile, sqlite_problem
 from ethos_registry.recording._rows import COLUMNS, RecordingError, call_of, row_of
@@ -70,14 +68,18 @@ _INDEX = (
 _TIME_FORMAT = "%Y-%m-%d %H:%M:%S.%f"
 
 
+def _file(path: str) -> SqliteFile:
+    # In the write-ahead log a commit survives the end of the process in any mode; the end of the
+    # machine may take the last ones.
+    return SqliteFile(path, _SCHEMA, application_id=_APPLICATION_ID, synchronous="NORMAL")
+
+
 class SqliteRecordingStore:
     """Appends calls to a SQLite file that several processes may share."""
 
     def __init__(self, path: str) -> None:
         self.place = path
-        # In the write-ahead log a commit survives the end of the process in any mode; the end of
-        # the machine may take the last ones.
-        self._file = SqliteFile(path, _SCHEMA, application_id=_APPLICATION_ID, synchronous="NORMAL")
+        self._file = _file(path)
 
     def write(self, calls: Sequence[RecordedCall]) -> None:
         """Store all of the calls, or none."""
@@ -114,6 +116,7 @@ class SqliteRecording:
 
     def __init__(self, path: str) -> None:
         self.place = path
+        self._file = _file(path)
 
     def calls(
         self, *, session_id: str | None = None, turn: int | None = None, tool: str | None = None
@@ -163,14 +166,10 @@ class SqliteRecording:
     @contextlib.contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """A connection that changes nothing."""
-        address = f"file:{quote(os.path.abspath(self.place))}?mode=ro"
         try:
-            with contextlib.closing(sqlite3.connect(address, uri=True, timeout=10)) as connection:
-                found = connection.execute("PRAGMA application_id").fetchone()[0]
-                if found != _APPLICATION_ID:
-                    raise RecordingError(f"{self.place} is a database, but not a recording")
+            with self._file.snapshot() as connection:
                 yield connection
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise _failure(self.place, error) from error
 
 

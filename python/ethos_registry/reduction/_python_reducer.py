@@ -7,11 +7,13 @@ import logging
 import weakref
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ethos_registry import _core
 from ethos_registry._suggest import did_you_mean
 from ethos_registry.reduction._reducers import rebuilt
+from ethos_registry.types._checks import guarded
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import MAX_DEPTH, MAX_JSON_BYTES, json_fields, json_object
 from ethos_registry.types._reducer import ReductionPolicy, ToolReducerContext, ToolResultReducer
@@ -136,16 +138,15 @@ def reduce_safely(
         result.cost_usd,
         isolated(result.extra),
     )
-    try:
+
+    def reduced() -> ToolResult:
         answer: object = reducer.reduce(given, ToolReducerContext(args, turn_count, policy))
         if answer is given and given == result:
             return result
         return _kept(_checked(answer), result)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # SystemExit and foreign panics must not lose the result
-        report_failed(reducer, error)
-        return result
+
+    # SystemExit and foreign panics must not lose the result.
+    return guarded(partial(report_failed, reducer), reduced) or result
 
 
 def report_failed(reducer: object, error: BaseException) -> None:

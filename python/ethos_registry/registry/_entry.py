@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import logging
-from collections.abc import Mapping
 from typing import Any, NamedTuple, cast
 
-from ethos_registry import _core
-from ethos_registry._table.entry import ArgumentCheck, Entry, SealedDefinition, make_entry
+from ethos_registry._table.entry import Entry, SealedDefinition, make_entry
 from ethos_registry._table.entry_table import mcp_identity
 from ethos_registry.execution._arguments import parse_json_arguments
 from ethos_registry.providers._sent_arguments import sent_arguments
@@ -21,7 +18,6 @@ from ethos_registry.schema._validate import ArgumentValidator
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import CAPABILITY_NAMES, CapabilityName, ToolCapabilities
-from ethos_registry.types._result import ToolError
 from ethos_registry.types._schema_rules import doubts
 from ethos_registry.types._tool import Tool
 
@@ -43,7 +39,6 @@ def immutable_entry(entry: Entry) -> Entry:
     """The same entry over values that cannot be written to."""
     return entry._replace(
         definition=SealedDefinition(entry.definition.text),
-        argument_check=_immutable_check(entry.argument_check),
         capabilities=immutable_capabilities(entry.capabilities),
     )
 
@@ -73,34 +68,6 @@ class ImmutableCapabilities(NamedTuple):
         # What was checked once is only parsed again, into values of the caller's own.
         declaration = self.to_wire().get(_checks.wire_name(name))
         return tuple(declaration) if isinstance(declaration, list) else declaration
-
-
-class ImmutableCheck(NamedTuple):
-    """A compiled schema, and its text for messages."""
-
-    tool_name: str
-    text: str
-    compiled: _core.SchemaValidator
-
-    def problems(self, args: object) -> ToolError | None:
-        """As `ArgumentValidator.problems`; the schema is parsed again only to describe problems."""
-        with contextlib.suppress(RuntimeError):  # the core failed: reported below
-            if type(args) is dict and self.compiled.is_valid(args):
-                return None
-        return self._validator().problems(args)
-
-    def failing(self, args: object) -> list[tuple[int | str, ...]]:
-        """As `ArgumentValidator.failing`."""
-        return self._validator().failing(args)
-
-    def _validator(self) -> ArgumentValidator:
-        return ArgumentValidator(self.tool_name, json.loads(self.text), self.compiled)
-
-
-def _immutable_check(check: ArgumentCheck | None) -> ArgumentCheck | None:
-    if not isinstance(check, ArgumentValidator):
-        return check
-    return ImmutableCheck(check.tool_name, json.dumps(check.schema), check.compile())
 
 
 def checked_entry(
@@ -151,7 +118,7 @@ def _argument_check(tool: Tool, *, validates_arguments: bool) -> ArgumentValidat
         return of_server
     if not (tool.strict or validates_arguments):
         return None
-    return _compiled(tool.name, tool.schema)
+    return ArgumentValidator(tool.name, tool.schema)
 
 
 def validated_entry(entry: Entry) -> Entry:
@@ -159,11 +126,5 @@ def validated_entry(entry: Entry) -> Entry:
     if entry.argument_check is not None:
         return entry
     return entry._replace(
-        argument_check=_compiled(entry.name, entry.definition.fresh()["parameters"])
+        argument_check=ArgumentValidator(entry.name, entry.definition.fresh()["parameters"])
     )
-
-
-def _compiled(name: str, schema: Mapping[str, Any]) -> ArgumentValidator:
-    validator = ArgumentValidator(name, schema)
-    validator.compile()
-    return validator

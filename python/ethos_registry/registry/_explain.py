@@ -329,7 +329,7 @@ def checked_policy(admission: Admission, runtime: Runtime) -> Admission:
     """The admission of an allow list and filters; their unmatched entries are logged once."""
     found = _unmatched(admission) if unmatched_names(admission) else None
     if found:
-        reported = runtime.unmatched_policies
+        reported = runtime.counters.unmatched_policies
         new = {
             listed: [name for name in names if (listed, name) not in reported]
             for listed, names in found.items()
@@ -345,9 +345,9 @@ def checked_policy(admission: Admission, runtime: Runtime) -> Admission:
 
 def report_unmatched_reducers(snapshot: Snapshot, runtime: Runtime) -> None:
     """Log once the reducers of tools that are not registered."""
-    if runtime.has_checked_reducers:
+    if runtime.counters.has_checked_reducers:
         return
-    runtime.has_checked_reducers = True
+    runtime.counters.has_checked_reducers = True
     names = _unmatched_reducers(snapshot, runtime)
     if names:
         found = _problems({"exclude_tools": names}, snapshot)
@@ -366,7 +366,7 @@ def unmatched_of_registry(given: Admission, runtime: Runtime) -> dict[str, list[
     snapshot = given.snapshot
     report = {listed: list(names) for listed, names in _unmatched(given).items()}
     for listed in _KINDS:
-        names = [name for each, name in runtime.unmatched_policies if each == listed]
+        names = [name for each, name in runtime.counters.unmatched_policies if each == listed]
         if names:
             report[listed] = sorted(
                 {*report.get(listed, ()), *_still_unmatched(listed, names, given)}

@@ -11,7 +11,7 @@ from ethos_registry import _core
 from ethos_registry._table.entry_table import EntryTable
 from ethos_registry._table.snapshot import Declared, EntriesBySlot, ListedName, Selection, Snapshot
 from ethos_registry.capabilities._resolver import CapabilityBackends
-from ethos_registry.execution._runtime import Runtime
+from ethos_registry.execution._runtime import Counters, Runtime
 from ethos_registry.execution._threads import tool_threads
 from ethos_registry.registry._definitions import plain_definitions
 from ethos_registry.registry._entry import checked_entry, immutable_entry
@@ -27,6 +27,7 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError, ToolAlreadyRegisteredError
 from ethos_registry.types._policy import ToolFilterOpts
 from ethos_registry.types._reducer import ToolResultReducerRegistry
+from ethos_registry.types._settings import setting_names
 from ethos_registry.types._tool import Tool
 from ethos_registry.types._turn import DispatchContext
 
@@ -37,9 +38,8 @@ class Sealed(NamedTuple):
     """What a frozen registry stores beside its native table."""
 
     entries: EntriesBySlot
-    runtime: Runtime
-    settings: tuple[tuple[str, Any], ...]
-    """The settings by name, as they were given."""
+    settings: tuple[Any, ...]
+    counters: Counters
     validates_arguments: bool
     turn: DispatchContext | None
     declared: Declared
@@ -148,10 +148,7 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
 
     def _settings(self) -> Runtime:
         _, sealed = self._parts()
-        runtime = sealed.runtime  # it has counters, so it is writable; its settings are restored
-        for name, value in sealed.settings:
-            setattr(runtime, name, value)
-        return runtime
+        return Runtime(sealed.counters, *sealed.settings)
 
     def _validates(self) -> bool:
         return self._parts()[1].validates_arguments
@@ -196,10 +193,9 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
                 "a frozen copy of a turn's registry cannot be pickled: its turn belongs to this "
                 "process; freeze the registry that the turn was made from"
             )
-        self._settings()
         return _unpickled, (
             tuple(_sent(registered) for registered in entries_of(self)),
-            _sent_settings(sealed.runtime),
+            _sent_settings(self._settings()),
             sealed.validates_arguments,
             sealed.declared.all(),
         )
@@ -232,7 +228,7 @@ def create_tool_registry(
 
 def frozen_copy(registry: RegistryReader) -> FrozenToolRegistry:
     """An immutable copy of a registry with its tags, flags, settings and turn."""
-    runtime = registry._settings().copy()
+    runtime = registry._settings()
     declared = Declared(names=registry._snapshot().declared.all())
     return _frozen(entries_of(registry), runtime, registry._validates(), registry._turn(), declared)
 
@@ -259,8 +255,7 @@ def _frozen(
         if item.is_hidden:
             table.set_hidden(item.entry.name, hidden=True)
     native, entries = table.parts()
-    settings = tuple((name, getattr(runtime, name)) for name in Runtime.SETTINGS)
-    sealed = Sealed(entries, runtime, settings, validates, turn, declared)
+    sealed = Sealed(entries, runtime.settings(), Counters(), validates, turn, declared)
     return cast("FrozenToolRegistry", _make(FrozenToolRegistry, native, sealed))
 
 
@@ -321,26 +316,17 @@ def _unpickled(
 
 def _sent_settings(runtime: Runtime) -> dict[str, Any]:
     """The settings of a registry on their way to another process."""
-    threads, observers = runtime.threads, runtime.observers
     if runtime.transports is not None:
         raise TypeError(
             "a registry with `transports` cannot be pickled: their workers belong to this process; "
             "build the registry in the other process"
         )
-    return {
+    threads, observers = runtime.threads, runtime.observers
+    return {name: getattr(runtime, name) for name in setting_names(Runtime)} | {
         "backends": runtime.backends,
         "reducers": runtime.reducers,
-        "default_timeout_seconds": runtime.default_timeout_seconds,
         "observers": () if observers is None else observers.given,
+        "transports": {},
         "max_threads": None if threads is tool_threads else threads.max_threads,
-        "thread_wait_seconds": runtime.thread_wait_seconds,
-        "abandon_after_seconds": runtime.abandon_after_seconds,
         "redact": runtime.redact is not None,
-        "unredacted_tools": sorted(runtime.unredacted_tools),
-        "filters": runtime.filters,
-        "max_concurrency": runtime.max_concurrency,
-        "approvals": runtime.approvals,
-        "reduction": runtime.reduction,
-        "repair_arguments": runtime.repair_arguments,
-        "repair_note": runtime.repair_note,
     }

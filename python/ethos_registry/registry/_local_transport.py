@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextvars import Context
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, cast, runtime_checkable
 
@@ -15,7 +16,7 @@ from ethos_registry.execution._call import BatchRequest
 from ethos_registry.execution._options import CheckedOptions
 from ethos_registry.execution._refusals import exception_text
 from ethos_registry.execution._remote_batch import tool_digest
-from ethos_registry.execution._runtime import Runtime
+from ethos_registry.execution._runtime import Counters, Runtime
 from ethos_registry.registry._reader import RegistryReader
 from ethos_registry.types._abort import NEVER_ABORTED, AbortController, AbortSignal
 from ethos_registry.types._call import ToolCall
@@ -349,9 +350,7 @@ def _here(runtime: Runtime) -> Runtime:
     """The settings of a registry whose tools run here, whatever transports it has."""
     if runtime.transports is None:
         return runtime
-    copied = runtime.copy()
-    copied.transports = None
-    return copied
+    return replace(runtime, transports=None, counters=Counters())
 
 
 def _grouped(requests: Sequence[ToolExecuteRequest]) -> dict[Any, list[int]]:

@@ -169,7 +169,7 @@ class RegistryReader:
     @property
     def abandoned_calls(self) -> int:
         """The number of calls that did not end within their grace period and were abandoned."""
-        return self._settings().abandoned_calls
+        return self._settings().counters.abandoned_calls
 
     # Gates
 

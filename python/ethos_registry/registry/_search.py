@@ -63,7 +63,7 @@ class ToolSearch:
     Responses, with every definition sent and marked `defer_loading`."""
 
     def __post_init__(self) -> None:
-        limit = _checks.finite_number(self.limit, "limit", minimum=1, whole=True)
+        limit = _checks.whole_count(self.limit, "limit")
         if limit > MAX_LIMIT:
             raise ConfigError(f"`limit` must be at most {MAX_LIMIT}: {limit}")
         if self.definition_budget_tokens is not None:

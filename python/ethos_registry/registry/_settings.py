@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypedDict
 
@@ -12,19 +11,16 @@ from ethos_registry.capabilities._resolver import CapabilityBackends, checked_ba
 from ethos_registry.capabilities._secrets import IssuedSecrets, issued_secrets_of
 from ethos_registry.capabilities._standard import StandardBackends
 from ethos_registry.execution._approvals import Approvals
-from ethos_registry.execution._options import InvocationFilter, checked_filters
-from ethos_registry.execution._runtime import Runtime, checked_observers, checked_transports
+from ethos_registry.execution._options import InvocationFilter
+from ethos_registry.execution._runtime import Counters, Runtime
 from ethos_registry.execution._threads import DaemonThreads, tool_threads
 from ethos_registry.reduction._redaction import Redact, Redactor
 from ethos_registry.types import _checks
 from ethos_registry.types._blocking import called
-from ethos_registry.types._call import RepairLevel, checked_repair_level
+from ethos_registry.types._call import RepairLevel
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._reducer import (
-    ReductionPolicy,
-    ToolResultReducerRegistry,
-    checked_reduction,
-)
+from ethos_registry.types._reducer import ReductionPolicy, ToolResultReducerRegistry
+from ethos_registry.types._settings import checked_settings
 from ethos_registry.types._transport import ToolTransport
 
 __all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "check_option_names", "checked_runtime"]
@@ -91,34 +87,6 @@ def check_option_names(options: Mapping[str, object]) -> None:
         raise _checks.unknown_option("ToolRegistry", min(unknown), known)
 
 
-def _optional(check: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    return lambda value, name: None if value is None else check(value, name)
-
-
-def _approvals(value: object, name: str) -> object:
-    if not isinstance(value, Approvals):
-        raise ConfigError(f"`{name}` must be Approvals, got {type(value).__name__}")
-    return value
-
-
-_COUNT = partial(_checks.finite_number, minimum=1, whole=True)
-_seconds = _optional(_checks.finite_number)
-_CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
-    "observers": lambda value, name: checked_observers(value),
-    "thread_wait_seconds": _seconds,
-    "abandon_after_seconds": _checks.finite_number,
-    "unredacted_tools": lambda value, name: frozenset(_checks.strings(value, name)),
-    "filters": lambda value, name: checked_filters(value),
-    "max_concurrency": _optional(_COUNT),
-    "approvals": _optional(_approvals),
-    "transports": lambda value, name: checked_transports(value),
-    "reduction": lambda value, name: _copied(checked_reduction(value, name)),
-    "repair_arguments": lambda value, name: checked_repair_level(value),
-    "repair_note": _checks.boolean,
-}
-"""What checks a setting, and makes what the runtime holds of it."""
-
-
 def checked_runtime(
     backends: CapabilityBackends | None,
     reducers: ToolResultReducerRegistry | None,
@@ -136,25 +104,21 @@ def checked_runtime(
         )
     threads = tool_threads
     if max_threads is not None:
-        threads = DaemonThreads(int(_COUNT(max_threads, "max_threads")))
+        threads = DaemonThreads(_checks.whole_count(max_threads, "max_threads"))
     backends = checked_backends(backends)
     issued_secrets = issued_secrets_of(backends)
     redact_all = _redact_of(backends, issued_secrets)
-    return Runtime(
+    return checked_settings(
+        Runtime,
+        {"default_timeout_seconds": default_timeout_seconds, **settings},
+        counters=Counters(),
         backends=backends,
         reducers=reducers,
-        default_timeout_seconds=_seconds(default_timeout_seconds, "default_timeout_seconds"),
         threads=threads,
         redact=redact_all if _checks.boolean(redact, "redact") else None,
         redact_recorded=redact_all,
         issued_secrets=issued_secrets,
-        **{name: _CHECKS[name](value, name) for name, value in settings.items()},
     )
-
-
-def _copied(policy: ReductionPolicy | None) -> ReductionPolicy | None:
-    """The same policy, which no one else can reach."""
-    return None if policy is None else replace(policy)
 
 
 def _redact_of(backends: CapabilityBackends | None, issued_secrets: IssuedSecrets | None) -> Redact:

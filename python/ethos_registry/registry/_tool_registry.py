@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, NoReturn, ParamSpec, Self, TypeAlias, TypeGuard, TypeVar, Unpack, overload
 
@@ -12,7 +13,7 @@ from ethos_registry._table.entry import Entry
 from ethos_registry._table.entry_table import EntryTable
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.capabilities._resolver import CapabilityBackends
-from ethos_registry.execution._runtime import Runtime
+from ethos_registry.execution._runtime import Counters, Runtime
 from ethos_registry.registry._definitions import RecentList
 from ethos_registry.registry._entry import checked_entry, validated_entry
 from ethos_registry.registry._explain import checked_policy
@@ -355,7 +356,7 @@ class ToolRegistry(RegistryReader):
         merged = merged_entries(map(entries_of, listed), on_collision)
         first = listed[0] if listed else ToolRegistry()
         registry = ToolRegistry(validate_arguments=first._validates())
-        registry._runtime = first._settings().copy()
+        registry._runtime = replace(first._settings(), counters=Counters())
         registry._exchange({}, merged)
         for each in listed:
             registry._table.declare(each._snapshot().declared.all())

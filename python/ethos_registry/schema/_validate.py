@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 from ethos_registry import _core
 from ethos_registry.schema._problems import (
@@ -115,11 +115,19 @@ _WITHOUT_VALUE = ("additionalProperties", "required", "key", "names", "schema")
 """Keywords about the presence of something: the value does not help."""
 
 
-class ArgumentValidator:
-    """Validates the arguments of one tool against its schema, which is compiled at the first use.
+class _Compiled(NamedTuple):
+    property_names: tuple[str, ...]
+    schema: _core.SchemaValidator
+
+
+class ArgumentValidator(_Compiled):
+    """Validates the arguments of one tool against its schema. Nothing can change it.
 
     Nothing is coerced: as JSON Schema defines it, `"5"` and `true` are not integers, and `1.0` is.
     `format` is not asserted, nothing is fetched, patterns take linear time. Thread-safe.
+
+    Raises `ConfigError` with the tool and the place in the schema if it is invalid, refers to
+    another document, or has a pattern that needs look-around or back references.
 
     >>> schema = {"type": "object", "properties": {"limit": {"type": "integer", "minimum": 1}}}
     >>> search = ArgumentValidator("search", schema)
@@ -128,46 +136,30 @@ class ArgumentValidator:
     "limit: should be a whole number, got '5'"
     """
 
-    __slots__ = ("_compiled", "schema", "tool_name")
+    __slots__ = ()
 
-    def __init__(
-        self,
-        tool_name: str,
-        schema: Mapping[str, Any],
-        compiled: _core.SchemaValidator | None = None,
-    ) -> None:
-        self.tool_name = tool_name
-        self.schema = schema
-        self._compiled = compiled
-
-    def compile(self) -> _core.SchemaValidator:
-        """The compiled schema.
-
-        Raises `ConfigError` with the tool and the place in the schema if it is invalid, refers to
-        another document, or has a pattern that needs look-around or back references.
-        """
-        if self._compiled is None:
-            try:
-                self._compiled = _core.SchemaValidator(self.schema)
-            except ValueError as error:
-                raise ConfigError(
-                    f"tool `{self.tool_name}`: `schema` cannot be compiled {error}",
-                    context={"tool_name": self.tool_name, "field": "schema", "value": self.schema},
-                ) from None
-        return self._compiled
+    def __new__(cls, tool_name: str, schema: Mapping[str, Any]) -> Self:
+        """Compile the schema."""
+        try:
+            compiled = _core.SchemaValidator(schema)
+        except ValueError as error:
+            raise ConfigError(
+                f"tool `{tool_name}`: `schema` cannot be compiled {error}",
+                context={"tool_name": tool_name, "field": "schema", "value": schema},
+            ) from None
+        return super().__new__(cls, tuple(schema.get("properties", ())), compiled)
 
     def problems(self, args: object) -> ToolError | None:
         """`None` if `args` match, else the `input_invalid` error that a model reads.
 
         The message names at most 5 fields with at most 200 characters each: what was expected and
-        what came. `None` means no arguments. Raises `ConfigError` as `compile` does.
+        what came. `None` means no arguments.
         """
-        compiled = self._compiled or self.compile()
         args = {} if args is None else args
         if type(args) is not dict and not isinstance(args, Mapping):  # the first check is cheaper
             return _refusal(wrong_root(args))
         try:
-            found = compiled.validate(args)
+            found = self.schema.validate(args)
         except RuntimeError:  # the core failed: unchecked arguments must not run
             return _refusal("arguments: could not be checked against the schema of the tool")
         if found is None:
@@ -194,9 +186,8 @@ class ArgumentValidator:
 
     def failing(self, args: object) -> list[tuple[int | str, ...]]:
         """Where `args` do not match; empty if they do."""
-        compiled = self._compiled or self.compile()
         try:
-            return [path for path, *_ in compiled.validate(args) or ()]
+            return [path for path, *_ in self.schema.validate(args) or ()]
         except RuntimeError:  # the core failed
             return [()]
 
@@ -209,7 +200,7 @@ class ArgumentValidator:
         in_union: bool,
     ) -> tuple[str, ...]:
         if keyword == "additionalProperties":
-            return (unknown_name(path, tuple(self.schema.get("properties", ()))),)
+            return (unknown_name(path, self.property_names),)
         if keyword == "required" and in_union:
             return ("is missing, unless another alternative fits",)
         items = len(value) if isinstance(value, (list, tuple)) else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import secrets
 import time
@@ -24,7 +25,7 @@ from ethos_registry.telemetry._conventions import (
     redactor,
 )
 from ethos_registry.types import _checks
-from ethos_registry.types._checks import check_callback
+from ethos_registry.types._checks import check_callback, guarded
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._extras import missing_extra
 from ethos_registry.types._observer import (
@@ -433,19 +434,13 @@ class OpenTelemetry(Observer):
     def _guarded(self, what: str, function: Callable[..., None]) -> Callable[..., None]:
         """The function; what it raises, as a processor or an exporter may, is logged once."""
 
-        def call(*arguments: Any) -> None:
-            try:
-                function(*arguments)
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:
-                if what in self._logged:
-                    return
+        def log(error: BaseException) -> None:
+            if what not in self._logged:
                 self._logged.add(what)
                 message = f"{what} raised; later exceptions are not logged"
                 log_exception(_logger, logging.WARNING, message, error, _core.redact)
 
-        return call
+        return functools.partial(guarded, log, function)
 
 
 def _unpickled(

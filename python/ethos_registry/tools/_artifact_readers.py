@@ -383,8 +383,6 @@ def _any_artifact(name: str) -> ArgumentValidator:
 def _execute(
     store: MemoryArtifactStore, reader: Reader, schema: Mapping[str, Any], ids: frozenset[str]
 ) -> Callable[[Any, ToolContext], ToolResult]:
-    known = ArgumentValidator(reader.name, schema)
-
     def execute(args: Any, context: ToolContext) -> ToolResult:
         artifact_id = args.get("artifact_id") if isinstance(args, Mapping) else None
         artifact = store.get(artifact_id) if isinstance(artifact_id, str) else None
@@ -392,7 +390,9 @@ def _execute(
             artifact_id in ids or (isinstance(artifact_id, str) and is_artifact_id(artifact_id))
         )
         # An artifact that was stored after the tools were made can be read too.
-        check = known if artifact is None and not is_gone else _any_artifact(reader.name)
+        check = _any_artifact(reader.name)
+        if artifact is None and not is_gone:
+            check = ArgumentValidator(reader.name, schema)
         if wrong := check.problems(args):
             return wrong
         if artifact is None:

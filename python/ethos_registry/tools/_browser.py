@@ -369,7 +369,7 @@ class Browser:
         timeout_seconds: float = 30.0,
         max_pages: int = 16,
     ) -> None:
-        _checks.finite_number(max_pages, "max_pages", minimum=1, whole=True)
+        _checks.whole_count(max_pages, "max_pages")
         self._allowed_hosts = list(allowed_hosts)
         self._executable_path = executable_path
         self._timeout_seconds = timeout_seconds

@@ -244,8 +244,8 @@ def memory_tools(
     is read is untrusted output: notes may repeat what a page said. No reducer: a note is returned
     whole, up to the cap of the call.
     """
-    _checks.finite_number(max_notes, "max_notes", minimum=1, whole=True)
-    _checks.finite_number(max_chars, "max_chars", minimum=1, whole=True)
+    _checks.whole_count(max_notes, "max_notes")
+    _checks.whole_count(max_chars, "max_chars")
     notes = Notes(_checks.path(database, "database"), max_notes=max_notes, max_chars=max_chars)
     return [
         _tool(

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry.capabilities._sandbox import (
@@ -17,9 +17,15 @@ from ethos_registry.capabilities._sandbox import (
     PreparedCommand,
     SandboxPolicy,
 )
+from ethos_registry.transports._protocol import checked_references
 from ethos_registry.types import _checks
+from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._settings import check_settings, optional, setting, settings_to_wire
 
 __all__ = ["PoolSettings", "WorkerLimits", "apply_limits", "begin_cpu_limit"]
+
+
+_limit = optional(_checks.whole_count)
 
 
 @_checks.checked_class
@@ -30,19 +36,16 @@ class WorkerLimits:
     >>> WorkerLimits(memory_bytes=2 << 30, cpu_seconds=60).open_files
     """
 
-    memory_bytes: int | None = None
+    memory_bytes: int | None = setting(_limit, wire="memory_bytes", default=None)
     """Address space. What does not fit raises `MemoryError` in the tool, or ends the worker."""
-    cpu_seconds: int | None = None
+    cpu_seconds: int | None = setting(_limit, wire="cpu_seconds", default=None)
     """CPU time from the start of a call; the worker is ended when it is used up."""
-    open_files: int | None = None
-    file_bytes: int | None = None
+    open_files: int | None = setting(_limit, wire="open_files", default=None)
+    file_bytes: int | None = setting(_limit, wire="file_bytes", default=None)
     """The largest file that a tool may write."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if value is not None:
-                _checks.finite_number(value, field.name, minimum=1, whole=True)
+        check_settings(self)
 
 
 def apply_limits(limits: dict[str, Any]) -> None:
@@ -79,23 +82,39 @@ _OTHER_LINE_BYTES = 16 << 20
 """For structured values, content blocks and the list of tools."""
 
 
+def _workers(value: object, name: str) -> int:
+    return os.cpu_count() or 1 if value is None else _checks.whole_count(value, name)
+
+
+def _limits(value: object, name: str) -> WorkerLimits:
+    if not isinstance(value, WorkerLimits):
+        raise ConfigError(f"`{name}` must be WorkerLimits, got {type(value).__name__}")
+    return value
+
+
+def _sandbox(value: object, name: str) -> SandboxPolicy:
+    if not isinstance(value, SandboxPolicy):
+        raise ConfigError(f"`{name}` must be a SandboxPolicy, got {type(value).__name__}")
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class PoolSettings:
     """What `ProcessTransport` was given, checked."""
 
-    tools: tuple[str, ...]
-    workers: int
-    calls_per_worker: int
-    max_pending: int
-    queue_seconds: float | None
-    start_seconds: float
-    cancel_grace_seconds: float
-    max_result_bytes: int
-    limits: WorkerLimits
-    sandbox: SandboxPolicy | None
-    command_sandbox: CommandSandboxPort | None
-    directory: str | None
-    environment: Mapping[str, str] | None
+    tools: tuple[str, ...] = setting(lambda value, _: checked_references(value), wire="tools")
+    workers: int = setting(_workers)
+    calls_per_worker: int = setting(_checks.whole_count)
+    max_pending: int = setting(_checks.whole_count)
+    queue_seconds: float | None = setting(optional(_checks.finite_number))
+    start_seconds: float = setting(_checks.finite_number)
+    cancel_grace_seconds: float = setting(_checks.finite_number)
+    max_result_bytes: int = setting(_checks.whole_count, wire="max_result_bytes")
+    limits: WorkerLimits = setting(_limits, wire="limits")
+    sandbox: SandboxPolicy | None = setting(optional(_sandbox))
+    command_sandbox: CommandSandboxPort | None = setting(lambda value, _: value)
+    directory: str | None = setting(optional(lambda value, _: os.fspath(value)))
+    environment: Mapping[str, str] | None = setting(lambda value, _: value)
 
     @property
     def max_line_bytes(self) -> int:
@@ -106,10 +125,9 @@ class PoolSettings:
         """What the worker reads, as JSON."""
         return json.dumps(
             {
+                **settings_to_wire(self),
                 "path": self.import_path(),
-                "tools": self.tools,
-                "limits": dataclasses.asdict(self.limits),
-                "max_result_bytes": self.max_result_bytes,
+                "limits": settings_to_wire(self.limits),
                 "max_line_bytes": self.max_line_bytes,
             }
         )

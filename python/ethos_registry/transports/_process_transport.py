@@ -14,11 +14,11 @@ from typing import Any, Self
 from ethos_registry.capabilities._sandbox import CommandSandboxPort, SandboxPolicy
 from ethos_registry.transports._limits import PoolSettings, WorkerLimits
 from ethos_registry.transports._pool import WorkerPool
-from ethos_registry.transports._protocol import checked_references
 from ethos_registry.transports._worker_link import PoolBatch
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
+from ethos_registry.types._settings import checked_settings
 from ethos_registry.types._transport import (
     LiveContext,
     ToolExecuteRequest,
@@ -98,39 +98,23 @@ class ProcessTransport(ToolTransport):
     ) -> None:
         if sys.platform == "win32":
             raise ConfigError("worker processes need a POSIX system")
-        for name, value in (
-            ("workers", workers),
-            ("calls_per_worker", calls_per_worker),
-            ("max_pending", max_pending),
-            ("max_result_bytes", max_result_bytes),
-        ):
-            if value is not None:
-                _checks.finite_number(value, name, minimum=1, whole=True)
-        for name, seconds in (
-            ("queue_seconds", queue_seconds),
-            ("start_seconds", start_seconds),
-            ("cancel_grace_seconds", cancel_grace_seconds),
-        ):
-            if seconds is not None:
-                _checks.finite_number(seconds, name)
-        if not isinstance(limits, WorkerLimits):
-            raise ConfigError(f"`limits` must be WorkerLimits, got {type(limits).__name__}")
-        if sandbox is not None and not isinstance(sandbox, SandboxPolicy):
-            raise ConfigError(f"`sandbox` must be a SandboxPolicy, got {type(sandbox).__name__}")
-        self._settings = PoolSettings(
-            checked_references(tools),
-            (os.cpu_count() or 1) if workers is None else workers,
-            calls_per_worker,
-            max_pending,
-            queue_seconds,
-            start_seconds,
-            cancel_grace_seconds,
-            max_result_bytes,
-            limits,
-            sandbox,
-            command_sandbox,
-            None if directory is None else os.fspath(directory),
-            environment,
+        self._settings = checked_settings(
+            PoolSettings,
+            {
+                "tools": tools,
+                "workers": workers,
+                "calls_per_worker": calls_per_worker,
+                "max_pending": max_pending,
+                "queue_seconds": queue_seconds,
+                "start_seconds": start_seconds,
+                "cancel_grace_seconds": cancel_grace_seconds,
+                "max_result_bytes": max_result_bytes,
+                "limits": limits,
+                "sandbox": sandbox,
+                "command_sandbox": command_sandbox,
+                "directory": directory,
+                "environment": environment,
+            },
         )
         self._traits = TransportTraits(
             "process",

@@ -311,6 +311,11 @@ def finite_number(
     return value
 
 
+def whole_count(value: object, what: str) -> int:
+    """`value` if it is a whole number of at least 1."""
+    return int(finite_number(value, what, minimum=1, whole=True))
+
+
 def _is_finite(number: float) -> bool:
     try:
         return math.isfinite(number)

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from pydantic_core import to_jsonable_python
 
 from ethos_registry import _core
-from ethos_registry.types._checks import brief, has_lone_surrogate
+from ethos_registry.types._checks import brief, guarded, has_lone_surrogate
 from ethos_registry.types._errors import ConfigError
 
 __all__ = [
@@ -298,12 +298,11 @@ def json_fields(fields: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _measured(value: Mapping[str, Any]) -> tuple[int, bool]:
     """The size of an object, and whether it is plain JSON."""
-    try:
+
+    def measured() -> tuple[int, bool]:
         return _core.json_size(value if type(value) is dict else dict(value), MAX_JSON_BYTES)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # a proxy may wrap a mapping of the tool's own class
-        return 0, False
+
+    return guarded(lambda _: (0, False), measured)  # a mapping may be of the tool's own class
 
 
 class _TooLargeError(Exception):

@@ -61,7 +61,7 @@ class ReductionPolicy:
 
     def __post_init__(self) -> None:
         if self.target_chars is not None:
-            _checks.finite_number(self.target_chars, "target_chars", minimum=1, whole=True)
+            _checks.whole_count(self.target_chars, "target_chars")
             object.__setattr__(self, "target_chars", int(self.target_chars))
         _checks.one_of(self.level, get_args(ReductionLevel), "level")
 

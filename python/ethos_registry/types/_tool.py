@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, get_args
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypedDict, Unpack
 
 from ethos_registry import _core
 from ethos_registry._suggest import did_you_mean
@@ -19,6 +19,7 @@ from ethos_registry.types._policy import ToolCapabilities
 from ethos_registry.types._reducer import ReductionPolicy, checked_reduction
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._schema_rules import check_schema, ordered_schema
+from ethos_registry.types._settings import Check, choice, optional
 
 __all__ = [
     "REGISTRY_DEFAULT",
@@ -106,7 +107,7 @@ class Retry:
     on: RetryOn = Exception
 
     def __post_init__(self) -> None:
-        _checks.finite_number(self.attempts, "attempts", minimum=1, whole=True)
+        _checks.whole_count(self.attempts, "attempts")
         object.__setattr__(self, "backoff", _checked_backoff(self.backoff))
         object.__setattr__(self, "on", _checked_on(self.on))
 
@@ -464,15 +465,8 @@ def _check_together(values: Mapping[str, Any]) -> None:
         )
 
 
-Check: TypeAlias = Callable[[Any, str], Any]
-
-
 def _optional(check: Check) -> tuple[None, Check]:
-    return None, lambda value, field: None if value is None else check(value, field)
-
-
-def _one_of(choices: object) -> Check:
-    return lambda value, field: _checks.one_of(value, get_args(choices), field)
+    return None, optional(check)
 
 
 _FLAG: Final = (False, _checks.boolean)
@@ -480,19 +474,19 @@ _SETTINGS: Final[Mapping[str, tuple[Any, Check]]] = {
     "toolset": _optional(_checks.unicode_text),
     "max_result_chars": _optional(partial(_checks.finite_number, whole=True)),
     "capabilities": (None, _checked_capabilities),
-    "on_collision": ("throw", _one_of(CollisionPolicy)),
-    "timeout_seconds": (REGISTRY_DEFAULT, _optional(_checked_timeout)[1]),
+    "on_collision": ("throw", choice(CollisionPolicy)),
+    "timeout_seconds": (REGISTRY_DEFAULT, optional(_checked_timeout)),
     "always_include": _FLAG,
     "output_is_untrusted": _FLAG,
     "ephemeral": _FLAG,
     "idempotent": _FLAG,
     "strict": _FLAG,
-    "dispatch": _optional(_one_of(DispatchMode)),
+    "dispatch": _optional(choice(DispatchMode)),
     "retry": _optional(_checked_retry),
     "reduction": _optional(checked_reduction),
-    "max_concurrency": _optional(partial(_checks.finite_number, minimum=1, whole=True)),
+    "max_concurrency": _optional(_checks.whole_count),
     "calls_per_second": _optional(_checked_rate),
-    "repair_arguments": _optional(_one_of(RepairLevel)),
+    "repair_arguments": _optional(choice(RepairLevel)),
     "is_available": _optional(_checked_probe),
 }
 """The default of each setting and its check, which receives the value and the name."""

@@ -92,7 +92,7 @@ class ToolExecuteRequest:
             raise ConfigError(f"`finish` must be a FinishOrder, got {type(self.finish).__name__}")
         if self.protocol_version is not PROTOCOL_VERSION:
             version = self.protocol_version
-            _checks.finite_number(version, "protocol_version", minimum=1, whole=True)
+            _checks.whole_count(version, "protocol_version")
 
     def _check_policy(self) -> None:
         if self.personality is not None and not isinstance(self.personality, Personality):

@@ -1,17 +1,19 @@
-"""A ledger in a file of SQLite."""
+"""The databases of ledgers: PostgreSQL and files of SQLite."""
 
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from typing import Any
-from urllib.parse import quote
 
-from ethos_registry._persistence.files import make_private_file, retried_while_locked
+from ethos_registry._persistence.sqlite_file import SqliteFile, sqlite_problem
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._extras import missing_extra
-from ethos_registry.usage._record import NothingStoredError
+from ethos_registry.usage._record import NothingStoredError, UsageStoreError
+from ethos_registry.usage._schema import tables
 
 __all__ = ["PostgresDriver", "SqliteDriver"]
 
@@ -20,6 +22,7 @@ __all__ = ["PostgresDriver", "SqliteDriver"]
 
 CONNECT_SECONDS = 5
 STATEMENT_MILLISECONDS = 30_000
+LOCK_SECONDS = 2 * STATEMENT_MILLISECONDS / 1_000
 _SCHEMA_LOCK = 0x_E7_05_0001
 """A number that only this package locks: the tables are made by one process at a time."""
 
@@ -33,9 +36,6 @@ class PostgresDriver:
     """
 
     mark = "%s"
-    identity = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-    clustered = ""
-    lock_seconds = 2 * STATEMENT_MILLISECONDS / 1_000
 
     def __init__(self, url: str) -> None:
         try:
@@ -56,14 +56,29 @@ class PostgresDriver:
         host, port = parts.get("host") or "", parts.get("port")
         user = f"{parts['user']}@" if parts.get("user") else ""
         at = f"{user}{host}{f':{port}' if port else ''}"
-        self._place = f"postgresql://{at}/{parts.get('dbname') or ''}"
-
-    @property
-    def place(self) -> str:
+        self.place = f"postgresql://{at}/{parts.get('dbname') or ''}"
         """The URL, without its password and options."""
-        return self._place
+        self._connection: Any = None
+        self._lock = threading.Lock()
 
-    def connect(self, wait_seconds: float = 0.0) -> Any:
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[Any]:
+        """A transaction that writes; no connection is trusted after a failure."""
+        if not self._lock.acquire(timeout=LOCK_SECONDS):
+            raise UsageStoreError(f"the ledger at {self.place} cannot be used: it is locked")
+        try:
+            if self._connection is None or self._connection.closed:
+                self._connection = self._connected()
+            self._connection.execute("BEGIN")
+            yield self._connection
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._drop_connection()
+            raise
+        finally:
+            self._lock.release()
+
+    def _connected(self) -> Any:
         """A connection in autocommit mode that gives up on a server that does not answer."""
         return self._psycopg.connect(
             self._url,
@@ -77,181 +92,108 @@ class PostgresDriver:
             tcp_user_timeout=STATEMENT_MILLISECONDS,
         )
 
-    def connect_to_read(self, wait_seconds: float) -> Any:
-        """The same; the transaction that reads cannot write."""
-        connection = self.connect()
-        found = connection.execute("SELECT to_regclass('ethos_usage_version')").fetchone()
-        if found is None or found[0] is None:
-            connection.close()
-            raise NothingStoredError(
-                f"there is no ledger at {self._place}: nothing was recorded there"
-            )
-        return connection
-
-    def begin(self, connection: Any, wait_seconds: float) -> None:
-        """Start a transaction."""
-        connection.execute("BEGIN")
-
-    def lock_schema(self, connection: Any) -> None:
-        """Make the tables alone: `IF NOT EXISTS` fails where two processes are at it."""
+    def make_tables(self, connection: Any) -> None:
+        """Alone: `IF NOT EXISTS` fails where two processes are at it."""
         connection.execute(f"SELECT pg_advisory_xact_lock({_SCHEMA_LOCK})")
+        identity = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+        for statement in tables(identity=identity, clustered=""):
+            connection.execute(statement)
 
-    def begin_to_read(self, connection: Any) -> None:
-        """A transaction over the rows of now."""
-        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    @contextlib.contextmanager
+    def snapshot(self, *, is_locked: bool) -> Iterator[Any]:
+        """The rows of one moment, in a transaction that cannot write."""
+        with contextlib.closing(self._connected()) as connection:
+            found = connection.execute("SELECT to_regclass('ethos_usage_version')").fetchone()
+            if found is None or found[0] is None:
+                raise NothingStoredError(
+                    f"there is no ledger at {self.place}: nothing was recorded there"
+                )
+            connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield connection
 
     def execute_many(self, connection: Any, statement: str, rows: list[tuple[Any, ...]]) -> None:
         """Execute a statement for each row, in one exchange with the server."""
         with connection.cursor() as cursor:
             cursor.executemany(statement, rows)
 
-    def close(self, connection: Any) -> None:
+    def close(self) -> None:
         """Close the connection."""
-        with contextlib.suppress(self._psycopg.Error, OSError):
-            connection.close()
+        with self._lock:
+            self._drop_connection()
 
-    def is_usable(self, connection: Any) -> bool:
-        """Whether the connection is not known to be broken."""
-        return not connection.closed
+    def _drop_connection(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with contextlib.suppress(self._psycopg.Error, OSError):
+                connection.close()
 
-    def outlives(self, error: BaseException) -> bool:
-        """No connection is trusted after a failure."""
-        return False
+    def after_fork_in_child(self) -> object:
+        """In a child after `fork`: the connection, which only the parent may use or close."""
+        connection, self._connection = self._connection, None
+        self._lock = threading.Lock()
+        return connection
 
     def explained(self, error: BaseException) -> str | None:
         """The first line of what the server or the connection reports."""
         if isinstance(error, self._psycopg.Error | OSError):
             lines = str(error).strip().splitlines() or [type(error).__name__]
-            return f"cannot be used: {lines[0]}"
+            return lines[0]
         return None
 
 
 BUSY_SECONDS = 5.0
-"""How long a write waits for another process before it is tried again later."""
-_CORRUPT = ("not a database", "malformed", "corrupt")
+"""How long a write waits for another thread or process before it is tried again later."""
+_APPLICATION_ID = 0x45746855
+"""Identifies a ledger, so that another program's database is never changed."""
 
 
 class SqliteDriver:
-    """Connections to one file."""
+    """One file."""
 
     mark = "?"
-    identity = "INTEGER PRIMARY KEY"
-    clustered = " WITHOUT ROWID"
-
-    @property
-    def lock_seconds(self) -> float:
-        """How long a write waits for others, in this process and in others."""
-        return BUSY_SECONDS
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._file: tuple[int, int] | None = None
-
-    @property
-    def place(self) -> str:
-        """The path."""
-        return self._path
-
-    def connect(self, wait_seconds: float) -> Any:
-        """A connection for writing: write-ahead log, a process crash loses nothing committed."""
-        with contextlib.suppress(OSError):  # SQLite reports it better
-            make_private_file(self._path)
-        # `retried_while_locked` waits: SQLite's own time would begin again at each statement.
-        connection = self._opened(f"file:{quote(os.path.abspath(self._path))}?mode=rwc", 0.0)
-        try:
-            retried_while_locked(
-                lambda: connection.execute("PRAGMA journal_mode = WAL").close(), wait_seconds
-            )
-            connection.execute("PRAGMA synchronous = NORMAL").close()
-        except BaseException:
-            connection.close()
-            raise
-        self._file = _identity(self._path)
-        return connection
-
-    def connect_to_read(self, wait_seconds: float) -> Any:
-        """A connection that changes nothing."""
-        path = os.path.abspath(self._path)
-        if not os.path.exists(path):
-            raise NothingStoredError(
-                f"there is no ledger at {self._path}: nothing was recorded there"
-            )
-        address = f"file:{quote(path)}?mode=ro"
-        connection = self._opened(address, wait_seconds)
-        try:
-            connection.execute("SELECT COUNT(*) FROM sqlite_schema").fetchone()
-        except sqlite3.OperationalError as error:
-            connection.close()
-            # A full disk and a read-only folder have no room for the shared memory of a
-            # write-ahead log. An empty log holds nothing that would be missed without it.
-            if "locked" in str(error) or _size_bytes(f"{path}-wal") > 0:
-                raise
-            connection = self._opened(f"{address}&immutable=1", wait_seconds)
-        return connection
-
-    def _opened(self, address: str, wait_seconds: float) -> sqlite3.Connection:
-        return sqlite3.connect(
-            address,
-            timeout=wait_seconds,
-            isolation_level=None,
-            check_same_thread=False,
-            uri=True,
+        self.place = path
+        self._file = SqliteFile(
+            path,
+            tables(identity="INTEGER PRIMARY KEY", clustered=" WITHOUT ROWID"),
+            application_id=_APPLICATION_ID,
+            # A crash of the process loses nothing committed; one of the machine may lose the last.
+            synchronous="NORMAL",
+            busy_seconds=BUSY_SECONDS,
         )
 
-    def begin(self, connection: Any, wait_seconds: float) -> None:
-        """Take the write lock at once: a transaction that only later turns to writing may fail."""
-        retried_while_locked(lambda: connection.execute("BEGIN IMMEDIATE"), wait_seconds)
+    def transaction(self) -> AbstractContextManager[Any]:
+        """A transaction that writes."""
+        return self._file.transaction()
 
-    def lock_schema(self, connection: Any) -> None:
-        """Nothing: the transaction has the only write lock."""
+    def make_tables(self, connection: Any) -> None:
+        """Nothing: the file is created with them."""
 
-    def begin_to_read(self, connection: Any) -> None:
-        """A transaction over the rows of now."""
-        connection.execute("BEGIN")
+    @contextlib.contextmanager
+    def snapshot(self, *, is_locked: bool) -> Iterator[Any]:
+        """The rows of one moment."""
+        try:
+            with self._file.snapshot(0.0 if is_locked else None) as connection:
+                yield connection
+        except FileNotFoundError:
+            raise NothingStoredError(
+                f"there is no ledger at {self.place}: nothing was recorded there"
+            ) from None
 
     def execute_many(self, connection: Any, statement: str, rows: list[tuple[Any, ...]]) -> None:
         """Execute a statement for each row."""
         connection.executemany(statement, rows)
 
-    def close(self, connection: Any) -> None:
+    def close(self) -> None:
         """Close the file."""
         with contextlib.suppress(sqlite3.Error):
-            connection.close()
+            self._file.close()
 
-    def is_usable(self, connection: Any) -> bool:
-        """Whether the file is still the one that was opened; a removed one takes lost writes."""
-        return _identity(self._path) == self._file
-
-    def outlives(self, error: BaseException) -> bool:
-        """A file that is locked or a disk that is full; readers need what is open meanwhile."""
-        return isinstance(error, sqlite3.OperationalError)
+    def after_fork_in_child(self) -> object:
+        """Nothing: a SQLite file takes care of forks itself."""
+        return None
 
     def explained(self, error: BaseException) -> str | None:
         """What SQLite or the system reports."""
-        if isinstance(error, sqlite3.Error):
-            text = str(error)
-            if any(word in text for word in _CORRUPT):
-                return (
-                    f"is damaged or is not a ledger ({text}): move it away, and a new one is made"
-                )
-            if "no such table: ethos_usage" in text:
-                return "is a database without the tables of a ledger"
-            return f"cannot be used: {text}"
-        if isinstance(error, OSError):
-            return f"cannot be used: {error.strerror or error}"
-        return None
-
-
-def _size_bytes(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return 0
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+        return sqlite_problem(error) if isinstance(error, sqlite3.Error | OSError) else None

@@ -212,7 +212,7 @@ class UsageLedger(Observer):
         flush_records: int = 1_000,
         flush_seconds: float = 1.0,
     ) -> None:
-        _checks.finite_number(flush_records, "flush_records", minimum=1, whole=True)
+        _checks.whole_count(flush_records, "flush_records")
         _checks.finite_number(flush_seconds, "flush_seconds")
         store = store_at(place)
         self._place = store.place

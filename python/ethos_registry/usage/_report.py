@@ -283,7 +283,7 @@ def usage_filter(*, days: int | None, agent: str | None, tool: str | None) -> Us
     """The filter of a report; `ConfigError` for a value of the wrong kind."""
     first_day = None
     if days is not None:
-        _checks.finite_number(days, "days", minimum=1, whole=True)
+        _checks.whole_count(days, "days")
         first_day = int(time.time() // SECONDS_PER_DAY) - days + 1
     names = (_checks.optional_text(agent, "agent"), _checks.optional_text(tool, "tool"))
     return UsageFilter(first_day, *(None if name is None else stored_name(name) for name in names))

@@ -159,6 +159,8 @@ CREATE TABLE IF NOT EXISTS ethos_usage_limits (
     counted_at DOUBLE PRECISION NOT NULL,
     PRIMARY KEY (scope, key, day)
 ){{clustered}};
+INSERT INTO ethos_usage_version SELECT {SCHEMA_VERSION}
+    WHERE NOT EXISTS (SELECT 1 FROM ethos_usage_version);
 """
 
 

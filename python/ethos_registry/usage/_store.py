@@ -6,9 +6,9 @@ import contextlib
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from time import monotonic
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 from uuid import uuid4
 
@@ -31,7 +31,6 @@ from ethos_registry.usage._schema import (
     SPAN_DURATION_KEYS,
     SPAN_KEYS,
     additive_upsert,
-    tables,
 )
 from ethos_registry.usage._sql_rows import Rows, read_facts
 
@@ -49,45 +48,32 @@ class Driver(Protocol):
 
     mark: str
     """The placeholder of a value in a statement."""
-    identity: str
-    """The type of a column that numbers its rows."""
-    clustered: str
-    """What keeps a table's rows in its primary key."""
+    place: str
+    """What messages call the database; without a password."""
 
-    @property
-    def place(self) -> str:
-        """What messages call the database; without a password."""
+    def transaction(self) -> AbstractContextManager[Any]:
+        """A connection of this thread alone, in a transaction that writes.
 
-    @property
-    def lock_seconds(self) -> float:
-        """How long one write, or one report, waits for others."""
+        Waits for other threads and processes, a bounded time in all.
+        """
 
-    def connect(self, wait_seconds: float) -> Any:
-        """A connection for writing, in autocommit mode."""
+    def make_tables(self, connection: Any) -> None:
+        """Make the tables where they are missing, at the start of a connection."""
 
-    def connect_to_read(self, wait_seconds: float) -> Any:
-        """A connection for one report; `UsageStoreError` where nothing is stored yet."""
+    def snapshot(self, *, is_locked: bool) -> AbstractContextManager[Any]:
+        """A connection that reads the rows of one moment; does not wait if it `is_locked`.
 
-    def begin(self, connection: Any, wait_seconds: float) -> None:
-        """Start a transaction that writes."""
-
-    def lock_schema(self, connection: Any) -> None:
-        """Keep other processes from making the same tables, until the transaction ends."""
-
-    def begin_to_read(self, connection: Any) -> None:
-        """Start a transaction in which every statement sees the same rows."""
+        `NothingStoredError` where nothing is stored yet.
+        """
 
     def execute_many(self, connection: Any, statement: str, rows: Rows) -> None:
         """Execute a statement for each row."""
 
-    def close(self, connection: Any) -> None:
-        """Close a connection; a failure is ignored."""
+    def close(self) -> None:
+        """Close what is open; a failure is ignored."""
 
-    def is_usable(self, connection: Any) -> bool:
-        """Whether what is written through the connection reaches the database of this name."""
-
-    def outlives(self, error: BaseException) -> bool:
-        """Whether a connection can be used again after this failure of a transaction."""
+    def after_fork_in_child(self) -> object:
+        """In a child after `fork`: the connection, which only the parent may use or close."""
 
     def explained(self, error: BaseException) -> str | None:
         """What went wrong, for a message; `None` for what is not the database's failure."""
@@ -102,9 +88,8 @@ class SqlStore:
     def __init__(self, driver: Driver, *, writer: str) -> None:
         self._driver = driver
         self._writer = writer
-        self._connection: Any = None
-        self._name_ids: dict[str, int] = {}
-        self._lock = threading.Lock()
+        self._known: tuple[Any, dict[str, int]] = (None, {})
+        """A connection whose tables were checked, and the ids of names in its database."""
         mark = driver.mark
         cell_keys = ("agent_id", "tool_id", "day", "owner_id", "outcome_id", "bucket")
         total_keys = ("agent_id", "tool_id", "owner_id", "outcome_id", "reached")
@@ -127,98 +112,48 @@ class SqlStore:
 
     def write(self, batch: UsageBatch) -> None:
         """Store a batch, once: one whose earlier attempt was committed after all adds nothing."""
-        with self._turn() as deadline:
-            names = self._written(lambda connection: self._write(connection, batch), deadline)
-            self._name_ids.update(names)
+        with self._transaction() as connection:
+            ids = self._known[1]
+            names = self._write(connection, batch, ids)
+        ids.update(names)
 
     def count(self, keys: Sequence[LimitKey], decide: Decide) -> None:
         """Add what `decide` returns to each key, given what was used."""
-        with self._turn() as deadline:
-            self._written(lambda connection: self._count(connection, keys, decide), deadline)
-
-    @contextlib.contextmanager
-    def _turn(self) -> Iterator[float]:
-        """The connection for this thread alone, and until when to wait for other processes."""
-        seconds, lock = self._driver.lock_seconds, self._lock
-        deadline = monotonic() + seconds
-        if not lock.acquire(timeout=seconds):
-            raise UsageStoreError(f"the ledger at {self.place} cannot be used: it is locked")
-        try:
-            yield deadline
-        finally:
-            lock.release()
-
-    def _written(self, work: Callable[[Any], T], deadline: float) -> T:
-        """What `work` returns, in one transaction that writes."""
-        with self._failures():
-            try:
-                connection = self._open(deadline)
-                return self._transaction(connection, lambda: work(connection), deadline)
-            except BaseException as error:
-                if not self._driver.outlives(error):
-                    self._drop_connection()
-                raise
+        with self._transaction() as connection:
+            self._count(connection, keys, decide)
 
     def read(self, wanted: UsageFilter, *, is_locked: bool = False) -> UsageRow:
         """What is stored, filtered and summed up. Does not wait again if it `is_locked`."""
-        with self._failures():
-            seconds = 0.0 if is_locked else self._driver.lock_seconds
-            connection = self._driver.connect_to_read(seconds)
-            try:
-                self._driver.begin_to_read(connection)
-                self._check_version(connection)
-                return read_facts(_Statements(connection, self._driver.mark), wanted)
-            finally:
-                self._driver.close(connection)
+        with self._failures(), self._driver.snapshot(is_locked=is_locked) as connection:
+            self._check_version(connection)
+            return read_facts(_Statements(connection, self._driver.mark), wanted)
 
     def close(self) -> None:
         """Close the connection."""
-        with self._lock:
-            self._drop_connection()
+        self._driver.close()
 
     # One transaction
 
-    def _open(self, deadline: float) -> Any:
-        if self._connection is not None and not self._driver.is_usable(self._connection):
-            self._drop_connection()
-        if self._connection is None:
-            connection = self._driver.connect(_left(deadline))
-            try:
-                self._transaction(connection, lambda: self._make_tables(connection), deadline)
-            except BaseException:
-                self._driver.close(connection)
-                raise
-            self._connection = connection
-        return self._connection
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[Any]:
+        with self._failures(), self._driver.transaction() as connection:
+            if connection is not self._known[0]:
+                self._prepare(connection)
+                # The database behind the same address may be another than before.
+                self._known = (connection, {})
+            yield connection
 
-    def _transaction(self, connection: Any, work: Callable[[], T], deadline: float) -> T:
-        self._driver.begin(connection, _left(deadline))
-        try:
-            value = work()
-            connection.execute("COMMIT")
-        except BaseException:
-            with contextlib.suppress(Exception):  # no connection, or no transaction
-                connection.execute("ROLLBACK")
-            raise
-        return value
-
-    def _make_tables(self, connection: Any) -> None:
-        self._driver.lock_schema(connection)
-        for statement in tables(identity=self._driver.identity, clustered=self._driver.clustered):
-            connection.execute(statement)
-        found = connection.execute("SELECT MAX(version) FROM ethos_usage_version").fetchone()[0]
-        if found is None:
-            connection.execute(f"INSERT INTO ethos_usage_version VALUES ({SCHEMA_VERSION})")
+    def _prepare(self, connection: Any) -> None:
+        self._driver.make_tables(connection)
         self._check_version(connection)
-        connection.execute(
-            f"DELETE FROM ethos_usage_writers WHERE written_at < {self._driver.mark}",
-            (time.time() - FORGOTTEN_AFTER_SECONDS,),
-        )
-        connection.execute(
-            "DELETE FROM ethos_usage_limits WHERE (scope = 'run' OR day >= 0) "
-            f"AND counted_at < {self._driver.mark}",
-            (time.time() - FORGOTTEN_AFTER_SECONDS,),
-        )
+        for table, also in (
+            ("ethos_usage_writers WHERE written_at", ""),
+            ("ethos_usage_limits WHERE counted_at", " AND (scope = 'run' OR day >= 0)"),
+        ):
+            connection.execute(
+                f"DELETE FROM {table} < {self._driver.mark}{also}",
+                (time.time() - FORGOTTEN_AFTER_SECONDS,),
+            )
 
     def _check_version(self, connection: Any) -> None:
         found = connection.execute("SELECT MAX(version) FROM ethos_usage_version").fetchone()[0]
@@ -231,7 +166,10 @@ class SqlStore:
                 f"{'install that version' if is_newer else 'name another place'}"
             )
 
-    def _write(self, connection: Any, batch: UsageBatch) -> dict[str, int]:
+    def _write(
+        self, connection: Any, batch: UsageBatch, known: Mapping[str, int]
+    ) -> dict[str, int]:
+        """The ids of names that were not known."""
         mark, execute = self._driver.mark, connection.execute
         last = execute(
             f"SELECT batch FROM ethos_usage_writers WHERE writer = {mark}", (self._writer,)
@@ -244,8 +182,8 @@ class SqlStore:
             "SET batch = excluded.batch, written_at = excluded.written_at",
             (self._writer, batch.uuid, time.time()),
         )
-        new_names = self._number_names(connection, batch)
-        ids = self._name_ids | new_names
+        new_names = self._number_names(connection, batch, known)
+        ids = {**known, **new_names}
         many = self._driver.execute_many
         for statement, values in (
             (self._add_cells, _sql_rows.cells(batch.counts, ids)),
@@ -283,13 +221,14 @@ class SqlStore:
                 (*summed(before, added), *key),
             )
 
-    def _number_names(self, connection: Any, batch: UsageBatch) -> dict[str, int]:
-        """Ids of the batch's names that this store has not met yet."""
+    def _number_names(
+        self, connection: Any, batch: UsageBatch, known: Mapping[str, int]
+    ) -> dict[str, int]:
         mark = self._driver.mark
         names = {name for key in batch.counts for name in (key.agent, key.owner, key.tool)}
         names |= {key.outcome for key in batch.counts}
         names |= {name for tool in batch.tools for name in (tool.name, tool.owner)}
-        new = sorted(names - self._name_ids.keys())
+        new = sorted(names - known.keys())
         if not new:
             return {}
         self._driver.execute_many(
@@ -318,24 +257,14 @@ class SqlStore:
             problem = self._driver.explained(error)
             if problem is None:
                 raise
-            raise UsageStoreError(f"the ledger at {self.place} {problem}") from error
-
-    def _drop_connection(self) -> None:
-        connection, self._connection = self._connection, None
-        self._name_ids = {}  # the database behind the same address may be another by now
-        if connection is not None:
-            self._driver.close(connection)
+            raise UsageStoreError(
+                f"the ledger at {self.place} cannot be used: {problem}"
+            ) from error
 
     def after_fork_in_child(self) -> object:
-        """In a child after `fork`: the connection, which only the parent may use or close."""
-        connection, self._connection = self._connection, None
-        self._name_ids = {}
-        self._lock = threading.Lock()
-        return connection
-
-
-def _left(deadline: float) -> float:
-    return max(deadline - monotonic(), 0.0)
+        """In a child after `fork`: the connections, which only the parent may use or close."""
+        known, self._known = self._known, (None, {})
+        return known, self._driver.after_fork_in_child()
 
 
 class _Statements(NamedTuple):

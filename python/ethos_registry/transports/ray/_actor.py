@@ -19,6 +19,7 @@ from ethos_registry.transports._protocol import RESPOND_SECONDS, read_line
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._extras import missing_extra
+from ethos_registry.types._settings import setting
 from ethos_registry.types._transport import PROTOCOL_VERSION
 
 __all__ = [
@@ -176,10 +177,10 @@ class ActorSettings:
     tools: tuple[str, ...]
     options: dict[str, Any] = field(default_factory=dict)
     """Placement, as Ray names it."""
-    max_result_bytes: int = 16 << 20
-    calls: int = 64
-    namespace: str = ""
-    is_detached: bool = False
+    max_result_bytes: int = setting(_checks.whole_count, default=16 << 20)
+    calls_per_worker: int = setting(_checks.whole_count, default=64)
+    namespace: str = setting(_checks.text, default="")
+    is_detached: bool = setting(_checks.boolean, default=False)
     """The actor outlives the process that made it."""
     is_restarted: bool = True
     """Ray starts an actor again whose process ends."""
@@ -229,7 +230,7 @@ def create_actor(settings: ActorSettings, name: str = "") -> Any:
     make_actor: Any = ray.remote
     actor = make_actor(
         num_cpus=0,
-        max_concurrency=settings.calls + _WAITING_RUNS,
+        max_concurrency=settings.calls_per_worker + _WAITING_RUNS,
         max_restarts=-1 if settings.is_restarted else 0,
         max_task_retries=0,
         max_pending_calls=_MAX_PENDING,
@@ -244,7 +245,7 @@ def create_actor(settings: ActorSettings, name: str = "") -> Any:
         list(settings.tools),
         list(sys.path),
         settings.max_result_bytes,
-        settings.calls,
+        settings.calls_per_worker,
         settings.idle_seconds,
         settings.is_serial,
     )

@@ -23,6 +23,7 @@ from ethos_registry.transports.ray._actor import (
     worker_names,
 )
 from ethos_registry.types import _checks
+from ethos_registry.types._settings import check_settings, setting
 
 __all__ = [
     "FoundMembers",
@@ -52,17 +53,15 @@ class RaySessions:
 
     """
 
-    idle_seconds: float = 600.0
+    idle_seconds: float = setting(_checks.finite_number, default=600.0)
     """An actor without calls for that time ends, and its state is lost."""
-    is_serial: bool = True
+    is_serial: bool = setting(_checks.boolean, default=True)
     """Whether the calls of a session run one after another."""
-    max_open: int = 64
+    max_open: int = setting(_checks.whole_count, default=64)
     """The most sessions that this process keeps open; calls of others are `not_available`."""
 
     def __post_init__(self) -> None:
-        _checks.finite_number(self.idle_seconds, "idle_seconds")
-        _checks.boolean(self.is_serial, "is_serial")
-        _checks.finite_number(self.max_open, "max_open", minimum=1, whole=True)
+        check_settings(self)
 
 
 def session_actor_name(pool: str, session_id: str) -> str:

@@ -27,6 +27,7 @@ from ethos_registry.transports.ray._actor import (
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import EthosRegistryError
+from ethos_registry.types._settings import checked_settings
 
 __all__ = ["RayWorkers"]
 
@@ -83,22 +84,19 @@ class RayWorkers:
         is_detached: bool = False,
         max_result_bytes: int = 16 << 20,
     ) -> None:
-        for name, value in (
-            ("workers", workers),
-            ("calls_per_worker", calls_per_worker),
-            ("max_result_bytes", max_result_bytes),
-        ):
-            _checks.finite_number(value, name, minimum=1, whole=True)
         self._address = _checks.optional_text(address, "address")
         self._pool = _checks.text(pool, "pool")
-        self._count = workers
-        self._settings = ActorSettings(
-            checked_references(tools),
-            placement_options(num_cpus, num_gpus, resources, label_selector),
-            max_result_bytes,
-            calls_per_worker,
-            _checks.text(namespace, "namespace"),
-            _checks.boolean(is_detached, "is_detached"),
+        self._count = _checks.whole_count(workers, "workers")
+        self._settings = checked_settings(
+            ActorSettings,
+            {
+                "calls_per_worker": calls_per_worker,
+                "max_result_bytes": max_result_bytes,
+                "namespace": namespace,
+                "is_detached": is_detached,
+            },
+            tools=checked_references(tools),
+            options=placement_options(num_cpus, num_gpus, resources, label_selector),
         )
         self._workers: list[_Worker] = []
         self._leaving: list[_Worker] = []

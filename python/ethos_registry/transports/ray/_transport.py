@@ -28,6 +28,7 @@ from ethos_registry.transports.ray._members import (
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
+from ethos_registry.types._settings import checked_settings
 from ethos_registry.types._transport import (
     LiveContext,
     ToolExecuteRequest,
@@ -96,12 +97,7 @@ class RayTransport(ToolTransport):
         ready_timeout_seconds: float = 30.0,
         max_result_bytes: int = 16 << 20,
     ) -> None:
-        for name, value in (
-            ("workers", workers),
-            ("calls_per_worker", calls_per_worker),
-            ("max_result_bytes", max_result_bytes),
-        ):
-            _checks.finite_number(value, name, minimum=1, whole=True)
+        _checks.whole_count(workers, "workers")
         options = placement_options(num_cpus, num_gpus, resources, label_selector)
         if sessions is not None and not isinstance(sessions, RaySessions):
             raise ConfigError(f"`sessions` must be RaySessions, got {type(sessions).__name__}")
@@ -117,12 +113,15 @@ class RayTransport(ToolTransport):
                 "`pool` uses workers that run already: give `workers`, placement and `sessions` "
                 "where they are started"
             )
-        settings = ActorSettings(
-            self._tools,
-            options,
-            max_result_bytes,
-            calls_per_worker,
-            _checks.text(namespace, "namespace"),
+        settings = checked_settings(
+            ActorSettings,
+            {
+                "calls_per_worker": calls_per_worker,
+                "max_result_bytes": max_result_bytes,
+                "namespace": namespace,
+            },
+            tools=self._tools,
+            options=options,
             is_detached=sessions is not None,
             is_restarted=sessions is None,
             idle_seconds=None if sessions is None else sessions.idle_seconds,
