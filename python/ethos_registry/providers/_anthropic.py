@@ -277,11 +277,7 @@ class AnthropicStream(ReplyParser):
         call: StreamedCall | None = None
         if kind == "tool_use":
             call = self._open(start.get("id"), start.get("name"))
-            given = start.get("input")
-            if given and isinstance(given, dict):  # a programmatic call comes whole
-                call.arguments.set_value(given)
-            elif isinstance(given, str) and given.strip() != "{}":
-                call.arguments.reset(given)
+            self._take_whole(call, start.get("input"))  # a programmatic call comes so
         block = self._blocks[index] = _Block(dict(start) if isinstance(start, dict) else {}, call)
         self._in_order.append(block)
 
@@ -309,9 +305,6 @@ class AnthropicStream(ReplyParser):
             return
         call = self._call_to_go_on(None if block is None else block.call)
         if call is None:
-            return
-        if block is not None and call is block.call and not block.is_open:
-            call.late_text += text
             return
         if call.arguments.came_whole and not call.is_closed:
             call.arguments.reset()

@@ -30,6 +30,7 @@ __all__ = [
     "plain",
     "read_field",
     "sendable_name",
+    "starts_object",
     "text_of",
     "whole_calls",
 ]
@@ -115,6 +116,11 @@ class StreamedArguments:
             if self._value is not None
             else self.is_object and self._json.text().strip() == "{}"
         )
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether the text is one whole JSON object, but not `{}`, which may be a placeholder."""
+        return self.is_object and not self.is_empty_object
 
     @property
     def text(self) -> str:
@@ -226,6 +232,11 @@ def plain(value: Any) -> Any:
     if dump is None:
         return value
     return dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
+
+
+def starts_object(text: str) -> bool:
+    """Whether a piece of JSON text is the start of an object."""
+    return text.lstrip().startswith("{")
 
 
 def sendable_name(name: str) -> str:
@@ -515,16 +526,29 @@ class ReplyParser:
         if call.is_started or call.is_proven:
             call.late_text += text
             return
+        if starts_object(text) and call.arguments.is_empty_object:
+            call.arguments.reset()  # it was a placeholder
         call.arguments.add(text)
         if self.reports_arguments:
             self._facts.append(ArgumentsGrew(call))
 
     def _add_to_open(self, call: StreamedCall, text: str) -> None:
-        """The same where the format closes its calls: what comes later is only recorded."""
-        if call.is_closed:
+        """The same where the format closes its calls: what comes later is only recorded.
+
+        But a call that has nothing else takes it, since it must not run without its arguments.
+        """
+        if call.is_closed and call.arguments.has_keys:
             call.late_text += text
         else:
             self._add(call, text)
+
+    def _take_whole(self, call: StreamedCall, given: Any) -> None:
+        """Take arguments that came with the start of a call; `{}` is a placeholder."""
+        if isinstance(given, Mapping):
+            if given:
+                call.arguments.set_value(dict(given))
+        elif isinstance(given, str) and given.strip() != "{}":
+            call.arguments.reset(given)
 
     def _close(self, call: StreamedCall) -> None:
         if not call.is_closed:
