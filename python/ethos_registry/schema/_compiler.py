@@ -274,7 +274,7 @@ class _PlainForm:
             raise _NotPlainError
         made = {name: value for name, value in schema.items() if name != "anyOf"}
         if others:
-            if "examples" in made:
+            if not made.keys() <= {"title", "description"}:
                 raise _NotPlainError
             made.pop("title", None)
             about = made.pop("description", None)
@@ -283,7 +283,7 @@ class _PlainForm:
                 first = first | {"description": f"{about}\n\n{text}" if text else about}
                 first = {name: first[name] for name in in_order(first)}
             nodes = [self._node(branch, path, dialect, levels) for branch in (first, *others)]
-            made = {"anyOf": nodes, **made}
+            made = {"anyOf": nodes}
         else:
             merged = {**first, **made}
             merged = {name: merged[name] for name in in_order(merged)}

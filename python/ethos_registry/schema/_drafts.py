@@ -205,6 +205,8 @@ def _is_empty_keyword(name: str, value: Any) -> bool:
         return not isinstance(value, dict | bool | list)
     if name in _SIZES:
         return not _is_number(value) or value < 0
+    if name == "multipleOf":
+        return not _is_number(value) or value <= 0
     if name in _NUMBERS:
         return not _is_number(value) and not (isinstance(value, bool) and name[:3] == "exc")
     if name in _TEXTS:
