@@ -42,6 +42,8 @@ _INVALID_JSON = "INVALID_JSON"
 _PARTIAL_EVERY_CHARS = 4_096
 """Up to this length every piece gives a partial value; beyond, see `partial`."""
 _PARTIAL_GROWTH = 16
+_PLACEHOLDER_CHARS = 16
+"""The longest `{}`, with white space around it, that may be replaced."""
 
 
 def _is_high_surrogate(character: str) -> bool:
@@ -111,11 +113,10 @@ class StreamedArguments:
     @property
     def is_empty_object(self) -> bool:
         """Whether the text is `{}`."""
-        return (
-            self._value == {}
-            if self._value is not None
-            else self.is_object and self._json.text().strip() == "{}"
-        )
+        if self._value is not None:
+            return not self._value
+        is_short = self.is_object and self._json.length() <= _PLACEHOLDER_CHARS
+        return is_short and self._json.text().strip() == "{}"
 
     @property
     def has_keys(self) -> bool:
