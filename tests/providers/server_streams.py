@@ -794,6 +794,13 @@ CHAT = [
         [READ],
     ),
     ServerStream(
+        "`null` as text before the arguments",
+        "after 6Kmfi6HP/opencode2api#17",
+        "openai",
+        [chat(entry(0, "c1", "read", "null")), chat(entry(0, None, None, A)), CALLS, DONE],
+        [READ],
+    ),
+    ServerStream(
         "a finish reason before the arguments",
         "after 6Kmfi6HP/opencode2api#17",
         "openai",
@@ -837,6 +844,13 @@ CHAT += [
 ]
 
 OTHERS = [
+    ServerStream(
+        "one call that is not in a list",
+        "after 6Kmfi6HP/opencode2api#17",
+        "openai",
+        [{"choices": [{"index": 0, "delta": {"tool_calls": entry(0, "c1", "read", A)}}]}, CALLS],
+        [READ],
+    ),
     ServerStream(
         "arguments under the index of no block",
         "after dirac-run/dirac#215",
@@ -1270,6 +1284,17 @@ OTHERS = [
             responses("function_call_arguments.done", arguments="{}"),
             responses("output_item.done", item=call_item("read", "{}")),
             responses("completed", response={"output": [call_item("read", "{}")]}),
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "a call without its end in a response that was completed",
+        "after 6Kmfi6HP/opencode2api#17",
+        "openai_responses",
+        [
+            responses("output_item.added", item=call_item("read", "")),
+            responses("function_call_arguments.delta", delta=A),
+            responses("completed", response={"output": []}),
         ],
         [READ],
     ),

@@ -23,6 +23,7 @@ from ethos_registry.providers._wire_format import (
     DataBlock,
     ProviderDefinition,
     WireFormat,
+    call_entries,
     call_id,
     echoed,
     ended_well,
@@ -80,7 +81,7 @@ class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
         block of any other reply is cut off, and its plausible input must not run. A reply that
         pauses (`pause_turn`) has no calls yet: it is sent back as it is, and the model goes on.
         """
-        if items(read(reply, "tool_calls")):
+        if call_entries(reply):
             raise ConfigError(
                 "the reply has `tool_calls`, which `anthropic` does not know; "
                 'read it by `provider("openai")`'

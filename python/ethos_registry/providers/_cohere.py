@@ -19,9 +19,9 @@ from ethos_registry.providers._stream_parser import (
 from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
+    call_entries,
     call_id,
     ended_well,
-    items,
     read,
     sent_parts,
     word,
@@ -73,7 +73,7 @@ class CohereChat(WireFormat[CohereTool, CohereMessage]):
                 )
             message = reply
         calls: list[ToolCall | MalformedCall] = []
-        for position, entry in enumerate(items(read(message, "tool_calls")) or ()):
+        for position, entry in enumerate(call_entries(message)):
             identifier = call_id(read(entry, "id"), position)
             function = read(entry, "function")
             name = read(function, "name")

@@ -22,9 +22,9 @@ from ethos_registry.providers._stream_parser import (
 from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
+    call_entries,
     call_id,
     ended_well,
-    items,
     read,
     sent_parts,
     word,
@@ -74,7 +74,7 @@ class Ollama(WireFormat[OllamaTool, OllamaMessage]):
                     context={"field": "reply", "value": reply},
                 )
             message = reply
-        entries = items(read(message, "tool_calls")) or ()
+        entries = call_entries(message)
         calls = [_call(entry, position) for position, entry in enumerate(entries)]
         if calls and word(read(reply, "done_reason")) == "length":
             last = calls[-1]

@@ -23,6 +23,7 @@ from ethos_registry.providers._stream_parser import (
 from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
+    call_entries,
     call_id,
     ended_well,
     items,
@@ -77,7 +78,7 @@ class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
         is read too; it has no id, so that its answer is for the caller to put in that form.
         """
         message, finish_reason = _message(reply)
-        entries = list(items(read(message, "tool_calls")) or ())
+        entries = list(call_entries(message))
         if not entries and (legacy := read(message, "function_call")) is not None:
             entries = [{"function": legacy}]
         if not entries:
@@ -282,7 +283,7 @@ class OpenAIChatStream(ReplyParser):
             call.position in self._opened_with_braces
             and not call.is_started
             and starts_object(text)
-            and call.arguments.is_empty_object
+            and call.arguments.is_placeholder
         ):
             self._has_placeholders = True
             call.arguments.reset()
@@ -355,7 +356,7 @@ class OpenAIChatStream(ReplyParser):
                 return starts_object(text) or not self._ids_change
             # Servers that repeat id and name in every delta do not start a second object.
             is_repeated = bool(identifier) and text == arguments.text
-            return starts_object(text) and not arguments.is_empty_object and not is_repeated
+            return starts_object(text) and not arguments.is_placeholder and not is_repeated
         if not is_other_id or (starts_object(text) and not arguments.is_blank):
             return is_other_id
         self._ids_change = True
@@ -379,7 +380,7 @@ class OpenAIChatStream(ReplyParser):
         self._waiting = touched
 
     def _may_be_placeholder(self, call: StreamedCall) -> bool:
-        return call.position in self._opened_with_braces and call.arguments.is_empty_object
+        return call.position in self._opened_with_braces and call.arguments.is_placeholder
 
     def _finished(self, reason: Any) -> None:
         if self.end is not None:

@@ -217,7 +217,8 @@ class OpenAIResponsesStream(ReplyParser):
             self._done(_place_of(event, read_field(item, "id")), item)
         elif kind in ("response.completed", "response.done"):
             self._completed(listed(read_field(read_field(event, "response"), "output")))
-            self._end(None, self._closed())
+            whole = [call for call in self.calls if call.arguments.is_object]
+            self._end(None, [*self._closed(), *whole])
         elif kind == "response.incomplete":
             details = read_field(read_field(event, "response"), "incomplete_details")
             self._cut(text_of(details, "reason") or "incomplete")

@@ -43,7 +43,7 @@ _PARTIAL_EVERY_CHARS = 4_096
 """Up to this length every piece gives a partial value; beyond, see `partial`."""
 _PARTIAL_GROWTH = 16
 _PLACEHOLDER_CHARS = 16
-"""The longest `{}`, with white space around it, that may be replaced."""
+"""The longest `{}` or `null`, with white space around it, that may be replaced."""
 
 
 def _is_high_surrogate(character: str) -> bool:
@@ -111,17 +111,18 @@ class StreamedArguments:
         return self._value is not None or self._scanned(is_end=False).is_object()
 
     @property
-    def is_empty_object(self) -> bool:
-        """Whether the text is `{}`."""
+    def is_placeholder(self) -> bool:
+        """Whether the text is `{}` or `null`."""
         if self._value is not None:
             return not self._value
-        is_short = self.is_object and self._json.length() <= _PLACEHOLDER_CHARS
-        return is_short and self._json.text().strip() == "{}"
+        scanned = self._scanned(is_end=False)
+        is_short = scanned.length() <= _PLACEHOLDER_CHARS
+        return is_short and scanned.text().strip() in ("{}", "null")
 
     @property
     def has_keys(self) -> bool:
         """Whether the text is one whole JSON object, but not `{}`, which may be a placeholder."""
-        return self.is_object and not self.is_empty_object
+        return self.is_object and not self.is_placeholder
 
     @property
     def text(self) -> str:
@@ -223,8 +224,10 @@ def json_text(value: Any) -> str:
 
 
 def listed(value: Any) -> list[Any]:
-    """`value` as a list if it is a list or tuple, else empty."""
-    return list(value) if isinstance(value, list | tuple) else []
+    """`value` as a list if it is a list, a tuple or one object, else empty."""
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value] if isinstance(value, Mapping) and value else []
 
 
 def plain(value: Any) -> Any:
@@ -527,7 +530,7 @@ class ReplyParser:
         if call.is_started or call.is_proven:
             call.late_text += text
             return
-        if starts_object(text) and call.arguments.is_empty_object:
+        if starts_object(text) and call.arguments.is_placeholder:
             call.arguments.reset()  # it was a placeholder
         call.arguments.add(text)
         if self.reports_arguments:
