@@ -758,7 +758,7 @@ OTHERS = [
             },
             {"message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"},
         ],
-        [Call(None, "f", {"a": 1}, 0, 0), Call(None, "g", {}, 0, 0)],
+        [Call(None, "f", {"a": 1}, 0, 0), Call(None, "g", {}, 1, 1)],
     ),
     Case(
         "metadata before the end",

@@ -780,6 +780,33 @@ CHAT = [
         ],
         [READ],
     ),
+    ServerStream(
+        "`{}` in a delta of its own before the arguments",
+        "after 6Kmfi6HP/opencode2api#17",
+        "openai",
+        [
+            chat(entry(0, "c1", "read", "")),
+            chat(entry(0, None, None, "{}")),
+            chat(entry(0, None, None, A)),
+            CALLS,
+            DONE,
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "`null` as text before the arguments",
+        "after 6Kmfi6HP/opencode2api#17",
+        "openai",
+        [chat(entry(0, "c1", "read", "null")), chat(entry(0, None, None, A)), CALLS, DONE],
+        [READ],
+    ),
+    ServerStream(
+        "a finish reason before the arguments",
+        "after 6Kmfi6HP/opencode2api#17",
+        "openai",
+        [chat(entry(0, "c1", "read", "")), CALLS, chat(entry(0, None, None, A)), CALLS, DONE],
+        [READ],
+    ),
 ]
 
 CHAT += [
@@ -817,6 +844,13 @@ CHAT += [
 ]
 
 OTHERS = [
+    ServerStream(
+        "one call that is not in a list",
+        "after 6Kmfi6HP/opencode2api#17",
+        "openai",
+        [{"choices": [{"index": 0, "delta": {"tool_calls": entry(0, "c1", "read", A)}}]}, CALLS],
+        [READ],
+    ),
     ServerStream(
         "arguments under the index of no block",
         "after dirac-run/dirac#215",
@@ -1239,6 +1273,137 @@ OTHERS = [
             {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},
         ],
         [("read_file", READ[1])],
+    ),
+    ServerStream(
+        "the arguments after `{}` at the end of the item",
+        "after 6Kmfi6HP/opencode2api#17",
+        "openai_responses",
+        [
+            responses("output_item.added", item=call_item("read", "{}")),
+            responses("function_call_arguments.delta", delta=A),
+            responses("function_call_arguments.done", arguments="{}"),
+            responses("output_item.done", item=call_item("read", "{}")),
+            responses("completed", response={"output": [call_item("read", "{}")]}),
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "a call without its end in a response that was completed",
+        "after 6Kmfi6HP/opencode2api#17",
+        "openai_responses",
+        [
+            responses("output_item.added", item=call_item("read", "")),
+            responses("function_call_arguments.delta", delta=A),
+            responses("completed", response={"output": []}),
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "the arguments after the end of the item",
+        "after 6Kmfi6HP/opencode2api#17",
+        "openai_responses",
+        [
+            responses("output_item.added", item=call_item("read", "")),
+            responses("output_item.done", item=call_item("read", "")),
+            responses("function_call_arguments.delta", delta=A),
+            responses("completed", response={"output": []}),
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "`{}` in a delta before the arguments",
+        "after 6Kmfi6HP/opencode2api#17",
+        "anthropic",
+        [
+            message_start(),
+            tool_use(0, "t1", "read"),
+            json_delta(0, "{}"),
+            json_delta(0, A),
+            block_stop(0),
+            message_delta("tool_use"),
+            MESSAGE_STOP,
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "`{}` in a delta before the arguments",
+        "after 6Kmfi6HP/opencode2api#17",
+        "bedrock",
+        [
+            bedrock_start(0, "t1", "read"),
+            bedrock_input(0, "{}"),
+            bedrock_input(0, A),
+            bedrock_stop(0),
+            {"messageStop": {"stopReason": "tool_use"}},
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "the arguments in the start of the block",
+        "after Yeachan-Heo/gajae-code#1895",
+        "bedrock",
+        [
+            {
+                "contentBlockStart": {
+                    "contentBlockIndex": 0,
+                    "start": {"toolUse": {"toolUseId": "t1", "name": "read", "input": READ[1]}},
+                }
+            },
+            bedrock_stop(0),
+            {"messageStop": {"stopReason": "tool_use"}},
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "`{}` in the start before the arguments",
+        "after 6Kmfi6HP/opencode2api#17",
+        "cohere",
+        [
+            cohere(
+                "tool-call-start",
+                0,
+                tool_calls={"id": "c1", "function": {"name": "read", "arguments": "{}"}},
+            ),
+            cohere("tool-call-delta", 0, tool_calls={"function": {"arguments": A}}),
+            cohere("tool-call-end", 0),
+            {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "the arguments after the end of the call",
+        "after 6Kmfi6HP/opencode2api#17",
+        "cohere",
+        [
+            cohere("tool-call-start", 0, tool_calls=cohere_call("c1", "read")),
+            cohere("tool-call-end", 0),
+            cohere("tool-call-delta", 0, tool_calls={"function": {"arguments": A}}),
+            {"type": "message-end", "delta": {"finish_reason": "TOOL_CALL"}},
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "the arguments as text in two parts",
+        "after 6Kmfi6HP/opencode2api#17",
+        "gemini",
+        [
+            gemini(gemini_call(name="read", args=A[:5])),
+            gemini(gemini_call(args=A[5:])),
+            gemini(finish="STOP"),
+        ],
+        [READ],
+    ),
+    ServerStream(
+        "the name and the arguments in two chunks",
+        "after 6Kmfi6HP/opencode2api#17",
+        "ollama",
+        [
+            {"message": {"tool_calls": [{"function": {"name": "now"}}]}},
+            {"message": {"tool_calls": [{"function": {"name": "read"}}]}},
+            {"message": {"tool_calls": [{"function": {"arguments": READ[1]}}]}},
+            {"message": {"content": ""}, "done": True, "done_reason": "stop"},
+        ],
+        [NOW, READ],
     ),
 ]
 

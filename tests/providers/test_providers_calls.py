@@ -150,6 +150,13 @@ def test_an_item_that_says_it_is_incomplete_does_not_run() -> None:
     assert provider("openai_responses").calls(responses(whole)["output"]) == [first]
 
 
+@pytest.mark.parametrize("name", ["openai", "ollama", "cohere"])
+def test_a_call_that_is_not_in_a_list_is_one(name: str) -> None:
+    call = {"id": "c1", "function": {"name": "read", "arguments": {"path": "a"}}}
+    [found] = provider(name).calls({"role": "assistant", "tool_calls": call})
+    assert (found.tool_call_id, found.name) == ("c1", "read")
+
+
 def test_partial_arguments_of_gemini_do_not_run() -> None:
     part = {"functionCall": {"name": "a", "args": {"x": 1}, "willContinue": True}}
     [call] = provider("gemini").calls(gemini(part))

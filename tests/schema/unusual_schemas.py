@@ -681,6 +681,33 @@ CASES = {
         [{"a": {"@id": 1}}, {"a": {"_id": "x"}}],
         [{"a": {}}],
     ),
+    "union_with_default": one(
+        {
+            "anyOf": [
+                {"type": "string"},
+                {"type": "array", "items": {"type": "string"}},
+                {"type": "null"},
+            ],
+            "description": "Paths.",
+            "default": None,
+        },
+        ["x", ["x"], None],
+        [1],
+    ),
+    "multiple_of_zero": one({"type": "number", "multipleOf": 0}, [1], ["x"]),
+    "properties_named_as_keywords": (
+        fields(
+            {
+                "$ref": {"type": "string"},
+                "$defs": {"type": "string"},
+                "required": {"type": "boolean"},
+                "properties": fields({"type": {"type": "string"}}),
+            },
+            required=["properties"],
+        ),
+        [{"$ref": "x", "$defs": "y", "required": True, "properties": {"type": "z"}}],
+        [{"$ref": "x"}, {"properties": {"type": 1}}],
+    ),
 }
 deep = {"type": "string"}
 for _ in range(40):

@@ -23,6 +23,7 @@ from ethos_registry.providers._wire_format import (
     DataBlock,
     ProviderDefinition,
     WireFormat,
+    call_entries,
     call_id,
     echoed,
     ended_well,
@@ -80,7 +81,7 @@ class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
         block of any other reply is cut off, and its plausible input must not run. A reply that
         pauses (`pause_turn`) has no calls yet: it is sent back as it is, and the model goes on.
         """
-        if items(read(reply, "tool_calls")):
+        if call_entries(reply):
             raise ConfigError(
                 "the reply has `tool_calls`, which `anthropic` does not know; "
                 'read it by `provider("openai")`'
@@ -277,11 +278,7 @@ class AnthropicStream(ReplyParser):
         call: StreamedCall | None = None
         if kind == "tool_use":
             call = self._open(start.get("id"), start.get("name"))
-            given = start.get("input")
-            if given and isinstance(given, dict):  # a programmatic call comes whole
-                call.arguments.set_value(given)
-            elif isinstance(given, str) and given.strip() != "{}":
-                call.arguments.reset(given)
+            self._take_whole(call, start.get("input"))  # a programmatic call comes so
         block = self._blocks[index] = _Block(dict(start) if isinstance(start, dict) else {}, call)
         self._in_order.append(block)
 
@@ -309,9 +306,6 @@ class AnthropicStream(ReplyParser):
             return
         call = self._call_to_go_on(None if block is None else block.call)
         if call is None:
-            return
-        if block is not None and call is block.call and not block.is_open:
-            call.late_text += text
             return
         if call.arguments.came_whole and not call.is_closed:
             call.arguments.reset()

@@ -230,6 +230,7 @@ class BedrockStream(ReplyParser):
         is_servers = read_field(tool_use, "type") == "server_tool_use"
         if tool_use is not None and not is_servers and self.end is None:
             call = self._open(read_field(tool_use, "toolUseId"), read_field(tool_use, "name"))
+            self._take_whole(call, read_field(tool_use, "input"))
         block = self._blocks[index] = _Block(call, is_servers=is_servers)
         self._in_order.append(block)
         return block

@@ -19,9 +19,9 @@ from ethos_registry.providers._stream_parser import (
 from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
+    call_entries,
     call_id,
     ended_well,
-    items,
     read,
     sent_parts,
     word,
@@ -73,7 +73,7 @@ class CohereChat(WireFormat[CohereTool, CohereMessage]):
                 )
             message = reply
         calls: list[ToolCall | MalformedCall] = []
-        for position, entry in enumerate(items(read(message, "tool_calls")) or ()):
+        for position, entry in enumerate(call_entries(message)):
             identifier = call_id(read(entry, "id"), position)
             function = read(entry, "function")
             name = read(function, "name")
@@ -156,6 +156,7 @@ class CohereStream(ReplyParser):
             identifier, name = read_field(entry, "id"), read_field(function, "name")
             if self._is_repeated(self._by_index.get(index), identifier, name):
                 return
+            self._prove_closed()
             call = self._open(identifier, name)
             self._keep_others(call, entry or {})
             call.arguments.reset(json_text(read_field(function, "arguments") or None))
@@ -163,7 +164,9 @@ class CohereStream(ReplyParser):
         elif kind == "tool-call-end":
             # The end of a call that was closed before shows nothing about the open one.
             call = self._by_index.get(index) or self._call_to_go_on(None)
-            if call is not None:
+            if call is not None and call.arguments.is_blank:
+                self._awaits_proof.append(call)
+            elif call is not None:
                 self._prove(call)
         elif kind == "message-end":
             self._ended(text_of(delta, "finish_reason"), text_of(delta, "error"))
@@ -173,7 +176,8 @@ class CohereStream(ReplyParser):
             self._break(error or "finish_reason ERROR")
             return
         if reason == _STOP_SEQUENCE or ended_well(reason):
-            self._stop(reason, (call for call in self.calls if call.arguments.is_object))
+            whole = [call for call in self.calls if call.arguments.is_object]
+            self._stop(reason, [*self._closed(), *whole])
         else:
             self._cut(reason)
 

@@ -305,7 +305,8 @@ class GeminiStream(ReplyParser):
     """A call comes whole in one part, and is closed and proven at once.
 
     A call that Vertex streams in parts (`willContinue`, `partialArgs`) is so by a part that does
-    not continue it, or else when the reply goes on to another call or ends with `STOP`.
+    not continue it, or else when the reply goes on to another call or ends with `STOP`, as is
+    one whose arguments are text in pieces.
     """
 
     provider = "gemini"
@@ -376,16 +377,19 @@ class GeminiStream(ReplyParser):
             for field, value in _dumped(part).items():
                 start.setdefault(field, value)
         args = read_field(function_call, "args")
-        if args:
-            if isinstance(args, Mapping):
+        if isinstance(args, Mapping):
+            if args:
                 call.arguments.set_value(dict(args))
-            else:
-                call.arguments.reset(json_text(args))
+        elif args:
+            if call.arguments.came_whole:
+                call.arguments.reset()
+            self._add(call, json_text(args))
         if pieces:
             for piece in pieces:
                 self._partial.add(piece)
             call.arguments.set_value(self._partial.value())
-        if goes_on:
+        is_piece = isinstance(args, str) and not call.arguments.is_object
+        if goes_on or is_piece:
             self._open_call = call
             return
         self._open_call = None

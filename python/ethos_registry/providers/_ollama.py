@@ -22,9 +22,9 @@ from ethos_registry.providers._stream_parser import (
 from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
+    call_entries,
     call_id,
     ended_well,
-    items,
     read,
     sent_parts,
     word,
@@ -74,7 +74,7 @@ class Ollama(WireFormat[OllamaTool, OllamaMessage]):
                     context={"field": "reply", "value": reply},
                 )
             message = reply
-        entries = items(read(message, "tool_calls")) or ()
+        entries = call_entries(message)
         calls = [_call(entry, position) for position, entry in enumerate(entries)]
         if calls and word(read(reply, "done_reason")) == "length":
             last = calls[-1]
@@ -124,7 +124,10 @@ _WHOLE = ("", "load", "unload")
 
 
 class OllamaStream(ReplyParser):
-    """A call comes whole, with its arguments as an object: it is closed and proven at once."""
+    """A call comes whole, with its arguments as an object: it is closed and proven at once.
+
+    One without arguments is so by the next call or at the end.
+    """
 
     provider = "ollama"
 
@@ -145,7 +148,7 @@ class OllamaStream(ReplyParser):
         if read_field(event, "done") is True:
             reason = text_of(event, "done_reason")
             if reason in _WHOLE or ended_well(reason):
-                self._stop(reason, ())
+                self._stop(reason, (call for call in self.calls if call.arguments.is_object))
             else:
                 self._cut(reason)
 
@@ -162,12 +165,13 @@ class OllamaStream(ReplyParser):
             self._keep_others(call, entry)
             arguments = plain(read_field(function, "arguments"))
             if isinstance(arguments, str):
-                call.arguments.add(arguments)
-            elif isinstance(arguments, dict):
-                call.arguments.set_value(arguments)
-            elif arguments is not None:
+                self._add(call, arguments)
+            elif isinstance(arguments, dict) or arguments is None:
+                call.arguments.set_value(arguments or {})
+            else:
                 call.arguments.add(pydantic_core.to_json(arguments).decode())
-            if not isinstance(arguments, str) or call.arguments.is_object:
+            is_whole = arguments is not None and not isinstance(arguments, str)
+            if is_whole or call.arguments.has_keys:
                 self._prove(call)
 
     def _call_of(self, given_id: Any, name: Any) -> StreamedCall:
@@ -178,10 +182,14 @@ class OllamaStream(ReplyParser):
         if given_id in (None, "", open_call.given_id) and self._goes_on_with_name(open_call, name):
             self._take_name(open_call, name)
             return open_call
-        return self._open(given_id, name) if given_id or name else open_call
+        if not given_id and not name:
+            return open_call
+        if open_call.arguments.is_object:
+            self._prove(open_call)
+        return self._open(given_id, name)
 
     def _proven_at_the_end(self) -> Iterable[StreamedCall]:
-        """All that came as text."""
+        """All that had no arguments, or got them as text."""
         return self.calls
 
     def reply(self) -> dict[str, Any]:

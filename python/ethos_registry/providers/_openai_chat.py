@@ -17,11 +17,13 @@ from ethos_registry.providers._stream_parser import (
     listed,
     read_field,
     sendable_name,
+    starts_object,
     text_of,
 )
 from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
+    call_entries,
     call_id,
     ended_well,
     items,
@@ -76,7 +78,7 @@ class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
         is read too; it has no id, so that its answer is for the caller to put in that form.
         """
         message, finish_reason = _message(reply)
-        entries = list(items(read(message, "tool_calls")) or ())
+        entries = list(call_entries(message))
         if not entries and (legacy := read(message, "function_call")) is not None:
             entries = [{"function": legacy}]
         if not entries:
@@ -187,7 +189,8 @@ class OpenAIChatStream(ReplyParser):
     call, and every call by a finish reason of a whole reply or by `[DONE]`. Servers differ: an
     index may be missing, reused or the same for all calls, an id may be missing, late, repeated,
     changing or empty, a name may come in pieces. A delta without id and name goes on with the open
-    call, and a finish reason beside the deltas of a call proves what is whole by then.
+    call, and a finish reason beside the deltas of a call proves what is whole by then. A call
+    without any arguments is proven at the end of the stream.
     """
 
     provider = "openai_chat"
@@ -279,14 +282,14 @@ class OpenAIChatStream(ReplyParser):
         elif (
             call.position in self._opened_with_braces
             and not call.is_started
-            and _starts_object(text)
-            and call.arguments.is_empty_object
+            and starts_object(text)
+            and call.arguments.is_placeholder
         ):
             self._has_placeholders = True
             call.arguments.reset()
         elif call.arguments.is_object and text == json.dumps(call.arguments.text):
             return True  # the whole arguments once more, as JSON text of JSON text
-        elif _starts_object(text):
+        elif starts_object(text):
             whole = call.arguments.text
             if text == whole and call.arguments.is_object:
                 return True  # the whole call once more: it must not run twice
@@ -322,7 +325,7 @@ class OpenAIChatStream(ReplyParser):
             if index is None or not identifier or self._goes_on(text):
                 call = last
         elif last is not None and name == last.name and self._goes_on(text):
-            call = None if _starts_object(text) else last
+            call = None if starts_object(text) else last
         elif last is not None and index is None and not identifier:
             is_open = last.position not in self._touched and not last.arguments.is_object
             call = last if is_open else None
@@ -350,11 +353,11 @@ class OpenAIChatStream(ReplyParser):
         arguments = call.arguments
         if arguments.is_object:
             if is_other_id:
-                return _starts_object(text) or not self._ids_change
+                return starts_object(text) or not self._ids_change
             # Servers that repeat id and name in every delta do not start a second object.
             is_repeated = bool(identifier) and text == arguments.text
-            return _starts_object(text) and not arguments.is_empty_object and not is_repeated
-        if not is_other_id or (_starts_object(text) and not arguments.is_blank):
+            return starts_object(text) and not arguments.is_placeholder and not is_repeated
+        if not is_other_id or (starts_object(text) and not arguments.is_blank):
             return is_other_id
         self._ids_change = True
         return False
@@ -377,7 +380,7 @@ class OpenAIChatStream(ReplyParser):
         self._waiting = touched
 
     def _may_be_placeholder(self, call: StreamedCall) -> bool:
-        return call.position in self._opened_with_braces and call.arguments.is_empty_object
+        return call.position in self._opened_with_braces and call.arguments.is_placeholder
 
     def _finished(self, reason: Any) -> None:
         if self.end is not None:
@@ -395,7 +398,8 @@ class OpenAIChatStream(ReplyParser):
             (
                 call
                 for call in unfinished.values()
-                if not self._finishes_early or self._has_whole_arguments(call)
+                if self._has_whole_arguments(call)
+                or not (self._finishes_early or call.arguments.is_blank)
             ),
         )
 
@@ -467,7 +471,3 @@ def _chunk(event: Any) -> Any:
         if read_field(wrapped, "choices") is not None:
             return wrapped
     return event
-
-
-def _starts_object(text: str) -> bool:
-    return text.lstrip().startswith("{")

@@ -217,7 +217,8 @@ class OpenAIResponsesStream(ReplyParser):
             self._done(_place_of(event, read_field(item, "id")), item)
         elif kind in ("response.completed", "response.done"):
             self._completed(listed(read_field(read_field(event, "response"), "output")))
-            self._end(None)
+            whole = [call for call in self.calls if call.arguments.is_object]
+            self._end(None, [*self._closed(), *whole])
         elif kind == "response.incomplete":
             details = read_field(read_field(event, "response"), "incomplete_details")
             self._cut(text_of(details, "reason") or "incomplete")
@@ -249,6 +250,7 @@ class OpenAIResponsesStream(ReplyParser):
     def _added(self, index: Any, item: Any) -> _Item:
         kind = text_of(item, "type")
         call = None
+        self._prove_closed()
         if kind in _CALL_TYPES:
             call = self._open(item.get("call_id"), item.get("name"))
             if kind == "custom_tool_call":
@@ -269,7 +271,9 @@ class OpenAIResponsesStream(ReplyParser):
     def _take_arguments(self, call: StreamedCall, arguments: Any) -> None:
         """The whole text, which counts more than its deltas."""
         arguments = json_text(arguments)
-        if arguments == call.arguments.text:
+        if arguments == call.arguments.text or (
+            arguments.strip() == "{}" and not call.arguments.is_blank
+        ):
             return
         if call.is_started or call.is_proven:
             call.late_text += arguments
@@ -308,6 +312,8 @@ class OpenAIResponsesStream(ReplyParser):
                 "the reply ended before the arguments were complete (status incomplete); "
                 "call the tool again"
             )
+        elif call.arguments.is_blank:
+            self._awaits_proof.append(call)
         else:
             self._prove(call)
 

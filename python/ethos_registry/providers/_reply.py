@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ethos_registry.providers._wire_format import items, read, word
+from ethos_registry.providers._wire_format import call_entries, items, read, word
 from ethos_registry.types._call import MalformedCall, ToolCall
 from ethos_registry.types._errors import ConfigError
 
@@ -232,7 +232,7 @@ def _reply_family(reply: object) -> str | None:
         return "bedrock"
     if message is not None:
         return _family_of_wrapped(reply, message)
-    if items(read(reply, "tool_calls")):
+    if call_entries(reply):
         return "openai"
     if items(content) is not None and _holds_bedrock(reply, content):
         return "bedrock"

@@ -30,6 +30,7 @@ __all__ = [
     "plain",
     "read_field",
     "sendable_name",
+    "starts_object",
     "text_of",
     "whole_calls",
 ]
@@ -41,6 +42,8 @@ _INVALID_JSON = "INVALID_JSON"
 _PARTIAL_EVERY_CHARS = 4_096
 """Up to this length every piece gives a partial value; beyond, see `partial`."""
 _PARTIAL_GROWTH = 16
+_PLACEHOLDER_CHARS = 16
+"""The longest `{}` or `null`, with white space around it, that may be replaced."""
 
 
 def _is_high_surrogate(character: str) -> bool:
@@ -108,13 +111,18 @@ class StreamedArguments:
         return self._value is not None or self._scanned(is_end=False).is_object()
 
     @property
-    def is_empty_object(self) -> bool:
-        """Whether the text is `{}`."""
-        return (
-            self._value == {}
-            if self._value is not None
-            else self.is_object and self._json.text().strip() == "{}"
-        )
+    def is_placeholder(self) -> bool:
+        """Whether the text is `{}` or `null`."""
+        if self._value is not None:
+            return not self._value
+        scanned = self._scanned(is_end=False)
+        is_short = scanned.length() <= _PLACEHOLDER_CHARS
+        return is_short and scanned.text().strip() in ("{}", "null")
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether the text is one whole JSON object, but not `{}`, which may be a placeholder."""
+        return self.is_object and not self.is_placeholder
 
     @property
     def text(self) -> str:
@@ -216,8 +224,10 @@ def json_text(value: Any) -> str:
 
 
 def listed(value: Any) -> list[Any]:
-    """`value` as a list if it is a list or tuple, else empty."""
-    return list(value) if isinstance(value, list | tuple) else []
+    """`value` as a list if it is a list, a tuple or one object, else empty."""
+    if isinstance(value, list | tuple):
+        return list(value)
+    return [value] if isinstance(value, Mapping) and value else []
 
 
 def plain(value: Any) -> Any:
@@ -226,6 +236,11 @@ def plain(value: Any) -> Any:
     if dump is None:
         return value
     return dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
+
+
+def starts_object(text: str) -> bool:
+    """Whether a piece of JSON text is the start of an object."""
+    return text.lstrip().startswith("{")
 
 
 def sendable_name(name: str) -> str:
@@ -515,16 +530,29 @@ class ReplyParser:
         if call.is_started or call.is_proven:
             call.late_text += text
             return
+        if starts_object(text) and call.arguments.is_placeholder:
+            call.arguments.reset()  # it was a placeholder
         call.arguments.add(text)
         if self.reports_arguments:
             self._facts.append(ArgumentsGrew(call))
 
     def _add_to_open(self, call: StreamedCall, text: str) -> None:
-        """The same where the format closes its calls: what comes later is only recorded."""
-        if call.is_closed:
+        """The same where the format closes its calls: what comes later is only recorded.
+
+        But a call that has nothing else takes it, since it must not run without its arguments.
+        """
+        if call.is_closed and call.arguments.has_keys:
             call.late_text += text
         else:
             self._add(call, text)
+
+    def _take_whole(self, call: StreamedCall, given: Any) -> None:
+        """Take arguments that came with the start of a call; `{}` is a placeholder."""
+        if isinstance(given, Mapping):
+            if given:
+                call.arguments.set_value(dict(given))
+        elif isinstance(given, str) and given.strip() != "{}":
+            call.arguments.reset(given)
 
     def _close(self, call: StreamedCall) -> None:
         if not call.is_closed:

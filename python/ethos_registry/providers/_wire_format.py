@@ -54,6 +54,7 @@ __all__ = [
     "WireFormat",
     "arranged",
     "breakpoint_positions",
+    "call_entries",
     "call_id",
     "echoed",
     "items",
@@ -195,6 +196,12 @@ def read(value: object, *names: str) -> Any:
 def items(value: object) -> Sequence[Any] | None:
     """`value` if it is a list or tuple."""
     return value if isinstance(value, list | tuple) else None
+
+
+def call_entries(message: object) -> Sequence[Any]:
+    """The entries of a message's `tool_calls`; some servers send one without its list."""
+    entries = read(message, "tool_calls")
+    return (entries,) if isinstance(entries, Mapping) and entries else items(entries) or ()
 
 
 def word(value: object) -> str | None:

@@ -30,7 +30,13 @@ from ethos_registry.schema._limit_pass import UNSAID, LimitPass, is_python_patte
 from ethos_registry.schema._references import References, children, references_in
 from ethos_registry.schema._value_pass import describe_in_branch
 from ethos_registry.types._json_values import read_only
-from ethos_registry.types._schema_rules import KEYWORD_ORDER, SCHEMA, SCHEMA_LISTS, ordered_schema
+from ethos_registry.types._schema_rules import (
+    KEYWORD_ORDER,
+    SCHEMA,
+    SCHEMA_LISTS,
+    in_order,
+    ordered_schema,
+)
 
 __all__ = ["Compiled", "compile_schema"]
 
@@ -234,15 +240,17 @@ class _PlainForm:
     ) -> Any:
         """A union of plain branches, such as an optional value."""
         branches = schema["anyOf"]
-        if dialect.types == "one":
-            return self._nullable(schema, branches, path, dialect, levels)
         if (
-            dialect.types != "list"
+            dialect.types == "joined"
             or (dialect.keywords is not None and "anyOf" not in dialect.keywords)
             or len(branches) < 2
-            or not (schema.keys() - {"anyOf"} <= _ABOUT_PLAIN & unchanged)
+            or not (about := schema.keys() - {"anyOf"}) <= _ABOUT_PLAIN
             or all(_is_list_of_values(branch) for branch in branches)
         ):
+            raise _NotPlainError
+        if dialect.types == "one":
+            return self._nullable(schema, branches, path, dialect, levels - 1)
+        if not unchanged.issuperset(about):
             raise _NotPlainError
         made = [
             branch if branch == _NULL else self._node(branch, path, dialect, levels - 1)
@@ -260,21 +268,27 @@ class _PlainForm:
         dialect: Dialect,
         levels: int,
     ) -> Any:
-        """An optional plain value where null is not a type."""
-        values = [branch for branch in branches if branch != _NULL]
-        rest = {name: value for name, value in schema.items() if name != "anyOf"}
-        if (
-            len(branches) != 2
-            or len(values) != 1
-            or not isinstance(values[0], dict)
-            or type(values[0].get("type")) is not str
-            or "enum" in values[0]
-            or not rest.keys() <= _ABOUT_PLAIN
-            or not rest.keys().isdisjoint(values[0])
-        ):
+        """A union where null is not a type, and nothing describes it but its first branch."""
+        first, *others = [branch for branch in branches if branch != _NULL] or [None]
+        if not isinstance(first, dict) or "anyOf" in first:
             raise _NotPlainError
-        merged = ordered_schema(read_only({**values[0], **rest}))
-        return {**self._node(merged, path, dialect, levels - 1), "nullable": True}
+        made = {name: value for name, value in schema.items() if name != "anyOf"}
+        if others:
+            if not made.keys() <= {"title", "description"}:
+                raise _NotPlainError
+            made.pop("title", None)
+            about = made.pop("description", None)
+            if about is not None:
+                text = first.get("description")
+                first = first | {"description": f"{about}\n\n{text}" if text else about}
+                first = {name: first[name] for name in in_order(first)}
+            nodes = [self._node(branch, path, dialect, levels) for branch in (first, *others)]
+            made = {"anyOf": nodes}
+        else:
+            merged = {**first, **made}
+            merged = {name: merged[name] for name in in_order(merged)}
+            made = self._node(merged, path, dialect, levels)
+        return made if len(others) + 1 == len(branches) else {**made, "nullable": True}
 
     def _check(self, schema: dict[str, Any], kind: str, dialect: Dialect) -> None:
         """Raise for what the passes would change."""
@@ -410,6 +424,28 @@ def _are_strings(values: list[Any], kind: str) -> bool:
     return kind == "string" and all(isinstance(value, str) for value in values)
 
 
+def _is_plain_value(schema: dict[str, Any], dialect: Dialect) -> bool:
+    """Whether it is one type with keywords that the passes leave alone."""
+    kind = schema.get("type")
+    if type(kind) is not str or kind not in _VALUE_TYPES:
+        return False
+    if not (_OF_VALUES & _keywords(dialect, is_root=False).unchanged).issuperset(schema):
+        return False
+    enum = schema.get("enum")
+    return enum is None or (
+        bool(enum) and None not in enum and (not dialect.string_enums or _are_strings(enum, kind))
+    )
+
+
+_VALUE_TYPES = frozenset({"boolean", "integer", "number", "string"})
+_OF_VALUES = frozenset(
+    {
+        *("type", "title", "description", "default", "examples", "enum"),
+        *("minimum", "maximum", "minLength", "maxLength"),
+    }
+)
+
+
 # The passes
 
 
@@ -464,6 +500,8 @@ class _Compiler(LimitPass):
             if dialect.boolean_schemas and not notes:
                 return schema
             schema = {} if schema else {"not": {}}
+        if not notes and not sent and not is_root and _is_plain_value(schema, dialect):
+            return schema
         node = dict(schema)
         if "$ref" in node and not dialect.ref_siblings and len(node) > 1:
             self.say("rewritten", path, "keywords beside `$ref` are left out")

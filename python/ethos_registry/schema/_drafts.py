@@ -70,6 +70,7 @@ _TEXTS = frozenset(
 _BESIDE_OLD_REFERENCE = frozenset(
     {"$ref", "$defs", "definitions", "title", "description", "default", "examples"}
 )
+_ABOUT_VALUES = frozenset({"type", "title", "description", "default"})
 _IN_URIS = "#/%!$&'()*+,;=:@-._~?"
 _NOT_IN_URIS = re.compile(rf"[^A-Za-z0-9{re.escape(_IN_URIS)}]|%(?![0-9A-Fa-f]{{2}})")
 _OLD_DRAFTS = ("draft-03", "draft-04", "draft-06", "draft-07")
@@ -121,6 +122,8 @@ def node_of_2020_12(
         return schema
     if not isinstance(schema, dict):
         return {}
+    if _is_plain_value(schema):
+        return dict(schema)
     say = report or _nothing
     node = {
         name: value
@@ -168,6 +171,18 @@ def node_of_2020_12(
     return _nullable(node, say)
 
 
+def _is_plain_value(schema: dict[str, Any]) -> bool:
+    """Whether it is one type, described, which every draft writes so."""
+    kind = schema.get("type")
+    return (
+        type(kind) is str
+        and kind in _TYPES
+        and _ABOUT_VALUES.issuperset(schema)
+        and isinstance(schema.get("title", ""), str)
+        and isinstance(schema.get("description", ""), str)
+    )
+
+
 def _nothing(message: str) -> None:
     return None
 
@@ -190,6 +205,8 @@ def _is_empty_keyword(name: str, value: Any) -> bool:
         return not isinstance(value, dict | bool | list)
     if name in _SIZES:
         return not _is_number(value) or value < 0
+    if name == "multipleOf":
+        return not _is_number(value) or value <= 0
     if name in _NUMBERS:
         return not _is_number(value) and not (isinstance(value, bool) and name[:3] == "exc")
     if name in _TEXTS:

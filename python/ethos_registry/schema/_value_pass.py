@@ -145,6 +145,8 @@ class ValuePass(RootPass):
 
     def _push_into_branches(self, node: dict[str, Any], notes: dict[str, Any]) -> None:
         """Nothing may stand beside `anyOf`."""
+        if "default" in node:
+            notes["default"] = node.pop("default")
         rest = {name: value for name, value in node.items() if name not in ("anyOf", *ABOUT)}
         if rest:
             pushed = [both(branch, rest) for branch in node["anyOf"]]

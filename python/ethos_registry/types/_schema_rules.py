@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -29,6 +29,7 @@ __all__ = [
     "check_schema",
     "doubts",
     "holds_schema_list",
+    "in_order",
     "ordered_schema",
 ]
 
@@ -146,9 +147,13 @@ def ordered_schema(schema: Any) -> Any:
     """
     if not isinstance(schema, dict):  # true or false
         return schema
+    return ReadOnlyDict({keyword: _value(keyword, schema) for keyword in in_order(schema)})
+
+
+def in_order(schema: Mapping[str, Any]) -> list[str]:
+    """The keywords of one schema in their order."""
     last = len(_PLACES)
-    keywords = sorted(schema, key=lambda keyword: (_PLACES.get(keyword, last), keyword))
-    return ReadOnlyDict({keyword: _value(keyword, schema) for keyword in keywords})
+    return sorted(schema, key=lambda keyword: (_PLACES.get(keyword, last), keyword))
 
 
 def _value(keyword: str, schema: dict[str, Any]) -> Any:
