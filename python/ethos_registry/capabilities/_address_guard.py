@@ -25,7 +25,6 @@ __all__ = [
     "host_matches",
     "joined",
     "look_up",
-    "look_up_blocking",
     "system_addresses",
     "target_of",
 ]
@@ -190,15 +189,6 @@ async def look_up(resolve: Resolve, host: str, port: int) -> Sequence[str]:
     if _is_address(host):
         return [host]
     return await asyncio.wrap_future(_started(resolve, host, port))
-
-
-def look_up_blocking(
-    resolve: Resolve, host: str, port: int, timeout_seconds: float | None
-) -> Sequence[str]:
-    """The same for plain functions; `TimeoutError` if the resolver takes too long."""
-    if _is_address(host):
-        return [host]
-    return _started(resolve, host, port).result(timeout_seconds)
 
 
 def _is_address(host: str) -> bool:
