@@ -350,7 +350,11 @@ def wrap_in_bubblewrap(
     for path in policy.write:
         wrapped += _bind("--bind", path)
     # Over the reach: with `/` in it, the host's processes, devices and sockets would be seen.
-    wrapped += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", _PRIVATE, "--tmpfs", "/run"]
+    # Root needs no capability to change the settings of the kernel, such as `core_pattern`.
+    wrapped += ["--proc", "/proc", "--remount-ro", "/proc"]
+    if is_below("/sys", policy.write):
+        wrapped += ["--ro-bind-try", "/sys", "/sys"]
+    wrapped += ["--dev", "/dev", "--tmpfs", _PRIVATE, "--tmpfs", "/run"]
     own = [path for path in (*readable, *policy.write) if is_below(path, OWN_PLACES)]
     for path in own if not policy.network else (*own, *_RESOLVER):
         if path not in OWN_PLACES:
