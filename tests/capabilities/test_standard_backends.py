@@ -431,6 +431,15 @@ async def test_a_declared_program_runs_and_no_other():
     assert "BINARY_NOT_ALLOWED" in (await answer(registry_of(other), "other", {})).text
 
 
+def test_every_program_may_be_declared_and_a_path_is_absolute(tmp_path):
+    (tmp_path / "echo").symlink_to(sys.executable)
+    for declared, name in ((["*"], "/bin/echo"), (["*"], "echo"), (["/bin/echo"], "/bin/echo")):
+        assert ProgramRunner(declared, working_dir=str(tmp_path)).run_sync(name, ["x"]).ok
+    for declared, name in ((["*"], "./echo"), (["./echo"], "./echo"), (["echo"], "/bin/echo")):
+        with pytest.raises(PermissionError, match="BINARY_NOT_ALLOWED"):
+            ProgramRunner(declared, working_dir=str(tmp_path)).run_sync(name)
+
+
 async def test_the_output_of_a_program_is_bounded():
     runner = ProgramRunner(["sh"], working_dir="/")
     script = "head -c 3000000 /dev/zero; head -c 10 /dev/zero >&2"
