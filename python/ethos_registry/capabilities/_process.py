@@ -256,7 +256,7 @@ class ProgramRunner:
         if os.path.dirname(binary):
             if not os.path.isabs(binary):
                 raise BinaryNotAllowedError(
-                    f"BINARY_NOT_ALLOWED: {binary} is no absolute path; use that, or the name alone"
+                    f"BINARY_NOT_ALLOWED: {binary} is not an absolute path; use one, or its name"
                 )
             return binary
         folders = os.pathsep.join((os.path.dirname(sys.executable), *_FIXED_PATHS))
