@@ -243,6 +243,7 @@ async def test_a_dry_run_and_a_refusal_show_no_secret_that_was_issued():
     refused = await answer(registry, "double", {"number": SECRET})
     assert not refused.ok
     assert SECRET not in refused.text
+    assert SECRET not in (await answer(registry, SECRET, {})).text  # no tool has this name
     database.close()
 
 
