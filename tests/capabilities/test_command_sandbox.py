@@ -325,6 +325,7 @@ def test_bubblewrap_below_the_working_directory_is_not_used(place, monkeypatch):
 def test_a_program_that_runs_in_the_root_directory_finds_bubblewrap(monkeypatch):
     found = find_bubblewrap()
     monkeypatch.chdir("/")
+    find_bubblewrap.cache_clear()
     assert find_bubblewrap() == found
 
 

@@ -222,6 +222,24 @@ _WORKS = (
 )
 
 
+_SETTINGS = (
+    "f=/proc/sys/kernel/core_pattern; v=$(cat $f) && echo $v > $f && echo wrote;"
+    "find /proc /sys -maxdepth 5 -type f -writable"
+    " ! -path '/proc/[0-9]*' ! -path '/proc/self/*' ! -path '/proc/thread-self/*'"
+)
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("write", ["inside", "/"])
+def test_no_command_changes_a_setting_of_the_kernel(place, level, write):
+    """Root needs no capability for it: `core_pattern` names a program that the host runs."""
+    policy = {"write": [str(place.inside if write == "inside" else write)]}
+    output = place.run(sandbox_of(level), f"({_SETTINGS}) 2>/dev/null", **policy)[1]
+    assert output == ""
+    if os.getuid() == 0:
+        assert "wrote\n" in place.run_unconfined(f"({_SETTINGS}) 2>/dev/null")[1]
+
+
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_personality_works_and_holds(place, level, kind):

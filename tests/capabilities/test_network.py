@@ -570,6 +570,8 @@ async def test_tls_verifies_the_name_and_not_the_address(tmp_path):
         (["a.com"], NetworkPolicy(deny=["a.com"]), "a.com", False),
         (["*"], NetworkPolicy(allow=["a.com"], deny=["a.com"]), "a.com", False),
         (["*"], NetworkPolicy(deny=["*.a.com"]), "x.a.com", False),
+        (["*"], NetworkPolicy(deny=["*.a.com"]), "a.com", False),
+        (["*"], NetworkPolicy(deny=["*.a.com"]), "xa.com", True),
     ],
 )
 def test_a_host_must_be_declared_and_permitted(declared, policy, host, is_allowed):

@@ -524,7 +524,7 @@ class Recorder:
     def __init__(self) -> None:
         self.addresses: list[str] = []
 
-    def connect_tcp(self, host, *_):
+    async def connect_tcp(self, host, *_):
         self.addresses.append(host)
         raise httpcore.ConnectError("no network here")
 
@@ -537,7 +537,7 @@ def test_random_numbers_are_checked_as_the_address_that_they_connect_to(spelling
     host = target_of(f"http://{text}/").host
     closed = _guarded_connections._core.closed_address(address)
     try:
-        backend.connect_tcp(host, 80)
+        asyncio.run(backend.connect_tcp(host, 80))
     except HostNotAllowedError:
         assert closed is not None
         assert closed[1] or not allow_private
@@ -552,8 +552,7 @@ def everywhere():
     with serving(lambda target, head: response(), "0.0.0.0") as server:
         pools = ConnectionPools()
         yield server, pools
-        for pool in pools._sync.values():
-            pool.close()
+        asyncio.run(pools.aclose())
 
 
 @given(spelling=spelled(st.integers(0x7F000001, 0x7F00FFFF)))

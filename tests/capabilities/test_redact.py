@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import json
 import random
 import re
 import re._parser as sre_parse
 import string
 import time
+import unicodedata
 import uuid
 from pathlib import Path
 from urllib.parse import quote, quote_plus
@@ -312,10 +314,16 @@ def test_redacting_twice_is_redacting_once(text):
         lambda value: base64.urlsafe_b64encode(b"user:" + value.encode()).decode(),
         lambda value: value.encode().hex(),
         lambda value: json.dumps({"v": value}),
+        lambda value: json.dumps(value).replace("\\u00e4", "\\u00E4"),
+        html.escape,
+        lambda value: html.escape(value, quote=False),
+        lambda value: repr(value.encode()),
+        ascii,
+        lambda value: unicodedata.normalize("NFD", value),
     ],
 )
 def test_a_value_that_was_issued_is_found_in_every_form(form):
-    value = 'p/ss"w?rd +with\\odd&chars'
+    value = 'p/ss"w?rd +with\\odd&chärs'
     issued_secrets = IssuedSecrets()
     issued_secrets.add(value)
     shown = issued_secrets.redact(f"before {form(value)} after")
@@ -323,6 +331,12 @@ def test_a_value_that_was_issued_is_found_in_every_form(form):
     assert form(value) not in shown
     assert shown.startswith("before ")
     assert shown.endswith(" after")
+
+
+def test_of_values_that_overlap_nothing_is_shown():
+    known = KnownSecrets(["correct-horse", "horse-battery", "battery-staple"])
+    assert known.redact("a correct-horse-battery-staple b") == "a [redacted: secret] b"
+    assert known.redact("a" + "horse-battery" * 2) == "a[redacted: secret][redacted: secret]"
 
 
 def test_issued_values_show_nowhere():
@@ -482,6 +496,8 @@ RANDOM = "q7Zr2Kp9Xw4Lm8Tn3Vb6"
         "machine example.org login ada password {}",
         "curl -u ada:{} https://example.org",
         "curl --user 'ada:{}' https://example.org",
+        "deploy --token {} --to x",
+        "<password>{}</password>",
     ],
 )
 def test_a_random_value_of_a_secret_name_is_replaced(text):
@@ -507,6 +523,8 @@ def test_a_random_value_of_a_secret_name_is_replaced(text):
         "wrong password (attempt 3)",
         "API_KEY=your-api-key-1a2b3c4d",
         "tokenizer: Qwen2TokenizerFast2024",
+        "--token TOKEN --password-file /run/secrets/a1b2c3d4",
+        "<token>utf-8</token> token>q7Zr2Kp9Xw4Lm8Tn3Vb6",
     ],
 )
 def test_other_assignments_stay(text):

@@ -243,6 +243,7 @@ async def test_a_dry_run_and_a_refusal_show_no_secret_that_was_issued():
     refused = await answer(registry, "double", {"number": SECRET})
     assert not refused.ok
     assert SECRET not in refused.text
+    assert SECRET not in (await answer(registry, SECRET, {})).text  # no tool has this name
     database.close()
 
 
@@ -429,6 +430,15 @@ async def test_a_declared_program_runs_and_no_other():
         return (await context.scoped_process.run("rm", ["x"])).stdout
 
     assert "BINARY_NOT_ALLOWED" in (await answer(registry_of(other), "other", {})).text
+
+
+def test_every_program_may_be_declared_and_a_path_is_absolute(tmp_path):
+    (tmp_path / "echo").symlink_to(sys.executable)
+    for declared, name in ((["*"], "/bin/echo"), (["*"], "echo"), (["/bin/echo"], "/bin/echo")):
+        assert ProgramRunner(declared, working_dir=str(tmp_path)).run_sync(name, ["x"]).ok
+    for declared, name in ((["*"], "./echo"), (["./echo"], "./echo"), (["echo"], "/bin/echo")):
+        with pytest.raises(PermissionError, match="BINARY_NOT_ALLOWED"):
+            ProgramRunner(declared, working_dir=str(tmp_path)).run_sync(name)
 
 
 async def test_the_output_of_a_program_is_bounded():

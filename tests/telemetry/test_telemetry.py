@@ -337,6 +337,7 @@ async def test_content_is_redacted_bounded_and_what_the_model_saw(backend: Backe
         ToolCall("c1", "echo", {"text": "ä" * 20_000}),
         ToolCall("c2", "echo", {"text": "\ud800 x"}),
         ToolCall("c3", "no_such_tool\ud800" * 100, {}),
+        ToolCall("c4", SECRET, {}),
     ]
     results = await registry.execute_parallel(calls, ToolContext(result_budget_chars=400_000))
     spans = backend.spans()

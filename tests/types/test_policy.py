@@ -118,3 +118,38 @@ def test_keys_without_a_value_mean_none() -> None:
     assert Personality.from_wire({"id": "p", "plugins": None, "mcp_servers": None}) == Personality(
         "p"
     )
+
+
+@pytest.mark.parametrize("field", ["allow", "deny"])
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "",
+        "https://example.com",
+        "example.com:443",
+        "example.com/path",
+        "10.0.0.0/8",
+        "a.*.com",
+        "*example.com",
+        ".example.com",
+        "user@example.com",
+        "[2001:db8::1]",
+    ],
+)
+def test_a_pattern_that_matches_no_host_is_refused(field, pattern):
+    """A policy that denies it would deny nothing."""
+    with pytest.raises(ConfigError, match=f"network.{field}"):
+        NetworkPolicy(**{field: [pattern]})
+
+
+def test_hosts_and_addresses_are_patterns():
+    hosts = ("*", "*.example.com", "bücher.example", "10.0.0.1", "2001:db8::1", "0x7f.1")
+    assert NetworkPolicy(allow=hosts).allow == hosts
+
+
+@pytest.mark.parametrize("field", ["read", "write"])
+@pytest.mark.parametrize("path", ["", " ", "*", "/srv/*", "$HOME/x", "/srv/${NAME}", "/a\0b"])
+def test_a_reach_has_no_empty_paths_and_no_patterns(field, path):
+    """An empty path would be the working directory."""
+    with pytest.raises(ConfigError, match=f"fs_reach.{field}"):
+        FsReach(**{field: [path]})

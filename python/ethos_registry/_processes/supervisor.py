@@ -9,20 +9,17 @@ import importlib.util
 import marshal
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import CodeType
 from typing import IO, Any
 
-from ethos_registry._processes.process_group import (
-    UNKNOWN_STATUS,
-    GroupProcess,
-    has_process_table,
-    kill_below,
-    kill_marked,
-)
+from ethos_registry._processes.process_group import UNKNOWN_STATUS, GroupProcess
 from ethos_registry._processes.supervised_process import (
     DEFAULT_GRACE_SECONDS,
     Containment,
@@ -55,6 +52,9 @@ _TITLE = "ethos-registry-supervisor"
 """For people who read the list of processes."""
 _MARKER_VARIABLE = "ETHOS_REGISTRY_PROCESS"
 
+_KILL_ROUNDS = 50
+_PAUSE_SECONDS = 0.002
+
 _is_unavailable = False
 
 
@@ -75,7 +75,7 @@ def _can_supervise() -> bool:
         and not getattr(sys, "frozen", False)
         and bool(sys.executable)
         and os.access(sys.executable, os.X_OK)
-        and has_process_table()
+        and os.path.exists("/proc/self/stat")
         and importlib.util.find_spec("_ctypes") is not None
     )
 
@@ -258,7 +258,9 @@ class _SupervisedOnLinux(SupervisedProcess):
         """Kill the whole tree below the supervisor, then the supervisor."""
         self._is_destroyed = True
         if not self._ended.done():
-            kill_below(self._process.pid)
+            _kill_found(partial(_program().descendants, self._process.pid, with_ended=False))
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(self._process.pid, signal.SIGKILL)
 
     def detach(self) -> None:
         """Release the control pipe; the supervisor goes on while anything is running."""
@@ -315,9 +317,22 @@ class _SupervisedOnLinux(SupervisedProcess):
         if self._process.returncode == 0:
             return 0
         if self._marker:
-            session = self._started.result() if self._started.done() else None
-            kill_marked(self._marker, session)
+            _kill_found(self._marked)
         return None
+
+    def _marked(self) -> list[int]:
+        """The processes of its session, and those that have its marker in their environment."""
+        session = self._started.result() if self._started.done() else None
+        program = _program()
+        return [
+            pid
+            for pid, _, found, is_ended in program.processes()
+            if not is_ended
+            and (
+                found == session
+                or self._marker in (program.contents(f"/proc/{pid}/environ") or b"")
+            )
+        ]
 
     def _reap(self) -> None:
         with contextlib.suppress(ChildProcessError):  # SIGCHLD is ignored
@@ -337,6 +352,22 @@ class _SupervisedOnLinux(SupervisedProcess):
             return OSError(errno.EPERM, "its restrictions cannot be set", name)
         place = self._argv[0] if is_in_directory else os.fsencode(self._directory or ".")
         return OSError(number, os.strerror(number), os.fsdecode(place))
+
+
+def _program() -> Any:
+    return importlib.import_module(_PROGRAM)
+
+
+def _kill_found(find: Callable[[], list[int]]) -> None:
+    """Kill what `find` finds, until it finds nothing."""
+    for _ in range(_KILL_ROUNDS):
+        found = find()
+        if not found:
+            return
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(_PAUSE_SECONDS)
 
 
 def _programs(name: bytes, variables: Mapping[str, str]) -> list[bytes]:

@@ -514,17 +514,26 @@ def direct_children() -> list[int] | None:
     return None if data is None else [int(pid) for pid in data.split()]
 
 
-def descendants() -> list[int]:
-    """All processes below this one that have not ended, parents first."""
-    below: dict[int, list[int]] = {}
+def processes() -> list[tuple[int, int, int, bool]]:
+    """Every process: id, parent, session, and whether its first thread has ended."""
+    found = []
     for name in posix.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        fields = (contents("/proc/" + name + "/stat") or b"").rpartition(b")")[2].split()
-        if (len(fields) > 1 and fields[0] not in (b"Z", b"X")) or len(fields) > 1:
-            below.setdefault(int(fields[1]), []).append(int(name))
+        if name.isdigit():
+            fields = (contents("/proc/" + name + "/stat") or b"").rpartition(b")")[2].split()
+            if len(fields) > 3:
+                is_ended = fields[0] in (b"Z", b"X")
+                found.append((int(name), int(fields[1]), int(fields[3]), is_ended))
+    return found
+
+
+def descendants(top: int = 0, with_ended: bool = True) -> list[int]:
+    """All processes below one, by default this one, parents first."""
+    below: dict[int, list[int]] = {}
+    for pid, parent, _, is_ended in processes():
+        if with_ended or not is_ended:
+            below.setdefault(parent, []).append(pid)
     found: list[int] = []
-    waiting = [posix.getpid()]
+    waiting = [top or posix.getpid()]
     while waiting:
         children = below.pop(waiting.pop(), [])
         found += children

@@ -25,7 +25,6 @@ __all__ = [
     "host_matches",
     "joined",
     "look_up",
-    "look_up_blocking",
     "system_addresses",
     "target_of",
 ]
@@ -108,8 +107,8 @@ class HostRules:
     """The hosts of one tool under one policy.
 
     A host must match a declared pattern, must match the policy's `allow` if it has one (an empty
-    list permits nothing), and must not match its `deny`. Hosts and patterns are compared as they
-    are resolved: in ASCII, and addresses in their usual spelling.
+    list permits nothing), and must not match its `deny`, where `*.x` covers `x` too. Hosts and
+    patterns are compared as they are resolved: in ASCII, addresses in their usual spelling.
     """
 
     declared: tuple[str, ...]
@@ -140,7 +139,7 @@ class HostRules:
         bare = host.removesuffix(".")
         if bare in _METADATA_NAMES:
             raise HostNotAllowedError(f"cloud-metadata host {host!r} is always denied")
-        if any(host_matches(pattern, bare) for pattern in self.deny):
+        if any(host_matches(one, bare) or one == f"*.{bare}" for one in self.deny):
             raise HostNotAllowedError(f"{host!r} is denied for this personality")
         if not any(host_matches(pattern, host) for pattern in self.declared):
             raise HostNotAllowedError(
@@ -190,15 +189,6 @@ async def look_up(resolve: Resolve, host: str, port: int) -> Sequence[str]:
     if _is_address(host):
         return [host]
     return await asyncio.wrap_future(_started(resolve, host, port))
-
-
-def look_up_blocking(
-    resolve: Resolve, host: str, port: int, timeout_seconds: float | None
-) -> Sequence[str]:
-    """The same for plain functions; `TimeoutError` if the resolver takes too long."""
-    if _is_address(host):
-        return [host]
-    return _started(resolve, host, port).result(timeout_seconds)
 
 
 def _is_address(host: str) -> bool:

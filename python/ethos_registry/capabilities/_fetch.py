@@ -10,7 +10,6 @@ from typing import Any
 import httpcore
 
 from ethos_registry.capabilities._address_guard import HostRules, Resolve
-from ethos_registry.capabilities._guarded_connections import deadline_in, seconds_left
 from ethos_registry.capabilities._network import (
     Body,
     ConnectionPools,
@@ -26,33 +25,13 @@ __all__ = ["ConnectionPools", "ReachFetch", "SyncReachFetch"]
 DEFAULT_LIMITS = FetchLimits()
 
 
-def _exchange(
-    rules: HostRules,
-    limits: FetchLimits,
-    url: str,
-    method: str,
-    headers: Mapping[str, str] | None,
-    content: bytes | str | None,
-    json: Any,
-) -> Exchange:
-    lines = dict(headers or {})
-    if json is not None:
-        content = json_module.dumps(json, ensure_ascii=False, separators=(",", ":"))
-        lines.setdefault("Content-Type", "application/json")
-    if isinstance(content, str):
-        content = content.encode()
-    return Exchange(rules, limits, url, method, lines, content)
-
-
 class SyncReachFetch:
     """HTTP for plain functions; see `ReachFetch`."""
 
-    __slots__ = ("_limits", "_pools", "_rules")
+    __slots__ = ("_fetch",)
 
-    def __init__(
-        self, rules: HostRules, pools: ConnectionPools, limits: FetchLimits = DEFAULT_LIMITS
-    ) -> None:
-        self._rules, self._pools, self._limits = rules, pools, limits
+    def __init__(self, fetch: ReachFetch) -> None:
+        self._fetch = fetch
 
     def fetch(
         self,
@@ -64,16 +43,10 @@ class SyncReachFetch:
         json: Any = None,
     ) -> FetchResponse:
         """The reply; see `ReachFetch.fetch`."""
-        exchange = _exchange(self._rules, self._limits, url, method, headers, content, json)
-        pool = self._pools.for_threads(self._rules)
-        try:
-            with deadline_in(self._limits.total_seconds):
-                while True:
-                    reply = _answered(pool, exchange)
-                    if reply is not None:
-                        return reply
-        except httpcore.TimeoutException:
-            raise _too_slow(self._limits) from None
+        fetch = self._fetch
+        return fetch._pools.wait(
+            fetch.fetch(url, method=method, headers=headers, content=content, json=json)
+        )
 
     __call__ = fetch
 
@@ -86,15 +59,17 @@ class ReachFetch:
     ignored. `sync` has the same methods for plain functions.
     """
 
-    __slots__ = ("_limits", "_pools", "_rules", "sync")
-
-    sync: SyncReachFetch
+    __slots__ = ("_limits", "_pools", "_rules")
 
     def __init__(
         self, rules: HostRules, pools: ConnectionPools, limits: FetchLimits = DEFAULT_LIMITS
     ) -> None:
         self._rules, self._pools, self._limits = rules, pools, limits
-        self.sync = SyncReachFetch(rules, pools, limits)
+
+    @property
+    def sync(self) -> SyncReachFetch:
+        """The same for plain functions."""
+        return SyncReachFetch(self)
 
     async def fetch(
         self,
@@ -111,7 +86,13 @@ class ReachFetch:
         a redirect or an address is not permitted, `ResponseTooLargeError` and `TimeoutError`
         beyond the limits, other `OSError`s or httpcore's errors if the exchange fails.
         """
-        exchange = _exchange(self._rules, self._limits, url, method, headers, content, json)
+        lines = dict(headers or {})
+        if json is not None:
+            content = json_module.dumps(json, ensure_ascii=False, separators=(",", ":"))
+            lines.setdefault("Content-Type", "application/json")
+        if isinstance(content, str):
+            content = content.encode()
+        exchange = Exchange(self._rules, self._limits, url, method, lines, content)
         pool = await self._pools.for_loop(self._rules)
         clock = asyncio.timeout(self._limits.total_seconds)
         try:
@@ -126,7 +107,9 @@ class ReachFetch:
                         fields = header_map(reply.headers)
                         if exchange.redirect(reply.status, fields):
                             continue
-                        body = Body(_encoding(exchange, fields), self._limits)
+                        # The reply to HEAD names an encoding and has no body.
+                        encoding = fields.get("content-encoding", "")
+                        body = Body("" if exchange.method == "HEAD" else encoding, self._limits)
                         async for chunk in reply.aiter_stream():
                             body.feed(chunk)
                         if _has_more(pool, reply):
@@ -135,7 +118,8 @@ class ReachFetch:
                         return FetchResponse(reply.status, fields, found, body.content())
         except TimeoutError:
             if clock.expired():
-                raise _too_slow(self._limits) from None
+                seconds = self._limits.total_seconds
+                raise TimeoutError(f"the fetch took longer than {seconds:g} s") from None
             raise
 
     __call__ = fetch
@@ -153,39 +137,15 @@ class ReachFetch:
 
 def _core_url(exchange: Exchange) -> httpcore.URL:
     target = exchange.target
-    host = f"[{target.host}]" if ":" in target.host else target.host
     return httpcore.URL(
         scheme=target.scheme.encode(),
-        host=host.encode() if ":" not in target.host else target.host.encode(),
+        host=target.host.encode(),
         port=target.port,
         target=target.path.encode("ascii"),
     )
 
 
-def _answered(pool: httpcore.ConnectionPool, exchange: Exchange) -> FetchResponse | None:
-    """The reply to the next request; `None` for a redirect."""
-    timeouts = dict.fromkeys(("connect", "read", "write", "pool"), seconds_left())
-    with pool.stream(
-        exchange.method,
-        _core_url(exchange),
-        headers=exchange.headers(),
-        content=exchange.content,
-        extensions={"timeout": timeouts},
-    ) as reply:
-        fields = header_map(reply.headers)
-        if exchange.redirect(reply.status, fields):
-            return None
-        body = Body(_encoding(exchange, fields), exchange.limits)
-        for chunk in reply.iter_stream():
-            body.feed(chunk)
-        if _has_more(pool, reply):
-            reply.extensions["network_stream"].close()
-        return FetchResponse(reply.status, fields, exchange.target.url, body.content())
-
-
-def _has_more(
-    pool: httpcore.ConnectionPool | httpcore.AsyncConnectionPool, reply: httpcore.Response
-) -> bool:
+def _has_more(pool: httpcore.AsyncConnectionPool, reply: httpcore.Response) -> bool:
     """Whether bytes follow a reply that was read: they would be the reply to the next request.
 
     True also if that cannot be seen: httpcore has no public way to ask.
@@ -197,12 +157,3 @@ def _has_more(
             state = getattr(inner, "_h11_state", None)
             return state is None or bool(state.trailing_data[0])
     return True
-
-
-def _encoding(exchange: Exchange, fields: Mapping[str, str]) -> str:
-    """The content encoding; the reply to HEAD names one and has no body."""
-    return "" if exchange.method == "HEAD" else fields.get("content-encoding", "")
-
-
-def _too_slow(limits: FetchLimits) -> TimeoutError:
-    return TimeoutError(f"the fetch took longer than {limits.total_seconds:g} s")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ssl
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from ipaddress import IPv4Address, IPv6Address, ip_address
@@ -21,92 +18,16 @@ from ethos_registry.capabilities._address_guard import (
     Resolve,
     Target,
     look_up,
-    look_up_blocking,
     system_addresses,
     target_of,
 )
 
 __all__ = [
-    "AsyncGuardedBackend",
     "ForwardProxy",
     "GuardedBackend",
     "Resolve",
-    "TimedStream",
     "check_addresses",
-    "deadline_in",
-    "seconds_left",
 ]
-
-
-# One clock for all reads and writes of a blocking fetch.
-
-_WRITE_BYTES = 65_536
-
-
-class _Clock(threading.local):
-    deadline: float | None = None
-    total_seconds: float = 0.0
-
-
-_CLOCK = _Clock()
-
-
-@contextmanager
-def deadline_in(seconds: float) -> Iterator[None]:
-    """Bound everything that this thread reads and writes in the block to a total time."""
-    _CLOCK.deadline, _CLOCK.total_seconds = time.monotonic() + seconds, seconds
-    try:
-        yield
-    finally:
-        _CLOCK.deadline = None
-
-
-def seconds_left(timeout: float | None = None) -> float | None:
-    """The time that the next step may take; `TimeoutError` if the fetch is over."""
-    if _CLOCK.deadline is None:
-        return timeout
-    left = _CLOCK.deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError(f"the fetch took longer than {_CLOCK.total_seconds:g} s")
-    return left if timeout is None else min(left, timeout)
-
-
-class TimedStream(httpcore.NetworkStream):
-    """A connection whose every step has only the time that is left.
-
-    A server that sends a byte now and then never runs into the timeout of a single read.
-    """
-
-    def __init__(self, stream: httpcore.NetworkStream) -> None:
-        self._stream = stream
-
-    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """The next bytes."""
-        return self._stream.read(max_bytes, seconds_left(timeout))
-
-    def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Send bytes."""
-        for start in range(0, len(buffer), _WRITE_BYTES):
-            self._stream.write(buffer[start : start + _WRITE_BYTES], seconds_left(timeout))
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._stream.close()
-
-    def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> httpcore.NetworkStream:
-        """The same connection, encrypted."""
-        return TimedStream(
-            self._stream.start_tls(ssl_context, server_hostname, seconds_left(timeout))
-        )
-
-    def get_extra_info(self, info: str) -> Any:
-        """Facts of the connection, such as its socket."""
-        return self._stream.get_extra_info(info)
 
 
 # Connections of httpcore that go only to addresses that were checked.
@@ -179,7 +100,7 @@ def _lookup_errors(host: str) -> Iterator[None]:
         raise httpcore.ConnectError(f"{host!r} cannot be resolved: {error}") from error
 
 
-class AsyncGuardedBackend(httpcore.AsyncNetworkBackend):
+class GuardedBackend(httpcore.AsyncNetworkBackend):
     """Resolves once, checks every address, connects to one of them; TLS verifies the name."""
 
     def __init__(
@@ -233,56 +154,6 @@ class AsyncGuardedBackend(httpcore.AsyncNetworkBackend):
         await self._backend.sleep(seconds)
 
 
-class GuardedBackend(httpcore.NetworkBackend):
-    """The same for code that may block."""
-
-    def __init__(
-        self,
-        *,
-        allow_private: bool,
-        denied: frozenset[IPv4Address | IPv6Address] = _NO_ADDRESSES,
-        resolve: Resolve = system_addresses,
-    ) -> None:
-        self._allow_private = allow_private
-        self._denied = denied
-        self._resolve = resolve
-        self._backend = httpcore.SyncBackend()
-
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.NetworkStream:
-        """A connection to the first of the checked addresses that answers."""
-        failure: Exception = httpcore.ConnectError(f"no address of {host!r} answers")
-        with _lookup_errors(host):
-            found = look_up_blocking(self._resolve, host, port, seconds_left(timeout))
-        for address in check_addresses(
-            host, found, allow_private=self._allow_private, denied=self._denied
-        ):
-            try:
-                stream = self._backend.connect_tcp(
-                    address, port, seconds_left(timeout), local_address, socket_options
-                )
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                failure = error
-                continue
-            try:
-                _check_peer(stream, address, allow_private=self._allow_private)
-            except BaseException:
-                stream.close()
-                raise
-            return TimedStream(stream)
-        raise failure
-
-    def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.NetworkStream:
-        """Refused: a path is not a host."""
-        raise HostNotAllowedError("Unix sockets are not hosts")
-
-
 _HEAD_BYTES = 65_536
 _PIECE_BYTES = 65_536
 _HEAD_SECONDS = 30.0
@@ -306,7 +177,7 @@ class ForwardProxy:
         on_refusal: Callable[[str, str], object] = lambda host, reason: None,
     ) -> None:
         self._rules = rules
-        self._backend = AsyncGuardedBackend(
+        self._backend = GuardedBackend(
             allow_private=rules.allow_private_urls, denied=rules.denied_addresses, resolve=resolve
         )
         self._free = asyncio.Semaphore(max_connections)

@@ -6,14 +6,16 @@ import asyncio
 import codecs
 import contextlib
 import json
+import os
 import re
 import ssl
 import threading
 import weakref
 import zlib
-from collections.abc import AsyncGenerator, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping, MutableMapping
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ethos_registry import _core
 from ethos_registry.capabilities._address_guard import (
@@ -302,6 +304,7 @@ def header_map(lines: list[tuple[bytes, bytes]]) -> dict[str, str]:
 
 # The connections of scoped fetches, kept for reuse.
 
+R = TypeVar("R")
 Closing = AsyncGenerator[None, None]
 
 _CLOSING: set[asyncio.Task[None]] = set()
@@ -336,9 +339,9 @@ class ConnectionPools:
             tuple[HostRules, asyncio.AbstractEventLoop],
             tuple[httpcore.AsyncConnectionPool, Closing],
         ] = {}
-        self._sync: dict[HostRules, httpcore.ConnectionPool] = {}
+        self._threads: dict[int, _LoopThread] = {}
         # It also keeps the connections alive until then: none is found open by the collector.
-        weakref.finalize(self, _abandon, self._sync, self._async)
+        weakref.finalize(self, _abandon, self._threads, self._async)
 
     @property
     def resolve(self) -> Resolve:
@@ -354,7 +357,7 @@ class ConnectionPools:
         """The pool of a policy on the running event loop."""
         import httpcore
 
-        from ethos_registry.capabilities._guarded_connections import AsyncGuardedBackend
+        from ethos_registry.capabilities._guarded_connections import GuardedBackend
 
         loop = asyncio.get_running_loop()
         with self._lock:
@@ -364,7 +367,7 @@ class ConnectionPools:
             pool = httpcore.AsyncConnectionPool(
                 ssl_context=self._tls(),
                 max_connections=self._max_connections,
-                network_backend=AsyncGuardedBackend(
+                network_backend=GuardedBackend(
                     allow_private=rules.allow_private_urls,
                     denied=rules.denied_addresses,
                     resolve=self._resolve,
@@ -377,36 +380,55 @@ class ConnectionPools:
         await anext(closing)
         return pool
 
-    def for_threads(self, rules: HostRules) -> httpcore.ConnectionPool:
-        """The pool of a policy for code that may block."""
-        import httpcore
-
-        from ethos_registry.capabilities._guarded_connections import (
-            GuardedBackend as GuardedBackend,
-        )
-
+    def wait(self, work: Coroutine[Any, Any, R]) -> R:
+        """The result of a coroutine that runs on a loop of its own thread, for plain functions."""
         with self._lock:
-            pool = self._sync.get(rules)
-            if pool is None:
-                pool = self._sync[rules] = httpcore.ConnectionPool(
-                    ssl_context=self._tls(),
-                    max_connections=self._max_connections,
-                    network_backend=GuardedBackend(
-                        allow_private=rules.allow_private_urls,
-                        denied=rules.denied_addresses,
-                        resolve=self._resolve,
-                    ),
-                )
-            return pool
+            thread = self._threads.get(os.getpid())  # a fork has none of its parent's
+            if thread is None:
+                thread = self._threads[os.getpid()] = _LoopThread()
+        done = asyncio.run_coroutine_threadsafe(work, thread.loop)
+        try:
+            return done.result()
+        finally:
+            done.cancel()
 
     async def aclose(self) -> None:
         """Close every connection of this loop and of plain functions."""
         loop = asyncio.get_running_loop()
         with self._lock:
             mine = [pool for key, pool in self._async.items() if key[1] is loop]
+            thread = self._threads.pop(os.getpid(), None)
         for _, closing in mine:
             await closing.aclose()
-        _close_all(self._sync)
+        if thread is not None:
+            await asyncio.to_thread(thread.close)
+
+
+class _LoopThread:
+    """An event loop on a daemon thread; what it holds open is closed with it."""
+
+    def __init__(self) -> None:
+        self._started: Future[None] = Future()
+        self._thread = threading.Thread(
+            target=asyncio.run, args=(self._serve(),), name="ethos-registry-fetch", daemon=True
+        )
+        self._thread.start()
+        self._started.result()
+
+    async def _serve(self) -> None:
+        self.loop, self._end = asyncio.get_running_loop(), asyncio.Event()
+        self._started.set_result(None)
+        await self._end.wait()
+
+    def end(self) -> None:
+        """End the loop soon."""
+        with contextlib.suppress(RuntimeError):  # it is closed
+            self.loop.call_soon_threadsafe(self._end.set)
+
+    def close(self) -> None:
+        """End the loop, and wait for it."""
+        self.end()
+        self._thread.join()
 
 
 async def _closed_with_the_loop(
@@ -420,15 +442,14 @@ async def _closed_with_the_loop(
         await pool.aclose()
 
 
-def _abandon(
-    blocking: dict[HostRules, httpcore.ConnectionPool], pools: dict[Any, tuple[Any, Closing]]
-) -> None:
+def _abandon(threads: dict[int, _LoopThread], pools: dict[Any, tuple[Any, Closing]]) -> None:
     """Close what an object that is gone has left, each pool on its own loop."""
-    _close_all(blocking)
     for (_, loop), (_, closing) in [*pools.items()]:
         with contextlib.suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(_start_closing, loop, closing)
     pools.clear()
+    for thread in threads.values():
+        thread.end()
 
 
 def _start_closing(loop: asyncio.AbstractEventLoop, closing: Closing) -> None:
@@ -439,8 +460,3 @@ def _start_closing(loop: asyncio.AbstractEventLoop, closing: Closing) -> None:
 
 async def _close(closing: Closing) -> None:
     await closing.aclose()
-
-
-def _close_all(pools: dict[HostRules, httpcore.ConnectionPool]) -> None:
-    while pools:
-        pools.popitem()[1].close()

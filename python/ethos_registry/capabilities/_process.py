@@ -69,7 +69,7 @@ class ProgramRunner:
     r"""Runs the declared programs: no shell, a clean environment, bounded output and time.
 
     A program is a name, looked up in a fixed list of system directories, or an absolute path that
-    was declared. Timeout, abort and cancellation end everything that it
+    was declared; `*` declares all. Timeout, abort and cancellation end everything that it
     started. Under a personality with a reach or a network policy it runs confined, or not at all.
     The limits of `commands` hold for every program.
 
@@ -254,9 +254,9 @@ class ProgramRunner:
                 f"BINARY_NOT_ALLOWED: {binary} is not in the declared allowedBinaries"
             )
         if os.path.dirname(binary):
-            if binary not in self._allowed or not os.path.isabs(binary):
+            if not os.path.isabs(binary):
                 raise BinaryNotAllowedError(
-                    f"BINARY_NOT_ALLOWED: {binary} is a path; declare this path, or use its name"
+                    f"BINARY_NOT_ALLOWED: {binary} is not an absolute path; use one, or its name"
                 )
             return binary
         folders = os.pathsep.join((os.path.dirname(sys.executable), *_FIXED_PATHS))

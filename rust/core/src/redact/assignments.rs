@@ -1,4 +1,5 @@
-//! Credentials that a name gives away: `DB_PASSWORD=…`, `"api_key": "…"`.
+//! Credentials that a name gives away: `DB_PASSWORD=…`, `"api_key": "…"`, `--token …`,
+//! `<password>…</password>`.
 
 use std::ops::Range;
 
@@ -90,10 +91,13 @@ pub(super) fn value(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
     let blanks = run(text, at, |byte| matches!(byte, b' ' | b'\t')).min(BLANKS);
     at += blanks;
     let rest = bytes.get(at..)?;
+    let is_element = at == name_end && bytes.get(..start).is_some_and(|it| it.ends_with(b"<"));
     match rest {
         [b'=', b'=', ..] | [b':', b':', ..] => return None,
         [b'=', b'>', ..] | [b':', b'=', ..] => at += 2,
         [b'=' | b':', ..] => at += 1,
+        [b'>', ..] if is_element => at += 1,
+        _ if blanks > 0 && name.starts_with("--") => {}
         _ if blanks > 0 && name == "password" && is_login(text, start) => {
             let length = run(text, at, |byte| byte > b' ');
             return (length >= 6).then_some(at..at + length);
@@ -125,6 +129,7 @@ pub(super) fn value(text: &str, literal: Range<usize>) -> Option<Range<usize>> {
                     byte,
                     b'&' | b',' | b';' | b'"' | b'\'' | b'}' | b'\\' | 0x1B
                 )
+                || (is_element && *byte == b'<')
         }
     };
     let value = text.get(at..at + length)?;

@@ -2,7 +2,7 @@
 
 use std::collections::TryReserveError;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind};
 
 use super::{Found, finish, replace};
 
@@ -44,12 +44,28 @@ impl Known {
         self.longest_bytes
     }
 
-    /// The values in `text`.
+    /// The values in `text`; those that overlap are one.
     pub(super) fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Found> + 'a {
-        self.search.find_iter(text).map(|hit| Found {
-            at: hit.range(),
-            name: "secret",
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let found = self.next(text, from)?;
+            from = found.at.end;
+            Some(found)
         })
+    }
+
+    /// The first value that begins at `from` or later, to the end of those that overlap it.
+    fn next(&self, text: &str, from: usize) -> Option<Found> {
+        let hit = self.search.find(Input::new(text).range(from..))?;
+        let (mut at, mut last) = (hit.range(), hit.start());
+        loop {
+            let end = text.len().min(at.end + self.longest_bytes);
+            let inside = Input::new(text).range(last + 1..end);
+            match self.search.find(inside).filter(|hit| hit.start() < at.end) {
+                Some(hit) => (at.end, last) = (at.end.max(hit.end()), hit.start()),
+                None => return Some(Found { at, name: "secret" }),
+            }
+        }
     }
 
     /// `text` with `[redacted: secret]` for each value; `None` if it has none.
@@ -59,11 +75,7 @@ impl Known {
     pub fn redact(&self, text: &str) -> Result<Option<String>, TryReserveError> {
         let mut out = String::new();
         let mut copied = 0;
-        for hit in self.search.find_iter(text) {
-            let found = Found {
-                at: hit.range(),
-                name: "secret",
-            };
+        for found in self.find(text) {
             replace(&mut out, text, copied, &found)?;
             copied = found.at.end;
         }
@@ -72,8 +84,8 @@ impl Known {
 
     /// The start of a stream: `text` without its values, and the rest that must wait, because more
     /// text may make it a value. Prefixed to the next piece, the rest gives what `redact` gives for
-    /// the whole; it has fewer than [`longest_bytes`](Self::longest_bytes) bytes. `None` if `text`
-    /// can pass unchanged.
+    /// the whole; it has fewer bytes than three times [`longest_bytes`](Self::longest_bytes). `None` if
+    /// `text` can pass unchanged.
     ///
     /// # Errors
     /// There is not enough memory for the changed text.
@@ -85,11 +97,14 @@ impl Known {
         let mut copied = 0;
         let mut open = text.len() - self.open_bytes(text);
         loop {
-            let hit = self
-                .search
-                .find(aho_corasick::Input::new(text).range(copied..))
-                .filter(|hit| hit.start() < open);
-            let Some(hit) = hit else {
+            let found = self.next(text, copied).filter(|found| {
+                // A value that overlaps this one may follow, but not without end.
+                if open < found.at.end && found.at.len() < 2 * self.longest_bytes {
+                    open = open.min(found.at.start);
+                }
+                found.at.start < open
+            });
+            let Some(found) = found else {
                 if copied == 0 && open == text.len() {
                     return Ok(None);
                 }
@@ -97,10 +112,6 @@ impl Known {
                 out.try_reserve(ready.len())?;
                 out.push_str(ready);
                 return Ok(Some((out, text.get(open..).unwrap_or_default())));
-            };
-            let found = Found {
-                at: hit.range(),
-                name: "secret",
             };
             replace(&mut out, text, copied, &found)?;
             copied = found.at.end;
