@@ -38,7 +38,7 @@ def providers(kind: str) -> dict[str, Any]:
 
 
 def traced(settings: dict[str, Any]) -> Callable[[Any, Any], Any]:
-    """The tool with a span and a metric of its own, which have as many attributes."""
+    """The tool with a span and a metric of its own, with the same number of attributes."""
     from opentelemetry.trace import NoOpTracerProvider
 
     span_provider = settings.get("tracer_provider") or NoOpTracerProvider()
