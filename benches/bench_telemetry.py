@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -36,14 +37,48 @@ def providers(kind: str) -> dict[str, Any]:
     return {"tracer_provider": TracerProvider(), "meter_provider": MeterProvider()}
 
 
+def traced(settings: dict[str, Any]) -> Callable[[Any, Any], Any]:
+    """The tool with a span and a metric of its own, with the same number of attributes."""
+    from opentelemetry.trace import NoOpTracerProvider
+
+    span_provider = settings.get("tracer_provider") or NoOpTracerProvider()
+    tracer = span_provider.get_tracer("bench")
+    meter = settings.get("meter_provider")
+    duration = None if meter is None else meter.get_meter("bench").create_histogram("duration")
+    kind = {"gen_ai.tool.name": "now", "gen_ai.tool.type": "function"}
+
+    async def with_span(args: Any, context: Any) -> Any:
+        attributes = {"gen_ai.operation.name": "execute_tool", **kind}
+        with tracer.start_as_current_span("execute_tool now", attributes=attributes) as span:
+            start = time.monotonic()
+            result = await at_once(args, context)
+            chars = len(result.text)
+            if span.is_recording():
+                span.set_attributes(
+                    {
+                        "gen_ai.tool.call.id": context.tool_call_id,
+                        "gen_ai.tool.description": "A tool.",
+                        "batch.id": "0123456789abcdef",
+                        "raw_chars": chars,
+                        "reduced_chars": chars,
+                        "sent_chars": chars,
+                    }
+                )
+            if duration is not None:
+                duration.record(time.monotonic() - start, kind)
+            return result
+
+    return with_span
+
+
 @pytest.mark.parametrize("count", BATCHES, ids="batches of {}".format)
 @pytest.mark.parametrize("kind", ["API only", "not sampled", "spans and metrics"])
 def test_telemetry(benchmark: Any, kind: str, count: int) -> None:
     loop = asyncio.new_event_loop()
     calls = [ToolCall(str(number), "now", {}) for number in range(count)]
 
-    def running(**settings: Any) -> Callable[[], Callable[[], object]]:
-        registry = ToolRegistry([Tool("now", "A tool.", {"type": "object"}, at_once)], **settings)
+    def running(execute: Any = at_once, **settings: Any) -> Callable[[], Callable[[], object]]:
+        registry = ToolRegistry([Tool("now", "A tool.", {"type": "object"}, execute)], **settings)
 
         async def run() -> Any:
             for _ in range(BATCHES[count]):
@@ -52,12 +87,17 @@ def test_telemetry(benchmark: Any, kind: str, count: int) -> None:
 
         return lambda: lambda: loop.run_until_complete(run())
 
-    observed = running(observers=[OpenTelemetry(**providers(kind))])
+    given = providers(kind)
+    observed = running(observers=[OpenTelemetry(**given)])
     assert [result.ok for result in observed()()] == [True] * count
     beside(
         benchmark,
         observed,
-        {"no observer": running(), "a ledger in memory": running(observers=[UsageLedger()])},
+        {
+            "no observer": running(),
+            "a span made by the tool": running(traced(given)),
+            "a ledger in memory": running(observers=[UsageLedger()]),
+        },
         group=f"telemetry of a call, batches of {count}",
         rounds=100,
         per_round=BATCHES[count] * count,

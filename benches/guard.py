@@ -158,7 +158,7 @@ ROWS = (
     Row(
         "telemetry",
         "telemetry.test_telemetry",
-        "no observer",
+        "a span made by the tool",
         {"kind": "spans and metrics", "count": 64},
     ),
     Row("unknown output, 16 MiB", "guard.reduced", LINES, {"program": "unknown"}),

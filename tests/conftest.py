@@ -35,6 +35,29 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 _EAGER: Any = getattr(asyncio, "eager_task_factory", None)
+_LOOP = os.environ.get("ETHOS_REGISTRY_TEST_LOOP", "")
+"""Which loop all tests run in: `eager`, `uvloop`, or that of the standard library."""
+
+
+if _LOOP == "eager":
+    if _EAGER is None:
+        raise pytest.UsageError("eager tasks need Python 3.12")
+
+    class _EagerLoops(asyncio.DefaultEventLoopPolicy):
+        """Loops that start tasks at once."""
+
+        def new_event_loop(self) -> asyncio.AbstractEventLoop:
+            loop = super().new_event_loop()
+            loop.set_task_factory(_EAGER)
+            return loop
+
+    asyncio.set_event_loop_policy(_EagerLoops())
+elif _LOOP == "uvloop":
+    import uvloop
+
+    asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+elif _LOOP:
+    raise pytest.UsageError(f"unknown loop {_LOOP!r} in ETHOS_REGISTRY_TEST_LOOP")
 
 
 @pytest.fixture(
@@ -50,8 +73,7 @@ async def task_start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
     """Calls start lazily, as before Python 3.12, or at once, on a loop with an eager factory."""
     is_eager = request.param == "eager tasks"
     monkeypatch.setattr(_threads, "STARTS_EAGERLY", is_eager)
-    if is_eager:
-        asyncio.get_running_loop().set_task_factory(_EAGER)
+    asyncio.get_running_loop().set_task_factory(_EAGER if is_eager else None)
     return str(request.param)
 
 

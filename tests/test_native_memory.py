@@ -94,6 +94,7 @@ def calls_of_functions(folder):
         "finish, refused": lambda: refused(_core.finish, text(), -1),
         "format_of": lambda: _core.format_of(LISTING, "make"),
         "is_pattern": lambda: _core.is_pattern("(?=a)b"),
+        "real_paths": lambda: _core.real_paths([str(folder), str(folder / "none")]),
         "is_tool_name": lambda: _core.is_tool_name("read_file"),
         "join_json": lambda: _core.join_json([b"1", b"2" * 99]),
         "json_bytes": lambda: _core.json_bytes(VALUE),
@@ -142,6 +143,7 @@ def calls_of_classes(folder):
     (folder / "file").write_text("content")
     places = [str(folder)]
     files = _core.ScopedFiles(places, places, str(folder))
+    protected = _core.ProtectedFiles(closed=[str(folder / ".netrc")], closed_names=[".ssh"])
     target = files.target("file")
     table = _core.ToolTable()
     for name in ("first", "second", "mcp__server__tool"):
@@ -235,7 +237,8 @@ def calls_of_classes(folder):
         "SchemaValidator.is_valid": lambda: validator.is_valid({"n": 5}),
         "SchemaValidator.validate": lambda: validator.validate({"n": "née"}),
         "SchemaValidator.validate, not JSON": lambda: validator.validate({"n": object()}),
-        "ScopedFiles": lambda: _core.ScopedFiles(places, [], str(folder), closed_names=[".ssh"]),
+        "ProtectedFiles": lambda: _core.ProtectedFiles(closed=places, closed_names=[".ssh"]),
+        "ScopedFiles": lambda: _core.ScopedFiles(places, [], str(folder), protected),
         "ScopedFiles.entries": lambda: files.entries("."),
         "ScopedFiles.list": lambda: files.list("."),
         "ScopedFiles.look": lambda: files.look("file"),

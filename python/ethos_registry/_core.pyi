@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "OutputArchive", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ShownTexts", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "hook_answer", "is_data", "is_pattern", "is_tool_name", "isolated_arguments", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "prepare_socket_scope", "redact", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "OutputArchive", "ProtectedFiles", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ShownTexts", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "hook_answer", "is_data", "is_pattern", "is_tool_name", "isolated_arguments", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "prepare_socket_scope", "real_paths", "redact", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
 
 IS_DEBUG_BUILD: Final[bool]
 """
@@ -264,6 +264,17 @@ class OutputArchive:
         """
 
 @final
+class ProtectedFiles:
+    """
+    Files that stay closed inside permitted folders.
+
+    `closed` are absolute paths that stay closed, `closed_names` rows of names (`.ssh`,
+    `.aws/credentials`) that are closed wherever they are; the two `…_to_writing` may be read.
+    What the paths lead to is judged for each `ScopedFiles`.
+    """
+    def __new__(cls, /, *, closed: Sequence[str | PathLike[str]] = ..., closed_names: Sequence[str | PathLike[str]] = ..., closed_to_writing: Sequence[str | PathLike[str]] = ..., closed_names_to_writing: Sequence[str | PathLike[str]] = ...) -> ProtectedFiles: ...
+
+@final
 class SchemaValidator:
     """
     A JSON Schema, compiled once; thread-safe.
@@ -298,13 +309,11 @@ class ScopedFiles:
     Files below permitted folders, opened so that no link, `..` or race leaves them.
 
     `read` and `write` are absolute folders or single files; reading needs one of the first,
-    writing one of the second.
-    `closed` are absolute paths that stay closed, `closed_names` rows of names (`.ssh`,
-    `.aws/credentials`) that are closed wherever they are; the two `…_to_writing` may be read.
+    writing one of the second. What `protected` closes stays closed.
     Relative paths are below `working_folder`. Refusals are `PermissionError`s whose text starts
     with `PATH_NOT_REACHABLE`, the rest are the system's `OSError`s.
     """
-    def __new__(cls, /, read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], working_folder: str | PathLike[str], *, closed: Sequence[str | PathLike[str]] = ..., closed_names: Sequence[str | PathLike[str]] = ..., closed_to_writing: Sequence[str | PathLike[str]] = ..., closed_names_to_writing: Sequence[str | PathLike[str]] = ...) -> ScopedFiles: ...
+    def __new__(cls, /, read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], working_folder: str | PathLike[str], protected: ProtectedFiles | None = None) -> ScopedFiles: ...
     def entries(self, /, path: str | PathLike[str]) -> tuple[str, list[tuple[str, str]]]:
         """
         The path of a folder without links, and `(name, kind)` of each entry, by name.
@@ -720,6 +729,12 @@ def prepare_socket_scope() -> int | None:
     names of the host are out of its reach.
 
     Returns their descriptor, which the caller closes; `None` if the kernel has no such rules.
+    """
+
+def real_paths(paths: Sequence[str | PathLike[str]]) -> list[str | None]:
+    """
+    The real paths: absolute and without links. `None` for one that does not exist or cannot be
+    resolved.
     """
 
 def redact(text: str, known: KnownSecrets | None = None) -> str:

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -446,3 +447,81 @@ def test_random_programs_of_paths_never_touch_what_is_outside(tmp_path_factory, 
             continue
     assert (snapshot(tree.outside), snapshot(tree.base / "inside2")) == before
     assert set(os.listdir(tree.base)) == {"inside", "inside2", "outside"}
+
+
+@pytest.mark.slow
+class TestProtectedPathsAreResolvedForEachCall:
+    """The names that folders lack are remembered until the folder changes."""
+
+    @pytest.fixture
+    def place(self, tmp_path):
+        home, data = tmp_path / "home", tmp_path / "data"
+        (home / ".config").mkdir(parents=True)
+        data.mkdir()
+        protection = Protection(
+            closed_paths=(
+                str(home / ".netrc"),
+                str(home / ".config" / "gh" / "hosts.yml"),
+                str(home / ".npmrc"),
+                str(home / ".kube" / "config"),
+            )
+        )
+        (home / ".npmrc").symlink_to(data / "npmrc")  # leads nowhere yet
+        (home / ".kube").symlink_to(data / "kube")
+
+        def files():
+            reach = [str(data)]
+            return SyncReachFiles(reach, working_dir=str(data), protection=protection)
+
+        time.sleep(4.1)  # only what has not changed for three seconds is remembered
+        for _ in range(2):
+            files()
+        return home, data, files
+
+    def test_a_file_that_appears_is_closed_under_its_other_names(self, place):
+        home, data, files = place
+        for name in (".netrc", ".config/gh/hosts.yml"):
+            (home / name).parent.mkdir(exist_ok=True)
+            (home / name).write_text("secret")
+            os.link(home / name, data / "other")
+            with pytest.raises(PermissionError, match="protected"):
+                files().read("other")
+            (data / "other").unlink()
+
+    def test_a_link_that_appears_closes_what_it_leads_to(self, place):
+        home, data, files = place
+        (data / "secret").write_text("secret")
+        assert files().read("secret") == "secret"
+        (home / ".netrc").symlink_to(data / "secret")
+        with pytest.raises(PermissionError, match="protected"):
+            files().read("secret")
+        (home / ".netrc").unlink()
+        assert files().read("secret") == "secret"
+
+    def test_the_target_of_a_known_link_appears(self, place):
+        _, data, files = place
+        (data / "npmrc").write_text("secret")
+        (data / "kube").mkdir()
+        (data / "kube" / "config").write_text("secret")
+        for name in ("npmrc", "kube/config"):
+            with pytest.raises(PermissionError, match="protected"):
+                files().read(name)
+
+    def test_a_folder_is_replaced_by_another_one(self, place):
+        home, data, files = place
+        (data / "settings" / "gh").mkdir(parents=True)
+        (data / "settings" / "gh" / "hosts.yml").write_text("secret")
+        (home / ".config").rmdir()
+        (home / ".config").symlink_to(data / "settings")
+        with pytest.raises(PermissionError, match="protected"):
+            files().read("settings/gh/hosts.yml")
+
+    def test_what_was_just_missing_is_not_remembered(self, place):
+        home, data, files = place
+        for number in range(200):
+            (home / ".netrc").write_text("secret")
+            os.link(home / ".netrc", data / f"other{number}")
+            with pytest.raises(PermissionError, match="protected"):
+                files().read(f"other{number}")
+            (home / ".netrc").unlink()
+            assert files().read(f"other{number}") == "secret"

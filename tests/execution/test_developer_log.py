@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from ethos_registry import InvocationFilter, Pending, Tool, ToolRegistry, err, ok
+from ethos_registry.execution._threads import STARTS_EAGERLY
 from ethos_registry.types._extras import EXTRAS, has_extra, missing_extra
 from ethos_registry.usage import read_usage
 
@@ -89,6 +90,7 @@ def test_a_call_without_an_exception_has_none():
     assert result.exception is None
 
 
+@pytest.mark.skipif(STARTS_EAGERLY, reason="the frames of the caller belong to the traceback")
 def test_results_with_exceptions_are_no_cycle():
     import gc
     import weakref

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import functools
 import os
 import stat
 import sys
@@ -59,15 +60,29 @@ class Protection:
         native = getattr(_core, "ScopedFiles", None)
         if native is None:
             raise ConfigError("scoped files need a POSIX system; this one has no directory handles")
-        return native(
-            list(read),
-            list(write),
-            folder,
-            closed=list(self.closed_paths),
-            closed_names=list(self.closed_names),
-            closed_to_writing=list(self.read_only_paths),
-            closed_names_to_writing=list(self.read_only_names),
+        protected = _protected_files(
+            tuple(self.closed_paths),
+            tuple(self.closed_names),
+            tuple(self.read_only_paths),
+            tuple(self.read_only_names),
         )
+        return native(read, write, folder, protected)
+
+
+@functools.lru_cache(maxsize=64)
+def _protected_files(
+    closed: tuple[str, ...],
+    closed_names: tuple[str, ...],
+    closed_to_writing: tuple[str, ...],
+    closed_names_to_writing: tuple[str, ...],
+) -> Any:
+    """The rules, parsed; where their paths lead is judged for each `_core.ScopedFiles`."""
+    return _core.ProtectedFiles(
+        closed=closed,
+        closed_names=closed_names,
+        closed_to_writing=closed_to_writing,
+        closed_names_to_writing=closed_names_to_writing,
+    )
 
 
 def _in_home(*names: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from ethos_registry import _core
 from ethos_registry._suggest import did_you_mean
 from ethos_registry.types._checks import check_callback
 from ethos_registry.types._context import ToolContext
@@ -68,8 +69,6 @@ def covers_host(allowed: Iterable[str], declared: str) -> bool:
 
 # The directories that a tool may use: those it declared, within its personality's reach.
 
-RealPath: TypeAlias = Callable[[str], str]
-
 FROM_PERSONALITY = "from-personality"
 """A declaration that uses the paths of the personality."""
 
@@ -96,26 +95,73 @@ def narrowed_reach(
     >>> narrowed_reach({"read": ["/data"]}, FsReach(read=["/data/public"]), "/").read
     ('/data/public',)
     """
-    real = functools.cache(os.path.realpath)  # the paths of both sides are often the same
-    writable = _writable(
-        declaration.get("write") if allowed is None else allowed.write, working_dir, real
+    declared = (_declared(declaration, allowed, "read"), _declared(declaration, allowed, "write"))
+    permitted = None if allowed is None else (_expanded(allowed.read), _expanded(allowed.write))
+    spelled = _spelled((*declared, *(permitted or ())), working_dir)
+    return _narrowed(declared, permitted, working_dir, _real_paths(spelled))
+
+
+_Paths: TypeAlias = tuple[str, ...]
+_ReadAndWrite: TypeAlias = tuple[_Paths, _Paths]
+
+
+def _declared(declaration: Mapping[str, Any], allowed: FsReach | None, access: str) -> _Paths:
+    """What a tool declares for reading or writing; or the personality's paths."""
+    paths = declaration.get(access, ())
+    if paths == FROM_PERSONALITY:
+        if allowed is None:
+            raise ConfigError(
+                f"the tool takes `fs_reach.{access}` from the personality, which states no "
+                "`fs_reach`; add one to the personality"
+            )
+        paths = getattr(allowed, access)
+    return _expanded(_checked_paths(paths, f"fs_reach.{access}"))
+
+
+def _checked_paths(paths: object, what: str) -> Sequence[str]:
+    if isinstance(paths, str) or not isinstance(paths, Sequence):
+        raise ConfigError(f"`{what}` must be a list of paths, got {paths!r}")
+    return paths
+
+
+def _expanded(paths: Sequence[str]) -> _Paths:
+    return tuple(map(os.path.expanduser, paths))
+
+
+@functools.lru_cache(maxsize=1_024)
+def _spelled(lists: tuple[_Paths, ...], working_dir: str) -> _Paths:
+    """Each path once, absolute, with its links."""
+    paths = (os.path.join(working_dir, path) for paths in lists for path in paths)
+    return tuple(dict.fromkeys(paths))
+
+
+def _real_paths(paths: _Paths) -> _Paths:
+    """Where the paths lead now."""
+    native = getattr(_core, "real_paths", None)
+    if native is None:
+        return tuple(map(os.path.realpath, paths))
+    return tuple(
+        os.path.realpath(path) if real is None else real  # of a missing one, as far as it exists
+        for path, real in zip(paths, native(paths), strict=True)
     )
-    found = {}
-    for access in ("read", "write"):
-        declared = declaration.get(access, ())
-        if declared == FROM_PERSONALITY:
-            if allowed is None:
-                raise ConfigError(
-                    f"the tool takes `fs_reach.{access}` from the personality, which states no "
-                    "`fs_reach`; add one to the personality"
-                )
-            declared = getattr(allowed, access)
-        paths = _absolute(declared, f"fs_reach.{access}", working_dir, writable, real)
-        if allowed is not None:
-            permitted = _absolute(getattr(allowed, access), access, working_dir, writable, real)
-            paths = _intersection(paths, permitted)
-        found[access] = tuple(dict.fromkeys(paths))
-    return Reach(**found)
+
+
+@functools.lru_cache(maxsize=1_024)
+def _narrowed(
+    declared: _ReadAndWrite, permitted: _ReadAndWrite | None, working_dir: str, real: _Paths
+) -> Reach:
+    """The reach, where the paths of `_spelled` lead to `real`: kept as long as they do."""
+    spelled = _spelled((*declared, *(permitted or ())), working_dir)
+    leads_to = dict(zip(spelled, real, strict=True))
+    writable = _writable(declared[1] if permitted is None else permitted[1], working_dir, leads_to)
+    found = []
+    for index, paths in enumerate(declared):
+        reached = _absolute(paths, working_dir, writable, leads_to)
+        if permitted is not None:
+            within = _absolute(permitted[index], working_dir, writable, leads_to)
+            reached = _intersection(reached, within)
+        found.append(tuple(dict.fromkeys(reached)))
+    return Reach(*found)
 
 
 def uncovered_paths(
@@ -127,31 +173,30 @@ def uncovered_paths(
         declared = declaration.get(access, ())
         if allowed is None or declared == FROM_PERSONALITY:
             continue
-        permitted = _absolute(getattr(allowed, access), access, working_dir)
+        given = _expanded(_checked_paths(declared, f"fs_reach.{access}"))
+        paths = _spelled((given,), working_dir)
+        permitted = _real_paths(_spelled((_expanded(getattr(allowed, access)),), working_dir))
         missing += [
             (access, path)
-            for path in _absolute(declared, f"fs_reach.{access}", working_dir)
+            for path in _real_paths(paths)
             if not any(_is_below(path, root) for root in permitted)
         ]
     return missing
 
 
 def _absolute(
-    paths: object,
-    what: str,
+    paths: _Paths,
     working_dir: str,
-    writable: Sequence[tuple[str, str]] = (),
-    real: RealPath = os.path.realpath,
+    writable: Sequence[tuple[str, str]],
+    leads_to: Mapping[str, str],
 ) -> list[str]:
     """Paths without links, so that two spellings of one directory compare equal.
 
     Left out are those that links below a `writable` path lead out of it.
     """
-    if isinstance(paths, str) or not isinstance(paths, Sequence):
-        raise ConfigError(f"`{what}` must be a list of paths, got {paths!r}")
     found = []
-    for path in _spelled(paths, working_dir):
-        resolved, spelled = real(path), os.path.normpath(path)
+    for path in _spelled((paths,), working_dir):
+        resolved, spelled = leads_to[path], os.path.normpath(path)
         if all(
             spelled == root or not _is_below(spelled, root) or _is_below(resolved, target)
             for root, target in writable
@@ -160,17 +205,11 @@ def _absolute(
     return found
 
 
-def _spelled(paths: Sequence[str], working_dir: str) -> list[str]:
-    """Absolute paths with their links."""
-    return [os.path.join(working_dir, os.path.expanduser(path)) for path in paths]
-
-
-def _writable(paths: object, working_dir: str, real: RealPath) -> list[tuple[str, str]]:
+def _writable(
+    paths: _Paths, working_dir: str, leads_to: Mapping[str, str]
+) -> list[tuple[str, str]]:
     """The paths as they are written, each with where it leads."""
-    if isinstance(paths, str) or not isinstance(paths, Sequence):
-        return []  # from the personality, or wrong, which is reported where it is used
-    spelled = _spelled(paths, working_dir)
-    return [(os.path.normpath(path), real(path)) for path in spelled]
+    return [(os.path.normpath(path), leads_to[path]) for path in _spelled((paths,), working_dir)]
 
 
 def _intersection(declared: Sequence[str], allowed: Sequence[str]) -> list[str]:

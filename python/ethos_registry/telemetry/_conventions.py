@@ -126,7 +126,8 @@ def gist(text: str, max_chars: int = MAX_CHARS) -> str:
     >>> gist("a\ud800" * 200) == "a\ufffd" * 128
     True
     """
-    return _core.replace_surrogates(text[:max_chars])
+    text = text[:max_chars]
+    return text if text.isascii() else _core.replace_surrogates(text)
 
 
 def tool_name_of(answer: CallResult, *, is_registered: bool) -> str:

@@ -8,7 +8,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ethos_registry import _core
 from ethos_registry._core import __version__
@@ -35,6 +35,7 @@ from ethos_registry.types._observer import (
     Observer,
     StartedBatch,
     StartedCall,
+    TaggedTool,
 )
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ __all__ = ["MeasuredBatch", "OpenTelemetry", "TracedBatch"]
 
 _NANOSECONDS = 1_000_000_000
 Guard = Callable[[str, Callable[..., None]], Callable[..., None]]
+Facts: TypeAlias = dict[str, AttributeValue]
 
 
 class _Outcome:
@@ -59,6 +61,9 @@ class _Outcome:
     def __init__(self, calls: FinishedCalls, row: FinishedRow, exception_type: str | None) -> None:
         _, answer, tool, started = row
         self.is_started = started is not None
+        if tool is not None and started is not None and answer.result.ok and answer.pending is None:
+            self.tool_name, self.reason, self.error_type = answer.name, None, None
+            return
         self.tool_name = _conventions.tool_name_of(answer, is_registered=tool is not None)
         self.reason = _conventions.reason_of(
             answer, is_started=self.is_started, is_dry_run=calls.context.dry_run
@@ -127,13 +132,15 @@ class TracedBatch(MeasuredBatch):
 
     __slots__ = (
         "_args",
-        "_batch_id",
+        "_batch_facts",
         "_captures_content",
+        "_contexts",
         "_extra_attributes",
         "_parent",
         "_redact",
         "_refused_at",
         "_spans",
+        "_tool_facts",
         "_trace",
         "_tracer",
     )
@@ -153,35 +160,37 @@ class TracedBatch(MeasuredBatch):
         super().__init__(instruments, guard)
         self._tracer = tracer
         self._trace = trace
+        self._contexts = context
         current = context.get_current()
         has_span = trace.get_current_span(current).get_span_context().is_valid
         # A stream may be fed inside a span that was started after its dispatcher.
         self._parent: Context | None = current if has_span and not batch.has_callers else None
-        self._batch_id = secrets.token_hex(8)
+        self._batch_facts: Facts = {}
+        """What the spans of all calls say, made when the first one is described."""
+        self._tool_facts: dict[str, Facts] = {}
         self._redact = redactor(batch.redact)
         self._captures_content = captures_content
         self._extra_attributes = extra_attributes
-        self._spans: dict[int, Span] = {}
+        self._spans: dict[int, tuple[Span, Context]] = {}
+        """By position; with the context in which the span is current."""
         self._args: dict[int, Any] = {}
         self._refused_at: dict[int, tuple[int, Context | None]] = {}
 
     def call_started(self, call: StartedCall) -> None:
         """Start the span of a call, current in the call's own task: spans of the tool nest."""
-        from opentelemetry import context
-
         moment = int(call.started_at_seconds * _NANOSECONDS)
         span = self._start(call.tool_name, moment, self._parent)
-        self._spans[call.position] = span
+        context = self._trace.set_span_in_context(span)
+        self._spans[call.position] = span, context
         if self._captures_content and span.is_recording():
             self._args[call.position] = call.args
         # Not detached: the task of the call ends with its own copy of the context variables.
-        context.attach(self._trace.set_span_in_context(span))
+        self._contexts.attach(context)
 
     def call_refused(self, call: FinishedCall) -> None:
         """Remember the moment and the parent, which no result has."""
-        from opentelemetry import context
-
-        self._refused_at[call.position] = time.time_ns(), self._parent or context.get_current()
+        parent = self._parent or self._contexts.get_current()
+        self._refused_at[call.position] = time.time_ns(), parent
 
     def _start(self, tool_name: str, nanoseconds: int, parent: Context | None) -> Span:
         return self._tracer.start_span(
@@ -197,22 +206,25 @@ class TracedBatch(MeasuredBatch):
 
     def _finish(self, calls: FinishedCalls, row: FinishedRow) -> None:
         position, answer, _, started = row
+        span, context = self._spans.pop(position, (None, None))
+        if self._instruments is None and span is not None and not span.is_recording():
+            span.end()
+            return
         outcome = _Outcome(calls, row, calls.exception_types.get(position))
         end, parent = self._refused_at.get(position) or (time.time_ns(), self._parent)
         if started is not None:
             seconds = started + calls.clock_offset_seconds + answer.duration_seconds
             end = int(seconds * _NANOSECONDS)
-        span = self._spans.pop(position, None)
         try:
             if span is None:
                 span = self._start(outcome.tool_name, end, parent)
+                context = self._trace.set_span_in_context(span)
             try:
                 if span.is_recording():
                     self._describe(span, outcome, calls, row)
             finally:
                 span.end(end_time=end)
         finally:  # what a sampler or a processor raises costs no metric
-            context = None if span is None else self._trace.set_span_in_context(span)
             self._measure(outcome, calls, row, context)
 
     def _describe(
@@ -250,53 +262,66 @@ class TracedBatch(MeasuredBatch):
     def _add(span: Span, source: AttributeSource, traced: TracedCall) -> None:
         span.set_attributes(source(traced))
 
-    def _facts(
-        self, outcome: _Outcome, calls: FinishedCalls, row: FinishedRow
-    ) -> dict[str, AttributeValue]:
-        _, answer, tool, _ = row
-        context, result = calls.context, answer.result
-        facts: dict[str, AttributeValue] = {
+    def _facts(self, outcome: _Outcome, calls: FinishedCalls, row: FinishedRow) -> Facts:
+        position, answer, tool, _ = row
+        result = answer.result
+        if not self._batch_facts:
+            self._batch_facts = _facts_of_batch(calls)
+        facts = self._batch_facts | {
             _conventions.TOOL_CALL_ID: _conventions.gist(answer.tool_call_id),
-            _conventions.BATCH_ID: self._batch_id,
             _conventions.RAW_CHARS: answer.raw_chars,
             _conventions.REDUCED_CHARS: answer.reduced_chars,
             _conventions.SENT_CHARS: answer.sent_chars,
         }
-        failed = self._failed_attempts[row[0]]
-        if failed:
+        if tool is not None:
+            if tool.name not in self._tool_facts:
+                self._tool_facts[tool.name] = _facts_of_tool(tool)
+            facts |= self._tool_facts[tool.name]
+        if failed := self._failed_attempts[position]:
             facts[_conventions.ATTEMPTS] = failed + 1
         if answer.repairs:
             facts[_conventions.REPAIRED] = len(answer.repairs)
-        optional = {
+        if outcome.reason is not None:
+            facts[_conventions.REASON] = _conventions.gist(outcome.reason)
+        if not result.ok:
+            facts[_conventions.RESULT_CODE] = _conventions.gist(result.code)
+        if answer.truncated_from is not None:
+            facts[_conventions.TRUNCATED_FROM] = answer.truncated_from
+        if result.cost_usd is not None:
+            facts[_conventions.COST_USD] = float(result.cost_usd)
+        return facts
+
+
+def _facts_of_batch(calls: FinishedCalls) -> Facts:
+    context = calls.context
+    return _known_facts(
+        {
+            _conventions.BATCH_ID: secrets.token_hex(8),
             _conventions.AGENT_NAME: context.agent_id,
             _conventions.CONVERSATION_ID: context.session_id or None,
             _conventions.PERSONALITY: calls.personality_id,
-            _conventions.REASON: outcome.reason,
-            _conventions.RESULT_CODE: None if result.ok else result.code,
-            _conventions.TRUNCATED_FROM: answer.truncated_from,
-            _conventions.COST_USD: None if result.cost_usd is None else float(result.cost_usd),
         }
-        if tool is not None:
-            description = _conventions.gist(
-                tool.tool.description, _conventions.MAX_DESCRIPTION_CHARS
-            )
-            facts[_conventions.TOOL_DESCRIPTION] = description
-            optional[_conventions.OWNER] = tool.owner
-            if tool.mcp_server is not None:
-                optional[_conventions.MCP_SERVER] = tool.mcp_server
-                optional[_conventions.MCP_METHOD_NAME] = "tools/call"
-                # The function of a bridged tool knows its connection; others have no such facts.
-                function = tool.tool.execute
-                optional[_conventions.MCP_PROTOCOL_VERSION] = getattr(
-                    function, "protocol_version", None
-                )
-                optional[_conventions.NETWORK_TRANSPORT] = getattr(
-                    function, "network_transport", None
-                )
-        for name, value in optional.items():
-            if value is not None:
-                facts[name] = _conventions.gist(value) if isinstance(value, str) else value
-        return facts
+    )
+
+
+def _facts_of_tool(tool: TaggedTool) -> Facts:
+    facts = {_conventions.OWNER: tool.owner}
+    if tool.mcp_server is not None:
+        # The function of a bridged tool knows its connection; others have no such facts.
+        function = tool.tool.execute
+        facts |= {
+            _conventions.MCP_SERVER: tool.mcp_server,
+            _conventions.MCP_METHOD_NAME: "tools/call",
+            _conventions.MCP_PROTOCOL_VERSION: getattr(function, "protocol_version", None),
+            _conventions.NETWORK_TRANSPORT: getattr(function, "network_transport", None),
+        }
+    limit = _conventions.MAX_DESCRIPTION_CHARS
+    description = _conventions.gist(tool.tool.description, limit)
+    return _known_facts(facts) | {_conventions.TOOL_DESCRIPTION: description}
+
+
+def _known_facts(facts: dict[str, str | None]) -> Facts:
+    return {name: _conventions.gist(fact) for name, fact in facts.items() if fact is not None}
 
 
 _logger = logging.getLogger("ethos_registry")

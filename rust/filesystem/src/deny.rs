@@ -1,11 +1,14 @@
 //! Files that remain closed even inside permitted folders.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::Stat;
+use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
 
 use crate::error::Access;
 
@@ -18,16 +21,22 @@ pub enum Protects {
     FromAll,
 }
 
-/// Rules that apply inside permitted folders too.
+/// What is protected inside permitted folders too.
 #[derive(Debug, Default)]
-pub struct Deny {
+pub struct Rules {
     names: Vec<(Vec<OsString>, Protects)>,
-    paths: Vec<(Vec<OsString>, Protects)>,
-    identities: HashSet<(u64, u64)>,
-    identities_written: HashSet<(u64, u64)>,
+    paths: Vec<ProtectedPath>,
+    known: Mutex<Arc<Known>>,
 }
 
-impl Deny {
+#[derive(Debug)]
+struct ProtectedPath {
+    path: PathBuf,
+    components: Vec<OsString>,
+    protects: Protects,
+}
+
+impl Rules {
     /// Protect every path that has these components in sequence, anywhere.
     pub fn add_names(&mut self, names: &Path, protects: Protects) {
         let names = components(names);
@@ -38,17 +47,205 @@ impl Deny {
 
     /// Protect one absolute path, everything below it, and every hard link to it.
     pub fn add_path(&mut self, path: &Path, protects: Protects) {
-        self.paths.push((components(path), protects));
-        // Most of these paths do not exist; one question finds that out.
-        if let Ok(stat) = rustix::fs::stat(path) {
-            if let Ok(real) = std::fs::canonicalize(path) {
-                self.paths.push((components(&real), protects));
+        self.paths.push(ProtectedPath {
+            path: path.to_owned(),
+            components: components(path),
+            protects,
+        });
+    }
+
+    /// The rules with what the protected paths are now: their real paths, devices and inodes.
+    #[must_use]
+    pub fn resolve(self: &Arc<Self>) -> Deny {
+        let mut deny = Deny {
+            rules: Arc::clone(self),
+            real: Vec::new(),
+            identities: HashSet::new(),
+            identities_written: HashSet::new(),
+        };
+        let known = self
+            .known
+            .lock()
+            .map_or_else(|_| Arc::default(), |known| Arc::clone(&known));
+        let is_unchanged: Vec<bool> = known
+            .folders
+            .iter()
+            .map(|(path, then)| folder_state(path).as_ref() == Some(then))
+            .collect();
+        let mut look = Look::default();
+        let mut is_complete = true;
+        for (index, protected) in self.paths.iter().enumerate() {
+            let folder = known.absent_in.get(index).copied().flatten();
+            if folder.is_some_and(|folder| is_unchanged.get(folder) == Some(&true)) {
+                continue; // no name was added to the folder since
             }
-            match protects {
+            let is_absent = deny.add(protected, &mut look).is_none();
+            is_complete = is_complete && !is_absent;
+        }
+        let is_recent = known
+            .made
+            .and_then(|made| now().duration_since(made).ok())
+            .is_some_and(|age| age < SETTLED_AFTER);
+        if !is_complete && !is_recent {
+            let found = Known::of(&self.paths);
+            if let Ok(mut known) = self.known.lock() {
+                *known = Arc::new(found);
+            }
+        }
+        deny
+    }
+}
+
+/// Which protected paths do not exist, by the folders in which their names are missing.
+///
+/// Most of a hundred paths do not exist. A name that is added to a folder changes the folder's
+/// times, so one question for each folder finds out that all of them are still missing.
+#[derive(Debug, Default)]
+struct Known {
+    made: Option<SystemTime>,
+    folders: Vec<(PathBuf, FolderState)>,
+    /// For each path the folder that lacks it.
+    absent_in: Vec<Option<usize>>,
+}
+
+impl Known {
+    fn of(paths: &[ProtectedPath]) -> Self {
+        let mut known = Self {
+            made: Some(now()),
+            ..Self::default()
+        };
+        let mut states: HashMap<&Path, Option<FolderState>> = HashMap::new();
+        for protected in paths {
+            let mut missing: &Path = &protected.path;
+            let found = loop {
+                let Some(folder) = missing.parent() else {
+                    break None;
+                };
+                let state = *states
+                    .entry(folder)
+                    .or_insert_with(|| folder_state(folder).filter(FolderState::is_settled));
+                // Asked after the state: a name that is added in between is seen here.
+                match (state, rustix::fs::lstat(missing)) {
+                    (Some(state), Err(Errno::NOENT)) => break Some((folder, state)),
+                    (None, Err(Errno::NOENT)) => missing = folder,
+                    _ => break None,
+                }
+            };
+            let position = found.map(|(folder, state)| {
+                known
+                    .folders
+                    .iter()
+                    .position(|(path, _)| path == folder)
+                    .unwrap_or_else(|| {
+                        known.folders.push((folder.to_owned(), state));
+                        known.folders.len() - 1
+                    })
+            });
+            known.absent_in.push(position);
+        }
+        known
+    }
+}
+
+/// Which folder this is, and when a name was last added to it or removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct FolderState {
+    identity: (u64, u64),
+    changed: (i64, i64),
+}
+
+/// Some file systems store times in steps of two seconds: a later change could have the same time.
+const SETTLED_AFTER: Duration = Duration::from_secs(3);
+
+impl FolderState {
+    fn is_settled(&self) -> bool {
+        now()
+            .checked_sub(SETTLED_AFTER)
+            .and_then(|then| then.duration_since(UNIX_EPOCH).ok())
+            .and_then(|then| i64::try_from(then.as_secs()).ok())
+            .is_some_and(|then| self.changed.0 < then)
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "compared with times of the file system"
+)]
+fn now() -> SystemTime {
+    SystemTime::now()
+}
+
+#[allow(
+    clippy::unnecessary_cast,
+    clippy::cast_possible_wrap,
+    reason = "the types differ between systems"
+)]
+fn folder_state(path: &Path) -> Option<FolderState> {
+    let stat = rustix::fs::stat(path).ok()?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+        return None;
+    }
+    Some(FolderState {
+        identity: identity(&stat),
+        changed: (stat.st_ctime as i64, stat.st_ctime_nsec as i64),
+    })
+}
+
+/// Real paths of folders, each resolved once while the rules are judged.
+#[derive(Default)]
+struct Look<'rules>(HashMap<&'rules Path, Option<PathBuf>>);
+
+impl<'rules> Look<'rules> {
+    fn real_path(&mut self, path: &'rules Path, stat: &Stat) -> Option<PathBuf> {
+        let is_link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
+        match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) if !is_link => self
+                .0
+                .entry(folder)
+                .or_insert_with(|| std::fs::canonicalize(folder).ok())
+                .as_ref()
+                .map(|folder| folder.join(name)),
+            _ => std::fs::canonicalize(path).ok(),
+        }
+    }
+}
+
+/// Rules that apply inside permitted folders too, as they were judged at one moment.
+#[derive(Debug)]
+pub struct Deny {
+    rules: Arc<Rules>,
+    /// Where protected paths lead through links.
+    real: Vec<(Vec<OsString>, Protects)>,
+    identities: HashSet<(u64, u64)>,
+    identities_written: HashSet<(u64, u64)>,
+}
+
+impl Deny {
+    /// Add what is at a path; `None` if nothing is there.
+    fn add<'rules>(
+        &mut self,
+        protected: &'rules ProtectedPath,
+        look: &mut Look<'rules>,
+    ) -> Option<()> {
+        let found = rustix::fs::lstat(&protected.path).ok()?;
+        let is_link = FileType::from_raw_mode(found.st_mode) == FileType::Symlink;
+        let stat = if is_link {
+            rustix::fs::stat(&protected.path)
+        } else {
+            Ok(found)
+        };
+        if let Ok(stat) = stat {
+            if let Some(real) = look.real_path(&protected.path, &found)
+                && real != protected.path
+            {
+                self.real.push((components(&real), protected.protects));
+            }
+            match protected.protects {
                 Protects::FromAll => self.identities.insert(identity(&stat)),
                 Protects::FromWriting => self.identities_written.insert(identity(&stat)),
             };
         }
+        Some(())
     }
 
     /// Whether a rule closes the file with these real components.
@@ -61,13 +258,15 @@ impl Deny {
                     .all(|(have, name)| have.as_bytes().eq_ignore_ascii_case(name.as_bytes()))
             })
         };
-        self.names
+        let given = self.rules.paths.iter();
+        self.rules
+            .names
             .iter()
             .any(|(row, protects)| binds(*protects, access) && has_row(row))
-            || self
-                .paths
-                .iter()
-                .any(|(path, protects)| binds(*protects, access) && real.starts_with(path))
+            || given
+                .map(|given| (&given.components, given.protects))
+                .chain(self.real.iter().map(|(path, protects)| (path, *protects)))
+                .any(|(path, protects)| binds(protects, access) && real.starts_with(path))
     }
 
     /// Whether a rule closes the file with this device and inode.

@@ -18,7 +18,7 @@ mod replace;
 pub use rustix::fs::Stat;
 pub use rustix::io::Errno;
 
-pub use deny::{Deny, Protects};
+pub use deny::{Deny, Protects, Rules};
 pub use error::{Access, Fault};
 pub use operations::{Entry, EntryKind, fill_from, read_all};
 pub use reach::Reach;

@@ -103,7 +103,7 @@ mod _core {
     use crate::schema::{SchemaValidator, is_pattern};
     #[cfg(unix)]
     #[pymodule_export]
-    use crate::scoped_files::{ScopedFiles, ScopedTarget};
+    use crate::scoped_files::{ProtectedFiles, ScopedFiles, ScopedTarget, real_paths};
     #[pymodule_export]
     use crate::sealed::SealedTable;
     #[pymodule_export]

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::os::fd::IntoRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use ethos_registry_filesystem::{
-    Access, Deny, EntryKind, Errno, Fault, Protects, Reach, Stat, Target, fill_from, read_all,
+    Access, EntryKind, Errno, Fault, Protects, Reach, Rules, Stat, Target, fill_from, read_all,
 };
 use pyo3::exceptions::{PyOSError, PyPermissionError, PyValueError};
 use pyo3::prelude::*;
@@ -15,12 +15,69 @@ use pyo3::types::PyBytes;
 
 use crate::call::checked;
 
+/// The real paths: absolute and without links. `None` for one that does not exist or cannot be
+/// resolved.
+#[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over")]
+pub(crate) fn real_paths(py: Python<'_>, paths: Vec<PathBuf>) -> Vec<Option<OsString>> {
+    py.detach(|| {
+        let real = |path: &PathBuf| std::fs::canonicalize(path).ok();
+        paths
+            .iter()
+            .map(|path| real(path).map(PathBuf::into_os_string))
+            .collect()
+    })
+}
+
+/// Files that stay closed inside permitted folders.
+///
+/// `closed` are absolute paths that stay closed, `closed_names` rows of names (`.ssh`,
+/// `.aws/credentials`) that are closed wherever they are; the two `…_to_writing` may be read.
+/// What the paths lead to is judged for each `ScopedFiles`.
+#[pyclass(module = "ethos_registry._core", frozen)]
+pub(crate) struct ProtectedFiles {
+    rules: Arc<Rules>,
+}
+
+#[pymethods]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over")]
+impl ProtectedFiles {
+    #[new]
+    #[pyo3(signature = (*, closed=vec![], closed_names=vec![], closed_to_writing=vec![],
+                        closed_names_to_writing=vec![]))]
+    fn new(
+        closed: Vec<PathBuf>,
+        closed_names: Vec<PathBuf>,
+        closed_to_writing: Vec<PathBuf>,
+        closed_names_to_writing: Vec<PathBuf>,
+    ) -> Self {
+        let mut rules = Rules::default();
+        for (paths, protects) in [
+            (&closed, Protects::FromAll),
+            (&closed_to_writing, Protects::FromWriting),
+        ] {
+            for path in paths {
+                rules.add_path(path, protects);
+            }
+        }
+        for (rows, protects) in [
+            (&closed_names, Protects::FromAll),
+            (&closed_names_to_writing, Protects::FromWriting),
+        ] {
+            for row in rows {
+                rules.add_names(row, protects);
+            }
+        }
+        Self {
+            rules: Arc::new(rules),
+        }
+    }
+}
+
 /// Files below permitted folders, opened so that no link, `..` or race leaves them.
 ///
 /// `read` and `write` are absolute folders or single files; reading needs one of the first,
-/// writing one of the second.
-/// `closed` are absolute paths that stay closed, `closed_names` rows of names (`.ssh`,
-/// `.aws/credentials`) that are closed wherever they are; the two `…_to_writing` may be read.
+/// writing one of the second. What `protected` closes stays closed.
 /// Relative paths are below `working_folder`. Refusals are `PermissionError`s whose text starts
 /// with `PATH_NOT_REACHABLE`, the rest are the system's `OSError`s.
 #[pyclass(module = "ethos_registry._core", frozen)]
@@ -33,18 +90,13 @@ pub(crate) struct ScopedFiles {
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over")]
 impl ScopedFiles {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
-    #[pyo3(signature = (read, write, working_folder, *, closed=vec![], closed_names=vec![],
-                        closed_to_writing=vec![], closed_names_to_writing=vec![]))]
+    #[pyo3(signature = (read, write, working_folder, protected=None))]
     fn new(
         py: Python<'_>,
         read: Vec<PathBuf>,
         write: Vec<PathBuf>,
         working_folder: PathBuf,
-        closed: Vec<PathBuf>,
-        closed_names: Vec<PathBuf>,
-        closed_to_writing: Vec<PathBuf>,
-        closed_names_to_writing: Vec<PathBuf>,
+        protected: Option<Py<ProtectedFiles>>,
     ) -> PyResult<Self> {
         if !working_folder.is_absolute() {
             return Err(PyValueError::new_err(format!(
@@ -52,29 +104,11 @@ impl ScopedFiles {
                 working_folder.display()
             )));
         }
+        let rules = protected.map_or_else(Arc::default, |files| Arc::clone(&files.get().rules));
         checked(|| {
-            Ok(py.detach(|| {
-                let mut deny = Deny::default();
-                for (paths, protects) in [
-                    (&closed, Protects::FromAll),
-                    (&closed_to_writing, Protects::FromWriting),
-                ] {
-                    for path in paths {
-                        deny.add_path(path, protects);
-                    }
-                }
-                for (rows, protects) in [
-                    (&closed_names, Protects::FromAll),
-                    (&closed_names_to_writing, Protects::FromWriting),
-                ] {
-                    for row in rows {
-                        deny.add_names(row, protects);
-                    }
-                }
-                Self {
-                    reach: Reach::new(&read, &write, deny),
-                    working_folder,
-                }
+            Ok(py.detach(|| Self {
+                reach: Reach::new(&read, &write, rules.resolve()),
+                working_folder,
             }))
         })
     }
