@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent / "tests")]
 from first_run import SETS  # noqa: E402
 from judge import Cost, Score  # noqa: E402
 from recorded import token_counter  # noqa: E402
-from runners import RUNNERS, Runner, has_tokf_filter, load  # noqa: E402
+from runners import RUNNERS, Runner, has_tokf_filter, load, tokf_version  # noqa: E402
 
 import record  # noqa: E402
 from corpora import PARTS, Recorded, recorded  # noqa: E402
@@ -106,7 +106,7 @@ def main() -> int:
     print(f"{time.monotonic() - began:.0f} seconds")
     if chosen.record:
         counter = "o200k_base" if token_counter() else "4 characters"
-        record.save("retention", found, tokens=counter)
+        record.save("retention", found, tokens=counter, **tokf_version())
     return 0
 
 

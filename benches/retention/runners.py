@@ -21,7 +21,7 @@ from pathlib import Path
 import baseline
 import cuts
 
-__all__ = ["RUNNERS", "Reduce", "Runner", "has_tokf_filter", "load"]
+__all__ = ["RUNNERS", "Reduce", "Runner", "has_tokf_filter", "load", "tokf_version"]
 
 Reduce = Callable[[str, int, str, int], str]
 OUR_MARK = (
@@ -93,6 +93,14 @@ def has_tokf_filter(command: str) -> bool:
         return False
     done = subprocess.run([tool, "which", command], capture_output=True, check=False)
     return done.returncode == 0
+
+
+def tokf_version() -> dict[str, str]:
+    """What a record has of it; nothing if it is not installed."""
+    if (tool := shutil.which("tokf")) is None:
+        return {}
+    done = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True)
+    return {"tokf": done.stdout.split()[-1]}
 
 
 def _words(command: str) -> list[str]:
