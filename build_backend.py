@@ -78,6 +78,7 @@ def build_editable(directory: str, settings: Settings = None, metadata: str | No
 def _native_program(settings: Settings) -> Iterator[None]:
     """Within the block, the native program is where maturin takes the script from."""
     if not shutil.which("cargo") or not (_ROOT / "rust" / "cli" / "Cargo.toml").exists():
+        _SCRIPT.chmod(0o755)  # maturin writes every file of an sdist without this right
         yield
         return
     arguments = str((settings or {}).get("build-args", ""))

@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-FILES = ("README.md", "mkdocs.yml", "CITATION.cff", "pyproject.toml", "Cargo.toml")
+FILES = ("README.md", "docs/index.md", "mkdocs.yml", "CITATION.cff", "pyproject.toml", "Cargo.toml")
 _REPOSITORY = re.compile(
     r"https://(?:github|raw\.githubusercontent)\.com/[\w.-]+/ethos-registry(?=[/\"\s)]|$)",
     re.MULTILINE,

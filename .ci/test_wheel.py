@@ -29,12 +29,14 @@ def main(folder: str) -> None:
         if re.search(r"\bmark\.every_python\b", path.read_text(encoding="utf-8"))
     ]
     with tempfile.TemporaryDirectory() as scratch:
+        # In a container the project is mounted read-only.
+        os.environ["HYPOTHESIS_STORAGE_DIRECTORY"] = str(Path(scratch, "hypothesis"))
         environment = Path(scratch, "venv")
         venv.create(environment, with_pip=True)
         programs = environment / ("Scripts" if os.name == "nt" else "bin")
         python = programs / ("python.exe" if os.name == "nt" else "python")
         run(python, "-m", "pip", "install", "--quiet", "--upgrade", "pip")
-        run(python, "-m", "pip", "install", "--quiet", f"{package}[cli]")
+        run(python, "-m", "pip", "install", "--quiet", f"{package}[cli,network]")
         run(programs / "ethos-registry", "demo")
         run(python, "-m", "pip", "install", "--quiet", "--group", "test-basic")
         run(python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *marked)

@@ -1,5 +1,8 @@
 """Ask a person for approval before a tool runs, with a filter.
 
+    pip install .
+    python examples/approval.py
+
 The answers are scripted; `--ask` asks you on the terminal. While a person decides, the tool's
 timeout is paused and the other calls of the batch continue.
 """

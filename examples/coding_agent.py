@@ -1,6 +1,6 @@
 """A coding agent: files of one folder, commands in a sandbox, approvals, and a budget.
 
-    pip install 'ethos-registry[anthropic]' && export ANTHROPIC_API_KEY=...
+    pip install '.[anthropic]' && export ANTHROPIC_API_KEY=...
     python examples/coding_agent.py "Make the failing test pass" --folder my-project
 
 Commands run confined: they read the system and write below the folder, without a network. Each one

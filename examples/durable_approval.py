@@ -1,5 +1,8 @@
 """Approve a call later, in another process, with a signed token.
 
+    pip install .
+    python examples/durable_approval.py
+
 Run without arguments it starts itself twice, as a web application would serve two requests: the
 first process asks for approval and ends, the second one continues the call.
 """

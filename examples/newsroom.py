@@ -1,5 +1,8 @@
 """A newsroom of three agents: an editor hands tasks to a researcher and a writer.
 
+    pip install .
+    python examples/newsroom.py
+
 One catalogue holds all tools, a ledger counts every call, and a page shows the counts. The models
 are scripted; with ANTHROPIC_API_KEY in the environment (and `pip install anthropic`) the same
 agents talk to a real one.

@@ -1,4 +1,8 @@
-"""A plugin replaces a built-in reducer, then restores it."""
+"""A plugin replaces a built-in reducer, then restores it.
+
+pip install .
+python examples/plugin_reducer.py
+"""
 
 from ethos_registry import ToolOk, ToolResult, default_reducers, ok, tool
 from ethos_registry.reduction import ToolReducerContext, built_in_reducers

@@ -1,6 +1,6 @@
 """A batch of 200 calls on the actors of a Ray cluster, with one result per call, in order.
 
-    pip install 'ethos-registry[ray]'
+    pip install '.[ray]'
     python examples/ray_batch.py                   # starts a small cluster on this machine
     python examples/ray_batch.py --address auto    # uses the cluster that runs
 

@@ -1,5 +1,8 @@
 """A research assistant: it searches the web, reads pages, greps long ones, and takes notes.
 
+    pip install '.[web]'
+    python examples/research.py
+
 The model and the web are scripted: a small web server runs on this machine. With ANTHROPIC_API_KEY
 in the environment (and `pip install anthropic`) a real model does the research in that small web;
 with SEARCH_BRAVE or SEARCH_TAVILY as well, the key of a search service, it does so in the real one.

@@ -1,5 +1,8 @@
 """A complete turn with a scripted model: send the tools, run the calls, send the results back.
 
+    pip install .
+    python examples/scripted_turn.py
+
 Replace `scripted_model` with a call to your provider's SDK.
 """
 

@@ -1,4 +1,8 @@
-"""A weather tool, and the results of valid and invalid arguments."""
+"""A weather tool, and the results of valid and invalid arguments.
+
+pip install .
+python examples/weather.py
+"""
 
 from typing import Annotated, Literal
 

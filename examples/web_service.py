@@ -1,6 +1,6 @@
 """A web service with users and tenants: each request runs under the rights of its user.
 
-    pip install ethos-registry starlette httpx uvicorn
+    pip install . starlette httpx uvicorn
     python examples/web_service.py        # three turns of three users, without a server
     uvicorn --app-dir examples web_service:app
 

@@ -1,6 +1,7 @@
-"""What a person without a Rust compiler sees."""
+"""What a person without a Rust compiler or without a wheel gets."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,3 +35,19 @@ def test_without_cargo_and_without_a_download_one_line_says_what_to_do(hook: str
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("error: cargo is not installed")
     assert last.endswith("install Rust from https://rustup.rs and run pip again")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files have no right to be run")
+def test_the_script_of_an_sdist_can_be_run(tmp_path: Path):
+    script = tmp_path / "rust" / "cli" / "wheel" / "scripts" / "ethos-registry"
+    script.parent.mkdir(parents=True)
+    script.write_text("#!python\n")
+    script.chmod(0o644)
+    shutil.copy(BACKEND, tmp_path)
+    program = (
+        "import build_backend as b, os\n"
+        "with b._native_program(None): print(os.access(b._SCRIPT, os.X_OK))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True,
+                          text=True, timeout=60)  # fmt: skip
+    assert done.stdout == "True\n"

@@ -33,6 +33,7 @@ from ethos_registry import (
     reduce_text,
     tool,
 )
+from ethos_registry.mcp import McpBridge
 from ethos_registry.testing import run_tool
 from ethos_registry.types import SignatureError
 
@@ -122,6 +123,12 @@ def star_arguments() -> None:
     @ToolRegistry().tool
     def query(*tables) -> str:
         return ""
+
+
+def wrong_default() -> None:
+    @ToolRegistry().tool
+    def forecast(days: int = "five") -> int:  # type: ignore[assignment]
+        return days
 
 
 def a_duplicate() -> None:
@@ -260,6 +267,53 @@ RAISES: list[tuple[str, Callable[[], Any], str]] = [
     ("tool of reduce_text", lambda: reduce_text("", tool="terminal"), "did you mean 'tool_name'"),  # type: ignore[call-arg]
     ("a misspelt name", lambda: ethos_registry.ToolRegistery, "did you mean 'ToolRegistry'"),  # type: ignore[attr-defined]
     ("a misspelt attribute of a result", lambda: run()[0].output, "is `result.text`"),
+    # Names of other packages
+    (
+        "a registry that executes",
+        lambda: registry().execute([CALL]),
+        r"`registry.view\(personality",
+    ),  # type: ignore[attr-defined]
+    ("a registry that is called", lambda: registry().call("greet"), r"view\(personality\).execute"),  # type: ignore[attr-defined]
+    ("definitions of a registry", lambda: registry().definitions(), r"\.definitions\(provider\)"),  # type: ignore[attr-defined]
+    ("tools of a registry", lambda: registry().tools, r"`registry.all\(\)`"),  # type: ignore[attr-defined]
+    ("add", lambda: registry().add(plain()), r"`registry.register\(tool\)`"),  # type: ignore[attr-defined]
+    ("a misspelt method", lambda: registry().regster(plain()), "did you mean 'register'"),  # type: ignore[attr-defined]
+    ("a frozen registry that executes", lambda: create_tool_registry().run([]), "through a view"),  # type: ignore[attr-defined]
+    ("a view that runs", lambda: view().run([CALL]), r"`view.execute_sync\(reply\)`"),
+    ("a tool of a view", lambda: view().greet(name="Ada"), r"`dir\(view\)` lists"),
+    ("a tool added to a view", lambda: view().register(plain()), "a view is a snapshot"),
+    ("tools of a view", lambda: view().tools, r"`view.definitions\(provider\)`"),
+    ("text of all results", lambda: run().text, r"`results\[0\].text`"),
+    ("messages of results", lambda: run().messages("openai"), "did you mean 'to_messages'"),
+    ("messages without a provider", lambda: run().to_messages(), "needs `provider_name`"),
+    ("messages of a vendor", lambda: run().to_messages("claude"), "known are `anthropic`"),
+    # Replies
+    ("the text of a reply", lambda: view().execute_sync("hello"), "got str; give the whole reply"),
+    ("no reply", lambda: view().execute_sync(None), "got NoneType; give the whole reply"),
+    ("another dict", lambda: view().execute_sync({"answer": 1}), r"with the keys \['answer'\]"),
+    ("a stream", lambda: view().execute_sync(iter("ab")), r"`view.dispatch\(provider=...\)`"),
+    (
+        "a name and its arguments",
+        lambda: view().execute_sync("greet", CALL),
+        "got str; give the whole",
+    ),
+    # More options
+    ("a session of a batch", lambda: view().execute_sync([CALL], session_id="s"), "`execute`"),
+    ("timeout of a batch", lambda: view().execute_sync([CALL], timeout=5), "deadline_seconds"),
+    ("a deadline as text", lambda: run(deadline_seconds="5"), "a finite number >= 0: '5'"),
+    ("untrusted as a bool", lambda: run(untrusted=True), "must be one of 'mark', 'wrap': True"),
+    ("a toolset with its prefix", lambda: named(toolset="toolset:text"), "write 'text'"),
+    ("several toolsets", lambda: named(toolset=["a", "b"]), r"must be a string: \['a', 'b'\]"),
+    ("retries as a number", lambda: named(retry=3), r"`Retry\(3\)` is one"),
+    ("a default of another type", wrong_default, "the default of `days`, 'five', is not valid"),
+    ("a reach as text", lambda: Personality("p", fs_reach="/tmp"), r"`FsReach\(read="),  # type: ignore[arg-type]
+    ("hosts as a list", lambda: Personality("p", network=["a.b"]), r"`NetworkPolicy\(allow="),  # type: ignore[arg-type]
+    ("a view of a name", lambda: registry().view("p"), r"`Personality\(id, toolset="),  # type: ignore[arg-type]
+    ("search by name", lambda: registry().view(Personality("p"), search="bm25"), "a ToolSearch"),  # type: ignore[arg-type]
+    ("tools as a dict", lambda: ToolRegistry({"t": plain()}), "list of tools, got dict"),  # type: ignore[arg-type]
+    ("a server without its name", lambda: McpBridge.from_command("npx"), "needs `command`"),  # type: ignore[call-arg]
+    ("a command as a list", lambda: McpBridge.from_command("x", ["npx"]), "belongs in `args`"),  # type: ignore[arg-type]
+    ("text to reduce as bytes", lambda: reduce_text(b"a"), "`text` must be a string: b'a'"),  # type: ignore[arg-type]
 ]
 """A mistake, and what its error must have: a way out on the same line."""
 
@@ -328,6 +382,15 @@ ANSWERS: list[tuple[str, Callable[[], str], str]] = [
     ),
     ("a call without an id", lambda: run({"name": "greet"})[0].text, "a call needs an id"),
     ("arguments that are cut", lambda: run(CALL | {"args": '{"name": '})[0].text, "not valid JSON"),
+    ("a call as a tuple", lambda: view().execute_sync([("greet", {})])[0].text, "got tuple"),
+    (
+        "parameters",
+        lambda: run({"id": "1", "name": "greet", "parameters": {}})[0].text,
+        "in `args`",
+    ),
+    ("an id as a number", lambda: run(CALL | {"id": 1})[0].text, "an id that is a string"),
+    ("arguments as a list", lambda: run(CALL | {"args": ["Ada"]})[0].text, "must be a JSON object"),
+    ("a name in capitals", lambda: run(CALL | {"name": "Greet"})[0].text, "did you mean greet?"),
     (
         "a misspelt argument",
         lambda: run(CALL | {"args": {"nam": "A"}})[0].text,
@@ -441,5 +504,5 @@ def test_a_missing_extra_is_named_with_its_command():
     assert "pip install 'ethos-registry[langchain]'" in done.stderr.splitlines()[-1]
 
 
-def test_sixty_five_mistakes_are_here():
-    assert len(RAISES) + len(ANSWERS) + len(LOGGED) >= 65
+def test_a_hundred_mistakes_are_here():
+    assert len(RAISES) + len(ANSWERS) + len(LOGGED) >= 105

@@ -2,10 +2,15 @@
 
 import contextlib
 import io
+import json
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
+
+import providers.test_wire_clients as wire
+from loopback import loopback
 
 README = Path(__file__).parent.parent / "README.md"
 OURS = re.compile(
@@ -31,10 +36,32 @@ def test_the_example_prints_the_output_below_it_and_the_three_lines_run(text):
     assert printed.getvalue() == blocks(text, "text")[0]
 
 
-def test_the_loops_are_those_of_the_providers_pages_where_they_run(text):
-    for loop, name in zip(blocks(text, "py"), ("anthropic", "openai"), strict=True):
-        assert loop.rstrip() in (README.parent / f"docs/providers/{name}.md").read_text("utf-8")
-        assert len(loop.splitlines()) <= 15
+LOOPS = {"anthropic": (1, wire.anthropic_reply), "openai": (2, wire.chat_reply)}
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("name", LOOPS)
+def test_the_tool_is_called_by_the_real_client(text, name, monkeypatch):
+    code = blocks(text, "py")
+    index, reply = LOOPS[name]
+    call = [("weather", {"city": "Oslo"})]
+    printed = io.StringIO()
+    with loopback(reply(call, 1), reply([], 2)) as server, contextlib.redirect_stdout(printed):
+        monkeypatch.setenv(f"{name.upper()}_API_KEY", "k")
+        monkeypatch.setenv(f"{name.upper()}_BASE_URL", server.url)
+        exec(compile(code[0] + code[index], str(README), "exec"), {"__name__": "__main__"})
+    assert printed.getvalue() == f"{wire.ANSWER}\n"
+    assert "Oslo: 21 °C and sunny" in json.dumps(server.body(), ensure_ascii=False)
+
+
+def test_a_loop_is_short_and_the_landing_page_has_the_same(text):
+    landing = (README.parent / "docs" / "index.md").read_text(encoding="utf-8")
+    code = blocks(text, "py")
+    assert len(code) == 3
+    for block in code:
+        assert block in landing or textwrap.indent(block, "    ") in landing
+        assert len(block.splitlines()) <= 15
 
 
 def test_the_order_is_what_a_reader_needs_first(text):

@@ -39,6 +39,13 @@ def test_one_commit_of_an_action_is_used_everywhere():
     assert all(len(commits) == 1 for commits in found.values())
 
 
+def test_packages_are_installed_with_the_extra_that_their_tests_need():
+    [extras] = re.findall(r"\{package\}\[([\w,]+)\]", (ROOT / ".ci/test_wheel.py").read_text())
+    run_on_python = (ROOT / ".ci" / "functions.sh").read_text().split("run_on_python()")[1]
+    [needed] = re.findall(r"^ *environment .* test-basic (\S+)$", run_on_python, re.MULTILINE)
+    assert {"cli", *needed.split(",")} == set(extras.split(","))
+
+
 def test_every_platform_is_tested_before_anything_is_published():
     jobs = read("release.yml")["jobs"]
     publish = jobs.pop("publish")

@@ -22,7 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent / "tests")]
 from first_run import SETS  # noqa: E402
 from judge import Cost, Score  # noqa: E402
 from recorded import token_counter  # noqa: E402
-from runners import RUNNERS, Runner, load  # noqa: E402
+from runners import RUNNERS, Runner, has_tokf_filter, load, tokf_version  # noqa: E402
 
 import record  # noqa: E402
 from corpora import PARTS, Recorded, recorded  # noqa: E402
@@ -34,13 +34,15 @@ UNSEEN = "unseen: tools without a rule"
 def outputs() -> dict[str, list[Recorded]]:
     """Set -> outputs; the first has played no part in the development of ethos-registry."""
     first, unseen = SETS
-    return {
+    own = [output for part in PARTS for output in recorded(part)]
+    found = {
         UNSEEN: unseen.outputs(),
         "mixed: ranking was tuned on these": first.outputs(),
-        "recorded: rules were written with these": [
-            output for part in PARTS for output in recorded(part)
-        ],
+        "recorded: rules were written with these": own,
     }
+    if filtered := [output for output in own if has_tokf_filter(output.command)]:
+        found[f"recorded, the {len(filtered)} that tokf has a filter for"] = filtered
+    return found
 
 
 def four_chars(text: str) -> int:
@@ -104,7 +106,7 @@ def main() -> int:
     print(f"{time.monotonic() - began:.0f} seconds")
     if chosen.record:
         counter = "o200k_base" if token_counter() else "4 characters"
-        record.save("retention", found, tokens=counter)
+        record.save("retention", found, tokens=counter, **tokf_version())
     return 0
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import baseline
 import cuts
 
-__all__ = ["RUNNERS", "Reduce", "Runner", "load"]
+__all__ = ["RUNNERS", "Reduce", "Runner", "has_tokf_filter", "load", "tokf_version"]
 
 Reduce = Callable[[str, int, str, int], str]
 OUR_MARK = (
@@ -51,20 +51,27 @@ def ours(command: str, exit_code: int, text: str, target: int) -> str:
 def tokf(command: str, exit_code: int, text: str, target: int) -> str:
     """The output as `tokf run` shows it: a program of that name prints the recorded output.
 
-    Only the first program of a line is known to it: a pipe or `&&` is left as it is.
+    Only the first program of a line is known to it: a pipe or `&&` is left as it is. So is the
+    output if tokf runs the command with other arguments (`git status --porcelain=v1`): nobody
+    recorded what that prints.
     """
     words = [word for word in _words(command) if "=" not in word or word.startswith("-")]
     if not words or re.search(r"[|;&<>`$(]", command):
         return text
     with tempfile.TemporaryDirectory() as folder:
         recorded, program = Path(folder) / "recorded", Path(folder) / Path(words[0]).name
+        arguments = Path(folder) / "arguments"
+        status = exit_code if exit_code >= 0 else 128 - exit_code  # a signal, as a shell shows it
         recorded.write_text(text, encoding="utf-8", newline="")
-        program.write_text(f"#!/bin/sh\ncat {shlex.quote(str(recorded))}\nexit {exit_code}\n")
+        program.write_text(
+            f"#!/bin/sh\nprintf '%s\\0' \"$@\" >{shlex.quote(str(arguments))}\n"
+            f"{shutil.which('cat')} {shlex.quote(str(recorded))}\nexit {status}\n"
+        )
         program.chmod(0o755)
         path = f"{folder}:{os.environ['PATH']}"
         tool = shutil.which("tokf") or "tokf"
         done = subprocess.run(
-            [tool, "run", program.name, *words[1:]],
+            [tool, "run", "--no-mask-exit-code", program.name, *words[1:]],
             cwd=folder,
             env={"PATH": path, "HOME": folder, "TOKF_HOME": folder},
             stdin=subprocess.DEVNULL,
@@ -72,7 +79,28 @@ def tokf(command: str, exit_code: int, text: str, target: int) -> str:
             timeout=60,
             check=False,
         )
-    return done.stdout.decode("utf-8", "replace")
+        given = "".join(f"{word}\0" for word in words[1:]) or "\0"
+        if not arguments.exists() or arguments.read_text(encoding="utf-8") != given:
+            return text
+    # Its sign and the number of the saved output come before the first line.
+    return re.sub(r"^🗜\ufe0f?(#\d+)? ?", "", done.stdout.decode("utf-8", "replace"))
+
+
+def has_tokf_filter(command: str) -> bool:
+    """Whether tokf is installed and changes the output of a command."""
+    tool = shutil.which("tokf")
+    if tool is None or re.search(r"[|;&<>`$(]", command):
+        return False
+    done = subprocess.run([tool, "which", command], capture_output=True, check=False)
+    return done.returncode == 0
+
+
+def tokf_version() -> dict[str, str]:
+    """What a record has of it; nothing if it is not installed."""
+    if (tool := shutil.which("tokf")) is None:
+        return {}
+    done = subprocess.run([tool, "--version"], capture_output=True, text=True, check=True)
+    return {"tokf": done.stdout.split()[-1]}
 
 
 def _words(command: str) -> list[str]:
@@ -98,7 +126,7 @@ RUNNERS = (
     Runner(
         "tokf",
         tokf,
-        r"\[tokf.*|🗜.*|.*tokf raw .*",
+        r"\[tokf.*|.*tokf raw .*",
         has_target=False,
         skipped=None if shutil.which("tokf") else "tokf is not installed: cargo install tokf",
     ),

@@ -157,7 +157,13 @@ class RenderedTurn:
         self.turn = turn
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """One row a call, then the sums."""
+        """What is shown, one row a call, then the sums."""
+        yield Text(
+            f"A model's reply has {len(self.turn)} tool calls. Each runs twice: as a plain "
+            f"function, and in a registry with a budget of {BUDGET_CHARS:,} characters for all "
+            "results."
+        )
+        yield Text()
         if options.max_width >= 2 * _MIN_COLUMN_WIDTH + 5:
             table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, show_lines=True)
             table.add_column("Without a registry", ratio=1, overflow="fold")
@@ -207,8 +213,8 @@ def _summary(turn: list[ComparedCall]) -> Iterator[Text]:
     before = sum(len(call["before"]) for call in turn)
     after = sum(len(call["after"]) for call in turn)
     yield Text(
-        f"{before:,} characters without a registry, {after:,} with one: both failures, their\n"
-        "places and the counts are kept. The branch was not deleted, the wrong argument is named,\n"
+        f"{before:,} characters without a registry, {after:,} with one: both failures, their "
+        "places and the counts are kept. The branch was not deleted, the wrong argument is named, "
         f"the call that hangs was answered after {TIMEOUT_SECONDS} s, and no other call waited."
     )
 

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
-from typing import Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, overload
 
 from ethos_registry import _core
 from ethos_registry.execution._full_text import FullText
@@ -22,6 +22,7 @@ from ethos_registry.providers._wire_types import (
 )
 from ethos_registry.reduction._finish import Fence, trimmed_result
 from ethos_registry.reduction._reducers import with_text
+from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult, Repair, RepairKind, results_table
 from ethos_registry.types._tool import BoundedTextTool, Tool
 
@@ -73,6 +74,12 @@ class CallResults(list[CallResult]):
 
     __slots__ = ()
 
+    if not TYPE_CHECKING:  # a type checker would accept every name
+
+        def __getattr__(self, name: str) -> NoReturn:
+            of_one = {} if name not in dir(CallResult) else {name: f"it is `results[0].{name}`"}
+            raise _checks.no_attribute(self, "a list of results", name, of_one)
+
     def _repr_html_(self) -> str:
         return results_table(self)
 
@@ -94,6 +101,7 @@ class CallResults(list[CallResult]):
     def to_messages(self, provider_name: Literal["cohere"]) -> list[CohereMessage]: ...
     @overload
     def to_messages(self, provider_name: str) -> list[Any]: ...
+    @_checks.checked_signature
     def to_messages(self, provider_name: str) -> list[Any]:
         """The messages that carry the results back, in the shape of a provider (`"anthropic"`).
 

@@ -222,16 +222,19 @@ class McpBridge:
         )
 
     @classmethod
+    @_checks.checked_signature
     def from_command(cls, name: str, command: str, *args: str, **fields: Any) -> McpBridge:
         """A bridge to one command; `fields` are those of `McpServer`."""
         return cls([McpServer(name=name, command=command, args=args, **fields)])
 
     @classmethod
+    @_checks.checked_signature
     def from_url(cls, name: str, url: str, **fields: Any) -> McpBridge:
         """A bridge to one URL (streamable HTTP); `fields` are those of `McpServer`."""
         return cls([McpServer(name=name, url=url, **fields)])
 
     @classmethod
+    @_checks.checked_signature
     def from_server(cls, name: str, server: Any, **fields: Any) -> McpBridge:
         """A bridge to one server object of the package `mcp`; `fields` are those of `McpServer`."""
         return cls([McpServer(name=name, server=server, **fields)])

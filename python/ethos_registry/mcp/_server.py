@@ -212,6 +212,8 @@ class McpServer:
         values: dict[str, Any] = {"transport": transport}
         for name in ("command", "url", "cwd"):
             value = getattr(self, name)
+            if name == "command" and isinstance(value, list | tuple):
+                raise self._error("`command` is one program; what follows it belongs in `args`")
             if value is not None and not _checks.text(os.fspath(value), name):
                 raise self._error(f"`{name}` must not be empty")
             values[name] = None if value is None else os.fspath(value)

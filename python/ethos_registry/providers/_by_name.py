@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, 
 
 from ethos_registry._suggest import did_you_mean
 from ethos_registry.providers._schema_rules import DIALECTS
+from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ def provider(name: Literal["bedrock"], dialect: str | None = None) -> BedrockCon
 def provider(name: Literal["cohere"], dialect: str | None = None) -> CohereChat: ...
 @overload
 def provider(name: str, dialect: str | None = None) -> WireFormat[Any, Any]: ...
+@_checks.checked_signature
 def provider(name: str, dialect: str | None = None) -> WireFormat[Any, Any]:
     """The provider of that name; `ConfigError` lists the known names.
 

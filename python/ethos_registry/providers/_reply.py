@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ethos_registry.providers._wire_format import call_entries, items, read, word
+from ethos_registry.types import _checks
 from ethos_registry.types._call import MalformedCall, ToolCall
 from ethos_registry.types._errors import ConfigError
 
@@ -67,9 +68,16 @@ def reply_calls(reply: object, on_unknown: OnUnknown) -> list[Any]:
             return _calls_of_list(list(reply), on_unknown)
         if _is_call(reply):
             return _calls_of_list([reply], on_unknown)
+    way_out = "give the whole reply of the provider's client"
+    if isinstance(reply, Iterator | AsyncIterator):
+        way_out = "a streamed reply is for `view.dispatch(provider=...)`"
+    elif isinstance(reply, Awaitable):
+        way_out = "`await` it first"
+    kind = type(reply).__name__
+    if isinstance(reply, Mapping):
+        kind += f" with the keys {_checks.brief(list(reply))}"
     raise ConfigError(
-        f"expected calls, content blocks or a provider's reply, got {type(reply).__name__}; a "
-        "streamed reply is for `view.dispatch(provider=...)`"
+        f"expected calls, content blocks or a provider's reply, got {kind}; {way_out}"
     )
 
 
@@ -89,7 +97,11 @@ def _calls_of_list(elements: Sequence[Any], on_unknown: OnUnknown) -> list[Any]:
         try:
             family = None if _is_plain(element) else _family(element)
             if family is None and not _is_call(element):
-                _report(element, on_unknown)
+                if type(element) is not tuple:
+                    _report(element, on_unknown)
+                    continue
+                problem = "malformed call: a call is a mapping with id, name and args, got tuple"
+                placed.append((None, MalformedCall(str(position), "", problem)))
                 continue
         except Exception as error:  # an element may be an object with code of its own
             problem = f"malformed call: it cannot be read: {type(error).__name__}"

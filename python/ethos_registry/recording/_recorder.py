@@ -360,6 +360,11 @@ def recorded_turns(calls: Iterable[RecordedCall]) -> list[RecordedTurn]:
     """Sum up calls by session and turn, in the order of their first calls."""
     turns: dict[tuple[str, int], RecordedTurn] = {}
     for call in calls:
+        if not isinstance(call, RecordedCall):
+            raise ConfigError(
+                f"`calls` must hold RecordedCall values, got {type(call).__name__}; "
+                "`read_recording(path)` returns them"
+            )
         turn = turns.get((call.session_id, call.turn))
         if turn is None:
             turn = turns[call.session_id, call.turn] = RecordedTurn(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from types import NoneType
 from typing import Any, Final, NamedTuple, NoReturn, Self, Unpack, cast
 
@@ -16,7 +16,7 @@ from ethos_registry.execution._threads import tool_threads
 from ethos_registry.registry._definitions import plain_definitions
 from ethos_registry.registry._entry import checked_entry, immutable_entry
 from ethos_registry.registry._merging import RegisteredEntry, entries_of
-from ethos_registry.registry._reader import Definitions, RegistryReader
+from ethos_registry.registry._reader import WAYS_OUT, Definitions, RegistryReader
 from ethos_registry.registry._settings import (
     DEFAULT_TIMEOUT_SECONDS,
     RunOptions,
@@ -74,6 +74,7 @@ _CHANGES = frozenset(
     | {"set_hidden", "tool", "unhide", "unregister"}
 )
 """Methods of a `ToolRegistry` that change it."""
+_COPY = "it cannot be changed; `ToolRegistry.merge([registry])` makes a copy that can"
 
 
 class FrozenToolRegistry(RegistryReader, _core.SealedTable):
@@ -115,17 +116,15 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
         runtime = checked_runtime(
             capability_backends, reducer_registry, default_timeout_seconds, **options
         )
-        if isinstance(tools, Tool) or not isinstance(tools, Iterable):
+        if isinstance(tools, Tool | Mapping) or not isinstance(tools, Iterable):
             raise ConfigError(f"`tools` must be a list of tools, got {type(tools).__name__}")
         entries = [checked_entry(tool, validates_arguments=validates) for tool in tools]
         registered = [RegisteredEntry(entry, is_hidden=False) for entry in entries]
         return cast("Self", _frozen(registered, runtime, validates, None, Declared()))
 
     def __getattr__(self, name: str) -> NoReturn:
-        way_out = "`dir(registry)` lists what it has"
-        if name in _CHANGES:
-            way_out = "it cannot be changed; `ToolRegistry.merge([registry])` makes a copy that can"
-        raise AttributeError(f"a frozen registry has no {name!r}; {way_out}", name=name, obj=self)
+        ways_out = {**WAYS_OUT, **dict.fromkeys(_CHANGES, _COPY)}
+        raise _checks.no_attribute(self, "a frozen registry", name, ways_out)
 
     def __init_subclass__(cls) -> NoReturn:
         raise TypeError("`FrozenToolRegistry` cannot be subclassed: a subclass could be changed")

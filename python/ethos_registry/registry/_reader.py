@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, Unpack
 
 from ethos_registry._table.admission import (
     Admission,
@@ -51,7 +51,7 @@ from ethos_registry.types._tool import Registration, Tool
 from ethos_registry.types._turn import DispatchContext
 from ethos_registry.types._usage_limits import UsageLimits
 
-__all__ = ["Definitions", "RegistryReader"]
+__all__ = ["WAYS_OUT", "Definitions", "RegistryReader"]
 
 
 # A method of the class is named `list`, so its annotations use these.
@@ -61,12 +61,29 @@ Definitions: TypeAlias = list[Mapping[str, Any]]
 NamesByField: TypeAlias = dict[str, list[str]]
 
 
+_RUN = "calls run through a view: `registry.view(personality).execute(reply)`"
+_SHOW = "a model gets the tools of a view: `registry.view(personality).definitions(provider)`"
+WAYS_OUT = {
+    **dict.fromkeys(("call", "dispatch", "execute", "execute_sync", "invoke", "run"), _RUN),
+    **dict.fromkeys(("definitions", "get_definitions", "schemas", "to_openai"), _SHOW),
+    "tools": "`registry.all()` returns the tools, `registry.list()` their names",
+    "add": "`registry.register(tool)` adds a tool",
+    "remove": "`registry.unregister(name)` removes a tool",
+}
+"""What other packages call it."""
+
+
 class RegistryReader:
     """The read-only methods of a registry; each works on a snapshot of its entries."""
 
     # Not an abstract base class: `register` would let other classes pass as registries.
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:  # a type checker would accept every name
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise _checks.no_attribute(self, "a registry", name, WAYS_OUT)
 
     def _snapshot(self) -> Snapshot:
         """The current entries."""

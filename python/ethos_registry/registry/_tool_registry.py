@@ -146,7 +146,7 @@ class ToolRegistry(RegistryReader):
         self._table.put(self._entries(tools, plugin_id=plugin_id), overwrite=False)
 
     def _entries(self, tools: Iterable[Tool], *, plugin_id: str | None = None) -> Entries:
-        if isinstance(tools, Tool) or not isinstance(tools, Iterable):
+        if isinstance(tools, Tool | Mapping) or not isinstance(tools, Iterable):
             raise ConfigError(f"`tools` must be a list of tools, got {type(tools).__name__}")
         return [
             self._entry(tool, plugin_id=plugin_id, owner=None, mcp_server=None) for tool in tools

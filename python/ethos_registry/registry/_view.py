@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Sequence
-from typing import Any, Final, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeVar, Unpack, overload
 
 from ethos_registry.execution._options import BatchOptions, OnResult, OnStart, StreamOptions
 from ethos_registry.execution._results import CallResults
@@ -69,6 +69,15 @@ async def stream_results(
 
 Event = TypeVar("Event")
 
+_RUN = "calls run by `view.execute(reply)`, without `await` by `view.execute_sync(reply)`"
+_CHANGE = "register tools with the registry, then make a new view"
+_WAYS_OUT = {
+    **dict.fromkeys(("call", "execute_parallel", "invoke", "run"), _RUN),
+    **dict.fromkeys(("register", "tool", "add"), f"a view is a snapshot; {_CHANGE}"),
+    **dict.fromkeys(("schemas", "to_definitions", "tools"), "it is `view.definitions(provider)`"),
+}
+"""What other packages call it."""
+
 _SEGMENTS: Final[DefinitionOrder] = "segments"
 _ONE: Final = 1
 
@@ -81,6 +90,11 @@ class View:
     """
 
     __slots__ = ("_caller", "_definitions", "_search")
+
+    if not TYPE_CHECKING:  # a type checker would accept every name
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise _checks.no_attribute(self, "a view", name, _WAYS_OUT)
 
     def __init__(
         self, definitions: ViewDefinitions, caller: Caller, search: FoundTools | None = None

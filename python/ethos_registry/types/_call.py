@@ -175,6 +175,8 @@ def call_parts(call: object, position: int | None = None) -> tuple[str, str, Any
         args = get("input")
     else:
         args = get("args") if _has(call, "args") else get("arguments")
+        if args is None and _has(call, "parameters"):
+            raise ConfigError("a call has its arguments in `args`, not in `parameters`")
     call_id = next((found for field in _IDS if (found := get(field)) is not None), None)
     if call_id is None and position is not None and not isinstance(call, Mapping):
         call_id = f"call_{position}"

@@ -7,10 +7,10 @@ import inspect
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from types import FunctionType, MethodType
+from types import FunctionType, MappingProxyType, MethodType
 from typing import Any, ParamSpec, TypeVar
 
-from ethos_registry._suggest import did_you_mean
+from ethos_registry._suggest import did_you_mean, nearest
 from ethos_registry.types._errors import ConfigError, SignatureError
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "guarded",
     "has_lone_surrogate",
     "is_async_callable",
+    "no_attribute",
     "one_of",
     "optional_text",
     "optional_unicode_text",
@@ -130,6 +131,22 @@ def unknown_option(function: str, name: object, known: Iterable[str]) -> Signatu
     )
 
 
+def no_attribute(
+    owner: object, title: str, name: str, ways_out: Mapping[str, str] = MappingProxyType({})
+) -> AttributeError:
+    """The error for an attribute that an object of this package does not have.
+
+    `ways_out` has what to use in place of a name that other packages have.
+    """
+    if name.startswith("__"):  # Python looks for these itself
+        return AttributeError(f"{title} has no {name!r}", name=name, obj=owner)
+    close = nearest(name, [each for each in dir(type(owner)) if not each.startswith("_")])
+    way_out = ways_out.get(name) or (
+        f"did you mean {close!r}?" if close else f"`dir({title.split()[-1]})` lists what it has"
+    )
+    return AttributeError(f"{title} has no {name!r}; {way_out}", name=name, obj=owner)
+
+
 def checked_signature(function: Callable[P, R]) -> Callable[P, R]:
     """A decorator: unknown, missing and surplus arguments are errors of this package.
 
@@ -171,8 +188,8 @@ def _signature_error(
     error: TypeError,
 ) -> SignatureError:
     parameters = inspect.signature(function).parameters
-    is_method = next(iter(parameters), "") == "self"
-    known = [each for each in parameters if each != "self"]
+    is_method = next(iter(parameters), "") in ("self", "cls")
+    known = list(parameters)[is_method:]
     for each in kwargs:
         if each not in known:
             return unknown_option(name, each, known)

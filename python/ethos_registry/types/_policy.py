@@ -437,7 +437,11 @@ class Personality:
             if isinstance(value, Mapping):
                 object.__setattr__(self, name, kind.from_wire(value))
             elif value is not None and not isinstance(value, kind):
-                raise ConfigError(f"`{name}` must be a {kind.__name__}, got {type(value).__name__}")
+                options = ", ".join(f"{field.name}=..." for field in fields(kind))
+                raise ConfigError(
+                    f"`{name}` must be a {kind.__name__}, got {type(value).__name__}; "
+                    f"`{kind.__name__}({options})` makes one"
+                )
 
     @property
     def tool_names(self) -> tuple[str, ...] | None:

@@ -469,9 +469,20 @@ def _optional(check: Check) -> tuple[None, Check]:
     return None, optional(check)
 
 
+def _checked_toolset(value: object, field: str) -> str:
+    name = _checks.unicode_text(value, field)
+    if name.startswith("toolset:"):
+        bare = name.removeprefix("toolset:")
+        raise ConfigError(
+            f"`{field}` must not start with 'toolset:': {_checks.brief(name)}; write {bare!r}, and "
+            "the prefix in a personality only"
+        )
+    return name
+
+
 _FLAG: Final = (False, _checks.boolean)
 _SETTINGS: Final[Mapping[str, tuple[Any, Check]]] = {
-    "toolset": _optional(_checks.unicode_text),
+    "toolset": _optional(_checked_toolset),
     "max_result_chars": _optional(partial(_checks.finite_number, whole=True)),
     "capabilities": (None, _checked_capabilities),
     "on_collision": ("throw", choice(CollisionPolicy)),
