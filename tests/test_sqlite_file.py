@@ -136,6 +136,22 @@ def test_the_file_of_another_program_stays_as_it_is(
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
 
 
+def test_tables_that_a_killed_process_had_begun_are_created_again(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    with contextlib.closing(sqlite3.connect(begun, isolation_level=None)) as connection:
+        connection.execute("PRAGMA cache_size = 1")  # pages are written before the commit
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(SCHEMA[0])
+        connection.execute(f"PRAGMA application_id = {ID}").close()
+        connection.executemany("INSERT INTO notes VALUES (?)", [("x" * 4_000,)] * 100)
+        shutil.copyfile(f"{begun}-journal", tmp_path / "left-journal")
+        connection.execute("COMMIT")
+    shutil.copyfile(begun, tmp_path / "left")
+    assert (tmp_path / "left").read_bytes()[68:72] == ID.to_bytes(4, "big")
+    with contextlib.closing(SqliteFile(tmp_path / "left", SCHEMA, application_id=ID)) as file:
+        assert file.read(lambda db: db.execute("SELECT COUNT(*) FROM notes").fetchone()) == (0,)
+
+
 @pytest.mark.parametrize("store", STORES)
 def test_a_file_that_is_not_a_database_stays_as_it_is(
     tmp_path: Path, store: Callable[[Path], str]

@@ -131,7 +131,8 @@ class SqliteFile:
             is_ours = self._has_tables()
         connection = _connected(self.path, _POLL_SECONDS)
         try:
-            if not is_ours:
+            if not is_ours or wait(lambda: _application_id(connection)) != self._application_id:
+                # The second: SQLite has just undone what a process that was killed began.
                 self._create_tables(connection, wait)
             wait(lambda: connection.execute("PRAGMA journal_mode = WAL").close())
             connection.execute(f"PRAGMA synchronous = {self._synchronous}").close()
@@ -144,7 +145,7 @@ class SqliteFile:
     def _create_tables(self, connection: sqlite3.Connection, wait: _Wait) -> None:
         with _written(connection, wait):
             tables = connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]
-            found = connection.execute("PRAGMA application_id").fetchone()[0]
+            found = _application_id(connection)
             if found == self._application_id:
                 return  # another process was faster
             if found or tables:
@@ -257,6 +258,10 @@ def _connected(place: str, wait_seconds: float) -> sqlite3.Connection:
         check_same_thread=False,
         uri=place.startswith("file:"),
     )
+
+
+def _application_id(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA application_id").fetchone()[0])
 
 
 def _without_waiting(path: str, flags: int) -> int:
