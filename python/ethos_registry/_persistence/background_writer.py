@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
+
+from ethos_registry._persistence.files import leave_to_parent
 
 __all__ = ["BackgroundWriter"]
 
@@ -124,13 +125,4 @@ def _flush_at_end_of_worker(stop: Callable[[], Any]) -> None:
 
 
 _writers: weakref.WeakSet[BackgroundWriter] = weakref.WeakSet()
-_left_to_parents: list[object] = []
-"""Connections of a parent process: closing one here could close it there."""
-
-
-def _forget_parents() -> None:
-    _left_to_parents.extend([writer.forget_parent() for writer in list(_writers)])
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_parents)
+leave_to_parent(_writers, BackgroundWriter.forget_parent)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+from weakref import WeakSet
 
 __all__ = [
+    "leave_to_parent",
     "make_private_file",
     "make_private_folder",
     "write_whole_file",
@@ -61,3 +65,20 @@ def write_whole_file(path: Path, text: str, *, mode: int = 0o600) -> None:
         with contextlib.suppress(OSError):
             os.unlink(name)
         raise
+
+
+# After a fork, what the parent has open stays the parent's.
+
+T = TypeVar("T")
+_left_to_parents: list[object] = []
+"""Connections of a parent process: closing one in a child could close it there."""
+
+
+def leave_to_parent(living: WeakSet[T], forget: Callable[[T], object]) -> None:
+    """In each child after `fork`, call `forget` for each object and keep what it returns."""
+
+    def forget_parents() -> None:
+        _left_to_parents.extend([forget(each) for each in list(living)])
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=forget_parents)

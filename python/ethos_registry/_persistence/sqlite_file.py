@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, TypeVar
 from urllib.parse import quote
 
-from ethos_registry._persistence.files import make_private_file
+from ethos_registry._persistence.files import leave_to_parent, make_private_file
 
 __all__ = ["SqliteFile", "sqlite_problem"]
 
@@ -102,7 +102,7 @@ class SqliteFile:
         with contextlib.suppress(Exception):
             self.close()
 
-    def leave_to_parent(self) -> object:
+    def forget_parent(self) -> object:
         """In a child after `fork`: the parent's connection, which must be left alone."""
         connection, self._connection = self._connection, None
         self._lock = threading.RLock()
@@ -124,15 +124,15 @@ class SqliteFile:
             if self.path == _IN_MEMORY or _identity(self.path) == self._identity:
                 return self._connection
             self.close()
-        is_ours = False
         if self.path != _IN_MEMORY:
             # SQLite would create it with the umask's mode, and gives its journals the same.
             make_private_file(self.path)
-            is_ours = self._has_tables()
+            self._has_tables()
         connection = _connected(self.path, _POLL_SECONDS)
         try:
-            if not is_ours or wait(lambda: _application_id(connection)) != self._application_id:
-                # The second: SQLite has just undone what a process that was killed began.
+            # A process that was killed while it created the tables has left a journal that undoes
+            # them when SQLite first reads the file.
+            if wait(lambda: _application_id(connection)) != self._application_id:
                 self._create_tables(connection, wait)
             wait(lambda: connection.execute("PRAGMA journal_mode = WAL").close())
             connection.execute(f"PRAGMA synchronous = {self._synchronous}").close()
@@ -261,7 +261,8 @@ def _connected(place: str, wait_seconds: float) -> sqlite3.Connection:
 
 
 def _application_id(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA application_id").fetchone()[0])
+    found: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    return found
 
 
 def _without_waiting(path: str, flags: int) -> int:
@@ -284,13 +285,4 @@ def _size_bytes(path: str) -> int:
 
 
 _files: weakref.WeakSet[SqliteFile] = weakref.WeakSet()
-_left_to_parents: list[object] = []
-"""Connections of a parent process: closing one here could close it there."""
-
-
-def _forget_parents() -> None:
-    _left_to_parents.extend([file.leave_to_parent() for file in list(_files)])
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_parents)
+leave_to_parent(_files, SqliteFile.forget_parent)

@@ -7,8 +7,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import monotonic
-from types import TracebackType
-from typing import Any, NamedTuple, NoReturn, Self, Unpack
+from typing import Any, NamedTuple, NoReturn, Unpack
 
 from ethos_registry import _core
 from ethos_registry.artifacts._artifact import SpooledArtifact
@@ -22,6 +21,7 @@ from ethos_registry.artifacts._content import (
     stored_blocks,
 )
 from ethos_registry.types import _checks
+from ethos_registry.types._closing import Closing
 from ethos_registry.types._content import NO_CONTENT, ContentBlock, content_blocks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ArtifactOrigin, TurnScope
@@ -76,7 +76,7 @@ class _Kept(NamedTuple):
 
 
 @_checks.checked_class
-class MemoryArtifactStore:
+class MemoryArtifactStore(Closing):
     r"""The full output of a turn's shortened results, in memory; pass it to the `ToolContext`.
 
     It stores at most `max_bytes` bytes of UTF-8 and of content blocks. An artifact is dropped
@@ -249,17 +249,6 @@ class MemoryArtifactStore:
             self._bytes = 0
         for each in stored.values():
             each.remove()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _check_open(self) -> None:
         if self._is_closed:

@@ -9,14 +9,14 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 from ethos_registry._persistence.background_writer import BackgroundWriter
 from ethos_registry.recording._parquet import ParquetFileStore, ParquetFolderStore, ParquetRecording
 from ethos_registry.recording._rows import RecordingError
 from ethos_registry.recording._sqlite import SqliteRecording, SqliteRecordingStore
 from ethos_registry.types import _checks
+from ethos_registry.types._closing import Closing
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import Observer, RecordedCall, RecordedCalls
 
@@ -46,7 +46,7 @@ class RecordingStore(Protocol):
         """In a child after `fork`: what only the parent may use."""
 
 
-class TurnRecorder(Observer):
+class TurnRecorder(Closing, Observer):
     """Records every call of a registry: arguments, output and what became of it, redacted.
 
     Give it to registries as an observer: `ToolRegistry(observers=[recorder])`. `place` is the path
@@ -133,17 +133,6 @@ class TurnRecorder(Observer):
     def close(self) -> None:
         """Write what was recorded, and let go of file and thread; twice is once."""
         self._finalizer()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<TurnRecorder at {self._place}>"

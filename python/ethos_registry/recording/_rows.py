@@ -84,47 +84,8 @@ def row_of(call: RecordedCall) -> tuple[Any, ...]:
 
 def call_of(row: Sequence[Any], number: int) -> RecordedCall:
     """The call of a row; `ts` is an aware `datetime`."""
-    (
-        ts,
-        session_id,
-        turn,
-        batch_id,
-        tool_call_id,
-        tool_name,
-        caller_id,
-        args,
-        is_ok,
-        code,
-        reason,
-        raw,
-        value,
-        raw_chars,
-        reduced_chars,
-        sent_chars,
-        exit_code,
-        duration_seconds,
-        _,
-        cost_usd,
-    ) = row
-    return RecordedCall(
-        (ts - _EPOCH).total_seconds(),
-        session_id,
-        turn,
-        batch_id,
-        tool_call_id,
-        tool_name,
-        caller_id,
-        args,
-        bool(is_ok),
-        code,
-        reason,
-        raw,
-        value,
-        raw_chars,
-        reduced_chars,
-        sent_chars,
-        exit_code,
-        duration_seconds,
-        cost_usd,
-        number,
-    )
+    values = dict(zip(COLUMNS, row, strict=True))
+    values |= {"ts": (row[0] - _EPOCH).total_seconds(), "ok": bool(values["ok"])}
+    del values["schema_version"]
+    fields = [*values.values(), number]
+    return RecordedCall(*fields)

@@ -16,6 +16,7 @@ from ethos_registry._table.admission import (
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.capabilities._resolver import CapabilityBackends
 from ethos_registry.execution._batch_run import BatchRun
+from ethos_registry.execution._call import BatchRequest
 from ethos_registry.execution._options import BatchOptions
 from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
@@ -305,6 +306,21 @@ class RegistryReader:
 
     # Execution
 
+    def _request(
+        self,
+        calls: Any,
+        context: ToolContext | None,
+        turn_attachments: Sequence[Any] | None,
+        options: Mapping[str, Any],
+        allowed_tools: Iterable[str] | None,
+        filter_opts: ToolFilterOpts | None,
+    ) -> BatchRequest:
+        admission = self._admission(allowed_tools, filter_opts)
+        runtime, turn = self._settings(), self._turn()
+        return checked_request(
+            calls, context, turn_attachments, options, admission, runtime, None, turn
+        )
+
     async def execute_parallel(
         self,
         calls: Sequence[Any],
@@ -346,15 +362,8 @@ class RegistryReader:
             TypeError: An option is unknown; no tool was started.
 
         """
-        request = checked_request(
-            checked_calls(calls),
-            context,
-            turn_attachments,
-            options,
-            self._admission(allowed_tools, filter_opts),
-            self._settings(),
-            None,
-            self._turn(),
+        request = self._request(
+            checked_calls(calls), context, turn_attachments, options, allowed_tools, filter_opts
         )
         return await BatchRun(request).run()
 
@@ -372,18 +381,13 @@ class RegistryReader:
         **options: Unpack[BatchOptions],
     ) -> CallResult:
         """Continue a call of `execute_parallel` that waits for approval; see `View.resume`."""
-        request = checked_request(
-            None,
-            context,
-            turn_attachments,
-            options,
-            self._admission(allowed_tools, filter_opts),
-            self._settings(),
-            None,
-            self._turn(),
-        )
+        given = (context, turn_attachments, options, allowed_tools, filter_opts)
         return await checked_resume(
-            request, token, approved=approved, edited_args=edited_args, reason=reason
+            self._request(None, *given),
+            token,
+            approved=approved,
+            edited_args=edited_args,
+            reason=reason,
         )
 
     def execute_parallel_sync(

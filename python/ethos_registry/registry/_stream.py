@@ -354,7 +354,31 @@ def _json_kind(value: Any) -> str:
 Event = TypeVar("Event")
 
 
-class DispatchedStream(Generic[Event]):
+class _OverDispatcher:
+    """What both show of their dispatcher."""
+
+    _dispatcher: StreamDispatcher
+
+    def reply(self) -> dict[str, Any]:
+        """See `StreamDispatcher.reply`."""
+        return self._dispatcher.reply()
+
+    def messages(self) -> list[Any]:
+        """See `StreamDispatcher.messages`."""
+        return self._dispatcher.messages()
+
+    @property
+    def is_complete(self) -> bool:
+        """See `StreamDispatcher.is_complete`."""
+        return self._dispatcher.is_complete
+
+    @property
+    def late_arguments(self) -> dict[str, str]:
+        """See `StreamDispatcher.late_arguments`."""
+        return self._dispatcher.late_arguments
+
+
+class DispatchedStream(_OverDispatcher, Generic[Event]):
     """Passes every event through unchanged, after its calls were started.
 
     The loop ends when all calls have ended; leaving it early ends them as
@@ -386,26 +410,8 @@ class DispatchedStream(Generic[Event]):
         """See `StreamDispatcher.results`."""
         return await self._dispatcher.results()
 
-    def reply(self) -> dict[str, Any]:
-        """See `StreamDispatcher.reply`."""
-        return self._dispatcher.reply()
 
-    def messages(self) -> list[Any]:
-        """See `StreamDispatcher.messages`."""
-        return self._dispatcher.messages()
-
-    @property
-    def is_complete(self) -> bool:
-        """See `StreamDispatcher.is_complete`."""
-        return self._dispatcher.is_complete
-
-    @property
-    def late_arguments(self) -> dict[str, str]:
-        """See `StreamDispatcher.late_arguments`."""
-        return self._dispatcher.late_arguments
-
-
-class SyncStreamDispatcher:
+class SyncStreamDispatcher(_OverDispatcher):
     """A `StreamDispatcher` for code that does not await: its calls run on a thread of their own.
 
     Created by `View.dispatch_sync`; use it with `with` and `feed`. Tools start while the stream is
@@ -463,21 +469,3 @@ class SyncStreamDispatcher:
         if self._thread is None:
             return self._dispatcher.collected()
         return self._thread.wait(self._dispatcher.results)
-
-    def reply(self) -> dict[str, Any]:
-        """See `StreamDispatcher.reply`."""
-        return self._dispatcher.reply()
-
-    def messages(self) -> list[Any]:
-        """See `StreamDispatcher.messages`."""
-        return self._dispatcher.messages()
-
-    @property
-    def is_complete(self) -> bool:
-        """See `StreamDispatcher.is_complete`."""
-        return self._dispatcher.is_complete
-
-    @property
-    def late_arguments(self) -> dict[str, str]:
-        """See `StreamDispatcher.late_arguments`."""
-        return self._dispatcher.late_arguments

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 from ethos_registry.capabilities._secrets import SecretSource
 from ethos_registry.mcp._connection import RESEND_WAIT_SECONDS, Connection
@@ -28,6 +28,7 @@ from ethos_registry.transports._caller_queue import CallerQueue
 from ethos_registry.transports._protocol import RESPOND_SECONDS
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
+from ethos_registry.types._closing import AsyncClosing
 from ethos_registry.types._context import ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ERROR_CODES, ERROR_REASONS, ToolError, ToolResult
@@ -214,7 +215,7 @@ _CLOSE_SECONDS = 15.0
 
 
 @_checks.checked_class
-class McpTransport(ToolTransport):
+class McpTransport(AsyncClosing, ToolTransport):
     """Runs tools of a registry that another process or machine serves; needs the extra `mcp`.
 
     The other side is `ethos-registry serve`, or an `McpGateway`. The gates of this registry are
@@ -320,16 +321,6 @@ class McpTransport(ToolTransport):
             self._is_closed = True
         if thread is not None and thread.process_id == os.getpid():
             thread.close()
-
-    async def aclose(self) -> None:
-        """`close`, without blocking the loop."""
-        await asyncio.get_running_loop().run_in_executor(None, self.close)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
 
 class _LinkThread:

@@ -8,8 +8,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from ethos_registry.capabilities._sandbox import CommandSandboxPort, SandboxPolicy
 from ethos_registry.transports._limits import PoolSettings, WorkerLimits
@@ -17,6 +16,7 @@ from ethos_registry.transports._pool import WorkerPool
 from ethos_registry.transports._worker_link import PoolBatch
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
+from ethos_registry.types._closing import AsyncClosing, Closing
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._settings import checked_settings
 from ethos_registry.types._transport import (
@@ -36,7 +36,7 @@ _NO_LIMITS = WorkerLimits()
 
 
 @_checks.checked_class
-class ProcessTransport(ToolTransport):
+class ProcessTransport(Closing, AsyncClosing, ToolTransport):
     """A pool of worker processes: a crash ends a worker, not the agent.
 
     Workers import the tools themselves, and get calls as JSON lines. An async tool shares its
@@ -208,32 +208,6 @@ class ProcessTransport(ToolTransport):
             self._is_closed = True
         if pool is not None and self._process_id == os.getpid():
             pool.close()
-
-    async def aclose(self) -> None:
-        """`close`, without blocking the loop."""
-        await asyncio.get_running_loop().run_in_executor(None, self.close)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.aclose()
 
 
 def _resolve(future: asyncio.Future[Any], value: Any) -> None:

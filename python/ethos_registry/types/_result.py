@@ -100,14 +100,7 @@ class ToolOk:
 
     def to_wire(self) -> dict[str, Any]:
         """The result as a JSON object that `json.dumps` accepts, without unset fields."""
-        wire: dict[str, Any] = {"ok": True, "value": self.value}
-        if self.structured is not None:
-            wire["structured"] = dict(json_object(self.structured))
-        if self.cost_usd is not None:
-            wire["cost_usd"] = self.cost_usd
-        if self.content:
-            wire["content"] = content_to_wire(self.content)
-        return wire | dict(json_fields(self.extra)) | wire if self.extra else wire
+        return _wire(self, {"ok": True, "value": self.value})
 
     def __repr__(self) -> str:
         return _brief_repr(self, "value", "structured", "cost_usd", "extra")
@@ -145,14 +138,7 @@ class ToolError:
 
     def to_wire(self) -> dict[str, Any]:
         """The result as a JSON object that `json.dumps` accepts, without unset fields."""
-        wire: dict[str, Any] = {"ok": False, "error": self.error, "code": self.code}
-        if self.structured is not None:
-            wire["structured"] = dict(json_object(self.structured))
-        if self.cost_usd is not None:
-            wire["cost_usd"] = self.cost_usd
-        if self.content:
-            wire["content"] = content_to_wire(self.content)
-        return wire | dict(json_fields(self.extra)) | wire if self.extra else wire
+        return _wire(self, {"ok": False, "error": self.error, "code": self.code})
 
     def __repr__(self) -> str:
         return _brief_repr(self, "error", "code", "reason", "structured", "cost_usd", "extra")
@@ -163,6 +149,16 @@ class ToolError:
 
 
 ToolResult: TypeAlias = ToolOk | ToolError
+
+
+def _wire(result: ToolResult, wire: dict[str, Any]) -> dict[str, Any]:
+    if result.structured is not None:
+        wire["structured"] = dict(json_object(result.structured))
+    if result.cost_usd is not None:
+        wire["cost_usd"] = result.cost_usd
+    if result.content:
+        wire["content"] = content_to_wire(result.content)
+    return wire | dict(json_fields(result.extra)) | wire if result.extra else wire
 
 
 def _brief_repr(result: object, *names: str) -> str:

@@ -8,13 +8,13 @@ import time
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 from uuid import uuid4
 
 from ethos_registry._persistence.background_writer import BackgroundWriter
 from ethos_registry._persistence.files import make_private_folder
 from ethos_registry.types import _checks
+from ethos_registry.types._closing import Closing
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import sha256_hex
 from ethos_registry.types._observer import FinishedCall, Observer
@@ -181,7 +181,7 @@ PLACE_VARIABLE: Final = "ETHOS_REGISTRY_USAGE"
 
 
 @_checks.checked_class
-class UsageLedger(Observer):
+class UsageLedger(Closing, Observer):
     """Counts every attempt to call a tool: who called, what, how it ended, how long it took.
 
     `place` is a path of a SQLite file, a URL `postgresql://...` (extra `postgres`), or `:memory:`.
@@ -368,17 +368,6 @@ class UsageLedger(Observer):
             self._finalizer()
         else:
             self._writer.stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def default_place() -> str:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 from ethos_registry.transports._caller_queue import CallerQueue
 from ethos_registry.transports._protocol import checked_references
@@ -27,6 +27,7 @@ from ethos_registry.transports.ray._members import (
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
+from ethos_registry.types._closing import AsyncClosing
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._settings import checked_settings
 from ethos_registry.types._transport import (
@@ -40,7 +41,7 @@ from ethos_registry.types._transport import (
 __all__ = ["RayTransport"]
 
 
-class RayTransport(ToolTransport):
+class RayTransport(AsyncClosing, ToolTransport):
     """A pool of actors on a Ray cluster; needs the extra `ray`.
 
     Each actor imports the tools itself, so every node needs the same packages. The calls of a batch
@@ -250,16 +251,6 @@ class RayTransport(ToolTransport):
         for members in (self._members, self._sessions):
             if members is not None:
                 members.close()
-
-    async def aclose(self) -> None:
-        """`close`, without blocking the loop."""
-        await asyncio.get_running_loop().run_in_executor(None, self.close)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
 
 def _sendable(queue: CallerQueue) -> list[int]:
