@@ -36,6 +36,14 @@ def test_no_text_grows_and_twice_is_once(
     assert reduce_text(once, command=command, exit_code=exit_code) == once
 
 
+def test_output_of_which_no_gap_is_worth_a_mark_stays_without_a_policy() -> None:
+    files = "".join(f"\tboth modified:   src/module_{number:02}.py\n" for number in range(40))
+    hint = '  (use "git add <file>..." to mark resolution)\n'
+    text = f"--\nTests: 15, Errors: 3, Failures: 6.\nUnmerged paths:\n{hint}{files}\n"
+    command = "phpunit tests; git merge main; git status"
+    assert reduce_text(text, command=command, exit_code=0, policy=None) == text
+
+
 @given(texts_of_lines(60), st.sampled_from(["1", "-9", "127"]), commands)
 def test_the_line_that_says_how_a_command_ended_stays_first(
     lines: Lines, code: str, command: str | None

@@ -92,6 +92,28 @@ def test_text_keeps_its_label_where_the_block_is_a_document() -> None:
     table = Document(b"a,b\n1,2\n", "text/csv")
     assert block_of_signature(table) is table
     assert block_of_signature(Document(b"a,b", "application/pdf")) is None
+    prose = Document(b"BMW is a name, ID3 a header\n", "text/plain")
+    assert block_of_signature(prose) is prose
+
+
+@pytest.mark.parametrize(
+    ("label", "media_type"),
+    [
+        ("application/pdf", "application/zip"),
+        ("application/msword", "application/zip"),
+        ("application/epub+zip", "application/epub+zip"),
+        (
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        ),
+    ],
+)
+def test_an_archive_keeps_the_label_of_a_format_that_is_one(label: str, media_type: str) -> None:
+    from ethos_registry.types._content import block_of_signature
+
+    block = block_of_signature(Document(b"PK\x03\x04" + bytes(30), label))
+    assert block is not None
+    assert block.media_type == media_type
 
 
 # Bedrock's names and ids

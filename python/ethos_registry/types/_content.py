@@ -6,6 +6,7 @@ import base64
 import binascii
 import io
 import mimetypes
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
@@ -348,7 +349,13 @@ def block_of_signature(block: Image | Document | Audio) -> Image | Document | Au
     Image(image/jpeg, 6 bytes)
     >>> block_of_signature(Image(b"<html>not found</html>", "image/png"))
     """
-    found = _core.sniff_media_type(block.data_bytes)
+    data = block.data_bytes
+    # Prose may start with the letters of a short signature, such as `BM`.
+    behind_blank = b" " + data[:_SNIFFED_BYTES]
+    is_document = isinstance(block, Document) and is_text(block)
+    if is_document and _core.sniff_media_type(behind_blank) == "text/plain":
+        return block
+    found = _core.sniff_media_type(data)
     if found is None:
         return None
     main, _, subtype = found.partition("/")
@@ -363,11 +370,16 @@ def block_of_signature(block: Image | Document | Audio) -> Image | Document | Au
         kind = Document
     else:
         return None
-    if found == "application/zip" and label == "application":
-        found = block.media_type  # office formats are such archives
+    if found == "application/zip" and label == "application" and _ARCHIVE.search(named):
+        found = block.media_type
     if type(block) is kind and block.media_type == found:
         return block
     return kind(block.data, found, block.name)
+
+
+_SNIFFED_BYTES = 8_192
+_ARCHIVE = re.compile(r"^vnd\.|\+zip$|^(x-zip-compressed|java-archive)$")
+"""Formats that are ZIP archives, such as those of offices."""
 
 
 def is_text(block: Image | Document | Audio) -> bool:
