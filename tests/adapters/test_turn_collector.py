@@ -248,11 +248,17 @@ async def test_the_last_caller_cancels_the_batch(desk):
     assert not collector._open
 
 
+def starts_eagerly():
+    """Whether tasks take their first step when they are created."""
+    return asyncio.get_running_loop().get_task_factory() is not None
+
+
 async def test_a_call_that_is_cancelled_in_its_tick_never_starts(desk):
     collector = desk.collector()
     gone = asyncio.ensure_future(collector.call("hold", {}))
     stays = asyncio.ensure_future(collector.call("echo", {"message": "here"}))
-    await asyncio.sleep(0)
+    if not starts_eagerly():
+        await asyncio.sleep(0)
     gone.cancel()
     assert (await stays).text == "here"
     with pytest.raises(asyncio.CancelledError):
@@ -263,7 +269,10 @@ async def test_a_call_that_is_cancelled_in_its_tick_never_starts(desk):
 async def test_a_whole_batch_that_is_cancelled_in_its_tick_never_starts(desk):
     collector = desk.collector()
     call = asyncio.ensure_future(collector.call("hold", {}))
-    asyncio.get_running_loop().call_soon(call.cancel)
+    if starts_eagerly():
+        call.cancel()
+    else:
+        asyncio.get_running_loop().call_soon(call.cancel)
     with pytest.raises(asyncio.CancelledError):
         await call
     await asyncio.sleep(0.01)
@@ -307,6 +316,8 @@ async def test_a_batch_that_is_cancelled_from_outside_answers_every_call(desk):
 
 
 async def test_a_batch_that_is_cancelled_before_its_first_step_takes_no_more_calls(desk):
+    if starts_eagerly():
+        pytest.skip("the batch takes its first step when it is created")
     collector = desk.collector()
     before = asyncio.all_tasks()
     first = asyncio.ensure_future(collector.call("echo", {"message": "one"}))

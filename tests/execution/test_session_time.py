@@ -116,6 +116,8 @@ async def test_clocks_of_one_batch_are_kept_apart(task_start: str) -> None:
 
 async def test_a_batch_holds_one_timer_however_many_clocks() -> None:
     loop: Any = asyncio.get_running_loop()
+    if not hasattr(loop, "_scheduled"):
+        pytest.skip("uvloop does not list its timers")
     seen = []
 
     def timers() -> int:

@@ -17,7 +17,7 @@ pytest.importorskip("mcp", reason="the transport needs the extra mcp")
 from mcp.client import Client
 
 from ethos_registry import ConfigError, Personality, Tool, ToolContext, ToolOk, ToolRegistry, ok
-from ethos_registry.mcp import McpGateway, McpServer
+from ethos_registry.mcp import McpBridge, McpGateway, McpServer
 from ethos_registry.transports import McpTransport, ToolExecuteRequest
 from ethos_registry.types import AbortController
 from transports import table, tools
@@ -177,3 +177,18 @@ async def test_a_tool_that_changed_since_it_was_listed_is_refused_by_the_gateway
 def test_a_server_of_the_wrong_kind_is_refused() -> None:
     with pytest.raises(ConfigError, match="must be an McpServer, got str"):
         McpTransport("https://example.com")  # type: ignore[arg-type]
+
+
+def test_a_server_over_standard_streams_answers_in_uvloop(tmp_path: Path) -> None:
+    uvloop = pytest.importorskip("uvloop")
+
+    async def answer() -> str:
+        async with McpBridge([serve(tmp_path, table.TOOLS)]) as bridge:
+            registry = ToolRegistry()
+            bridge.attach(registry)
+            [name] = [tool.name for tool in registry.all() if tool.name.endswith("__wait")]
+            call = {"id": "1", "name": name, "args": {"number": 7, "seconds": 0}}
+            [result] = await registry.execute_parallel([call])
+            return result.text
+
+    assert uvloop.run(answer()).startswith("7 ")

@@ -9,7 +9,7 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from ethos_registry._processes.supervised_process import SupervisedProcess
 from ethos_registry._processes.supervisor import start_supervised
@@ -328,8 +328,8 @@ class _LineReader(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Keep the transport, to pause it."""
-        assert isinstance(transport, asyncio.ReadTransport)
-        self._transport = transport
+        # Not checked by its class: uvloop's transports have none of asyncio's.
+        self._transport = cast("asyncio.ReadTransport", transport)
 
     def data_received(self, data: bytes) -> None:
         """Take a piece of any length."""
