@@ -30,7 +30,7 @@ DATA = Path(__file__).parent / "data"
 Question = tuple[str, list[str]]
 """The text, and the names of the tools that it needs."""
 Finder = Callable[[str], list[str]]
-"""The names of the tools found for a text, the best first."""
+"""The names of the tools found for a question, the best first."""
 LIMITS = (5, 10)
 FOUND = max(LIMITS)
 

@@ -175,6 +175,32 @@ def peers() -> str:
     return f"Measured {measured('peers')}.\n\n{rows(columns, body)}"
 
 
+VERSIONS = ("fastmcp", "pydantic-ai-slim", "toolregistry")
+
+
+def search() -> str:
+    """The rates of each search."""
+    found = record("tool_search")
+    versions = ", ".join(f"{name} {found['measured'][name]}" for name in VERSIONS)
+    columns = ["", *next(iter(found["figures"].values()))]
+    body = [
+        [label, *(" / ".join(map(str, rates)) for rates in sets.values())]
+        for label, sets in found["figures"].items()
+    ]
+    return f"Measured {measured('tool_search')}, {versions}.\n\n{rows(columns, body)}"
+
+
+def definitions() -> str:
+    """Characters of the definitions of each provider."""
+    body = [
+        [f"{data_set}, {name}", *(f"{value:,}" for value in chars.values())]
+        for data_set, providers in record("definitions")["figures"].items()
+        for name, chars in providers.items()
+    ]
+    table = rows(["", "all tools", "with a search"], body)
+    return f"Measured {measured('definitions')}.\n\n{table}"
+
+
 TABLES: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/retention.md", "first run"): first_run,
     ("docs/retention.md", "benchmark"): benchmark,
@@ -182,6 +208,8 @@ TABLES: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/retention.md", "retention"): recorded,
     ("docs/performance.md", "ratios"): performance,
     ("docs/comparison.md", "peers"): peers,
+    ("docs/benchmarks.md", "search"): search,
+    ("docs/benchmarks.md", "definitions"): definitions,
 }
 
 # Sentences.

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 RECORDS = sorted((ROOT / "benches" / "records").glob("*.json"))
 PAGES = ("README.md", "docs/index.md", "docs/comparison.md", "docs/retention.md",
-         "docs/performance.md")  # fmt: skip
+         "docs/performance.md", "docs/benchmarks.md")  # fmt: skip
 PERCENT = re.compile(r"\d[\d.,]* %")
 OTHER_PERCENTAGES = {"100 %"}
 
