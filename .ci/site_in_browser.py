@@ -2,8 +2,8 @@
 
     python .ci/site_in_browser.py target/site
 
-Exit code 1: a page asks another host, misses a file, logs an error, is wider than the window, or
-has text that is hard to read.
+Exit code 1: a page asks another host, misses a file, links to none, logs an error, is wider than
+the window, or has text that is hard to read.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ CONTRAST = """() => {
 }"""
 
 
+LINKS = """() => [...document.querySelectorAll("a[href]")]
+    .filter(link => link.origin == location.origin).map(link => decodeURI(link.pathname))"""
+
+
 class QuietHandler(SimpleHTTPRequestHandler):
     """Serves files without a log."""
 
@@ -85,9 +89,12 @@ def messages_of(page: Page, address: str) -> list[str]:
     return messages
 
 
-def faults_of(page: Page, address: str) -> Iterator[str]:
+def faults_of(page: Page, address: str, root: Path) -> Iterator[str]:
     """What is wrong with one page."""
     page.goto(address)
+    for link in sorted(set(page.evaluate(LINKS))):
+        if not (root / link.lstrip("/")).exists():
+            yield f"links to {link}, which is not there"
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         if (contrast := page.evaluate(CONTRAST)) < MIN_CONTRAST:
@@ -111,7 +118,7 @@ def main(folder: str) -> int:
         messages = messages_of(page, address)
         for path in pages:
             name = path.relative_to(root).as_posix()
-            for fault in [*faults_of(page, f"{address}/{name}"), *messages]:
+            for fault in [*faults_of(page, f"{address}/{name}", root), *messages]:
                 found = 1
                 print(f"{name}: {fault}")
             messages.clear()
