@@ -280,6 +280,8 @@ async def test_long_results_are_finished_while_all_tool_threads_hang() -> None:
 
 async def test_quick_calls_leave_no_timer(task_start: str) -> None:
     loop: Any = asyncio.get_running_loop()
+    if not hasattr(loop, "_scheduled"):
+        pytest.skip("uvloop does not list its timers")
     before = len(loop._scheduled)
     await registry_of(quick).execute_parallel(calls_of("quick", "quick"))
     assert len(loop._scheduled) == before
