@@ -155,7 +155,7 @@ def test_without_a_ledger_of_the_user_the_answer_is_that_nothing_was_recorded(tm
 def test_a_corrupt_ledger_is_one_line(tmp_path):
     (tmp_path / "usage.sqlite3").write_bytes(b"not a database" * 100)
     done = run("usage", "usage.sqlite3", cwd=tmp_path)
-    assert_one_error_line(done, "damaged or is not a ledger")
+    assert_one_error_line(done, "not a database; the file is damaged")
 
 
 def test_serve_tells_its_address_and_ends_on_an_interrupt(path, tmp_path):
