@@ -572,6 +572,9 @@ async def test_tls_verifies_the_name_and_not_the_address(tmp_path):
         (["*"], NetworkPolicy(deny=["*.a.com"]), "x.a.com", False),
         (["*"], NetworkPolicy(deny=["*.a.com"]), "a.com", False),
         (["*"], NetworkPolicy(deny=["*.a.com"]), "xa.com", True),
+        (["*"], NetworkPolicy(allow=["*.a.com"]), "a.com", True),
+        (["*"], NetworkPolicy(allow=["*.a.com"]), "xa.com", False),
+        (["*.a.com"], NetworkPolicy(allow=["*.a.com"]), "a.com", False),
     ],
 )
 def test_a_host_must_be_declared_and_permitted(declared, policy, host, is_allowed):

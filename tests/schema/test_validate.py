@@ -359,7 +359,7 @@ def test_read_only_and_foreign_mappings_are_objects() -> None:
 def test_what_is_no_json_is_a_problem_and_no_exception(value: object, text: str) -> None:
     validator = compiled({})
     assert reported(validator, {"a": [value]}) == text
-    assert not validator.schema.is_valid({"a": [value]})
+    assert not validator.compiled.is_valid({"a": [value]})
 
 
 def test_huge_integers_are_exact_up_to_four_thousand_digits() -> None:
@@ -423,7 +423,7 @@ def test_a_schema_that_cannot_be_compiled_is_refused_at_once() -> None:
 
 def test_force_changes_no_validator() -> None:
     validator = compiled({"a": {"type": "integer"}})
-    for name in ("schema", "property_names", "problems", "__dict__"):
+    for name in ("compiled", "property_names", "problems", "__dict__"):
         with pytest.raises((AttributeError, TypeError)):
             object.__setattr__(validator, name, None)
     assert reported(validator, {"a": "x"}) == "a: should be a whole number, got 'x'"
@@ -487,7 +487,7 @@ def test_arguments_do_not_pass_unchecked_when_the_core_fails() -> None:
             raise RuntimeError("the native core failed on this input; the input is unchanged")
 
     failing: Any = Failing()
-    validator = compiled({})._replace(schema=failing)
+    validator = compiled({})._replace(compiled=failing)
     assert "could not be checked" in reported(validator, {})
 
 

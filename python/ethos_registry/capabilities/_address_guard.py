@@ -107,8 +107,9 @@ class HostRules:
     """The hosts of one tool under one policy.
 
     A host must match a declared pattern, must match the policy's `allow` if it has one (an empty
-    list permits nothing), and must not match its `deny`, where `*.x` covers `x` too. Hosts and
-    patterns are compared as they are resolved: in ASCII, addresses in their usual spelling.
+    list permits nothing), and must not match its `deny`. In a policy `*.x` covers `x` too; but a
+    tool that declares `x` by name needs a policy that names it. Hosts and patterns are compared as
+    they are resolved: in ASCII, addresses in their usual spelling.
     """
 
     declared: tuple[str, ...]
@@ -139,13 +140,14 @@ class HostRules:
         bare = host.removesuffix(".")
         if bare in _METADATA_NAMES:
             raise HostNotAllowedError(f"cloud-metadata host {host!r} is always denied")
-        if any(host_matches(one, bare) or one == f"*.{bare}" for one in self.deny):
+        if any(_policy_covers(pattern, bare) for pattern in self.deny):
             raise HostNotAllowedError(f"{host!r} is denied for this personality")
         if not any(host_matches(pattern, host) for pattern in self.declared):
             raise HostNotAllowedError(
                 f"{host!r} is not in the declared allowedHosts ({shown_hosts(self.declared)})"
             )
-        if self.allow is not None and not any(host_matches(one, host) for one in self.allow):
+        covers = _policy_covers if "*" in self.declared else host_matches
+        if self.allow is not None and not any(covers(pattern, host) for pattern in self.allow):
             raise HostNotAllowedError(
                 f"{host!r} is not permitted for this personality "
                 f"(permitted: {shown_hosts(self.allow)})"
@@ -155,6 +157,10 @@ class HostRules:
     def denied_addresses(self) -> frozenset[IPv4Address | IPv6Address]:
         """The addresses among the denied hosts: no name may lead to them either."""
         return frozenset(filter(None, map(_address, self.deny)))
+
+
+def _policy_covers(pattern: str, host: str) -> bool:
+    return host_matches(pattern, host) or pattern == f"*.{host}"
 
 
 def shown_hosts(patterns: Sequence[str]) -> str:

@@ -312,7 +312,7 @@ def probe_bubblewrap() -> str | None:
     program = find_bubblewrap()
     if program is None:
         return "bubblewrap is missing (apt install bubblewrap)"
-    command = [program, *_NAMESPACES, "--unshare-net", "--ro-bind", "/", "/", "true"]
+    command = [program, *_NAMESPACES, "--unshare-net", "--ro-bind", "/", "/", *_OWN_MOUNTS, "true"]
     try:
         done = subprocess.run(
             command, capture_output=True, timeout=_PROBE_SECONDS, check=False, text=True
@@ -336,6 +336,8 @@ _NAMESPACES = (
     "--cap-drop",
     "ALL",
 )
+# Root needs no capability to change the settings of the kernel, such as `core_pattern`.
+_OWN_MOUNTS = ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev")
 
 
 def wrap_in_bubblewrap(
@@ -356,11 +358,9 @@ def wrap_in_bubblewrap(
     for path in policy.write:
         wrapped += _bind("--bind", path)
     # Over the reach: with `/` in it, the host's processes, devices and sockets would be seen.
-    # Root needs no capability to change the settings of the kernel, such as `core_pattern`.
-    wrapped += ["--proc", "/proc", "--remount-ro", "/proc"]
+    wrapped += [*_OWN_MOUNTS, "--tmpfs", _PRIVATE, "--tmpfs", "/run"]
     if is_below("/sys", policy.write):
         wrapped += ["--ro-bind-try", "/sys", "/sys"]
-    wrapped += ["--dev", "/dev", "--tmpfs", _PRIVATE, "--tmpfs", "/run"]
     own = [path for path in (*readable, *policy.write) if is_below(path, OWN_PLACES)]
     for path in own if not policy.network else (*own, *_RESOLVER):
         if path not in OWN_PLACES:

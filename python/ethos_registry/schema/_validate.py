@@ -117,7 +117,7 @@ _WITHOUT_VALUE = ("additionalProperties", "required", "key", "names", "schema")
 
 class _Compiled(NamedTuple):
     property_names: tuple[str, ...]
-    schema: _core.SchemaValidator
+    compiled: _core.SchemaValidator
 
 
 class ArgumentValidator(_Compiled):
@@ -159,7 +159,7 @@ class ArgumentValidator(_Compiled):
         if type(args) is not dict and not isinstance(args, Mapping):  # the first check is cheaper
             return _refusal(wrong_root(args))
         try:
-            found = self.schema.validate(args)
+            found = self.compiled.validate(args)
         except RuntimeError:  # the core failed: unchecked arguments must not run
             return _refusal("arguments: could not be checked against the schema of the tool")
         if found is None:
@@ -187,7 +187,7 @@ class ArgumentValidator(_Compiled):
     def failing(self, args: object) -> list[tuple[int | str, ...]]:
         """Where `args` do not match; empty if they do."""
         try:
-            return [path for path, *_ in self.schema.validate(args) or ()]
+            return [path for path, *_ in self.compiled.validate(args) or ()]
         except RuntimeError:  # the core failed
             return [()]
 

@@ -253,7 +253,7 @@ _FILTER_FIELDS = ("allowed_mcp_servers", "allowed_plugins", "allowed_mcp_tools",
 
 
 _HOST_PATTERN = re.compile(r"\*|(?:\*\.)?[^\s/:@?#*\[\]\\.][^\s/:@?#*\[\]\\]*")
-_NOT_EXPANDED = re.compile(r"\s*|.*(?:\*|\$\{|\0|^\$\w).*", re.DOTALL)
+_NO_PATH = re.compile(r"^\s*$|^\$\w|\$\{|[*\0]")
 
 
 def _host_patterns(value: object, what: str) -> tuple[str, ...] | None:
@@ -275,7 +275,7 @@ def _folders(value: object, what: str) -> tuple[str, ...]:
     """Paths; one that is empty would be the working directory, a pattern would match nothing."""
     paths = _checks.strings(value, what)
     for path in paths:
-        if _NOT_EXPANDED.fullmatch(path):
+        if _NO_PATH.search(path):
             raise ConfigError(
                 f"`{what}` must have paths; patterns and variables are not expanded: "
                 f"{_checks.brief(path)}"
@@ -286,7 +286,13 @@ def _folders(value: object, what: str) -> tuple[str, ...]:
 @_checks.checked_class
 @dataclass(frozen=True, slots=True)
 class NetworkPolicy:
-    """The network access of a personality."""
+    """The network access of a personality.
+
+    A pattern is a host, `*` or `*.example.com`, which is every host below `example.com` and that
+    itself; but a tool that declares `example.com` by name needs it in `allow` by name. An `allow`
+    of `None` permits all hosts, an empty one none; `deny` is judged first. Private addresses need
+    `allow_private_urls`.
+    """
 
     allow: Sequence[str] | None = None
     deny: Sequence[str] | None = None
