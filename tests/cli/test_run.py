@@ -131,7 +131,7 @@ def test_programs_in_the_background_are_not_waited_for(tmp_path: Path) -> None:
 def test_a_run_that_is_asked_to_end_shows_and_saves_what_there_is(
     tmp_path: Path, number: signal.Signals
 ) -> None:
-    line = "echo one leaf; touch begun; exec sleep 999"
+    line = "echo one leaf; : > begun; exec sleep 999"
     with started_run(tmp_path, "sh", "-c", line, start_new_session=True) as running:
         running.send_signal(number)
         out, errors = running.communicate(timeout=PATIENCE_SECONDS)
@@ -142,7 +142,7 @@ def test_a_run_that_is_asked_to_end_shows_and_saves_what_there_is(
 
 
 def test_a_success_that_was_asked_to_end_is_no_success(tmp_path: Path) -> None:
-    line = "trap 'echo left; exit 0' TERM; touch begun; while :; do sleep 0.05; done"
+    line = "trap 'echo left; exit 0' TERM; : > begun; while :; do sleep 0.05; done"
     with started_run(tmp_path, "sh", "-c", line) as running:
         running.terminate()
         assert running.communicate(timeout=PATIENCE_SECONDS)[0] == "left\n"
@@ -362,7 +362,7 @@ def test_a_part_of_an_output_is_not_left_behind(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "outputs") == []
 
 
-GRANDCHILD = "(trap '' TERM HUP INT QUIT; exec ./sleeper 999) & touch begun; wait"
+GRANDCHILD = "(trap '' TERM HUP INT QUIT; exec ./sleeper 999) & : > begun; wait"
 """A line whose background process ignores all signals that ask it to end."""
 
 
@@ -402,7 +402,7 @@ def test_no_grandchild_survives_a_signal_to_the_pid_of_run(
 
 @linux
 def test_sigint_to_the_pid_alone_ends_a_command_that_ignores_it(sleeper_folder: Path) -> None:
-    line = "trap '' INT; touch begun; ./sleeper 999; echo no"
+    line = "trap '' INT; : > begun; ./sleeper 999; echo no"
     with started_run(sleeper_folder, "sh", "-c", line) as running:
         running.send_signal(signal.SIGINT)
         out, _ = running.communicate(timeout=PATIENCE_SECONDS)
