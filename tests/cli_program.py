@@ -1,10 +1,14 @@
 """The command line as users run it: a process of its own."""
 
+import atexit
+import functools
 import json
 import os
+import socket
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -31,20 +35,65 @@ def program(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "ethos_registry", *map(str, arguments)]
 
 
+class _Commands:
+    """The process of `command_forks.py`."""
+
+    def __init__(self) -> None:
+        self._channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._channel.settimeout(300)
+        with other:
+            number = other.fileno()
+            self._process = subprocess.Popen(
+                [sys.executable, Path(__file__).with_name("command_forks.py"), str(number)],
+                pass_fds=[number],
+                env=environment(),
+            )
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        self._channel.close()
+        self._process.wait()
+
+    def run(self, files: list[int], *request: Any) -> int:
+        """The exit code of a command."""
+        socket.send_fds(self._channel, [json.dumps(request).encode()], files)
+        return int(self._channel.recv(100))
+
+
+_commands = functools.cache(_Commands)
+
+
 def run(
-    *arguments: object, cwd: Path, stdin: str | bytes = b"", **variables: str
+    *arguments: object, cwd: Path, stdin: str | bytes = b"", **changes: str
 ) -> subprocess.CompletedProcess[str]:
-    data = stdin.encode() if isinstance(stdin, str) else stdin
-    done = subprocess.run(
-        program(*arguments),
-        cwd=cwd,
-        input=data,
-        capture_output=True,
-        env=environment(GIT_CEILING_DIRECTORIES=str(cwd.parent), **variables),
-        timeout=300,
-    )
-    out, errors = done.stdout.decode(), done.stderr.decode()
-    return subprocess.CompletedProcess(done.args, done.returncode, out, errors)
+    command = program(*arguments)
+    variables = environment(GIT_CEILING_DIRECTORIES=str(cwd.parent), **changes)
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as output,
+        tempfile.TemporaryFile() as errors,
+    ):
+        given.write(stdin.encode() if isinstance(stdin, str) else stdin)
+        given.seek(0)
+        # Python reads some variables when it starts.
+        if sys.platform == "linux" and not any(name.startswith("PYTHON") for name in changes):
+            files = [given.fileno(), output.fileno(), errors.fileno()]
+            code = _commands().run(files, command[3:], str(cwd), variables)
+        else:
+            code = subprocess.run(
+                command,
+                cwd=cwd,
+                stdin=given,
+                stdout=output,
+                stderr=errors,
+                env=variables,
+                timeout=300,
+            ).returncode
+        output.seek(0)
+        errors.seek(0)
+        return subprocess.CompletedProcess(
+            command, code, output.read().decode(), errors.read().decode()
+        )
 
 
 def run_json(*arguments: object, cwd: Path, stdin: str | bytes = b"", exit_code: int = 0):
@@ -66,46 +115,10 @@ def assert_one_error_line(done: subprocess.CompletedProcess[str], *parts: str) -
         assert part in done.stderr
 
 
-_MANY = """
-import io, json, sys
-from ethos_registry._cli import main
-
-real = sys.stdin, sys.stdout
-cases = json.loads(sys.stdin.buffer.read())
-answers = []
-for arguments, stdin in cases:
-    sys.argv = ["ethos-registry", *arguments]
-    sys.stdin = io.TextIOWrapper(io.BytesIO(stdin.encode("latin-1")), "utf-8")
-    sys.stdout = io.TextIOWrapper(io.BytesIO(), "utf-8")
-    sys.stderr = io.TextIOWrapper(io.BytesIO(), "utf-8")
-    code = main()
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
-    written = [stream.buffer.getvalue().decode() for stream in (sys.stdout, sys.stderr)]
-    answers.append([code, *written])
-json.dump(answers, real[1])
-"""
-
-
 def run_many(
     cases: list[tuple[tuple[str, ...], bytes]], cwd: Path
 ) -> list[subprocess.CompletedProcess[str]]:
-    """Many command lines one after the other in one process: its start costs more than they do."""
-    wanted = [(arguments, stdin.decode("latin-1")) for arguments, stdin in cases]
-    done = subprocess.run(
-        [sys.executable, "-c", _MANY],
-        cwd=cwd,
-        input=json.dumps(wanted),
-        capture_output=True,
-        env=environment(),
-        text=True,
-        timeout=300,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    return [
-        subprocess.CompletedProcess(arguments, *answer)
-        for (arguments, _), answer in zip(cases, json.loads(done.stdout), strict=True)
-    ]
+    return [run(*arguments, cwd=cwd, stdin=stdin) for arguments, stdin in cases]
 
 
 def run_many_json(cases: list[tuple[tuple[str, ...], bytes]], cwd: Path) -> list[Any]:

@@ -39,14 +39,20 @@ def test_what_failed_has_to_pass_alone(tmp_path: Path, then: str, status: int) -
     (tmp_path / "test_c.py").write_text("def test_passes():\n    pass\n")
     script = (
         f"set -euo pipefail; source .ci/functions.sh; trap - EXIT; "
-        f"run_pytest {sys.executable} -m pytest -c /dev/null --rootdir={tmp_path} {tmp_path}"
+        f"run_pytest {sys.executable} -m pytest -p xdist -c /dev/null "
+        f"--rootdir={tmp_path} {tmp_path}"
     )
     names = ("PYTEST_", "COV_")
     inherited = {name: text for name, text in os.environ.items() if not name.startswith(names)}
     done = subprocess.run(
         ["bash", "-c", script],
         cwd=ROOT,
-        env=inherited | {"TMPDIR": str(tmp_path), "PYTHON": sys.executable},
+        env=inherited
+        | {
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYTHON": sys.executable,
+            "TMPDIR": str(tmp_path),
+        },
         capture_output=True,
         text=True,
         timeout=120,

@@ -18,7 +18,10 @@ from ethos_registry.capabilities import CommandSandbox, FsReach, SandboxPolicy
 from ethos_registry.capabilities._protected_paths import ProtectedPaths
 from ethos_registry.tools import terminal_tool
 
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+pytestmark = [
+    pytest.mark.privileges,
+    pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed"),
+]
 
 _CONFIG = "git config user.name n && git config user.email e@example.com"
 _COMMIT = "git -c user.name=n -c user.email=e@example.com commit -q"

@@ -180,7 +180,7 @@ def test_tools_come_from_a_module_and_what_they_print_stays_out_of_the_json(fold
     for done in answers:
         assert done.returncode == 0
         assert json.loads(done.stdout)[0]["result"] == {"ok": True, "value": "HÉ"}
-    assert [done.stderr for done in answers] == ["loaded\nshouting\n", *["shouting\n"] * 4]
+    assert {done.stderr for done in answers} == {"loaded\nshouting\n"}
 
 
 def test_a_tool_that_raises_is_an_answer_and_no_traceback(folder):
