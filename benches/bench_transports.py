@@ -1,4 +1,4 @@
-"""What a transport costs beside bare JSON lines, and `LocalTransport` beside no transport.
+"""What a transport costs beside bare JSON lines or a pool, and `LocalTransport` beside none.
 
 `--today FOLDER` compares a batch without transports with the package of another checkout, whose
 `python` folder is given; both are asked in turn.
@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from ethos_registry.transports import LocalTransport, ProcessTransport, ToolExec
 from ethos_registry.types import AbortController
 
 IN_FLIGHT = 64
+EXECUTOR = "ProcessPoolExecutor"
 TEXT = "x" * 80
 
 registry = ToolRegistry()
@@ -32,6 +34,17 @@ registry = ToolRegistry()
 async def answer(number: int, text: str) -> ToolOk:
     """Return at once."""
     return ok(text)
+
+
+def returned(number: int, text: str) -> str:
+    """What the plain function does in both pools."""
+    return text
+
+
+@registry.tool
+def answer_plain(number: int, text: str) -> str:
+    """Return at once, on a thread."""
+    return returned(number, text)
 
 
 BARE_WORKER = """
@@ -98,10 +111,26 @@ class BareLines:
         await self._reader
 
 
-def calls(count: int, text: str = TEXT) -> list[dict[str, Any]]:
+class BarePool:
+    """The executor of the standard library."""
+
+    def __init__(self, workers: int = 1) -> None:
+        self._executor = ProcessPoolExecutor(workers)
+
+    async def start(self) -> None:
+        await self.call(0, "")
+
+    async def call(self, number: int, text: str) -> str:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._executor, returned, number, text)
+
+    async def close(self) -> None:
+        self._executor.shutdown()
+
+
+def calls(count: int, text: str = TEXT, name: str = "answer") -> list[dict[str, Any]]:
     return [
-        {"id": f"call_{n}", "name": "answer", "args": {"number": n, "text": text}}
-        for n in range(count)
+        {"id": f"call_{n}", "name": name, "args": {"number": n, "text": text}} for n in range(count)
     ]
 
 
@@ -178,6 +207,33 @@ async def processes(rounds: int) -> None:
             1,
         )
         show("10 MB there and back, per call", taken, "bare JSON lines")
+    await bare.close()
+
+
+async def plain_functions(rounds: int, workers: int) -> None:
+    bare = BarePool(workers)
+    await bare.start()
+    async with ProcessTransport("bench_transports:registry", workers=workers) as pool:
+        await pool.start()
+        away = ToolRegistry(registry.all(), transports={"*": pool})
+        context = ToolContext(result_budget_chars=1e9)
+        for count in (1, 8, IN_FLIGHT, 1000):
+            taken = await compared(
+                {
+                    EXECUTOR: lambda: asyncio.gather(
+                        *(bare.call(n, TEXT) for n in range(count))  # noqa: B023
+                    ),
+                    "execute_parallel over it": lambda: away.execute_parallel(
+                        calls(count, name="answer_plain"),  # noqa: B023
+                        context,
+                    ),
+                },
+                rounds if count < 1000 else rounds // 5,
+                count,
+            )
+            show(
+                f"plain functions, {workers} workers, {count} in flight, per call", taken, EXECUTOR
+            )
     await bare.close()
 
 
@@ -275,6 +331,8 @@ def main() -> None:
         asyncio.run(local(options.rounds))
     if options.only in (None, "process"):
         asyncio.run(processes(options.rounds))
+        for workers in (1, 2):
+            asyncio.run(plain_functions(options.rounds, workers))
     if options.today is not None:
         beside_today(options.today.resolve(), options.rounds)
 

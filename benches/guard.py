@@ -117,6 +117,8 @@ NATIVE_TOOL = "native tool"
 LIBRARIES = "its dependencies"
 LINES = "a set of the lines"
 PROGRAM_START = "start of cat"
+JSON_LINES = "bare JSON lines"
+EXECUTOR = "ProcessPoolExecutor"
 VENDORS = "adapters_of_vendors"
 
 ROWS = (
@@ -170,7 +172,20 @@ ROWS = (
     Row("hook", "guard.native_hook", PROGRAM_START, has_processes=True),
     Row("reduce", "guard.native_reduce", PROGRAM_START, has_processes=True),
     Row("--version", "guard.native_version", PROGRAM_START, has_processes=True),
-    Row("process transport", "guard.process_transport", "bare JSON lines", has_processes=True),
+    Row(
+        "process transport",
+        "guard.process_transport",
+        JSON_LINES,
+        {"name": "answer"},
+        has_processes=True,
+    ),
+    Row(
+        "process transport, plain functions",
+        "guard.process_transport",
+        EXECUTOR,
+        {"name": "answer_plain"},
+        has_processes=True,
+    ),
     Row("adapter of Pydantic AI", "adapters.test_pydantic_ai", NATIVE_TOOL, {"count": 8}),
     Row("adapter of LangGraph", "adapters.test_langchain", NATIVE_TOOL, {"count": 8}),
     Row("adapter of OpenAI Agents", "adapters.test_openai_agents", NATIVE_TOOL, {"count": 8}),
@@ -323,19 +338,24 @@ def _programs(benchmark: Any, ours: list[str], theirs: str) -> None:
     beside(benchmark, prepare(ours), dependencies, group="", rounds=9)
 
 
-def process_transport(benchmark: Any, loop: asyncio.AbstractEventLoop) -> None:
-    """Batches of 64 over one worker, beside JSON lines to one subprocess."""
+def process_transport(benchmark: Any, loop: asyncio.AbstractEventLoop, name: str) -> None:
+    """Batches of 64 over one worker, beside the least that such a process does.
+
+    That is, for an async tool, JSON lines to one subprocess, and for a plain function a
+    `ProcessPoolExecutor`.
+    """
     import bench_transports as transports
     from ethos_registry.transports import ProcessTransport
 
-    bare = transports.BareLines()
+    is_plain = name == "answer_plain"
+    bare = transports.BarePool() if is_plain else transports.BareLines()
     pool = ProcessTransport("bench_transports:registry", workers=1)
     away = ToolRegistry(transports.registry.all(), transports={"*": pool})
     context = ToolContext(result_budget_chars=1e9)
 
     async def ours() -> None:
         for _ in range(8):
-            results = await away.execute_parallel(transports.calls(64), context)
+            results = await away.execute_parallel(transports.calls(64, name=name), context)
             assert all(result.ok for result in results)
 
     async def theirs() -> None:
@@ -355,7 +375,8 @@ def process_transport(benchmark: Any, loop: asyncio.AbstractEventLoop) -> None:
 
     loop.run_until_complete(start())
     try:
-        beside(benchmark, prepare(ours), {"bare JSON lines": prepare(theirs)}, group="", rounds=99)
+        baseline = EXECUTOR if is_plain else JSON_LINES
+        beside(benchmark, prepare(ours), {baseline: prepare(theirs)}, group="", rounds=99)
     finally:
         loop.run_until_complete(close())
 
@@ -365,14 +386,16 @@ def _family_seconds() -> float:
     import resource
 
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
-    running = [
-        int(process)
-        for children in Path("/proc/self/task").glob("*/children")
-        for process in children.read_text(encoding="ascii").split()
-    ]
     # The clock of another process, as `clock_getcpuclockid` makes it.
-    alive = sum(time.clock_gettime((~process << 3) | 2) for process in running)
+    alive = sum(time.clock_gettime((~process << 3) | 2) for process in _descendants(os.getpid()))
     return time.process_time() + ended.ru_utime + ended.ru_stime + alive
+
+
+def _descendants(process_id: int) -> Iterator[int]:
+    for children in Path(f"/proc/{process_id}/task").glob("*/children"):
+        for child in map(int, children.read_text(encoding="ascii").split()):
+            yield child
+            yield from _descendants(child)  # a worker is the child of its supervisor
 
 
 class Rounds:

@@ -82,22 +82,25 @@ class _FromText:
 class Definition(_FromText):
     """The definition of a tool in a registry that can change; each form is made once."""
 
-    __slots__ = ("_texts", "_value", "_values", "text")
+    __slots__ = ("_texts", "_values", "text", "value")
+
+    value: Mapping[str, Any]
+    """The read-only definition; the same object each time."""
 
     def __init__(self, definition: Mapping[str, Any]) -> None:
         self.text = _core.json_bytes(definition)
         # A read-only one is shared with its tool, else one is made when it is first asked for.
-        is_shared = type(definition) is ReadOnlyDict
-        self._value: Mapping[str, Any] | None = definition if is_shared else None
+        if type(definition) is ReadOnlyDict:
+            self.value = definition
         self._texts: dict[object, bytes] = {}
         self._values: dict[object, Any] = {}
 
-    @property
-    def value(self) -> Mapping[str, Any]:
-        """The read-only definition; the same object each time."""
-        if self._value is None:
-            self._value = self._frozen()
-        return self._value
+    def __getattr__(self, name: str) -> Any:
+        # Only for what is not set yet: a list of thousands then runs no Python code for each.
+        if name != "value":
+            raise AttributeError(name)
+        self.value = self._frozen()
+        return self.value
 
     def text_for(self, key: object, render: Render) -> bytes:
         """What `render` made of the definition when it was first asked for under the `key`."""

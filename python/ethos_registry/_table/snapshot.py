@@ -159,16 +159,12 @@ class Snapshot:
         selection = self._selections.get(gate)
         if selection is None:
             entries = tuple(self._at(self.native.select(gate)))
-            probed = [
-                (entry.is_available, position)
-                for position, entry in enumerate(entries)
-                if entry.is_available is not None
-            ]
-            refusable = [
-                (entry.why_refused, position)
-                for position, entry in enumerate(entries)
-                if entry.why_refused is not None
-            ]
+            probed, refusable = [], []
+            for position, entry in enumerate(entries):
+                if entry.is_available is not None:
+                    probed.append((entry.is_available, position))
+                if entry.why_refused is not None:
+                    refusable.append((entry.why_refused, position))
             selection = Selection(entries, tuple(probed), tuple(refusable))
             if self.shown is not None:
                 if len(self._selections) >= _KEPT_SELECTIONS:
@@ -221,8 +217,7 @@ class Snapshot:
         return bool(gate.unmatched(self.native))
 
     def _at(self, slots: list[int]) -> list[Entry]:
-        entries = self._entries
-        return [entries[slot] for slot in slots]
+        return list(map(self._entries.__getitem__, slots))
 
     def __len__(self) -> int:
         return len(self.native)

@@ -114,7 +114,7 @@ def _function(
     while parameter in shown.parameters.get("properties", {}):
         parameter += "_"
 
-    async def call(**arguments: Any) -> list[Content]:
+    async def call(**arguments: Any) -> list[Content] | str:
         invocation: FunctionInvocationContext = arguments.pop(parameter)
         result = await collector.call(
             shown.name,
@@ -124,7 +124,8 @@ def _function(
             context=context_from(context_factory, invocation),
         )
         text, blocks = sent_parts(result, lambda block: True)
-        return [Content.from_text(text), *map(_content, blocks)]
+        # Text alone becomes the same content, for which the framework looks into no list.
+        return [Content.from_text(text), *map(_content, blocks)] if blocks else text
 
     # The framework looks for the parameter that takes its context here. Its name must not be that
     # of an argument.

@@ -367,6 +367,8 @@ async def run_with_retry(call: Call) -> Any:
         try:
             value = await run_attempt(call, is_first=failed == 0)
             failure = _returned_error(rule, value)
+        except PendingResult:
+            raise
         except Exception as error:
             failure = error
         failed += 1

@@ -25,7 +25,7 @@ __all__ = ["read_messages", "write_messages"]
 
 _logger = logging.getLogger("ethos_registry")
 
-READ_BYTES = 256 * 1024
+READ_BYTES = 64 * 1024
 WRITE_BYTES = 4_096
 """What a pipe that is ready takes without blocking (POSIX: at least 512)."""
 ANSWER_SECONDS = 0.05

@@ -11,6 +11,7 @@ import json
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import attrgetter
 from types import NoneType
 from typing import Any, Final, TypeVar
 
@@ -59,6 +60,7 @@ Missing = tuple[int, ...]
 """The positions of the visible tools that are not available."""
 
 _KEPT_ANSWERS = 256
+_value_of = attrgetter("definition.value")
 
 
 def _kept(admission: Admission, key: tuple[Any, ...], make: Callable[[], T]) -> T:
@@ -80,7 +82,7 @@ def plain_definitions(admission: Admission, missing: Missing) -> list[Any]:
     return _kept(
         admission,
         ("plain", missing),
-        lambda: [entry.definition.value for entry in without(admission.visible(), missing)],
+        lambda: list(map(_value_of, without(admission.visible(), missing))),
     )
 
 

@@ -13,7 +13,6 @@ from ethos_registry._suggest import did_you_mean
 from ethos_registry._table.admission import Admission, is_available, refusal_under
 from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Snapshot
-from ethos_registry.capabilities._files import places_that_run_later
 from ethos_registry.capabilities._resolver import CapabilityBackends, covers_host, uncovered_paths
 from ethos_registry.execution._options import InvocationFilter
 from ethos_registry.execution._runtime import Runtime
@@ -85,6 +84,8 @@ def capability_findings(
             message = f"`{entry.name}` is refused: {reason}"
             found.append(CapabilityFinding(entry.name, "not_bindable", "", message))
         found += _of_tool(entry.name, capabilities, personality, backends)
+    from ethos_registry.capabilities._files import places_that_run_later
+
     for path in places_that_run_later(personality.fs_reach):
         message = f"what is written to {path} runs later, outside the policy"
         found.append(CapabilityFinding("", "runs_later", "fs_reach.write", message))

@@ -116,15 +116,21 @@ class FinishingItems(RunItems, Protocol):
 
 
 class LocalRun:
-    """The requests of one `execute_many`, in one batch for each context that they share."""
+    """The requests of one `execute_many`, in one batch for each context that they share.
+
+    With `is_serial` the calls of a batch run one after another.
+    """
 
     def __init__(
         self,
         registry: RegistryReader | None,
         requests: Sequence[ToolExecuteRequest],
         items: RunItems,
+        *,
+        is_serial: bool = False,
     ) -> None:
         self._registry = registry
+        self._max_concurrency = 1 if is_serial else None
         self._requests = list(requests)
         self._controller = AbortController()
         self._loop = asyncio.get_running_loop()
@@ -226,6 +232,7 @@ class LocalRun:
                         callers=tuple(self._callers[index] for index in known)
                         if self._callers
                         else None,
+                        max_concurrency=self._max_concurrency,
                     ),
                     _admission(registry, request),
                     _here(registry._settings()),

@@ -9,7 +9,6 @@ from typing import Any, TypedDict
 from ethos_registry import _core
 from ethos_registry.capabilities._resolver import CapabilityBackends, checked_backends
 from ethos_registry.capabilities._secrets import IssuedSecrets, issued_secrets_of
-from ethos_registry.capabilities._standard import StandardBackends
 from ethos_registry.execution._approvals import Approvals
 from ethos_registry.execution._options import InvocationFilter
 from ethos_registry.execution._runtime import Counters, Runtime
@@ -124,6 +123,11 @@ def checked_runtime(
 def _redact_of(backends: CapabilityBackends | None, issued_secrets: IssuedSecrets | None) -> Redact:
     """Credentials by their shape, and what the backends handed out."""
     own: Redact | None = getattr(backends, "redact", None)
-    if isinstance(backends, StandardBackends) or not callable(own):
-        return _core.redact if issued_secrets is None else Redactor(issued_secrets)
-    return Redactor(issued_secrets, partial(called, "`redact` of the capability backends", own))
+    if callable(own):
+        # The backends bring a database and sockets, which a registry without them does not need.
+        from ethos_registry.capabilities._standard import StandardBackends
+
+        if not isinstance(backends, StandardBackends):
+            what = "`redact` of the capability backends"
+            return Redactor(issued_secrets, partial(called, what, own))
+    return _core.redact if issued_secrets is None else Redactor(issued_secrets)

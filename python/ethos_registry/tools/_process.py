@@ -171,7 +171,7 @@ def _end_of_characters(data: bytearray) -> int:
 
 # The output of a program, read on the event loop.
 
-_READ_BYTES = 256 * 1024
+_READ_BYTES = 64 * 1024
 _LOOP_CHECK_SECONDS = 1.0
 """How often a reading thread checks that its loop is still open."""
 

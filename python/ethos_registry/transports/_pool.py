@@ -15,6 +15,7 @@ from typing import Any
 from ethos_registry.transports._limits import PoolSettings
 from ethos_registry.transports._protocol import RESPOND_SECONDS, checked_offer
 from ethos_registry.transports._worker_link import (
+    QUEUED_CALLS,
     PoolBatch,
     PoolCall,
     WorkerLink,
@@ -41,13 +42,18 @@ __all__ = ["CallQueue", "WorkerPool"]
 
 
 class CallQueue:
-    """Plain functions and async tools wait apart: a plain one needs a worker of its own."""
+    """Plain functions and async tools wait apart: a plain one needs a worker of its own.
+
+    Plain functions go to workers ahead of time, as messages of several, and wait there for the one
+    that runs: a worker that was given one at a time would wait for the pool after each.
+    """
 
     def __init__(self, calls_per_worker: int) -> None:
         self.tools: dict[str, list[Any]] | None = None
         """What the workers offer; `None` until the first one has reported it."""
         self._calls_per_worker = calls_per_worker
         self._numbers = itertools.count(1)
+        self._tickets = itertools.count(1)
         self._plain: deque[PoolCall] = deque()
         self._async: deque[PoolCall] = deque()
 
@@ -69,6 +75,11 @@ class CallQueue:
             queue = self._plain if offered[1] else self._async
         queue.append(call)
         return ""
+
+    def return_plain(self, calls: Iterable[PoolCall]) -> None:
+        """Let calls that were taken back from a worker wait in front of those that came later."""
+        self._plain.extend(calls)
+        self._plain = deque(sorted(self._plain, key=_number))
 
     def take_all(self) -> list[PoolCall]:
         """Every call, in the order of arrival; none waits after."""
@@ -98,14 +109,32 @@ class CallQueue:
         if self.tools is None:
             return placed
         workers = list(ready)
-        while self._plain:
-            idle = next((worker for worker in workers if not worker.calls), None)
-            if idle is None:
-                break
-            idle.has_plain_call = True
-            _assign(idle, self._plain.popleft(), placed)
-        self._place_async([worker for worker in workers if not worker.has_plain_call], placed)
+        if self._plain:
+            self._place_plain(workers, placed)
+        if self._async:
+            self._place_async([each for each in workers if not each.has_plain_call], placed)
         return placed
+
+    def _place_plain(
+        self, workers: list[WorkerLink], placed: dict[WorkerLink, list[PoolCall]]
+    ) -> None:
+        """Spread plain functions over the workers whose queues are half empty."""
+        free = [
+            worker
+            for worker in workers
+            if not worker.calls
+            or (
+                worker.has_plain_call
+                and worker.takes_queue
+                and len(worker.calls) <= QUEUED_CALLS // 2
+            )
+        ]
+        while self._plain and free:
+            worker = min(free, key=_load)
+            if len(worker.calls) >= QUEUED_CALLS:
+                return
+            worker.has_plain_call = True
+            self._assign(worker, self._plain.popleft(), placed)
 
     def _place_async(
         self, workers: list[WorkerLink], placed: dict[WorkerLink, list[PoolCall]]
@@ -125,12 +154,14 @@ class CallQueue:
                 worker = min(workers, key=_load)
             if len(worker.calls) >= self._calls_per_worker:
                 return
-            _assign(worker, self._async.popleft(), placed)
+            self._assign(worker, self._async.popleft(), placed)
 
-
-def _assign(worker: WorkerLink, call: PoolCall, placed: dict[WorkerLink, list[PoolCall]]) -> None:
-    worker.calls[call.number] = call
-    placed.setdefault(worker, []).append(call)
+    def _assign(
+        self, worker: WorkerLink, call: PoolCall, placed: dict[WorkerLink, list[PoolCall]]
+    ) -> None:
+        call.ticket = next(self._tickets)
+        worker.calls[call.ticket] = call
+        placed.setdefault(worker, []).append(call)
 
 
 def _load(worker: WorkerLink) -> int:
@@ -143,6 +174,8 @@ def _number(call: PoolCall) -> int:
 
 _CLOSE_SECONDS = 5.0
 _REPORT_SECONDS = 0.005
+_MOVE_SECONDS = 0.02
+"""How long a function may run before those queued behind it go to a worker that is free."""
 
 
 class WorkerPool:
@@ -158,6 +191,7 @@ class WorkerPool:
         self._unflushed: list[PoolBatch] = []
         self._accepted: list[PoolCall] = []
         self._reports_soon = False
+        self._moves_soon = False
         self._ready_waiters: list[tuple[int, Callable[[str], None]]] = []
         self._thread.start()
 
@@ -205,11 +239,12 @@ class WorkerPool:
         for call in self._queue.take_all():
             self._refuse(call, "the transport was closed")
         for worker in self._workers:
+            for call in worker.take_back():
+                self._refuse(call, "the transport was closed")
             for call in worker.calls.values():
                 self._reply(call, may_have_run(call.request.name, "the transport was closed"))
             worker.calls.clear()
             worker.kill()
-        self._flush_all()
 
     def submit(self, batch: PoolBatch) -> None:
         """Queue the calls of a batch, as far as there is room."""
@@ -230,7 +265,7 @@ class WorkerPool:
 
     def _enqueue(self, call: PoolCall) -> bool:
         """Let a call wait for a worker; false if no worker can run it."""
-        problem = self._queue.add(call)
+        problem = self._expired_text() if call.batch.has_expired else self._queue.add(call)
         if problem:
             self._refuse(call, problem)
         return not problem
@@ -239,27 +274,41 @@ class WorkerPool:
         """Answer the calls of a batch that still wait for a worker."""
         if not batch.missing:
             return
-        text = f"no worker was free for {self._settings.queue_seconds:g} s"
+        batch.has_expired = True
+        for worker in self._workers:
+            if any(call.batch is batch for call in worker.calls.values()):
+                self._queue.return_plain(worker.take_back())
         for call in self._queue.take_batch(batch):
-            self._refuse(call, text)
-        self._flush_all()
+            self._refuse(call, self._expired_text())
+        self._pump()
+
+    def _expired_text(self) -> str:
+        return f"no worker was free for {self._settings.queue_seconds:g} s"
 
     def stop_batch(self, batch: PoolBatch) -> None:
         """Stop every call of a batch."""
         for call in batch.calls:
-            self.stop_call(call)
+            self._stop(call)
+        self._pump()
 
     def stop_call(self, call: PoolCall) -> None:
         """Stop one call: it does not start, or its tool is stopped, or its worker is ended."""
+        self._stop(call)
+        self._pump()
+
+    def _stop(self, call: PoolCall) -> None:
         if call.is_stopped or call.index not in call.batch.missing:
             return
         call.is_stopped = True
+        for worker in self._workers:
+            if call.ticket in worker.calls:
+                self._queue.return_plain(worker.take_back())
         if self._queue.remove(call):
             self._refuse(call, "it was stopped")
-            self._flush_all()
             return
         for worker in self._workers:
-            if call.number in worker.calls:
+            if call.ticket in worker.calls:
+                worker.takes_queue = False
                 worker.send(cancel_line(call))
                 grace = self._settings.cancel_grace_seconds
                 self._loop.call_later(grace, self._end_stopped, worker, call)
@@ -272,13 +321,12 @@ class WorkerPool:
 
         A worker with other calls gets no more, and is ended after them.
         """
-        if call.number not in worker.calls or worker.is_lost:
+        if call.ticket not in worker.calls or worker.is_lost:
             return
         worker.is_retiring = True
         if any(not other.is_stopped for other in worker.calls.values()):
-            del worker.calls[call.number]
+            del worker.calls[call.ticket]
             self._reply(call, may_have_run(call.request.name, "it was stopped"))
-            self._flush_all()
             self._pump()
         else:
             worker.kill()
@@ -295,34 +343,59 @@ class WorkerPool:
         """Give waiting calls to workers, and start workers for the rest."""
         if self._is_closed:
             return
-        ready = (each for each in self._workers if each.is_ready and not each.is_retiring)
-        for worker, calls in self._queue.place(ready).items():
-            self._send(worker, calls)
-        waiting = len(self._queue)
+        ready = [each for each in self._workers if each.is_ready and not each.is_retiring]
+        if not len(self._queue) and any(not worker.calls for worker in ready):
+            self._take_back_behind_slow()
+        if len(self._queue):
+            for worker, calls in self._queue.place(ready).items():
+                self._send(worker, calls)
+        queued = sum(len(each.calls) - 1 for each in ready if each.has_plain_call)
+        if queued and not self._moves_soon:
+            self._moves_soon = True
+            self._loop.call_later(_MOVE_SECONDS, self._move_queued)
+        waiting = len(self._queue) + queued
         starting = sum(not worker.is_ready for worker in self._workers)
         while waiting > starting and len(self._workers) < self._settings.workers:
             starting += 1
             if not self._start_worker():
                 break
-        self._flush_all()
+
+    def _move_queued(self) -> None:
+        """Look after a while whether what is queued at workers waits for a slow function."""
+        self._moves_soon = False
+        self._pump()
+
+    def _take_back_behind_slow(self) -> None:
+        """A worker is free: take back what is queued at others behind a function that runs long."""
+        moment = self._loop.time() - _MOVE_SECONDS
+        for worker in self._workers:
+            if worker.has_plain_call and worker.progressed_at <= moment:
+                self._queue.return_plain(worker.take_back())
 
     def _send(self, worker: WorkerLink, calls: list[PoolCall]) -> None:
+        is_plain, may_start = worker.has_plain_call, len(worker.calls) == len(calls)
         try:
-            worker.send(request_line(calls))
+            line = request_line(calls, is_plain=is_plain, may_start=may_start)
         except Exception:  # one of them has arguments without a JSON form
             sendable = []
             for call in calls:
                 try:
-                    request_line([call])
+                    request_line([call], is_plain=is_plain, may_start=may_start)
                 except Exception as error:
-                    del worker.calls[call.number]
+                    del worker.calls[call.ticket]
                     self._refuse(call, f"its arguments cannot be sent: {error}")
                 else:
                     sendable.append(call)
-            if not worker.calls:
-                worker.has_plain_call = False
             if sendable:
-                worker.send(request_line(sendable))
+                self._send(worker, sendable)
+            elif not worker.calls:
+                worker.has_plain_call = False
+            return
+        if may_start:
+            worker.progressed_at = self._loop.time()
+        if is_plain:
+            worker.queue(calls[1:] if may_start else calls)
+        worker.send(line)
 
     def _start_worker(self) -> bool:
         try:
@@ -371,20 +444,13 @@ class WorkerPool:
         """Raises if it is not what a worker writes."""
         if not isinstance(line, dict):
             raise ValueError("a line is an object")
+        if "accepted" in line:
+            self._take_accepted(worker, line["accepted"])
         if "items" in line:
             self._take_items(worker, line)
-        elif "accepted" in line:
-            for number in line["accepted"]:
-                call = worker.calls.get(number)
-                if call is not None:
-                    call.is_accepted = True
-                    self._accepted.append(call)
-            if self._accepted and not self._reports_soon:
-                self._reports_soon = True
-                self._loop.call_later(_REPORT_SECONDS, self._report_started)
         elif "held" in line:
-            for number in line["held"]:
-                call = worker.calls.get(number)
+            for ticket in line["held"]:
+                call = worker.calls.get(ticket)
                 if call is not None and call.is_reported:
                     seconds = line["seconds"]
                     self._put(
@@ -393,13 +459,22 @@ class WorkerPool:
                         if seconds is None
                         else TransportHeld(call.index, float(seconds)),
                     )
-            self._flush_all()
         elif "tools" in line:
             self._worker_ready(worker, line)
         elif "failed" in line:
             worker.failure = f"a worker could not load its tools: {line['failed']}"
-        else:
+        elif "accepted" not in line:
             raise ValueError("an unknown kind of line")
+
+    def _take_accepted(self, worker: WorkerLink, tickets: list[int]) -> None:
+        for ticket in tickets:
+            call = worker.calls.get(ticket)
+            if call is not None:
+                call.is_accepted = True
+                self._accepted.append(call)
+        if self._accepted and not self._reports_soon:
+            self._reports_soon = True
+            self._loop.call_later(_REPORT_SECONDS, self._report_started)
 
     def _report_started(self) -> None:
         """Report the calls that began and are not answered yet.
@@ -413,7 +488,6 @@ class WorkerPool:
             if call.index in call.batch.missing and not call.is_reported:
                 self._put(call.batch, TransportStarted(call.index))
                 call.is_reported = True
-        self._flush_all()
 
     def _worker_ready(self, worker: WorkerLink, line: dict[str, Any]) -> None:
         if worker.is_ready:
@@ -434,8 +508,8 @@ class WorkerPool:
 
     def _take_items(self, worker: WorkerLink, line: dict[str, Any]) -> None:
         has_room = False
-        for kind, number, payload in line["items"]:
-            call = worker.calls.get(number)
+        for kind, ticket, payload in line["items"]:
+            call = worker.calls.get(ticket)
             if call is None:
                 continue
             if kind == "event":
@@ -447,35 +521,41 @@ class WorkerPool:
                 continue
             payload["index"] = call.index
             reply = TransportReply.from_wire(payload)
-            del worker.calls[number]
+            del worker.calls[ticket]
             has_room = True
             self._answer(call, reply)
         if line["abandoned"] > worker.abandoned_calls:
             worker.abandoned_calls = line["abandoned"]
             worker.is_retiring = True  # a function of it runs on
+            self._queue.return_plain(worker.take_back())
+            has_room = True
+        if has_room:
+            worker.progressed_at = worker.read_at
         if not worker.calls:
-            worker.has_plain_call = False
+            worker.has_plain_call, worker.takes_queue = False, True
         if worker.is_retiring and not any(not call.is_stopped for call in worker.calls.values()):
             worker.kill()
-        self._flush_all()
-        if has_room and len(self._queue):
+        if has_room and (len(self._queue) or not worker.calls):
             self._pump()
 
     def _on_lost(self, worker: WorkerLink) -> None:
         self._workers.remove(worker)
         calls, worker.calls = list(worker.calls.values()), {}
         problem = worker.end_text()
-        for call in calls:
-            may_send = call.request.idempotent or not call.is_accepted
-            if may_send and call.attempts == 0 and not (call.is_stopped or self._is_closed):
-                call.attempts += 1
+        for position, call in enumerate(calls):
+            # One that was queued behind another did not end the worker.
+            is_queued = position > 0 and worker.has_plain_call and not call.is_accepted
+            may_send = is_queued or (
+                call.attempts == 0 and (call.request.idempotent or not call.is_accepted)
+            )
+            if may_send and not (call.is_stopped or self._is_closed):
+                call.attempts += not is_queued
                 self._enqueue(call)
             else:
                 self._refuse(call, "it was stopped" if call.is_stopped else problem)
         if not worker.is_ready:
             self._start_failed(problem)
         self._pump()
-        self._flush_all()
 
     # Answers
 
@@ -497,6 +577,8 @@ class WorkerPool:
 
     def _put(self, batch: PoolBatch, item: TransportItem) -> None:
         if batch.put(item):
+            if not self._unflushed:
+                self._loop.call_soon(self._flush_all)
             self._unflushed.append(batch)
 
     def _flush_all(self) -> None:

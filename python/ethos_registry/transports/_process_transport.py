@@ -41,9 +41,10 @@ class ProcessTransport(Closing, AsyncClosing, ToolTransport):
 
     Workers import the tools themselves, and get calls as JSON lines. An async tool shares its
     worker with up to `calls_per_worker` others; a plain function has a worker of its own while it
-    runs, so that stopping it ends that worker and nothing else. A worker that ends is replaced. Its
-    calls are answered `execution_failed` with "it may have run"; those of tools that are
-    `idempotent` are sent once more.
+    runs, so that stopping it ends that worker and nothing else; others wait in its queue, and go to
+    another worker if one is free. A worker that ends is replaced. Its calls are answered
+    `execution_failed` with "it may have run"; those of tools that are `idempotent` are sent once
+    more, and those in its queue, which have not started, go to another worker.
 
     Workers start with the first call, or in `start`. They, and everything that they start, end with
     this process, in whatever way it ends. Use the transport as a context manager, or `aclose` it.

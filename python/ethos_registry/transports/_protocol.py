@@ -24,7 +24,9 @@ from ethos_registry.types._tool import Tool
 from ethos_registry.types._transport import ToolExecuteRequest, TransportReply
 
 __all__ = [
+    "READ_BYTES",
     "RESPOND_SECONDS",
+    "TICKET_BYTES",
     "TrackedMtimes",
     "bounded_result",
     "checked_offer",
@@ -43,6 +45,11 @@ __all__ = [
 
 RESPOND_SECONDS = 5.0
 """A worker whose event loop takes no turn for that long after a call was stopped is replaced."""
+
+READ_BYTES = 1 << 16
+"""The most that one read takes: for a larger buffer the allocator maps memory at each read."""
+TICKET_BYTES = 8
+"""The size of a ticket in the pipe of a worker, in the byte order of the machine."""
 
 # JSON lines between a pool and its workers.
 

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
+import struct
 import sys
 import threading
 import time
+from collections import deque
+from collections.abc import Callable
+from itertools import groupby
 from time import monotonic
 from typing import Any, NoReturn
 
+from ethos_registry.execution._approvals import PendingResult
 from ethos_registry.registry._local_transport import LocalRun
 from ethos_registry.registry._reader import RegistryReader
 from ethos_registry.transports._limits import apply_limits, begin_cpu_limit
 from ethos_registry.transports._protocol import (
+    READ_BYTES,
+    TICKET_BYTES,
     bounded_result,
     json_bytes,
     load_tools,
@@ -35,12 +43,12 @@ from ethos_registry.types._transport import (
     ToolExecuteRequest,
     TransportReply,
     batch_from_wire,
+    not_started,
 )
 
 __all__ = ["main"]
 
 
-_READ_BYTES = 1 << 18
 _WATCH_SECONDS = 0.05
 """How long the loop may take no turn before its other calls are reported as held."""
 
@@ -51,6 +59,10 @@ class Channel:
     def __init__(self) -> None:
         self.descriptor = os.dup(0)  # not inheritable
         os.set_blocking(self.descriptor, True)
+        with socket.socket(fileno=os.dup(0)) as host:
+            [self._tickets] = socket.recv_fds(host, 1, 1)[1]
+        os.set_inheritable(self._tickets, False)
+        self._next_ticket = 0
         empty = os.open(os.devnull, os.O_RDONLY)
         os.dup2(empty, 0)
         os.close(empty)
@@ -63,7 +75,17 @@ class Channel:
     def _leave(self) -> None:
         """In a process that a tool forked: the host must see when the worker ends."""
         os.close(self.descriptor)
+        os.close(self._tickets)
         self.descriptor = -1
+
+    def takes(self, ticket: int) -> bool:
+        """Whether a queued call may start, which the host cannot take back from then on."""
+        while self._next_ticket < ticket:
+            try:
+                [self._next_ticket] = struct.unpack("=Q", os.read(self._tickets, TICKET_BYTES))
+            except BlockingIOError:
+                return False
+        return self._next_ticket == ticket
 
     def send(self, line: bytes) -> None:
         """Write one line of JSON; a forked process ends here instead."""
@@ -82,7 +104,7 @@ class Channel:
         if self.descriptor < 0 or os.getpid() != self._process_id:
             os._exit(0)
         try:
-            data = os.read(self.descriptor, _READ_BYTES)
+            data = os.read(self.descriptor, READ_BYTES)
         except OSError:
             data = b""
         if not data:
@@ -103,7 +125,7 @@ class Worker:
         self, channel: Channel, registry: RegistryReader, settings: dict[str, Any]
     ) -> None:
         self._channel = channel
-        self._registry = registry
+        self.registry = registry
         self.max_result_bytes: int = settings["max_result_bytes"]
         self._max_line_bytes: int = settings["max_line_bytes"]
         self._out_bytes = 0
@@ -115,6 +137,8 @@ class Worker:
         self._has_calls = threading.Event()
         threading.Thread(target=self._watch_loop, daemon=True, name="loop-watch").start()
         self._out: list[bytes] = []
+        self._turns: deque[_Items] = deque()
+        """Plain functions, which run one after another; the first has the turn."""
 
     def read(self) -> None:
         """Take the lines that have arrived."""
@@ -129,17 +153,51 @@ class Worker:
                 self._start(line)
 
     def _start(self, line: dict[str, Any]) -> None:
-        tickets = line["tickets"]
-        # Before anything runs: a call that was not accepted when the worker ends did not start.
-        self._channel.send(json_bytes({"accepted": tickets}))
-        begin_cpu_limit(self._cpu_seconds)
+        tickets: list[int] = line["tickets"]
         requests = batch_from_wire(line["shared"], line["requests"])
-        items = _Items(self, tickets, requests)
-        run = items.run = LocalRun(self._registry, requests, items)
-        for index, ticket in enumerate(tickets):
-            self._runs[ticket] = (run, index)
         self._has_calls.set()
-        run.start()
+        if not line["plain"]:
+            self._accept(tickets)
+            self._items(tickets, requests, None).run.start()
+            return
+        first = tickets[0] if line["first"] else 0
+        has_turn = bool(self._turns)
+        # What shares a context is one batch, whose calls wait for each other.
+        shared = [request["shared"] for request in line["requests"]]
+        for _, part in groupby(range(len(tickets)), shared.__getitem__):
+            indexes = list(part)
+            items = self._items(
+                [tickets[index] for index in indexes], [requests[index] for index in indexes], first
+            )
+            self._turns.append(items)
+        if not has_turn:
+            self._turns[0].run.start()
+
+    def _items(
+        self, tickets: list[int], requests: list[ToolExecuteRequest], first: int | None
+    ) -> _Items:
+        items = _Items(self, tickets, requests, first)
+        for index, ticket in enumerate(tickets):
+            self._runs[ticket] = (items.run, index)
+        return items
+
+    def _accept(self, tickets: list[int]) -> None:
+        """Before they run: a call that was not accepted when the worker ends did not start."""
+        self._flush(b',"accepted":%b' % json_bytes(tickets))
+        begin_cpu_limit(self._cpu_seconds)
+
+    def begin_plain(self, ticket: int, first: int) -> bool:
+        """Accept a plain function that has the turn; false if it was taken back."""
+        if ticket != first and not self._channel.takes(ticket):
+            return False
+        self._accept([ticket])
+        return True
+
+    def end_turn(self) -> None:
+        """Let the next plain functions run."""
+        self._turns.popleft()
+        if self._turns:
+            self._turns[0].run.start()
 
     def ended(self, ticket: int) -> None:
         """A call has its result."""
@@ -184,7 +242,8 @@ class Worker:
         if self._out_bytes + len(item) > self._max_line_bytes // 2:
             self._flush()
         if not self._out:
-            self._loop.call_soon(self._flush)
+            # A turn later, the next plain function has started: that goes with its predecessor.
+            self._loop.call_soon(self._loop.call_soon if self._turns else _call, self._flush_rest)
         self._out.append(item)
         self._out_bytes += len(item)
 
@@ -198,31 +257,50 @@ class Worker:
             line = reply_line(ticket, TransportReply(reply.index, ToolError(size)))
         self.write(line)
 
-    def _flush(self) -> None:
+    def _flush_rest(self) -> None:
+        if self._out:
+            self._flush()
+
+    def _flush(self, accepted: bytes = b"") -> None:
+        """Write what was collected, and that calls were accepted."""
         out, self._out = self._out, []
         self._out_bytes = 0
-        abandoned = self._registry.abandoned_calls
-        self._channel.send(b'{"abandoned":%d,"items":[%b]}' % (abandoned, b",".join(out)))
+        abandoned = self.registry.abandoned_calls
+        items = b",".join(out)
+        self._channel.send(b'{"abandoned":%d,"items":[%b]%b}' % (abandoned, items, accepted))
 
 
 class _Items:
-    """The items of one message, under the tickets of its requests."""
+    """The items of one message, under the tickets of its requests.
 
-    run: LocalRun
+    Plain functions run one after another; `first` is the ticket of the one that may surely start.
+    """
 
     def __init__(
-        self, worker: Worker, tickets: list[int], requests: list[ToolExecuteRequest]
+        self,
+        worker: Worker,
+        tickets: list[int],
+        requests: list[ToolExecuteRequest],
+        first: int | None,
     ) -> None:
+        self.run = LocalRun(worker.registry, requests, self, is_serial=first is not None)
         self._worker = worker
         self._tickets = tickets
+        self._requests = requests
+        self._first = first
+        self._taken_back: int | None = None
         self._open = len(tickets)
         self._mtimes = [tracked_mtimes(request) for request in requests]
         self._closing: asyncio.Task[None] | None = None
         self._facts: FinishFacts | None = None
 
     def started(self, index: int) -> None:
-        """The host knows: the calls of a message were accepted together."""
-        self._worker.begun = self._tickets[index]
+        """Async tools of a message were accepted together; a plain function is now."""
+        ticket = self._tickets[index]
+        if self._first is not None and not self._worker.begin_plain(ticket, self._first):
+            self._taken_back = index
+            raise PendingResult(not_started(self._requests[index].name, "it was taken back"))
+        self._worker.begun = ticket
 
     def event(self, index: int, event: ToolProgressEvent) -> None:
         line = json_bytes(["event", self._tickets[index], event.to_wire()])
@@ -234,19 +312,29 @@ class _Items:
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
         ticket = self._tickets[index]
         facts, self._facts = self._facts, None
-        reply = TransportReply(
-            index,
-            bounded_result(result, self._worker.max_result_bytes),
-            was_started,
-            None,
-            written_mtimes(self._mtimes[index]),
-            facts,
-        )
         self._worker.ended(ticket)
-        self._worker.write_reply(ticket, reply)
+        if index != self._taken_back:
+            reply = TransportReply(
+                index,
+                bounded_result(result, self._worker.max_result_bytes),
+                was_started,
+                None,
+                written_mtimes(self._mtimes[index]),
+                facts,
+            )
+            self._worker.write_reply(ticket, reply)
         self._open -= 1
         if self._open == 0:
-            self._closing = asyncio.get_running_loop().create_task(self.run.aclose())
+            self._closing = asyncio.get_running_loop().create_task(self._close())
+
+    async def _close(self) -> None:
+        await self.run.aclose()
+        if self._first is not None:
+            self._worker.end_turn()
+
+
+def _call(function: Callable[[], None]) -> None:
+    function()
 
 
 async def _serve(channel: Channel, registry: RegistryReader, settings: dict[str, Any]) -> NoReturn:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import socket
+import struct
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -15,11 +17,20 @@ from ethos_registry._processes.supervised_process import SupervisedProcess
 from ethos_registry._processes.supervisor import start_supervised
 from ethos_registry.capabilities._sandbox import PreparedCommand
 from ethos_registry.transports._limits import PoolSettings
-from ethos_registry.transports._protocol import exact_json_bytes, read_line
+from ethos_registry.transports._protocol import (
+    READ_BYTES,
+    TICKET_BYTES,
+    exact_json_bytes,
+    read_line,
+)
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._transport import ToolExecuteRequest, TransportItem, batch_to_wire
 
-__all__ = ["PoolBatch", "PoolCall", "WorkerLink", "cancel_line", "request_line"]
+__all__ = ["QUEUED_CALLS", "PoolBatch", "PoolCall", "WorkerLink", "cancel_line", "request_line"]
+
+
+QUEUED_CALLS = 32
+"""The most plain functions that a worker is given: one that runs, the others wait in its queue."""
 
 
 # The calls of a pool, and the way of their answers back to the loops that wait for them.
@@ -37,6 +48,7 @@ class PoolCall:
         "is_stopped",
         "number",
         "request",
+        "ticket",
     )
 
     def __init__(self, batch: PoolBatch, index: int, request: ToolExecuteRequest) -> None:
@@ -44,6 +56,9 @@ class PoolCall:
         self.index = index
         self.request = request
         self.number = 0
+        """Its place among all calls of the pool."""
+        self.ticket = 0
+        """Its number at the worker that it was sent to last; larger than those before it."""
         self.is_accepted = False
         """A worker was about to run it."""
         self.is_reported = False
@@ -60,6 +75,8 @@ class PoolBatch:
         self.missing = set(range(len(self.calls)))
         self.arrived: deque[TransportItem] = deque()
         self.waiter: asyncio.Future[None] | None = None
+        self.has_expired = False
+        """Its calls may no longer wait for a worker."""
         self._loop = asyncio.get_running_loop()
         self._outbox: list[TransportItem] = []
 
@@ -80,12 +97,17 @@ class PoolBatch:
             self.waiter.set_result(None)
 
 
-def request_line(calls: Sequence[PoolCall]) -> bytes:
-    """The message that gives calls to a worker. Raises if arguments have no JSON form."""
+def request_line(calls: Sequence[PoolCall], *, is_plain: bool, may_start: bool) -> bytes:
+    """The message that gives calls to a worker. Raises if arguments have no JSON form.
+
+    Plain functions run one after another. `may_start` is for the first one: it needs no ticket.
+    """
     batch = batch_to_wire([call.request for call in calls])
     return _line(
         {
-            "tickets": [call.number for call in calls],
+            "tickets": [call.ticket for call in calls],
+            "plain": is_plain,
+            "first": may_start,
             "shared": batch.shared,
             "requests": batch.requests,
         }
@@ -94,14 +116,13 @@ def request_line(calls: Sequence[PoolCall]) -> bytes:
 
 def cancel_line(call: PoolCall) -> bytes:
     """The message that stops a call."""
-    return _line({"cancel": [call.number]})
+    return _line({"cancel": [call.ticket]})
 
 
 def _line(value: Any) -> bytes:
     return exact_json_bytes(value) + b"\n"
 
 
-_READ_BYTES = 1 << 18
 _START = (
     "import json,sys\n"
     "settings=json.loads(sys.argv[1])\n"
@@ -129,9 +150,13 @@ class WorkerLink:
         self.failure = ""
         """What the worker reported when it could not start."""
         self.calls: dict[int, PoolCall] = {}
-        """The calls without a reply, by their numbers."""
+        """The calls without a reply, by their tickets."""
         self.has_plain_call = False
-        """It runs a plain function, and nothing else."""
+        """It runs a plain function, with others in its queue, and nothing else."""
+        self.takes_queue = True
+        """Whether calls may be queued behind the one that runs."""
+        self.progressed_at = 0.0
+        """When it got its first call, or answered one."""
         self.abandoned_calls = 0
         self.read_at = loop.time()
         """When it wrote last."""
@@ -146,10 +171,15 @@ class WorkerLink:
         self._exited = False
         self._prepared: PreparedCommand | None = None
         ours, theirs = socket.socketpair()
+        # Both ends stay open here, so that calls can be taken back from a worker that has ended.
+        self._tickets, self._tickets_in = os.pipe()
+        os.set_blocking(self._tickets, False)
         try:
             self._process = self._start(settings, theirs)
+            socket.send_fds(ours, [b"\n"], [self._tickets])
         except BaseException:
             ours.close()
+            self._close_tickets()
             raise
         finally:
             theirs.close()
@@ -177,6 +207,29 @@ class WorkerLink:
     def _soon(self, callback: Callable[[], None]) -> None:
         with contextlib.suppress(RuntimeError):  # the pool is closed
             self._loop.call_soon_threadsafe(callback)
+
+    def _close_tickets(self) -> None:
+        os.close(self._tickets)
+        os.close(self._tickets_in)
+
+    # The queue of the worker: a call in it starts only with its ticket, which either side may read.
+
+    def queue(self, calls: Sequence[PoolCall]) -> None:
+        """Let calls start in this order after those before them."""
+        if calls and not self.is_lost:
+            tickets = [call.ticket for call in calls]
+            os.write(self._tickets_in, struct.pack(f"={len(tickets)}Q", *tickets))
+
+    def take_back(self) -> list[PoolCall]:
+        """The queued calls that have not started; the worker never starts them after."""
+        if len(self.calls) < 2 or self.is_lost:
+            return []
+        try:
+            data = os.read(self._tickets, TICKET_BYTES * QUEUED_CALLS)
+        except BlockingIOError:
+            return []
+        tickets = struct.unpack(f"={len(data) // TICKET_BYTES}Q", data)
+        return [self.calls.pop(ticket) for ticket in tickets if ticket in self.calls]
 
     # Lines
 
@@ -217,7 +270,7 @@ class WorkerLink:
     def _read_once(self) -> bool:
         """Whether there may be more."""
         try:
-            data = self._socket.recv(_READ_BYTES)
+            data = self._socket.recv(READ_BYTES)
         except BlockingIOError:
             return False
         except OSError:
@@ -294,6 +347,7 @@ class WorkerLink:
             return
         self.is_lost = True
         self._socket.close()
+        self._close_tickets()
         self._process.kill()
         self._process.detach()
         if self._prepared is not None:
