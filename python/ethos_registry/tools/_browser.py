@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ethos_registry.capabilities._address_guard import HostNotAllowedError, HostRules, target_of
 from ethos_registry.tools._arguments import (
     RefusalError,
-    known_arguments,
+    argument_tool,
     optional_flag,
     optional_whole_number,
     quoted,
@@ -413,26 +413,17 @@ class Browser:
         def make(
             name: str, description: str, properties: dict[str, Any], required: list[str], work: Work
         ) -> Tool:
-            async def execute(args: Any, context: ToolContext) -> ToolResult:
-                try:
-                    values = known_arguments(args, tuple(properties), name)
-                    opens = name == "browser_open"
-                    running = self._run(key, context, work, values, opens=opens)
-                    return await asyncio.wrap_future(self._thread.submit(running))
-                except RefusalError as refusal:
-                    return refusal.error
+            async def perform(values: Any, context: ToolContext) -> ToolResult:
+                opens = name == "browser_open"
+                running = self._run(key, context, work, values, opens=opens)
+                return await asyncio.wrap_future(self._thread.submit(running))
 
-            schema = {
-                "type": "object",
-                "properties": properties,
-                "required": required,
-                "additionalProperties": False,
-            }
-            return Tool(
+            return argument_tool(
                 name,
                 description,
-                schema,
-                execute,
+                properties,
+                perform,
+                required=required,
                 toolset="browser",
                 max_result_chars=40_000,
                 output_is_untrusted=True,

@@ -8,7 +8,7 @@ import dataclasses
 import os
 import re
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -26,20 +26,37 @@ from ethos_registry.capabilities._sandbox import (
     UnconfinedError,
 )
 from ethos_registry.capabilities._standard import sandbox_policy, why_unconfined
-from ethos_registry.tools._arguments import RefusalError
+from ethos_registry.tools._arguments import (
+    RefusalError,
+    argument_tool,
+    optional_number,
+    quoted,
+    required_text,
+    resolve_below,
+    working_directory,
+)
 from ethos_registry.tools._process import BoundedOutput, OutputProgress, run_process
+from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._policy import CommandPolicy, Personality
+from ethos_registry.types._policy import (
+    CommandPolicy,
+    Personality,
+    binds_itself,
+    without_confinement,
+)
+from ethos_registry.types._result import ToolResult
+from ethos_registry.types._tool import Tool
 
 __all__ = [
+    "CommandCall",
     "Confinement",
     "Ending",
     "SandboxChoice",
     "blocked_note",
-    "checked_sandbox",
-    "ended_at_timeout",
+    "command_tool",
     "run_command",
+    "timeout_property",
 ]
 
 
@@ -54,6 +71,9 @@ _REFUSED_PATH = re.compile(
     r"(?:Permission denied|Read-only file system|Operation not permitted)"
 )
 _NAMED_PATHS = 3
+MAX_TIMEOUT_SECONDS = 3_600.0
+"""The longest timeout that a model can request."""
+_REGISTRY_MARGIN_SECONDS = 10.0
 _PATH_IN_QUOTES = re.compile(
     r"(?:Permission denied|Read-only file system|Operation not permitted): ['\"](?P<path>/[^'\"]+)"
 )
@@ -269,24 +289,93 @@ class Ending:
         return fields | {"restored_files": [*self.restored]} if self.restored else fields
 
 
-def ended_at_timeout(what: str) -> str:
-    """What is ended at the timeout on this system, for the schema that the model reads."""
-    return f"Seconds after which {what} {_ENDED[containment()]}."
+@dataclass(frozen=True, slots=True)
+class CommandCall:
+    """A call of a tool that runs one program: its arguments, and where and how it may run."""
+
+    values: Mapping[str, Any]
+    context: ToolContext
+    root: str
+    """The real path of the working directory."""
+    directory: str
+    timeout_seconds: float
+    confinement: Confinement
+
+
+def command_tool(
+    name: str,
+    description: str,
+    properties: Mapping[str, Any],
+    work: Callable[[CommandCall], Awaitable[ToolResult]],
+    *,
+    default_timeout_seconds: float,
+    sandbox: SandboxChoice,
+    commands: CommandPolicy | None,
+    required: Sequence[str] | None = None,
+) -> Tool:
+    """A tool whose `work` runs one program; `cwd` and `timeout_seconds` are added to its schema."""
+    default = float(_checks.finite_number(default_timeout_seconds, "default_timeout_seconds"))
+    confinement = checked_sandbox(sandbox, name, commands)
+
+    async def run(values: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        timeout = optional_number(values, "timeout_seconds", maximum=MAX_TIMEOUT_SECONDS)
+        root = working_directory(context.working_dir)
+        directory = _folder(values, root)
+        seconds = default if timeout is None else timeout
+        return await work(CommandCall(values, context, root, directory, seconds, confinement))
+
+    def bind(execute: Any) -> None:
+        if sandbox == "off":
+            without_confinement(execute)
+        else:
+            binds_itself(execute, confinement.why_refused)
+
+    return argument_tool(
+        name,
+        description,
+        properties,
+        run,
+        required=required,
+        bind=bind,
+        toolset="terminal",
+        max_result_chars=20_000,
+        output_is_untrusted=True,
+        timeout_seconds=max(MAX_TIMEOUT_SECONDS, default) + _REGISTRY_MARGIN_SECONDS,
+        is_available=(lambda: confinement.is_available) if sandbox == "required" else None,
+    )
+
+
+def _folder(values: Mapping[str, Any], root: str) -> str:
+    if "cwd" not in values:
+        return root
+    path = required_text(values, "cwd", "src")
+    directory = resolve_below(root, path)
+    if not os.path.isdir(directory):
+        raise RefusalError(f"`cwd` {quoted(path)} is not a folder in the working directory")
+    return directory
+
+
+def timeout_property(what: str, default_timeout_seconds: float) -> Mapping[str, Any]:
+    """The schema of `timeout_seconds`, with what is ended at the timeout on this system."""
+    return {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": MAX_TIMEOUT_SECONDS,
+        "description": f"Seconds after which {what} {_ENDED[containment()]}. "
+        f"Default: {default_timeout_seconds:g}.",
+    }
 
 
 async def run_command(
     argv: Sequence[str],
-    context: ToolContext,
+    call: CommandCall,
     *,
-    directory: str,
-    timeout_seconds: float,
     max_output_bytes: int,
     variables: Mapping[str, str] | None = None,
-    confinement: Confinement | None = None,
 ) -> Ending:
     """Run a program as `run_process` does, with this process's environment and `variables`.
 
-    Under a `confinement` whose policy restricts the call it runs confined, with the few variables
+    If the policy of the call's confinement restricts it, it runs confined, with the few variables
     that pass. A refusal is raised if it must be confined and cannot be.
 
     Pagers, prompts and colours are switched off. At most `max_output_bytes` of the output are
@@ -297,6 +386,7 @@ async def run_command(
         ValueError: The program or an argument contains a NUL character.
 
     """
+    context, confinement, directory = call.context, call.confinement, call.directory
     output = BoundedOutput(max_output_bytes)
     progress = _progress(context)
 
@@ -306,7 +396,6 @@ async def run_command(
 
     inherited = {name: value for name, value in os.environ.items() if name not in _COLOUR_SWITCHES}
     own = _ENVIRONMENT | dict(variables or {})
-    confinement = Confinement("off", "the command") if confinement is None else confinement
     policy = confinement.policy(context)
     commands = confinement.limits(context)
     prepared = PreparedCommand([*argv], inherited | own)
@@ -319,7 +408,7 @@ async def run_command(
         end = await run_process(
             prepared,
             directory=directory,
-            timeout_seconds=timeout_seconds,
+            timeout_seconds=call.timeout_seconds,
             on_output=receive,
             limits=lambda: joined_limits(confinement.limits(context), None),
             output_bytes=commands.output_bytes,
@@ -339,7 +428,7 @@ async def run_command(
         None if end.exceeded else end.status,
         text,
         dropped,
-        timeout_seconds,
+        call.timeout_seconds,
         end.is_all_ended,
         note,
         tuple(restored),
