@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import dataclasses
 import os
 import re
-import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from ethos_registry._processes.own_thread import on_own_thread
 from ethos_registry._processes.supervised_process import Containment
 from ethos_registry._processes.supervisor import containment
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION
 from ethos_registry.capabilities._process import joined_limits
 from ethos_registry.capabilities._resolver import personality_of
+from ethos_registry.capabilities._run import run_program, signal_name
 from ethos_registry.capabilities._sandbox import (
     SHARED_SANDBOX,
     CommandSandboxPort,
@@ -35,7 +33,7 @@ from ethos_registry.tools._arguments import (
     resolve_below,
     working_directory,
 )
-from ethos_registry.tools._process import BoundedOutput, OutputProgress, run_process
+from ethos_registry.tools._process import BoundedOutput, OutputProgress
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -136,7 +134,7 @@ class Confinement:
             stated, output_bytes=stated.output_bytes or _DEFAULTS["output_bytes"]
         )
 
-    async def prepared(
+    def prepared(
         self,
         argv: Sequence[str],
         policy: SandboxPolicy,
@@ -144,18 +142,9 @@ class Confinement:
         directory: str,
         environment: Mapping[str, str],
     ) -> PreparedCommand:
-        """The confined command line; a refusal if this machine cannot confine it.
-
-        Off the loop: it searches the writable directories.
-        """
-        work = on_own_thread(
-            lambda: self._sandbox.wrap(argv, policy, directory=directory, environment=environment)
-        )
+        """The confined command line; a refusal if this machine cannot confine it."""
         try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            work.add_done_callback(_clean_up)
-            raise
+            return self._sandbox.wrap(argv, policy, directory=directory, environment=environment)
         except UnconfinedError as error:
             reason = str(error).partition(": ")[2]
             raise RefusalError(
@@ -163,11 +152,6 @@ class Confinement:
                 f"{reason}",
                 "not_available",
             ) from None
-
-
-def _clean_up(prepared: asyncio.Future[PreparedCommand]) -> None:
-    if not prepared.cancelled() and prepared.exception() is None:
-        prepared.result().clean_up()
 
 
 def _memory_of_machine() -> int:
@@ -268,7 +252,7 @@ class Ending:
             text = f"Command was killed after {self.timeout_seconds:g} s: time was up."
             return text if self.is_all_ended else f"{text} {MAY_RUN_ON[containment()]}"
         if self.exit_code < 0:
-            name = _signal_name(-self.exit_code)
+            name = signal_name(-self.exit_code, "number")
             return f"Command was killed by signal {name} ({-self.exit_code})."
         return f"Command exited with code {self.exit_code}."
 
@@ -373,7 +357,7 @@ async def run_command(
     max_output_bytes: int,
     variables: Mapping[str, str] | None = None,
 ) -> Ending:
-    """Run a program as `run_process` does, with this process's environment and `variables`.
+    """Run a program as `run_program` does, with this process's environment and `variables`.
 
     If the policy of the call's confinement restricts it, it runs confined, with the few variables
     that pass. A refusal is raised if it must be confined and cannot be.
@@ -398,40 +382,41 @@ async def run_command(
     own = _ENVIRONMENT | dict(variables or {})
     policy = confinement.policy(context)
     commands = confinement.limits(context)
-    prepared = PreparedCommand([*argv], inherited | own)
-    if policy is not None:
-        prepared = await confinement.prepared(
+
+    def prepare() -> PreparedCommand:
+        if policy is None:
+            return PreparedCommand([*argv], inherited | own)
+        prepared = confinement.prepared(
             argv, policy, directory=directory, environment=inherited | own
         )
         prepared.environment.update(own)
+        return prepared
+
     try:
-        end = await run_process(
-            prepared,
+        end = await run_program(
+            prepare,
             directory=directory,
             timeout_seconds=call.timeout_seconds,
             on_output=receive,
             limits=lambda: joined_limits(confinement.limits(context), None),
             output_bytes=commands.output_bytes,
         )
-    except BaseException:  # a coroutine that is being closed may not await
+    finally:
         progress.finish()
-        prepared.clean_up()
-        raise
-    progress.finish()
-    restored = await on_own_thread(prepared.clean_up)
     text, dropped = output.text()
-    if restored:
-        text += f"\n[The sandbox put protected files back: {', '.join(restored[:_NAMED_PATHS])}"
-        text += f" and {len(restored) - _NAMED_PATHS} more]\n" if restored[_NAMED_PATHS:] else "]\n"
+    if end.restored:
+        text += f"\n[The sandbox put protected files back: {', '.join(end.restored[:_NAMED_PATHS])}"
+        more = len(end.restored) - _NAMED_PATHS
+        text += f" and {more} more]\n" if more > 0 else "]\n"
     note = "" if policy is None or end.status == 0 else blocked_note(text, policy)
     return Ending(
-        None if end.exceeded else end.status,
+        None if end.exceeded or end.timed_out else end.status,
         text,
         dropped,
         call.timeout_seconds,
         end.is_all_ended,
         note,
-        tuple(restored),
+        end.restored,
         f"{end.exceeded} ({getattr(commands, end.exceeded):,})" if end.exceeded else "",
     )
 
@@ -444,10 +429,3 @@ def _progress(context: ToolContext) -> OutputProgress:
         return OutputProgress(lambda text: context.report(text, audience="user"))
     report = context.report_searched  # type: ignore[attr-defined]
     return OutputProgress(lambda text: report(text, audience="user"), stream)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "number"
