@@ -445,6 +445,7 @@ def _protect(policy: SandboxPolicy, protected: ProtectedPaths) -> Iterator[str]:
 # Confinement by Landlock and seccomp: the process restricts itself, then executes the command.
 
 _LAUNCHER = os.path.join(os.path.dirname(__file__), "_landlock_launcher.py")
+_SUPERVISOR = os.path.join(os.path.dirname(_core.__file__), "_processes", "supervisor_program.py")
 
 
 def probe_landlock() -> str | None:
@@ -473,7 +474,7 @@ def wrap_in_landlock(
         [path for path in (*writable, *DEVICES) if os.path.exists(path)],
         policy.network,
     )
-    request = {"core": _core.__file__} | dataclasses.asdict(rules)
+    request = {"core": _core.__file__, "supervisor": _SUPERVISOR} | dataclasses.asdict(rules)
     return PreparedCommand(
         [sys.executable, "-I", "-S", _LAUNCHER, json.dumps(request), *argv],
         confined_environment(environment, policy, private),

@@ -1,11 +1,10 @@
-//! A process that restricts itself before it executes another program: Landlock for files, seccomp
-//! for sockets and for system calls that bypass Landlock.
+//! The rules for a process that restricts itself before it executes another program: Landlock for
+//! files, seccomp for sockets and for system calls that bypass Landlock.
 //!
 //! The restrictions apply to the process and all that it starts, and cannot be lifted. They are for
-//! a process with one thread, between `fork` and `exec`. [`Confinement::enter`] does all of it in
-//! that process. [`Confinement::prepare`] does what can be done before the `fork`, in another
-//! process: three system calls are left. Landlock does not cover metadata: `stat`, `chmod`, `chown`
-//! and `utime` outside the permitted folders still succeed.
+//! a process with one thread, between `fork` and `exec`, and are prepared here before the `fork`, in
+//! another process: a few system calls are left. Landlock does not cover metadata: `stat`, `chmod`,
+//! `chown` and `utime` outside the permitted folders still succeed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -36,7 +35,8 @@ pub struct Confinement {
 }
 
 /// What a process needs in order to confine itself by system calls alone: `prctl` with
-/// `PR_SET_NO_NEW_PRIVS`, `landlock_restrict_self`, `prctl` with `PR_SET_SECCOMP`.
+/// `PR_SET_NO_NEW_PRIVS`, `landlock_add_rule` for its own `/proc/self`, `landlock_restrict_self`, to
+/// give up its capabilities, and `prctl` with `PR_SET_SECCOMP`.
 #[derive(Debug)]
 pub struct Prepared {
     /// The descriptor of the Landlock rules; it is closed when a program is executed.
@@ -67,22 +67,6 @@ pub fn probe() -> Result<(), Unconfined> {
 }
 
 impl Confinement {
-    /// Confine this process and all that it will start.
-    ///
-    /// # Errors
-    /// What is missing; the process must not continue.
-    pub fn enter(&self) -> Result<(), Unconfined> {
-        let filter = filter(self.world())?;
-        // Opened here: in another process it would be that process, with its environment.
-        let own = path_beneath_rules(["/proc/self"], AccessFs::from_read(ABI::V5));
-        self.rules()?
-            .add_rules(own)
-            .and_then(landlock::RulesetCreated::restrict_self)
-            .map_err(|error| Unconfined(format!("Landlock: {error}")))?;
-        drop_capabilities()?;
-        seccompiler::apply_filter(&filter).map_err(|error| Unconfined(format!("seccomp: {error}")))
-    }
-
     /// Prepare the confinement of another process; this one stays as it is.
     ///
     /// # Errors
@@ -128,25 +112,6 @@ pub fn prepare_socket_scope() -> Result<OwnedFd, Unconfined> {
         .map_err(missing)?
         .into();
     rules.ok_or_else(|| Unconfined("this kernel has no Landlock".to_owned()))
-}
-
-/// Give up every capability, also those that root gets by executing a program.
-fn drop_capabilities() -> Result<(), Unconfined> {
-    use rustix::thread::{
-        CapabilitySet, CapabilitySets, clear_ambient_capability_set,
-        remove_capability_from_bounding_set, set_capabilities,
-    };
-
-    let _ = clear_ambient_capability_set(); // without privileges there is none
-    for capability in CapabilitySet::all().iter() {
-        let _ = remove_capability_from_bounding_set(capability);
-    }
-    let none = CapabilitySets {
-        effective: CapabilitySet::empty(),
-        permitted: CapabilitySet::empty(),
-        inheritable: CapabilitySet::empty(),
-    };
-    set_capabilities(None, none).map_err(|error| Unconfined(format!("capabilities: {error}")))
 }
 
 fn ruleset(network: bool) -> Result<landlock::RulesetCreated, Unconfined> {
