@@ -15,11 +15,12 @@ from ethos_registry._processes.supervised_process import (
     SupervisedProcess,
     SupervisorUnavailableError,
 )
-from ethos_registry.capabilities._run import run_program, run_to_end, signal_name
+from ethos_registry.capabilities._run import run_program, signal_name
 from ethos_registry.capabilities._sandbox import CommandSandboxPort, PreparedCommand, SandboxPolicy
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
+from ethos_registry.types._loop_thread import run_sync
 from ethos_registry.types._policy import CommandPolicy
 
 __all__ = ["BinaryNotAllowedError", "ProgramResult", "ProgramRunner"]
@@ -172,8 +173,8 @@ class ProgramRunner:
         limits: ResourceLimits | None = None,
     ) -> ProgramResult:
         """`run` for plain functions."""
-        return run_to_end(
-            self.run(
+        return run_sync(
+            lambda: self.run(
                 binary,
                 args,
                 cwd=cwd,

@@ -9,8 +9,8 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import IO, Any, Literal, TypeVar
 
@@ -21,7 +21,7 @@ from ethos_registry._processes.supervised_process import (
 from ethos_registry.capabilities._sandbox import PreparedCommand
 from ethos_registry.types._abort import AbortSignal
 
-__all__ = ["OutputPipe", "ProcessEnd", "run_program", "run_to_end", "signal_name"]
+__all__ = ["OutputPipe", "ProcessEnd", "run_program", "signal_name"]
 
 
 T = TypeVar("T")
@@ -222,14 +222,6 @@ async def run_program(
         command.clean_up()
         raise
     return replace(end, restored=await on_own_thread(command.clean_up))
-
-
-def run_to_end(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine from plain code, also on the thread of a running loop, which it blocks."""
-    if asyncio._get_running_loop() is None:
-        return asyncio.run(work)
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(asyncio.run, work).result()
 
 
 def _clean_up(preparing: asyncio.Future[PreparedCommand]) -> None:
