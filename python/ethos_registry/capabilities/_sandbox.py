@@ -26,7 +26,7 @@ from ethos_registry._processes.supervised_process import (
 )
 from ethos_registry._processes.supervisor import containment, start_supervised
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
-from ethos_registry.capabilities._protected_paths import MAX_FOLDERS, ProtectedPaths
+from ethos_registry.capabilities._protected_paths import MAX_FOLDERS, ProtectedPaths, is_below
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import EthosRegistryError
 
@@ -280,11 +280,6 @@ def _environment_of(folder: str) -> Iterator[str]:
     prefix = os.path.dirname(folder)
     if any(os.path.exists(os.path.join(prefix, name)) for name in ("pyvenv.cfg", "conda-meta")):
         yield prefix
-
-
-def is_below(path: str, folders: Sequence[str]) -> bool:
-    """Whether a path is one of the folders or below one."""
-    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 # Confinement by namespaces: the program `bwrap`.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
 
-from ethos_registry.capabilities._sandbox import is_below
+from ethos_registry.capabilities._protected_paths import is_below
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ErrorCode, ToolError, ToolResult, err
