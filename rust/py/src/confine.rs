@@ -5,7 +5,7 @@ use std::os::fd::IntoRawFd;
 use std::path::PathBuf;
 
 use ethos_registry_filesystem::confine::{
-    Confinement, namespace_filter, prepare_socket_scope as socket_scope, probe,
+    namespace_filter, prepare, prepare_socket_scope as socket_scope, probe,
 };
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -20,20 +20,16 @@ use crate::call::checked;
 /// Returns the descriptor of the Landlock rules, which the caller closes, and the seccomp filter as
 /// the kernel reads it. An `OSError` if the kernel cannot do it: the program must not be started.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over")]
 pub(crate) fn prepare_confinement(
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
     network: bool,
 ) -> PyResult<(i32, Cow<'static, [u8]>)> {
     checked(|| {
-        Confinement {
-            read,
-            write,
-            network,
-        }
-        .prepare()
-        .map(|prepared| (prepared.rules.into_raw_fd(), Cow::Owned(prepared.filter)))
-        .map_err(|error| PyOSError::new_err(error.to_string()))
+        prepare(&read, &write, network)
+            .map(|(rules, filter)| (rules.into_raw_fd(), Cow::Owned(filter)))
+            .map_err(|error| PyOSError::new_err(error.to_string()))
     })
 }
 
