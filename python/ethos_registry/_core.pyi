@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Final, final
 
-__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "OutputArchive", "ProtectedFiles", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ShownTexts", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confine_process", "confinement_problem", "finish", "format_of", "hook_answer", "is_data", "is_pattern", "is_tool_name", "isolated_arguments", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "prepare_socket_scope", "real_paths", "redact", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
+__all__ = ["IS_DEBUG_BUILD", "VERDICT_EXCLUDED", "VERDICT_MCP_SERVER", "VERDICT_MCP_TOOL", "VERDICT_NOT_GRANTED", "VERDICT_PLUGIN", "VERDICT_TOOLSET", "VERDICT_UNKNOWN", "__version__", "Gate", "Grep", "JsonStream", "KnownSecrets", "NativeReducer", "OutputArchive", "ProtectedFiles", "SchemaValidator", "ScopedFiles", "ScopedTarget", "SealedTable", "ShownTexts", "ToolSearchIndex", "ToolTable", "UsageCounts", "as_displayed", "built_in_formats", "check_format", "closed_address", "confinement_problem", "finish", "format_of", "hook_answer", "is_data", "is_pattern", "is_tool_name", "isolated_arguments", "join_json", "json_bytes", "json_fault", "json_size", "namespace_filter_instructions", "prepare_confinement", "prepare_socket_scope", "real_paths", "redact", "reduce_many", "register_format", "registered_formats", "replace_surrogates", "same_json", "sanitize", "sniff_media_type", "split_mcp_name", "trim", "unregister_format", "usage_bucket", "without_escapes", "wrap"]
 
 IS_DEBUG_BUILD: Final[bool]
 """
@@ -597,19 +597,9 @@ def closed_address(address: str) -> tuple[str, bool] | None:
     an IPv4 or IPv6 address in its usual spelling, without a zone.
     """
 
-def confine_process(read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], network: bool) -> None:
-    """
-    Confine this process, and all that it starts, for good: Landlock for files, seccomp for sockets
-    and the system calls that go around it.
-
-    For a process with one thread that is about to become another program. `read` may be read and
-    executed, `write` written too; without `network` no socket can be made. An `OSError` if the
-    kernel cannot do it: the process must not go on.
-    """
-
 def confinement_problem() -> str | None:
     """
-    What keeps `confine_process` from working here; `None` if nothing does.
+    What keeps `prepare_confinement` from working here; `None` if nothing does.
     """
 
 def finish(text: str, cap: int, reducer: NativeReducer | None = None, args: Any | None = None, ok: bool = True, *, exit_code: Any | None = None, fence: tuple[str, str] | None = None, target_chars: int | None = None, level: str | None = None, stated_chars: int | None = None, is_start: bool = False, redacts: bool = False, known: KnownSecrets | None = None) -> tuple[str, int, int | None]:
@@ -716,8 +706,10 @@ def namespace_filter_instructions() -> bytes:
 
 def prepare_confinement(read: Sequence[str | PathLike[str]], write: Sequence[str | PathLike[str]], network: bool) -> tuple[int, bytes]:
     """
-    Prepare the confinement of a program that another process will start; the arguments are those of
-    `confine_process`.
+    Prepare the confinement of a process that is about to become another program: Landlock for files,
+    seccomp for sockets and the system calls that go around it.
+
+    `read` may be read and executed, `write` written too; without `network` no socket can be made.
 
     Returns the descriptor of the Landlock rules, which the caller closes, and the seccomp filter as
     the kernel reads it. An `OSError` if the kernel cannot do it: the program must not be started.

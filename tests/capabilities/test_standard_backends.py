@@ -30,6 +30,7 @@ from ethos_registry.types import AbortController, Attachment
 from ethos_registry.usage import UsageLedger
 from loopback_http import response, serving
 from session_tools import until
+from started import no_descriptor_left
 
 pytestmark = [pytest.mark.every_python, pytest.mark.privileges]
 
@@ -447,6 +448,23 @@ async def test_the_output_of_a_program_is_bounded():
     ended = await runner.run("sh", ["-c", script], output_limit_bytes=1_000)
     assert (len(ended.stdout), len(ended.stderr), ended.is_truncated) == (1_000, 10, True)
     assert ended.ok
+
+
+async def test_a_plain_function_runs_a_program_beside_a_running_loop():
+    runner = ProgramRunner(["cat"], working_dir="/")
+    assert runner.run_sync("cat", stdin="text").stdout == "text"
+
+
+def test_a_program_leaves_no_descriptor_open():
+    runner = ProgramRunner(["sh"], working_dir="/")
+    runner.run_sync("sh", ["-c", "true"])
+    with no_descriptor_left():
+        runner.run_sync("sh", ["-c", "echo a; exit 3"], stdin="text")
+        runner.run_sync("sh", ["-c", "sleep 600"], timeout_seconds=0.05)
+        process = runner.spawn("sh", ["-c", "exit 3"])
+        process.wait_ended()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            pipe.close()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a supervisor")

@@ -19,9 +19,9 @@ import pytest
 from ethos_registry import ToolContext, ToolRegistry
 from ethos_registry._processes import supervisor
 from ethos_registry._processes.process_group import GroupProcess
-from ethos_registry.capabilities import SupervisedProcess
+from ethos_registry.capabilities import SupervisedProcess, _run
 from ethos_registry.capabilities import start_supervised as start
-from ethos_registry.tools import _process, run_tests_tool, terminal_tool
+from ethos_registry.tools import run_tests_tool, terminal_tool
 from ethos_registry.tools._command import Ending
 from ethos_registry.types import AbortController
 from session_tools import in_own_process
@@ -542,8 +542,8 @@ class TestWithoutASupervisor:
     async def test_a_supervisor_that_hangs_is_killed_with_its_tree(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(_process, "_TERMINATE_GRACE_SECONDS", 0.1)
-        monkeypatch.setattr(_process, "_KILL_GRACE_SECONDS", 0.1)
+        monkeypatch.setattr(_run, "_TERMINATE_GRACE_SECONDS", 0.1)
+        monkeypatch.setattr(_run, "_KILL_GRACE_SECONDS", 0.1)
         result = await terminal_tool().execute(
             {"command": "kill -STOP $PPID; sleep 600", "timeout_seconds": 0.5},
             ToolContext(working_dir=folder),

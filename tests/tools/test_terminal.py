@@ -16,7 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ethos_registry import ConfigError, ToolContext, ToolError, ToolOk, ToolResult
-from ethos_registry.tools import _process, terminal_tool
+from ethos_registry.capabilities import _run
+from ethos_registry.tools import terminal_tool
 from ethos_registry.tools._process import BoundedOutput, OutputProgress
 from ethos_registry.types import ToolProgressEvent
 from session_tools import until
@@ -71,7 +72,7 @@ async def gone(folder: Path) -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     # On a busy machine a process may need long to end: here it is awaited as long as that takes.
-    monkeypatch.setattr(_process, "_KILL_GRACE_SECONDS", 100.0)
+    monkeypatch.setattr(_run, "_KILL_GRACE_SECONDS", 100.0)
     real = tmp_path.resolve()
     yield real
     for process in running_in(real):
@@ -235,7 +236,7 @@ class TestBackground:
     async def test_what_is_written_shortly_after_the_end_is_there(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(_process, "_PIPE_GRACE_SECONDS", 100.0)
+        monkeypatch.setattr(_run, "_PIPE_GRACE_SECONDS", 100.0)
         result = await succeeded(folder, "(sleep 0.1; echo late) & echo early")
         assert result.value == "early\nlate\n"
 
@@ -267,7 +268,7 @@ class TestTimeout:
     async def test_a_process_may_clean_up_at_sigterm(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(_process, "_TERMINATE_GRACE_SECONDS", 100.0)
+        monkeypatch.setattr(_run, "_TERMINATE_GRACE_SECONDS", 100.0)
         trap = "trap 'echo tidy; touch tidied; exit 0' TERM"
         command = f"{trap}; echo on; touch begun; sleep 600 & wait"
         _, result = await self.out_of_time(folder, command)
@@ -346,7 +347,7 @@ class TestCancellation:
         assert not (folder / "late").exists()
 
     async def test_twice_kills_at_once(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(_process, "_TERMINATE_GRACE_SECONDS", 600.0)
+        monkeypatch.setattr(_run, "_TERMINATE_GRACE_SECONDS", 600.0)
         command = "trap '' TERM; touch started; while :; do sleep 0.05; done"
         task = asyncio.ensure_future(run(folder, command))
         await wait_for(folder / "started")
@@ -361,7 +362,7 @@ class TestCancellation:
     async def test_while_the_pipe_is_drained_ends_the_background_too(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(_process, "_PIPE_GRACE_SECONDS", 600.0)
+        monkeypatch.setattr(_run, "_PIPE_GRACE_SECONDS", 600.0)
         task = asyncio.ensure_future(run(folder, "sleep 600 & touch started"))
         await wait_for(folder / "started")
         await asyncio.sleep(0.08)
@@ -430,7 +431,7 @@ class TestLoops:
         script = (
             "import asyncio, os\n"
             "from ethos_registry import ToolContext\n"
-            "from ethos_registry.tools import _process as process\n"
+            "from ethos_registry.capabilities import _run as process\n"
             "from ethos_registry.tools import terminal_tool\n"
             "process._KILL_GRACE_SECONDS = 100\n"
             "async def main():\n"

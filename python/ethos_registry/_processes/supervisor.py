@@ -309,6 +309,7 @@ class _SupervisedOnLinux(SupervisedProcess):
         if not self._started.done():
             self._started.set_exception(OSError("the program was ended before it started"))
         self._finish(left)
+        self.detach()
         self._reap()
 
     def _after_lost_supervisor(self) -> int | None:

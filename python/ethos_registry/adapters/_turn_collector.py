@@ -14,12 +14,12 @@ from ethos_registry.execution import _refusals
 from ethos_registry.execution._options import BatchControl, StreamOptions, checked_options
 from ethos_registry.providers._wire_format import EchoingId
 from ethos_registry.registry._batch_request import checked_tool_context
-from ethos_registry.registry._sync import run_sync
 from ethos_registry.types import _checks
 from ethos_registry.types._blocking import called
 from ethos_registry.types._call import CallResult, ToolCall
 from ethos_registry.types._context import DEFAULT_BUDGET_CHARS, ToolContext, ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._loop_thread import run_sync
 from ethos_registry.types._ports import ToolView
 
 __all__ = [

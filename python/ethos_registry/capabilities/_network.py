@@ -13,7 +13,6 @@ import threading
 import weakref
 import zlib
 from collections.abc import AsyncGenerator, Coroutine, Mapping, MutableMapping
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,6 +28,7 @@ from ethos_registry.capabilities._address_guard import (
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import EthosRegistryError
+from ethos_registry.types._loop_thread import LoopThread
 from ethos_registry.types._secret_names import is_secret_name
 
 if TYPE_CHECKING:
@@ -339,7 +339,7 @@ class ConnectionPools:
             tuple[HostRules, asyncio.AbstractEventLoop],
             tuple[httpcore.AsyncConnectionPool, Closing],
         ] = {}
-        self._threads: dict[int, _LoopThread] = {}
+        self._threads: dict[int, LoopThread] = {}
         # It also keeps the connections alive until then: none is found open by the collector.
         weakref.finalize(self, _abandon, self._threads, self._async)
 
@@ -385,8 +385,8 @@ class ConnectionPools:
         with self._lock:
             thread = self._threads.get(os.getpid())  # a fork has none of its parent's
             if thread is None:
-                thread = self._threads[os.getpid()] = _LoopThread()
-        done = asyncio.run_coroutine_threadsafe(work, thread.loop)
+                thread = self._threads[os.getpid()] = LoopThread("ethos-registry-fetch")
+        done = thread.submit(work)
         try:
             return done.result()
         finally:
@@ -404,33 +404,6 @@ class ConnectionPools:
             await asyncio.to_thread(thread.close)
 
 
-class _LoopThread:
-    """An event loop on a daemon thread; what it holds open is closed with it."""
-
-    def __init__(self) -> None:
-        self._started: Future[None] = Future()
-        self._thread = threading.Thread(
-            target=asyncio.run, args=(self._serve(),), name="ethos-registry-fetch", daemon=True
-        )
-        self._thread.start()
-        self._started.result()
-
-    async def _serve(self) -> None:
-        self.loop, self._end = asyncio.get_running_loop(), asyncio.Event()
-        self._started.set_result(None)
-        await self._end.wait()
-
-    def end(self) -> None:
-        """End the loop soon."""
-        with contextlib.suppress(RuntimeError):  # it is closed
-            self.loop.call_soon_threadsafe(self._end.set)
-
-    def close(self) -> None:
-        """End the loop, and wait for it."""
-        self.end()
-        self._thread.join()
-
-
 async def _closed_with_the_loop(
     pool: httpcore.AsyncConnectionPool, pools: MutableMapping[Any, Any], key: Any
 ) -> Closing:
@@ -442,7 +415,7 @@ async def _closed_with_the_loop(
         await pool.aclose()
 
 
-def _abandon(threads: dict[int, _LoopThread], pools: dict[Any, tuple[Any, Closing]]) -> None:
+def _abandon(threads: dict[int, LoopThread], pools: dict[Any, tuple[Any, Closing]]) -> None:
     """Close what an object that is gone has left, each pool on its own loop."""
     for (_, loop), (_, closing) in [*pools.items()]:
         with contextlib.suppress(RuntimeError):  # the loop is closed

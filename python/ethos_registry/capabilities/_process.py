@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, cast
+from typing import cast
 
-from ethos_registry._processes.own_thread import on_own_thread
 from ethos_registry._processes.supervised_process import (
     ResourceLimits,
     SupervisedProcess,
     SupervisorUnavailableError,
 )
+from ethos_registry.capabilities._run import run_program, signal_name
 from ethos_registry.capabilities._sandbox import CommandSandboxPort, PreparedCommand, SandboxPolicy
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
+from ethos_registry.types._loop_thread import run_sync
 from ethos_registry.types._policy import CommandPolicy
 
 __all__ = ["BinaryNotAllowedError", "ProgramResult", "ProgramRunner"]
@@ -31,9 +28,6 @@ __all__ = ["BinaryNotAllowedError", "ProgramResult", "ProgramRunner"]
 
 DEFAULT_TIMEOUT_SECONDS = 60.0
 DEFAULT_OUTPUT_BYTES = 1024 * 1024
-_GRACE_SECONDS = 0.5
-_PIPE_GRACE_SECONDS = 0.5
-"""How long to wait for more output after the exit, if other processes hold the pipe open."""
 _FIXED_PATHS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 _PASSED = ("LANG", "LC_ALL", "LC_CTYPE", "TZ", "TERM", "HOME", "USER", "TMPDIR", "SYSTEMROOT")
 
@@ -140,17 +134,31 @@ class ProgramRunner:
             OSError: It cannot be started.
 
         """
-        run = _Run(output_limit_bytes, self._commands.output_bytes)
-        work = on_own_thread(
-            lambda: self._run(run, binary, args, cwd, env, stdin, timeout_seconds, limits)
+        output, errors = _Kept(output_limit_bytes), _Kept(output_limit_bytes)
+        end = await run_program(
+            lambda: self._prepared(binary, args, cwd, env),
+            directory=cwd or self._working_dir,
+            timeout_seconds=timeout_seconds,
+            on_output=output.add,
+            on_error_output=errors.add,
+            stdin=stdin.encode() if isinstance(stdin, str) else stdin,
+            when_ended="end",
+            limits=lambda: joined_limits(self._commands, limits),
+            output_bytes=self._commands.output_bytes,
+            abort_signal=self._abort_signal,
         )
-        try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            run.end()
-            with contextlib.suppress(BaseException):
-                await asyncio.wait_for(asyncio.shield(work), 2 * _GRACE_SECONDS + 1)
-            raise
+        ended_by = None
+        if end.status is not None and end.status < 0:
+            ended_by = signal_name(-end.status, f"signal {-end.status}")
+        return ProgramResult(
+            None if ended_by or end.timed_out else end.status,
+            output.text(),
+            errors.text(),
+            ended_by,
+            end.timed_out,
+            output.is_truncated or errors.is_truncated,
+            end.exceeded,
+        )
 
     def run_sync(
         self,
@@ -165,8 +173,18 @@ class ProgramRunner:
         limits: ResourceLimits | None = None,
     ) -> ProgramResult:
         """`run` for plain functions."""
-        run = _Run(output_limit_bytes, self._commands.output_bytes)
-        return self._run(run, binary, args, cwd, env, stdin, timeout_seconds, limits)
+        return run_sync(
+            lambda: self.run(
+                binary,
+                args,
+                cwd=cwd,
+                env=env,
+                stdin=stdin,
+                timeout_seconds=timeout_seconds,
+                output_limit_bytes=output_limit_bytes,
+                limits=limits,
+            )
+        )
 
     def spawn(
         self,
@@ -182,34 +200,23 @@ class ProgramRunner:
         The caller ends it with `terminate`; it never outlives this process.
         """
         prepared = self._prepared(binary, args, cwd, env)
-        return self._started(prepared, cwd, subprocess.PIPE, limits)
 
-    def _run(
-        self,
-        run: _Run,
-        binary: str,
-        args: Sequence[str],
-        cwd: str | None,
-        env: Mapping[str, str] | None,
-        stdin: str | bytes | None,
-        timeout_seconds: float,
-        limits: ResourceLimits | None,
-    ) -> ProgramResult:
-        prepared = self._prepared(binary, args, cwd, env)
-        try:
-            process = self._started(
-                prepared, cwd, subprocess.DEVNULL if stdin is None else subprocess.PIPE, limits
+        def start() -> SupervisedProcess:
+            process = prepared.start(
+                directory=cwd or self._working_dir,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                when_ended="end",
+                limits=joined_limits(self._commands, limits),
             )
-            signal_of_turn = self._abort_signal
-            remove = None if signal_of_turn is None else signal_of_turn.add_listener(run.end)
-            try:
-                data = stdin.encode() if isinstance(stdin, str) else stdin
-                return run.to_end(process, data, timeout_seconds)
-            finally:
-                if remove is not None:
-                    remove()
-        finally:
-            prepared.clean_up()
+            process.wait_started()
+            return process
+
+        try:
+            return start()
+        except SupervisorUnavailableError:
+            return start()
 
     def _prepared(
         self, binary: str, args: Sequence[str], cwd: str | None, env: Mapping[str, str] | None
@@ -222,31 +229,6 @@ class ProgramRunner:
         return self._sandbox.wrap(
             argv, self._policy, directory=cwd or self._working_dir, environment=environment
         )
-
-    def _started(
-        self,
-        prepared: PreparedCommand,
-        cwd: str | None,
-        stdin: int,
-        limits: ResourceLimits | None,
-    ) -> SupervisedProcess:
-        def start() -> SupervisedProcess:
-            process = prepared.start(
-                directory=cwd or self._working_dir,
-                stdin=stdin,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                when_ended="end",
-                grace_seconds=_GRACE_SECONDS,
-                limits=joined_limits(self._commands, limits),
-            )
-            process.wait_started()
-            return process
-
-        try:
-            return start()
-        except SupervisorUnavailableError:
-            return start()
 
     def _program(self, binary: str) -> str:
         if binary not in self._allowed and "*" not in self._allowed:
@@ -270,94 +252,21 @@ class ProgramRunner:
         return f"ProgramRunner({list(self._allowed)}{confined})"
 
 
-class _Run:
-    """One run of a program."""
+class _Kept:
+    """The first bytes of a stream."""
 
-    def __init__(self, output_limit_bytes: int, output_bytes: int | None) -> None:
-        self._limit = output_limit_bytes
-        self._room = output_bytes
-        self._exceeded = ""
-        self._lock = threading.Lock()
-        self._process: SupervisedProcess | None = None
-        self._is_ended = False
-        self._is_truncated = False
+    def __init__(self, limit_bytes: int) -> None:
+        self._limit_bytes = limit_bytes
+        self._content = bytearray()
+        self.is_truncated = False
 
-    def end(self) -> None:
-        """End the program and everything that it started. Thread-safe."""
-        with self._lock:
-            self._is_ended = True
-            process = self._process
-        if process is not None:
-            process.terminate(_GRACE_SECONDS)
+    def add(self, piece: bytes) -> None:
+        room = self._limit_bytes - len(self._content)
+        self._content += piece[:room]
+        self.is_truncated = self.is_truncated or len(piece) > room
 
-    def to_end(
-        self, process: SupervisedProcess, stdin: bytes | None, timeout_seconds: float
-    ) -> ProgramResult:
-        """Send the input, collect the output, wait for the exit."""
-        with self._lock:
-            self._process = process
-            if self._is_ended:
-                process.terminate(_GRACE_SECONDS)
-        streams = [self._reader(process.stdout), self._reader(process.stderr)]
-        if stdin is not None:
-            threading.Thread(target=_feed, args=(process.stdin, stdin), daemon=True).start()
-        timed_out = False
-        try:
-            status = process.wait(timeout_seconds)
-        except TimeoutError:
-            timed_out = True
-            process.terminate(_GRACE_SECONDS)
-            try:
-                status = process.wait(2 * _GRACE_SECONDS)
-            except TimeoutError:
-                process.destroy()
-                status = process.wait(5)
-        for thread, _ in streams:
-            thread.join(_PIPE_GRACE_SECONDS)
-        outputs = [b"".join(chunks).decode("utf-8", "replace") for _, chunks in streams]
-        ended_by = None if status >= 0 else _signal_name(-status)
-        is_normal = ended_by is None and not timed_out
-        return ProgramResult(
-            status if is_normal else None,
-            outputs[0],
-            outputs[1],
-            ended_by,
-            timed_out,
-            self._is_truncated,
-            self._exceeded or process.exceeded,
-        )
-
-    def _count(self, new_bytes: int) -> None:
-        """End the program if both streams together are longer than they may be."""
-        if self._room is None:
-            return
-        with self._lock:
-            self._room -= new_bytes
-            if self._room < 0 and not self._exceeded:
-                self._exceeded = "output_bytes"
-                if self._process is not None:
-                    self._process.kill()
-
-    def _reader(self, pipe: IO[bytes] | None) -> tuple[threading.Thread, list[bytes]]:
-        assert pipe is not None
-        chunks: list[bytes] = []
-
-        def read() -> None:
-            stored_bytes = 0
-            with contextlib.suppress(OSError, ValueError), pipe:
-                while chunk := pipe.read(65_536):
-                    self._count(len(chunk))
-                    room = self._limit - stored_bytes
-                    if len(chunk) > room:
-                        self._is_truncated = True
-                        chunk = chunk[:room]
-                    stored_bytes += len(chunk)
-                    if chunk:
-                        chunks.append(chunk)
-
-        thread = threading.Thread(target=read, name="ethos-registry-output", daemon=True)
-        thread.start()
-        return thread, chunks
+    def text(self) -> str:
+        return self._content.decode("utf-8", "replace")
 
 
 def joined_limits(commands: CommandPolicy, limits: ResourceLimits | None) -> ResourceLimits:
@@ -367,21 +276,6 @@ def joined_limits(commands: CommandPolicy, limits: ResourceLimits | None) -> Res
         if (most := getattr(commands, name)) is not None:
             joined[name] = min(most, joined.get(name, most))
     return cast("ResourceLimits", joined)
-
-
-def _feed(pipe: IO[bytes] | None, data: bytes) -> None:
-    if pipe is not None:
-        with contextlib.suppress(OSError), pipe:
-            view = memoryview(data)
-            while view:
-                view = view[pipe.write(view) :]
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _clean_environment(given: Mapping[str, str]) -> dict[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import shutil
 import stat
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -17,7 +18,7 @@ from typing import TypeAlias
 
 from ethos_registry.capabilities._files import Protection
 
-__all__ = ["MAX_FOLDERS", "ProtectedPaths"]
+__all__ = ["MAX_FOLDERS", "ProtectedPaths", "is_below"]
 
 MAX_FOLDERS = 2_000
 """Folders of the writable directories that are searched for protected names, the nearest first."""
@@ -105,13 +106,13 @@ class ProtectedPaths:
         if not root:
             self.git_folders.append(path)
         for closed in _closed_in_git(path):
-            if not root or _is_below(closed, root):
+            if not root or is_below(closed, (root,)):
                 self.read_only.append(closed)
-            elif _is_below(root, closed):
+            elif is_below(root, (closed,)):
                 self.read_only.append(root)
 
     def _root_of(self, path: str) -> str:
-        return next((root for root in self.roots if _is_below(path, root) and path != root), "")
+        return next((root for root in self.roots if is_below(path, (root,)) and path != root), "")
 
     def remember(self, mount_points: Sequence[str] = ()) -> ProtectedPaths:
         """Read what may have to be put back; large folders are left out.
@@ -234,7 +235,7 @@ class ProtectedPaths:
         except (OSError, ValueError):
             return False
         real = os.path.realpath(os.path.join(os.path.dirname(path), target))
-        return kind == "gitdir" and any(_is_below(real, folder) for folder in self.git_folders)
+        return kind == "gitdir" and is_below(real, self.git_folders)
 
     def _put(self, path: str, state: State) -> bool:
         """Make a path what it was; no link that a command left on the way is followed."""
@@ -295,8 +296,9 @@ def _is_git(path: str) -> bool:
     return os.path.basename(path).lower() == _GIT
 
 
-def _is_below(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
+def is_below(path: str, folders: Sequence[str]) -> bool:
+    """Whether a path is one of the folders or below one."""
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
 
 
 def _is_harmless(path: str, known: bytes = b"") -> bool:
@@ -348,13 +350,7 @@ def _remove(folder: int, name: str) -> None:
     except FileNotFoundError:
         return
     except (IsADirectoryError, PermissionError):
-        inside = os.open(name, _OPEN_FOLDER, dir_fd=folder)
-        try:
-            for entry in os.listdir(inside):
-                _remove(inside, entry)
-        finally:
-            os.close(inside)
-        os.rmdir(name, dir_fd=folder)
+        shutil.rmtree(name, dir_fd=folder)
 
 
 def _replace(folder: int, name: str, state: State) -> None:

@@ -26,7 +26,7 @@ from ethos_registry._processes.supervised_process import (
 )
 from ethos_registry._processes.supervisor import containment, start_supervised
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
-from ethos_registry.capabilities._protected_paths import MAX_FOLDERS, ProtectedPaths
+from ethos_registry.capabilities._protected_paths import MAX_FOLDERS, ProtectedPaths, is_below
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import EthosRegistryError
 
@@ -282,11 +282,6 @@ def _environment_of(folder: str) -> Iterator[str]:
         yield prefix
 
 
-def is_below(path: str, folders: Sequence[str]) -> bool:
-    """Whether a path is one of the folders or below one."""
-    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
-
-
 # Confinement by namespaces: the program `bwrap`.
 
 _FIXED = ("/usr/bin", "/bin", "/usr/local/bin", "/usr/sbin", "/run/current-system/sw/bin")
@@ -445,6 +440,7 @@ def _protect(policy: SandboxPolicy, protected: ProtectedPaths) -> Iterator[str]:
 # Confinement by Landlock and seccomp: the process restricts itself, then executes the command.
 
 _LAUNCHER = os.path.join(os.path.dirname(__file__), "_landlock_launcher.py")
+_SUPERVISOR = os.path.join(os.path.dirname(_core.__file__), "_processes", "supervisor_program.py")
 
 
 def probe_landlock() -> str | None:
@@ -473,7 +469,7 @@ def wrap_in_landlock(
         [path for path in (*writable, *DEVICES) if os.path.exists(path)],
         policy.network,
     )
-    request = {"core": _core.__file__} | dataclasses.asdict(rules)
+    request = {"core": _core.__file__, "supervisor": _SUPERVISOR} | dataclasses.asdict(rules)
     return PreparedCommand(
         [sys.executable, "-I", "-S", _LAUNCHER, json.dumps(request), *argv],
         confined_environment(environment, policy, private),

@@ -30,7 +30,7 @@ from ethos_registry.execution._results import (
 )
 from ethos_registry.execution._runtime import HELD, SharedSlots
 from ethos_registry.execution._steps import STEPS, call_plan, kept_plans, verdict_answer
-from ethos_registry.execution._threads import is_stack_deep, task_starter
+from ethos_registry.execution._threads import task_starter
 from ethos_registry.providers._wire_format import EchoingId
 from ethos_registry.reduction._finish import Finished
 from ethos_registry.reduction._redaction import redacted_text
@@ -40,6 +40,7 @@ from ethos_registry.types._call import CallResult, Repair, ToolCall
 from ethos_registry.types._checks import guarded
 from ethos_registry.types._content import NO_CONTENT
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._loop_thread import is_stack_deep
 from ethos_registry.types._result import NO_EXTRA, ToolOk, ToolResult
 
 __all__ = ["BatchRun", "Slots", "Timeouts"]

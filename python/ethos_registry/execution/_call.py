@@ -7,7 +7,6 @@ import contextlib
 import dataclasses
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextvars import ContextVar
 from operator import attrgetter
 from time import monotonic
 from types import MappingProxyType
@@ -32,6 +31,7 @@ from ethos_registry.types._blocking import BLOCKING_SECONDS
 from ethos_registry.types._call import Repair, RepairLevel
 from ethos_registry.types._context import Audience, ToolContext, ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._loop_thread import caller_loop_is_blocked
 from ethos_registry.types._observer import FinishedRow, StartedBatch
 from ethos_registry.types._policy import NetworkPolicy, Personality
 from ethos_registry.types._reducer import ReductionPolicy, ToolResultReducer
@@ -47,7 +47,6 @@ __all__ = [
     "Call",
     "CallPlan",
     "ProgressRedaction",
-    "caller_loop_is_blocked",
     "event_of",
 ]
 
@@ -235,10 +234,6 @@ class CallPlan:
 
 
 # What the calls of one batch share.
-
-caller_loop_is_blocked: ContextVar[bool] = ContextVar("caller_loop_is_blocked", default=False)
-"""Whether the calls run on another thread because their caller blocks its own event loop."""
-
 
 MAX_NAMES_COMPARED = 250
 """Over all unknown names of a batch: some 30 ms."""

@@ -30,7 +30,6 @@ __all__ = [
     "TaskStarter",
     "ThreadResult",
     "finish_threads",
-    "is_stack_deep",
     "task_starter",
     "tool_threads",
 ]
@@ -40,9 +39,6 @@ __all__ = [
 
 STARTS_EAGERLY = sys.version_info >= (3, 12)
 """Whether a task runs up to its first wait when it is created."""
-
-FRAMES_NEEDED = 200
-"""A batch that has fewer frames left below the recursion limit runs in a task of its own."""
 
 TaskStarter: TypeAlias = "Callable[..., asyncio.Task[None]]"
 """Called with a coroutine, its `loop` and a `name`."""
@@ -84,16 +80,6 @@ def _start_by_factory(
     except TypeError:  # it does not take these keywords
         task = None
     return task if isinstance(task, asyncio.Task) else _start_task(coroutine, loop=loop, name=name)
-
-
-def is_stack_deep() -> bool:
-    """Whether so few frames are left that the registry's own code could exceed the limit."""
-    limit = sys.getrecursionlimit()
-    try:
-        sys._getframe(limit - FRAMES_NEEDED if limit > FRAMES_NEEDED else 0)
-    except ValueError:
-        return False
-    return True
 
 
 DEFAULT_MAX_THREADS = 1024

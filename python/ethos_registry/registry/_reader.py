@@ -42,11 +42,11 @@ from ethos_registry.registry._explain import (
 )
 from ethos_registry.registry._search import ToolSearch, checked_search
 from ethos_registry.registry._search_view import MANY_TOOLS, searching_view, warn_of_many
-from ethos_registry.registry._sync import run_sync
 from ethos_registry.registry._view import View
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._context import ToolContext
+from ethos_registry.types._loop_thread import run_sync
 from ethos_registry.types._policy import Personality, ToolFilterOpts
 from ethos_registry.types._tool import Registration, Tool
 from ethos_registry.types._turn import DispatchContext

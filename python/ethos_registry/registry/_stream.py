@@ -29,11 +29,11 @@ from ethos_registry.providers._stream_parser import (
     ReplyParser,
     StreamedCall,
 )
-from ethos_registry.registry._sync import LoopThread
 from ethos_registry.types import _checks
 from ethos_registry.types._call import MalformedCall, ToolCall
 from ethos_registry.types._checks import check_callback
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
+from ethos_registry.types._loop_thread import LoopThread
 
 __all__ = [
     "BrokenStreamPolicy",

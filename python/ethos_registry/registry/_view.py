@@ -34,11 +34,11 @@ from ethos_registry.registry._stream import (
     StreamDispatcher,
     SyncStreamDispatcher,
 )
-from ethos_registry.registry._sync import run_sync
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._loop_thread import run_sync
 
 __all__ = ["View", "stream_results"]
 

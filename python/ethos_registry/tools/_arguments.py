@@ -7,14 +7,18 @@ import errno
 import math
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack
 
-from ethos_registry.capabilities._sandbox import is_below
-from ethos_registry.types._result import ErrorCode, ToolError, err
+from ethos_registry.capabilities._protected_paths import is_below
+from ethos_registry.types import _checks
+from ethos_registry.types._context import ToolContext
+from ethos_registry.types._result import ErrorCode, ToolError, ToolResult, err
+from ethos_registry.types._tool import Tool, ToolSettings
 
 __all__ = [
     "RefusalError",
+    "argument_tool",
     "check_expanded",
     "known_arguments",
     "optional_flag",
@@ -73,6 +77,46 @@ def known_arguments(args: object, known: tuple[str, ...], tool_name: str) -> Map
                 f"{tool_name} has no argument {quoted(name)}; it takes {', '.join(known)}"
             )
     return {name: value for name, value in args.items() if value is not None}
+
+
+def argument_tool(
+    name: str,
+    description: str,
+    properties: Mapping[str, Any],
+    work: Callable[[Mapping[str, Any], ToolContext], Any],
+    *,
+    required: Sequence[str] | None = None,
+    bind: Callable[[Any], Any] | None = None,
+    **settings: Unpack[ToolSettings],
+) -> Tool:
+    """A tool whose `work`, plain or `async`, gets the `known_arguments`.
+
+    A `RefusalError` of `work` is the result. `bind` marks the function for policies.
+    """
+    names = tuple(properties)
+
+    def execute(args: Any, context: ToolContext) -> ToolResult:
+        try:
+            result: ToolResult = work(known_arguments(args, names, name), context)
+        except RefusalError as refusal:
+            return refusal.error
+        return result
+
+    async def execute_async(args: Any, context: ToolContext) -> ToolResult:
+        try:
+            result: ToolResult = await work(known_arguments(args, names, name), context)
+        except RefusalError as refusal:
+            return refusal.error
+        return result
+
+    schema: dict[str, Any] = {"type": "object", "properties": dict(properties)}
+    if required is not None:
+        schema["required"] = list(required)
+    function = execute_async if _checks.is_async_callable(work) else execute
+    if bind is not None:
+        bind(function)
+    schema["additionalProperties"] = False
+    return Tool(name, description, schema, function, **settings)
 
 
 def required_text(args: Mapping[str, Any], name: str, example: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ethos_registry.capabilities._address_guard import HostNotAllowedError, HostRules, target_of
 from ethos_registry.tools._arguments import (
     RefusalError,
-    known_arguments,
+    argument_tool,
     optional_flag,
     optional_whole_number,
     quoted,
@@ -27,6 +27,7 @@ from ethos_registry.types._content import Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._extras import has_extra
+from ethos_registry.types._loop_thread import LoopThread
 from ethos_registry.types._policy import ToolCapabilities
 from ethos_registry.types._ports import TurnScope
 from ethos_registry.types._result import ToolResult, ok
@@ -87,8 +88,7 @@ class BrowserThread:
     def __init__(self, executable_path: str | None) -> None:
         self._executable_path = executable_path
         self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._thread: LoopThread | None = None
         self._started: asyncio.Lock | None = None
         self._playwright: Any = None
         self._browser: PlaywrightBrowser | None = None
@@ -97,14 +97,10 @@ class BrowserThread:
     def submit(self, work: Coroutine[Any, Any, R]) -> Future[R]:
         """Run a coroutine on the browser's loop."""
         with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
+            if self._thread is None:
                 self._started = asyncio.Lock()
-                self._thread = threading.Thread(
-                    target=_run, args=(self._loop,), name="browser", daemon=True
-                )
-                self._thread.start()
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
+                self._thread = LoopThread("browser")
+            return self._thread.submit(work)
 
     async def browser(self) -> PlaywrightBrowser:
         """The running Chromium; on the browser's loop."""
@@ -137,22 +133,12 @@ class BrowserThread:
     def close(self) -> None:
         """End the browser and its thread; from any other thread."""
         with self._lock:
-            loop, thread = self._loop, self._thread
-            self._loop = self._thread = None
-        if loop is None or thread is None:
+            thread, self._thread = self._thread, None
+        if thread is None:
             return
         with contextlib.suppress(Exception):
-            asyncio.run_coroutine_threadsafe(self._stop(), loop).result(_CLOSE_SECONDS)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(_CLOSE_SECONDS)
-
-
-def _run(loop: asyncio.AbstractEventLoop) -> None:
-    try:
-        loop.run_forever()
-    finally:
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+            thread.submit(self._stop()).result(_CLOSE_SECONDS)
+        thread.close(_CLOSE_SECONDS)
 
 
 def _close_at_exit(reference: weakref.ref[BrowserThread]) -> None:
@@ -413,26 +399,17 @@ class Browser:
         def make(
             name: str, description: str, properties: dict[str, Any], required: list[str], work: Work
         ) -> Tool:
-            async def execute(args: Any, context: ToolContext) -> ToolResult:
-                try:
-                    values = known_arguments(args, tuple(properties), name)
-                    opens = name == "browser_open"
-                    running = self._run(key, context, work, values, opens=opens)
-                    return await asyncio.wrap_future(self._thread.submit(running))
-                except RefusalError as refusal:
-                    return refusal.error
+            async def perform(values: Any, context: ToolContext) -> ToolResult:
+                opens = name == "browser_open"
+                running = self._run(key, context, work, values, opens=opens)
+                return await asyncio.wrap_future(self._thread.submit(running))
 
-            schema = {
-                "type": "object",
-                "properties": properties,
-                "required": required,
-                "additionalProperties": False,
-            }
-            return Tool(
+            return argument_tool(
                 name,
                 description,
-                schema,
-                execute,
+                properties,
+                perform,
+                required=required,
                 toolset="browser",
                 max_result_chars=40_000,
                 output_is_untrusted=True,

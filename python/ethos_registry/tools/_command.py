@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import dataclasses
 import os
 import re
-import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from ethos_registry._processes.own_thread import on_own_thread
 from ethos_registry._processes.supervised_process import Containment
 from ethos_registry._processes.supervisor import containment
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION
 from ethos_registry.capabilities._process import joined_limits
 from ethos_registry.capabilities._resolver import personality_of
+from ethos_registry.capabilities._run import run_program, signal_name
 from ethos_registry.capabilities._sandbox import (
     SHARED_SANDBOX,
     CommandSandboxPort,
@@ -26,20 +24,37 @@ from ethos_registry.capabilities._sandbox import (
     UnconfinedError,
 )
 from ethos_registry.capabilities._standard import sandbox_policy, why_unconfined
-from ethos_registry.tools._arguments import RefusalError
-from ethos_registry.tools._process import BoundedOutput, OutputProgress, run_process
+from ethos_registry.tools._arguments import (
+    RefusalError,
+    argument_tool,
+    optional_number,
+    quoted,
+    required_text,
+    resolve_below,
+    working_directory,
+)
+from ethos_registry.tools._process import BoundedOutput, OutputProgress
+from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._policy import CommandPolicy, Personality
+from ethos_registry.types._policy import (
+    CommandPolicy,
+    Personality,
+    binds_itself,
+    without_confinement,
+)
+from ethos_registry.types._result import ToolResult
+from ethos_registry.types._tool import Tool
 
 __all__ = [
+    "CommandCall",
     "Confinement",
     "Ending",
     "SandboxChoice",
     "blocked_note",
-    "checked_sandbox",
-    "ended_at_timeout",
+    "command_tool",
     "run_command",
+    "timeout_property",
 ]
 
 
@@ -54,6 +69,9 @@ _REFUSED_PATH = re.compile(
     r"(?:Permission denied|Read-only file system|Operation not permitted)"
 )
 _NAMED_PATHS = 3
+MAX_TIMEOUT_SECONDS = 3_600.0
+"""The longest timeout that a model can request."""
+_REGISTRY_MARGIN_SECONDS = 10.0
 _PATH_IN_QUOTES = re.compile(
     r"(?:Permission denied|Read-only file system|Operation not permitted): ['\"](?P<path>/[^'\"]+)"
 )
@@ -116,7 +134,7 @@ class Confinement:
             stated, output_bytes=stated.output_bytes or _DEFAULTS["output_bytes"]
         )
 
-    async def prepared(
+    def prepared(
         self,
         argv: Sequence[str],
         policy: SandboxPolicy,
@@ -124,18 +142,9 @@ class Confinement:
         directory: str,
         environment: Mapping[str, str],
     ) -> PreparedCommand:
-        """The confined command line; a refusal if this machine cannot confine it.
-
-        Off the loop: it searches the writable directories.
-        """
-        work = on_own_thread(
-            lambda: self._sandbox.wrap(argv, policy, directory=directory, environment=environment)
-        )
+        """The confined command line; a refusal if this machine cannot confine it."""
         try:
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            work.add_done_callback(_clean_up)
-            raise
+            return self._sandbox.wrap(argv, policy, directory=directory, environment=environment)
         except UnconfinedError as error:
             reason = str(error).partition(": ")[2]
             raise RefusalError(
@@ -143,11 +152,6 @@ class Confinement:
                 f"{reason}",
                 "not_available",
             ) from None
-
-
-def _clean_up(prepared: asyncio.Future[PreparedCommand]) -> None:
-    if not prepared.cancelled() and prepared.exception() is None:
-        prepared.result().clean_up()
 
 
 def _memory_of_machine() -> int:
@@ -248,7 +252,7 @@ class Ending:
             text = f"Command was killed after {self.timeout_seconds:g} s: time was up."
             return text if self.is_all_ended else f"{text} {MAY_RUN_ON[containment()]}"
         if self.exit_code < 0:
-            name = _signal_name(-self.exit_code)
+            name = signal_name(-self.exit_code, "number")
             return f"Command was killed by signal {name} ({-self.exit_code})."
         return f"Command exited with code {self.exit_code}."
 
@@ -269,24 +273,93 @@ class Ending:
         return fields | {"restored_files": [*self.restored]} if self.restored else fields
 
 
-def ended_at_timeout(what: str) -> str:
-    """What is ended at the timeout on this system, for the schema that the model reads."""
-    return f"Seconds after which {what} {_ENDED[containment()]}."
+@dataclass(frozen=True, slots=True)
+class CommandCall:
+    """A call of a tool that runs one program: its arguments, and where and how it may run."""
+
+    values: Mapping[str, Any]
+    context: ToolContext
+    root: str
+    """The real path of the working directory."""
+    directory: str
+    timeout_seconds: float
+    confinement: Confinement
+
+
+def command_tool(
+    name: str,
+    description: str,
+    properties: Mapping[str, Any],
+    work: Callable[[CommandCall], Awaitable[ToolResult]],
+    *,
+    default_timeout_seconds: float,
+    sandbox: SandboxChoice,
+    commands: CommandPolicy | None,
+    required: Sequence[str] | None = None,
+) -> Tool:
+    """A tool whose `work` runs one program; `cwd` and `timeout_seconds` are added to its schema."""
+    default = float(_checks.finite_number(default_timeout_seconds, "default_timeout_seconds"))
+    confinement = checked_sandbox(sandbox, name, commands)
+
+    async def run(values: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        timeout = optional_number(values, "timeout_seconds", maximum=MAX_TIMEOUT_SECONDS)
+        root = working_directory(context.working_dir)
+        directory = _folder(values, root)
+        seconds = default if timeout is None else timeout
+        return await work(CommandCall(values, context, root, directory, seconds, confinement))
+
+    def bind(execute: Any) -> None:
+        if sandbox == "off":
+            without_confinement(execute)
+        else:
+            binds_itself(execute, confinement.why_refused)
+
+    return argument_tool(
+        name,
+        description,
+        properties,
+        run,
+        required=required,
+        bind=bind,
+        toolset="terminal",
+        max_result_chars=20_000,
+        output_is_untrusted=True,
+        timeout_seconds=max(MAX_TIMEOUT_SECONDS, default) + _REGISTRY_MARGIN_SECONDS,
+        is_available=(lambda: confinement.is_available) if sandbox == "required" else None,
+    )
+
+
+def _folder(values: Mapping[str, Any], root: str) -> str:
+    if "cwd" not in values:
+        return root
+    path = required_text(values, "cwd", "src")
+    directory = resolve_below(root, path)
+    if not os.path.isdir(directory):
+        raise RefusalError(f"`cwd` {quoted(path)} is not a folder in the working directory")
+    return directory
+
+
+def timeout_property(what: str, default_timeout_seconds: float) -> Mapping[str, Any]:
+    """The schema of `timeout_seconds`, with what is ended at the timeout on this system."""
+    return {
+        "type": "number",
+        "exclusiveMinimum": 0,
+        "maximum": MAX_TIMEOUT_SECONDS,
+        "description": f"Seconds after which {what} {_ENDED[containment()]}. "
+        f"Default: {default_timeout_seconds:g}.",
+    }
 
 
 async def run_command(
     argv: Sequence[str],
-    context: ToolContext,
+    call: CommandCall,
     *,
-    directory: str,
-    timeout_seconds: float,
     max_output_bytes: int,
     variables: Mapping[str, str] | None = None,
-    confinement: Confinement | None = None,
 ) -> Ending:
-    """Run a program as `run_process` does, with this process's environment and `variables`.
+    """Run a program as `run_program` does, with this process's environment and `variables`.
 
-    Under a `confinement` whose policy restricts the call it runs confined, with the few variables
+    If the policy of the call's confinement restricts it, it runs confined, with the few variables
     that pass. A refusal is raised if it must be confined and cannot be.
 
     Pagers, prompts and colours are switched off. At most `max_output_bytes` of the output are
@@ -297,6 +370,7 @@ async def run_command(
         ValueError: The program or an argument contains a NUL character.
 
     """
+    context, confinement, directory = call.context, call.confinement, call.directory
     output = BoundedOutput(max_output_bytes)
     progress = _progress(context)
 
@@ -306,43 +380,43 @@ async def run_command(
 
     inherited = {name: value for name, value in os.environ.items() if name not in _COLOUR_SWITCHES}
     own = _ENVIRONMENT | dict(variables or {})
-    confinement = Confinement("off", "the command") if confinement is None else confinement
     policy = confinement.policy(context)
     commands = confinement.limits(context)
-    prepared = PreparedCommand([*argv], inherited | own)
-    if policy is not None:
-        prepared = await confinement.prepared(
+
+    def prepare() -> PreparedCommand:
+        if policy is None:
+            return PreparedCommand([*argv], inherited | own)
+        prepared = confinement.prepared(
             argv, policy, directory=directory, environment=inherited | own
         )
         prepared.environment.update(own)
+        return prepared
+
     try:
-        end = await run_process(
-            prepared,
+        end = await run_program(
+            prepare,
             directory=directory,
-            timeout_seconds=timeout_seconds,
+            timeout_seconds=call.timeout_seconds,
             on_output=receive,
             limits=lambda: joined_limits(confinement.limits(context), None),
             output_bytes=commands.output_bytes,
         )
-    except BaseException:  # a coroutine that is being closed may not await
+    finally:
         progress.finish()
-        prepared.clean_up()
-        raise
-    progress.finish()
-    restored = await on_own_thread(prepared.clean_up)
     text, dropped = output.text()
-    if restored:
-        text += f"\n[The sandbox put protected files back: {', '.join(restored[:_NAMED_PATHS])}"
-        text += f" and {len(restored) - _NAMED_PATHS} more]\n" if restored[_NAMED_PATHS:] else "]\n"
+    if end.restored:
+        text += f"\n[The sandbox put protected files back: {', '.join(end.restored[:_NAMED_PATHS])}"
+        more = len(end.restored) - _NAMED_PATHS
+        text += f" and {more} more]\n" if more > 0 else "]\n"
     note = "" if policy is None or end.status == 0 else blocked_note(text, policy)
     return Ending(
-        None if end.exceeded else end.status,
+        None if end.exceeded or end.timed_out else end.status,
         text,
         dropped,
-        timeout_seconds,
+        call.timeout_seconds,
         end.is_all_ended,
         note,
-        tuple(restored),
+        end.restored,
         f"{end.exceeded} ({getattr(commands, end.exceeded):,})" if end.exceeded else "",
     )
 
@@ -355,10 +429,3 @@ def _progress(context: ToolContext) -> OutputProgress:
         return OutputProgress(lambda text: context.report(text, audience="user"))
     report = context.report_searched  # type: ignore[attr-defined]
     return OutputProgress(lambda text: report(text, audience="user"), stream)
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "number"

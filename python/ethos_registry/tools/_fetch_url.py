@@ -6,7 +6,7 @@ import asyncio
 import codecs
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
@@ -16,7 +16,7 @@ from ethos_registry.capabilities._address_guard import HostNotAllowedError
 from ethos_registry.capabilities._network import ResponseTooLargeError, decoded_by
 from ethos_registry.tools._arguments import (
     RefusalError,
-    known_arguments,
+    argument_tool,
     optional_flag,
     quoted,
     required_text,
@@ -205,18 +205,13 @@ def _links(tree: object, base: str) -> str:
     return "\n".join(f"- [{label or url}]({url})" for url, label in found.items())
 
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "url": {"type": "string", "description": "The address, with http:// or https://."},
-        "wholePage": {
-            "type": "boolean",
-            "description": "Return all text and links of the page, not only its main content. "
-            "Default: false.",
-        },
+_PROPERTIES = {
+    "url": {"type": "string", "description": "The address, with http:// or https://."},
+    "wholePage": {
+        "type": "boolean",
+        "description": "Return all text and links of the page, not only its main content. "
+        "Default: false.",
     },
-    "required": ["url"],
-    "additionalProperties": False,
 }
 _HEADERS = {
     "Accept": "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,"
@@ -262,18 +257,13 @@ def fetch_url_tool(*, allowed_hosts: Sequence[str] = ("*",)) -> Tool:
     """
     check_web_extra()
 
-    async def execute(args: Any, context: ToolContext) -> ToolResult:
-        try:
-            return await _fetched(args, context)
-        except RefusalError as refusal:
-            return refusal.error
-
-    return Tool(
+    return argument_tool(
         "fetch_url",
         "Read a web page or file by its URL. Pages are returned as Markdown: the main content "
         "first; set wholePage for menus and links as well.",
-        _SCHEMA,
-        execute,
+        _PROPERTIES,
+        _fetched,
+        required=["url"],
         toolset="web",
         max_result_chars=40_000,
         output_is_untrusted=True,
@@ -282,8 +272,7 @@ def fetch_url_tool(*, allowed_hosts: Sequence[str] = ("*",)) -> Tool:
     )
 
 
-async def _fetched(args: Any, context: ToolContext) -> ToolResult:
-    values = known_arguments(args, ("url", "wholePage"), "fetch_url")
+async def _fetched(values: Mapping[str, Any], context: ToolContext) -> ToolResult:
     url = required_text(values, "url", "https://example.com/page").strip()
     is_whole = optional_flag(values, "wholePage")
     context.report(f"fetching {url[:200]}")

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from ethos_registry import _core
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
+from ethos_registry.capabilities._protected_paths import is_below
 from ethos_registry.capabilities._resolver import narrowed_reach
-from ethos_registry.capabilities._sandbox import is_below
 from ethos_registry.tools._arguments import (
     RefusalError,
     check_expanded,

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import sqlite3
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from ethos_registry._persistence.files import make_private_folder
 from ethos_registry._persistence.sqlite_file import SqliteFile, sqlite_problem
-from ethos_registry.tools._arguments import RefusalError, known_arguments, quoted, required_text
+from ethos_registry.tools._arguments import RefusalError, argument_tool, quoted, required_text
 from ethos_registry.types import _checks
-from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
@@ -151,8 +151,6 @@ _DEFAULT_PRIORITY = "medium"
 _MAX_TITLE_CHARS = 300
 _MAX_DIGITS = 15
 
-_Execute = Callable[[Mapping[str, Any]], ToolResult]
-
 
 @_checks.checked_signature
 def kanban_tools(
@@ -175,8 +173,9 @@ def kanban_tools(
     if not columns or len(set(columns)) < len(columns) or not all(map(str.strip, columns)):
         raise ConfigError(f"`statuses` must be distinct names, at least one: {columns!r}")
     board = Board(path)
+    make = functools.partial(argument_tool, toolset="kanban", max_result_chars=20_000)
     return [
-        _tool(
+        make(
             "kanban_create",
             "Add a ticket to the board.",
             {
@@ -184,60 +183,28 @@ def kanban_tools(
                 "status": _choice(columns, f"Default: {columns[0]}."),
                 "priority": _choice(PRIORITIES, f"Default: {_DEFAULT_PRIORITY}."),
             },
-            ("title",),
-            lambda values: _create(board, values, columns),
+            lambda values, _: _create(board, values, columns),
+            required=["title"],
         ),
-        _tool(
+        make(
             "kanban_list",
             "List the tickets of the board.",
             {"status": _choice(columns, "List only these. Default: all.")},
-            (),
-            lambda values: _list(board, values, columns),
+            lambda values, _: _list(board, values, columns),
+            required=[],
             idempotent=True,
         ),
-        _tool(
+        make(
             "kanban_move",
             "Move a ticket of the board to another status.",
             {
                 "id": {"type": "string", "description": "Id of the ticket, such as `T-1`."},
                 "status": _choice(columns, "The new status."),
             },
-            ("id", "status"),
-            lambda values: _move(board, values, columns),
+            lambda values, _: _move(board, values, columns),
+            required=["id", "status"],
         ),
     ]
-
-
-def _tool(
-    name: str,
-    description: str,
-    properties: Mapping[str, Any],
-    required: Sequence[str],
-    answer: _Execute,
-    *,
-    idempotent: bool = False,
-) -> Tool:
-    def execute(args: Any, context: ToolContext) -> ToolResult:
-        try:
-            return answer(known_arguments(args, tuple(properties), name))
-        except RefusalError as refusal:
-            return refusal.error
-
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-    return Tool(
-        name,
-        description,
-        schema,
-        execute,
-        toolset="kanban",
-        max_result_chars=20_000,
-        idempotent=idempotent,
-    )
 
 
 def _choice(choices: Sequence[str], description: str) -> Mapping[str, Any]:

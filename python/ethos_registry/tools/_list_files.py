@@ -6,14 +6,14 @@ import fnmatch
 import os
 import re
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 from ethos_registry.tools._arguments import (
     RefusalError,
-    known_arguments,
+    argument_tool,
     optional_whole_number,
     quoted,
     required_text,
@@ -215,25 +215,20 @@ DEFAULT_DEPTH = 2
 """Levels that are listed when no pattern is given; with one, all are."""
 DEFAULT_MAX_ENTRIES = 1_000
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "path": {
-            "type": "string",
-            "description": "Folder to list, relative to the working directory. Default: itself.",
-        },
-        "pattern": {
-            "type": "string",
-            "description": "Glob for names, such as `*.py`, or for paths, such as "
-            "`src/**/*.{ts,tsx}`.",
-        },
-        "depth": {
-            "type": "integer",
-            "minimum": 1,
-            "description": f"Levels to go down. Default: {DEFAULT_DEPTH}, all with a pattern.",
-        },
+_PROPERTIES = {
+    "path": {
+        "type": "string",
+        "description": "Folder to list, relative to the working directory. Default: itself.",
     },
-    "additionalProperties": False,
+    "pattern": {
+        "type": "string",
+        "description": "Glob for names, such as `*.py`, or for paths, such as `src/**/*.{ts,tsx}`.",
+    },
+    "depth": {
+        "type": "integer",
+        "minimum": 1,
+        "description": f"Levels to go down. Default: {DEFAULT_DEPTH}, all with a pattern.",
+    },
 }
 
 
@@ -249,18 +244,12 @@ def list_files_tool(*, max_entries: int = DEFAULT_MAX_ENTRIES) -> Tool:
     """
     limit = int(_checks.finite_number(max_entries, "max_entries", minimum=1, whole=True))
 
-    @binds_itself
-    def execute(args: Any, context: ToolContext) -> ToolResult:
-        try:
-            return _list(args, context, limit)
-        except RefusalError as refusal:
-            return refusal.error
-
-    return Tool(
+    return argument_tool(
         "list_files",
         "List the files and folders in a folder, or all that match a pattern.",
-        _SCHEMA,
-        execute,
+        _PROPERTIES,
+        lambda values, context: _list(values, context, limit),
+        bind=binds_itself,
         toolset="file",
         max_result_chars=20_000,
         output_is_untrusted=True,
@@ -268,8 +257,7 @@ def list_files_tool(*, max_entries: int = DEFAULT_MAX_ENTRIES) -> Tool:
     )
 
 
-def _list(args: Any, context: ToolContext, max_entries: int) -> ToolResult:
-    values = known_arguments(args, ("path", "pattern", "depth"), "list_files")
+def _list(values: Mapping[str, Any], context: ToolContext, max_entries: int) -> ToolResult:
     path = required_text(values, "path", "src") if "path" in values else os.curdir
     glob = Glob(required_text(values, "pattern", "*.py")) if "pattern" in values else None
     depth = optional_whole_number(values, "depth", minimum=1)

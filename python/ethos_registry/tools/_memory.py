@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 from collections.abc import Callable, Mapping
@@ -13,7 +14,7 @@ from ethos_registry._persistence.sqlite_file import SqliteFile, sqlite_problem
 from ethos_registry._suggest import nearest
 from ethos_registry.tools._arguments import (
     RefusalError,
-    known_arguments,
+    argument_tool,
     optional_whole_number,
     quoted,
     required_text,
@@ -220,8 +221,6 @@ _MAX_LIMIT = 100
 _MODES = ("replace", "append", "delete")
 _NAME = {"type": "string", "maxLength": _MAX_NAME_CHARS}
 
-_Execute = Callable[[Mapping[str, Any], ToolContext], ToolResult]
-
 
 @_checks.checked_signature
 def memory_tools(
@@ -247,16 +246,18 @@ def memory_tools(
     _checks.whole_count(max_notes, "max_notes")
     _checks.whole_count(max_chars, "max_chars")
     notes = Notes(_checks.path(database, "database"), max_notes=max_notes, max_chars=max_chars)
+    make = functools.partial(argument_tool, toolset="memory")
     return [
-        _tool(
+        make(
             "memory_read",
             "Read a note of your memory, or list the names of all notes.",
             {"name": {**_NAME, "description": "Name of the note. Default: list all names."}},
-            (),
             lambda values, context: _read(notes, values, context),
-            reads=True,
+            required=[],
+            output_is_untrusted=True,
+            idempotent=True,
         ),
-        _tool(
+        make(
             "memory_search",
             "Find notes of your memory that hold all of some words.",
             {
@@ -268,11 +269,12 @@ def memory_tools(
                     "description": f"Most notes to return. Default: {_DEFAULT_LIMIT}.",
                 },
             },
-            ("query",),
             lambda values, context: _search(notes, values, context),
-            reads=True,
+            required=["query"],
+            output_is_untrusted=True,
+            idempotent=True,
         ),
-        _tool(
+        make(
             "memory_write",
             "Write a note that later sessions can read. Never store passwords or keys.",
             {
@@ -284,43 +286,10 @@ def memory_tools(
                     "description": "Default: replace.",
                 },
             },
-            ("name",),
             lambda values, context: _write(notes, values, context),
+            required=["name"],
         ),
     ]
-
-
-def _tool(
-    name: str,
-    description: str,
-    properties: Mapping[str, Any],
-    required: tuple[str, ...],
-    work: _Execute,
-    *,
-    reads: bool = False,
-) -> Tool:
-    names = tuple(properties)
-
-    def execute(args: Any, context: ToolContext) -> ToolResult:
-        try:
-            return work(known_arguments(args, names, name), context)
-        except RefusalError as refusal:
-            return refusal.error
-
-    return Tool(
-        name,
-        description,
-        {
-            "type": "object",
-            "properties": dict(properties),
-            "required": list(required),
-            "additionalProperties": False,
-        },
-        execute,
-        toolset="memory",
-        output_is_untrusted=reads,
-        idempotent=reads,
-    )
 
 
 def _read(notes: Notes, values: Mapping[str, Any], context: ToolContext) -> ToolResult:

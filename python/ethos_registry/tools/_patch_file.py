@@ -5,13 +5,13 @@ from __future__ import annotations
 import codecs
 import difflib
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry.tools._arguments import (
     RefusalError,
-    known_arguments,
+    argument_tool,
     optional_flag,
     quoted,
     required_text,
@@ -102,26 +102,21 @@ DEFAULT_MAX_BYTES = 10_000_000
 """The largest file that is changed."""
 _PLACES_SHOWN = 10
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "path": {
-            "type": "string",
-            "description": "Path of the file, relative to the working directory.",
-        },
-        "old": {
-            "type": "string",
-            "description": "The text to replace, exactly as it is in the file, with enough "
-            "around it to be unique.",
-        },
-        "new": {"type": "string", "description": "The text to put there."},
-        "replaceAll": {
-            "type": "boolean",
-            "description": "Replace every place instead of a single one. Default: false.",
-        },
+_PROPERTIES = {
+    "path": {
+        "type": "string",
+        "description": "Path of the file, relative to the working directory.",
     },
-    "required": ["path", "old", "new"],
-    "additionalProperties": False,
+    "old": {
+        "type": "string",
+        "description": "The text to replace, exactly as it is in the file, with enough "
+        "around it to be unique.",
+    },
+    "new": {"type": "string", "description": "The text to put there."},
+    "replaceAll": {
+        "type": "boolean",
+        "description": "Replace every place instead of a single one. Default: false.",
+    },
 }
 
 
@@ -142,19 +137,14 @@ def patch_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     """
     limit = int(_checks.finite_number(max_bytes, "max_bytes", minimum=1, whole=True))
 
-    @binds_itself
-    def execute(args: Any, context: ToolContext) -> ToolResult:
-        try:
-            return _patch(args, context, limit)
-        except RefusalError as refusal:
-            return refusal.error
-
-    return Tool(
+    return argument_tool(
         "patch_file",
         "Change part of a file: replace the text `old`, which must occur exactly "
         "once, by `new`. Read the file first.",
-        _SCHEMA,
-        execute,
+        _PROPERTIES,
+        lambda values, context: _patch(values, context, limit),
+        required=["path", "old", "new"],
+        bind=binds_itself,
         toolset="file",
         output_is_untrusted=True,
     )
@@ -253,8 +243,7 @@ def _lines_of(body: bytes, places: list[int]) -> tuple[int, ...]:
     return tuple(lines)
 
 
-def _patch(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
-    values = known_arguments(args, ("path", "old", "new", "replaceAll"), "patch_file")
+def _patch(values: Mapping[str, Any], context: ToolContext, max_bytes: int) -> ToolResult:
     path = required_text(values, "path", "src/main.py")
     patch = _Patch(
         path,

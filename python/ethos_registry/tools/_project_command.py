@@ -11,27 +11,18 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from ethos_registry.tools._arguments import (
-    RefusalError,
-    known_arguments,
-    optional_number,
-    quoted,
-    required_text,
-    resolve_below,
-    working_directory,
-)
+from ethos_registry.tools._arguments import RefusalError, quoted
 from ethos_registry.tools._command import (
-    Confinement,
+    CommandCall,
     SandboxChoice,
-    checked_sandbox,
-    ended_at_timeout,
+    command_tool,
     run_command,
+    timeout_property,
 )
-from ethos_registry.types import _checks
-from ethos_registry.types._context import ToolContext
-from ethos_registry.types._policy import CommandPolicy, binds_itself, without_confinement
+from ethos_registry.types._policy import CommandPolicy
 from ethos_registry.types._result import ToolResult, err, ok
 from ethos_registry.types._tool import Tool
 
@@ -184,8 +175,6 @@ def file_names(folder: str) -> list[str]:
 
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
-MAX_TIMEOUT_SECONDS = 3_600.0
-_REGISTRY_MARGIN_SECONDS = 10.0
 _MAX_OUTPUT_BYTES = 1024 * 1024
 _MAX_NAMED_FOLDERS = 10
 
@@ -218,38 +207,10 @@ def project_tool(
     commands: CommandPolicy | None,
 ) -> Tool:
     """The tool that runs such a command."""
-    default_timeout = float(
-        _checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
-    )
-    confinement = checked_sandbox(sandbox, command.tool_name, commands)
-
-    async def execute(args: Any, context: ToolContext) -> ToolResult:
-        try:
-            return await _run(command, args, context, default_timeout, confinement)
-        except RefusalError as refusal:
-            return refusal.error
-
-    if sandbox == "off":
-        without_confinement(execute)
-    else:
-        binds_itself(execute, confinement.why_refused)
-    return Tool(
+    return command_tool(
         command.tool_name,
         command.description,
-        _schema(command, default_timeout),
-        execute,
-        toolset="terminal",
-        max_result_chars=20_000,
-        output_is_untrusted=True,
-        timeout_seconds=max(MAX_TIMEOUT_SECONDS, default_timeout) + _REGISTRY_MARGIN_SECONDS,
-        is_available=(lambda: confinement.is_available) if sandbox == "required" else None,
-    )
-
-
-def _schema(command: ProjectCommand, default_timeout: float) -> Mapping[str, Any]:
-    return {
-        "type": "object",
-        "properties": {
+        {
             "arguments": {
                 "type": "string",
                 "description": "Arguments to add to the runner's command line, such as "
@@ -260,29 +221,18 @@ def _schema(command: ProjectCommand, default_timeout: float) -> Mapping[str, Any
                 "description": "Folder of the project, inside the working directory. "
                 "Default: itself.",
             },
-            "timeout_seconds": {
-                "type": "number",
-                "exclusiveMinimum": 0,
-                "maximum": MAX_TIMEOUT_SECONDS,
-                "description": f"{ended_at_timeout('the run')} Default: {default_timeout:g}.",
-            },
+            "timeout_seconds": timeout_property("the run", default_timeout_seconds),
         },
-        "additionalProperties": False,
-    }
+        partial(_run, command),
+        default_timeout_seconds=default_timeout_seconds,
+        sandbox=sandbox,
+        commands=commands,
+    )
 
 
-async def _run(
-    command: ProjectCommand,
-    args: Any,
-    context: ToolContext,
-    default_timeout: float,
-    confinement: Confinement,
-) -> ToolResult:
-    values = known_arguments(args, ("arguments", "cwd", "timeout_seconds"), command.tool_name)
-    timeout = optional_number(values, "timeout_seconds", maximum=MAX_TIMEOUT_SECONDS)
-    root = working_directory(context.working_dir)
-    directory = _directory(root, values)
-    arguments = _arguments(values)
+async def _run(command: ProjectCommand, call: CommandCall) -> ToolResult:
+    root, directory = call.root, call.directory
+    arguments = _arguments(call.values)
     runners = command.find(directory)
     if not runners:
         raise RefusalError(_nothing_found(command, root, directory))
@@ -296,13 +246,7 @@ async def _run(
     argv = runner.argv(arguments)
     try:
         ending = await run_command(
-            argv,
-            context,
-            directory=directory,
-            timeout_seconds=default_timeout if timeout is None else timeout,
-            max_output_bytes=_MAX_OUTPUT_BYTES,
-            variables=runner.variables,
-            confinement=confinement,
+            argv, call, max_output_bytes=_MAX_OUTPUT_BYTES, variables=runner.variables
         )
     except (OSError, ValueError) as error:
         raise RefusalError(
@@ -318,16 +262,6 @@ async def _run(
         structured=structured,
         **ending.error_fields,
     )
-
-
-def _directory(root: str, values: Mapping[str, Any]) -> str:
-    if "cwd" not in values:
-        return root
-    path = required_text(values, "cwd", "backend")
-    directory = resolve_below(root, path)
-    if not os.path.isdir(directory):
-        raise RefusalError(f"`cwd` {quoted(path)} is not a folder in the working directory")
-    return directory
 
 
 def _arguments(values: Mapping[str, Any]) -> list[str]:

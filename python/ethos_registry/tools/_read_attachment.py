@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import unquote
 
 from ethos_registry.capabilities._address_guard import HostNotAllowedError
 from ethos_registry.capabilities._files import AttachmentNotFoundError
-from ethos_registry.tools._arguments import RefusalError, known_arguments, quoted
+from ethos_registry.tools._arguments import RefusalError, argument_tool, quoted
 from ethos_registry.tools._fetch_url import described_bytes, request_errors
 from ethos_registry.types import _checks
 from ethos_registry.types._content import Attachment
@@ -21,15 +21,11 @@ from ethos_registry.types._tool import Tool
 __all__ = ["read_attachment_tool"]
 
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "ref": {
-            "type": "string",
-            "description": "Reference of the attachment. Default: list the attachments.",
-        }
-    },
-    "additionalProperties": False,
+_PROPERTIES = {
+    "ref": {
+        "type": "string",
+        "description": "Reference of the attachment. Default: list the attachments.",
+    }
 }
 
 
@@ -48,18 +44,12 @@ def read_attachment_tool(*, kinds: Sequence[str] | str = "*") -> Tool:
     """
     permitted = kinds if isinstance(kinds, str) else list(kinds)
 
-    async def execute(args: Any, context: ToolContext) -> ToolResult:
-        try:
-            return await _read(args, context)
-        except RefusalError as refusal:
-            return refusal.error
-
-    return Tool(
+    return argument_tool(
         "read_attachment",
         "Read a file that came with the user's message: text, an image, a PDF or audio. Without "
         "`ref`, list the files.",
-        _SCHEMA,
-        execute,
+        _PROPERTIES,
+        _read,
         toolset="attachments",
         max_result_chars=40_000,
         output_is_untrusted=True,
@@ -68,8 +58,7 @@ def read_attachment_tool(*, kinds: Sequence[str] | str = "*") -> Tool:
     )
 
 
-async def _read(args: Any, context: ToolContext) -> ToolResult:
-    values = known_arguments(args, ("ref",), "read_attachment")
+async def _read(values: Mapping[str, Any], context: ToolContext) -> ToolResult:
     attachments = context.attachments
     assert attachments is not None
     listed = {item.ref: item for item in attachments.list()}

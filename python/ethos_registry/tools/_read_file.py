@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry.tools._arguments import (
     RefusalError,
-    known_arguments,
+    argument_tool,
     optional_whole_number,
     quoted,
     required_text,
@@ -128,26 +128,21 @@ def _text_bytes(collected: bytearray) -> bytes:
 DEFAULT_MAX_BYTES = 10_000_000
 """The largest text that one call returns."""
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "path": {
-            "type": "string",
-            "description": "Path of the file, relative to the working directory.",
-        },
-        "lineStart": {
-            "type": "integer",
-            "minimum": 1,
-            "description": "First line to return, counted from 1. Default: the first.",
-        },
-        "lineEnd": {
-            "type": "integer",
-            "minimum": 1,
-            "description": "Last line to return, itself included. Default: the last.",
-        },
+_PROPERTIES = {
+    "path": {
+        "type": "string",
+        "description": "Path of the file, relative to the working directory.",
     },
-    "required": ["path"],
-    "additionalProperties": False,
+    "lineStart": {
+        "type": "integer",
+        "minimum": 1,
+        "description": "First line to return, counted from 1. Default: the first.",
+    },
+    "lineEnd": {
+        "type": "integer",
+        "minimum": 1,
+        "description": "Last line to return, itself included. Default: the last.",
+    },
 }
 
 
@@ -170,19 +165,14 @@ def read_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     """
     limit = int(_checks.finite_number(max_bytes, "max_bytes", minimum=1, whole=True))
 
-    @binds_itself
-    def execute(args: Any, context: ToolContext) -> ToolResult:
-        try:
-            return _read(args, context, limit)
-        except RefusalError as refusal:
-            return refusal.error
-
-    return Tool(
+    return argument_tool(
         "read_file",
         "Read a UTF-8 file. Long files are shown in part: give lineStart and lineEnd "
         "(counted from 1, both included) to read just these lines.",
-        _SCHEMA,
-        execute,
+        _PROPERTIES,
+        lambda values, context: _read(values, context, limit),
+        required=["path"],
+        bind=binds_itself,
         toolset="file",
         max_result_chars=40_000,
         output_is_untrusted=True,
@@ -201,8 +191,7 @@ class _Request:
         return self.first is not None or self.last is not None
 
 
-def _request(args: Any) -> _Request:
-    values = known_arguments(args, ("path", "lineStart", "lineEnd"), "read_file")
+def _request(values: Mapping[str, Any]) -> _Request:
     path = required_text(values, "path", "src/main.py")
     first = optional_whole_number(values, "lineStart", minimum=1)
     last = optional_whole_number(values, "lineEnd", minimum=1)
@@ -211,8 +200,8 @@ def _request(args: Any) -> _Request:
     return _Request(path, first, last)
 
 
-def _read(args: Any, context: ToolContext, max_bytes: int) -> ToolResult:
-    request = _request(args)
+def _read(values: Mapping[str, Any], context: ToolContext, max_bytes: int) -> ToolResult:
+    request = _request(values)
     files = WorkingFiles(context)
     try:
         with _opened(files, request.path) as (descriptor, resolved):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.tools._arguments import (
     RefusalError,
-    known_arguments,
+    argument_tool,
     optional_flag,
     optional_whole_number,
     quoted,
@@ -100,39 +100,34 @@ MAX_MATCHES = 1_000
 _BINARY_CHECK_BYTES = 8_192
 _MAX_SHOWN_LINE_CHARS = 1_000
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "pattern": {
-            "type": "string",
-            "description": "The text to look for, exactly as in the files; case-sensitive. "
-            "With `regex`, a regular expression.",
-        },
-        "regex": {
-            "type": "boolean",
-            "description": "Use `pattern` as a regular expression for each "
-            "line, without look-around and back references; `(?i)` at its start ignores case. "
-            "Default: false.",
-        },
-        "path": {
-            "type": "string",
-            "description": "Folder or file to search, relative to the working directory. "
-            "Default: the working directory.",
-        },
-        "glob": {
-            "type": "string",
-            "description": "Search only files with such names, such as `*.py`, or paths, such as "
-            "`src/**/*.{ts,tsx}`.",
-        },
-        "maxMatches": {
-            "type": "integer",
-            "minimum": 1,
-            "maximum": MAX_MATCHES,
-            "description": f"Maximum number of lines to return. Default: {DEFAULT_MAX_MATCHES}.",
-        },
+_PROPERTIES = {
+    "pattern": {
+        "type": "string",
+        "description": "The text to look for, exactly as in the files; case-sensitive. "
+        "With `regex`, a regular expression.",
     },
-    "required": ["pattern"],
-    "additionalProperties": False,
+    "regex": {
+        "type": "boolean",
+        "description": "Use `pattern` as a regular expression for each "
+        "line, without look-around and back references; `(?i)` at its start ignores case. "
+        "Default: false.",
+    },
+    "path": {
+        "type": "string",
+        "description": "Folder or file to search, relative to the working directory. "
+        "Default: the working directory.",
+    },
+    "glob": {
+        "type": "string",
+        "description": "Search only files with such names, such as `*.py`, or paths, such as "
+        "`src/**/*.{ts,tsx}`.",
+    },
+    "maxMatches": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": MAX_MATCHES,
+        "description": f"Maximum number of lines to return. Default: {DEFAULT_MAX_MATCHES}.",
+    },
 }
 
 
@@ -153,19 +148,14 @@ def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
     """
     limit = int(_checks.finite_number(max_file_bytes, "max_file_bytes", minimum=1, whole=True))
 
-    @binds_itself
-    def execute(args: Any, context: ToolContext) -> ToolResult:
-        try:
-            return _search(args, context, limit)
-        except RefusalError as refusal:
-            return refusal.error
-
-    return Tool(
+    return argument_tool(
         "search_files",
         "Find the lines that contain a string, or match a regular expression, in all files below a "
         "folder.",
-        _SCHEMA,
-        execute,
+        _PROPERTIES,
+        lambda values, context: _search(values, context, limit),
+        required=["pattern"],
+        bind=binds_itself,
         toolset="file",
         max_result_chars=20_000,
         output_is_untrusted=True,
@@ -216,10 +206,7 @@ class _Search:
         return regex_lines(content, self.pattern)
 
 
-def _search(args: Any, context: ToolContext, max_file_bytes: int) -> ToolResult:
-    values = known_arguments(
-        args, ("pattern", "regex", "path", "glob", "maxMatches"), "search_files"
-    )
+def _search(values: Mapping[str, Any], context: ToolContext, max_file_bytes: int) -> ToolResult:
     pattern = required_text(values, "pattern", "def main")
     path = required_text(values, "path", "src") if "path" in values else os.curdir
     glob = Glob(required_text(values, "glob", "*.py")) if "glob" in values else None

@@ -11,7 +11,7 @@ from ethos_registry.recording._rows import RecordingError
 from ethos_registry.recording._sqlite import FoundCall, SqliteRecording
 from ethos_registry.tools._arguments import (
     RefusalError,
-    known_arguments,
+    argument_tool,
     optional_whole_number,
     quoted,
     required_text,
@@ -58,45 +58,38 @@ def session_search_tool(
         raise ConfigError(f'`searches` must be "session", "agent" or "all", got {searches!r}')
     stored = SqliteRecording(place)
 
-    def execute(args: Any, context: ToolContext) -> ToolResult:
+    def work(values: Mapping[str, Any], context: ToolContext) -> ToolResult:
+        if recorder is not None:
+            recorder.flush()
+        if not os.path.exists(place):
+            return ok("No calls are recorded yet.", structured={"calls": 0})
         try:
-            values = known_arguments(args, ("query", "number", "limit"), "session_search")
-            if recorder is not None:
-                recorder.flush()
-            if not os.path.exists(place):
-                return ok("No calls are recorded yet.", structured={"calls": 0})
             return _found(stored, values, context, searches)
-        except RefusalError as refusal:
-            return refusal.error
         except RecordingError as error:
-            return RefusalError(f"{error}; tell the user", "execution_failed").error
+            raise RefusalError(f"{error}; tell the user", "execution_failed") from None
 
-    return Tool(
+    return argument_tool(
         "session_search",
         "Search the arguments and output of earlier tool calls, also what was cut or is no longer "
         "in the conversation.",
         {
-            "type": "object",
-            "properties": {
-                "query": {
-                    "type": "string",
-                    "description": "Words that the call must hold, such as `timeout config.toml`.",
-                },
-                "number": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "description": "Return the whole output of the call with this number.",
-                },
-                "limit": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": _MAX_LIMIT,
-                    "description": f"Most calls to return. Default: {_DEFAULT_LIMIT}.",
-                },
+            "query": {
+                "type": "string",
+                "description": "Words that the call must hold, such as `timeout config.toml`.",
             },
-            "additionalProperties": False,
+            "number": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Return the whole output of the call with this number.",
+            },
+            "limit": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": _MAX_LIMIT,
+                "description": f"Most calls to return. Default: {_DEFAULT_LIMIT}.",
+            },
         },
-        execute,
+        work,
         toolset="memory",
         output_is_untrusted=True,
         idempotent=True,

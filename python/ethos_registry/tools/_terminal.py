@@ -6,29 +6,18 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
-from ethos_registry.tools._arguments import (
-    RefusalError,
-    known_arguments,
-    optional_number,
-    quoted,
-    required_text,
-    resolve_below,
-    working_directory,
-)
+from ethos_registry.tools._arguments import RefusalError, quoted, required_text
 from ethos_registry.tools._command import (
-    Confinement,
+    MAX_TIMEOUT_SECONDS,
+    CommandCall,
     SandboxChoice,
-    checked_sandbox,
-    ended_at_timeout,
+    command_tool,
     run_command,
+    timeout_property,
 )
 from ethos_registry.types import _checks
-from ethos_registry.types._context import ToolContext
-from ethos_registry.types._policy import CommandPolicy, binds_itself, without_confinement
+from ethos_registry.types._policy import CommandPolicy
 from ethos_registry.types._result import ToolResult, err, ok
 from ethos_registry.types._tool import Tool
 
@@ -38,9 +27,6 @@ __all__ = ["DEFAULT_MAX_OUTPUT_BYTES", "MAX_TIMEOUT_SECONDS", "terminal_tool"]
 DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024
 """Half of it from the start of the output, half from the end."""
 DEFAULT_TIMEOUT_SECONDS = 120.0
-MAX_TIMEOUT_SECONDS = 3_600.0
-"""The longest timeout that a model can request."""
-_REGISTRY_MARGIN_SECONDS = 10.0
 
 
 @_checks.checked_signature
@@ -82,78 +68,40 @@ def terminal_tool(
     processes of a command that exits by itself run on until this process ends.
     """
     limit = int(_checks.finite_number(max_output_bytes, "max_output_bytes", minimum=1, whole=True))
-    default_timeout = float(
-        _checks.finite_number(default_timeout_seconds, "default_timeout_seconds")
-    )
     shell = None if shell is None else _checks.path(shell, "shell")
-    confinement = checked_sandbox(sandbox, "terminal", commands)
 
-    async def execute(args: Any, context: ToolContext) -> ToolResult:
+    async def run(call: CommandCall) -> ToolResult:
+        argv = _argv(shell, required_text(call.values, "command", "ls -la"))
         try:
-            request = _request(args, context, default_timeout)
-            argv = _argv(shell, request.command)
-            return await _run(request, context, argv, limit, confinement)
-        except RefusalError as refusal:
-            return refusal.error
+            ending = await run_command(argv, call, max_output_bytes=limit)
+        except (OSError, ValueError) as error:
+            raise _not_started(error, argv[0]) from None
+        if ending.exit_code == 0:
+            return ok(ending.output, structured={"exit_code": 0} | ending.structured)
+        return err(
+            f"{ending.sentence}\n{ending.output}",
+            structured=ending.structured or None,
+            **ending.error_fields,
+        )
 
-    if sandbox == "off":
-        without_confinement(execute)
-    else:
-        binds_itself(execute, confinement.why_refused)
-    return Tool(
+    return command_tool(
         "terminal",
         "Run a shell command in the working directory and return its output. There is no input "
         "and no screen: interactive programs do not work.",
-        _schema(default_timeout),
-        execute,
-        toolset="terminal",
-        max_result_chars=20_000,
-        output_is_untrusted=True,
-        timeout_seconds=max(MAX_TIMEOUT_SECONDS, default_timeout) + _REGISTRY_MARGIN_SECONDS,
-        is_available=(lambda: confinement.is_available) if sandbox == "required" else None,
-    )
-
-
-def _schema(default_timeout: float) -> Mapping[str, Any]:
-    return {
-        "type": "object",
-        "properties": {
+        {
             "command": {"type": "string", "description": "The command line, as for `bash -c`."},
-            "timeout_seconds": {
-                "type": "number",
-                "exclusiveMinimum": 0,
-                "maximum": MAX_TIMEOUT_SECONDS,
-                "description": f"{ended_at_timeout('the command')} Default: {default_timeout:g}.",
-            },
+            "timeout_seconds": timeout_property("the command", default_timeout_seconds),
             "cwd": {
                 "type": "string",
                 "description": "Folder to run in, inside the working directory. Default: itself.",
             },
         },
-        "required": ["command"],
-        "additionalProperties": False,
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    command: str
-    timeout_seconds: float
-    directory: str
-
-
-def _request(args: Any, context: ToolContext, default_timeout: float) -> _Request:
-    values = known_arguments(args, ("command", "timeout_seconds", "cwd"), "terminal")
-    command = required_text(values, "command", "ls -la")
-    timeout = optional_number(values, "timeout_seconds", maximum=MAX_TIMEOUT_SECONDS)
-    root = working_directory(context.working_dir)
-    directory = root
-    if "cwd" in values:
-        path = required_text(values, "cwd", "src")
-        directory = resolve_below(root, path)
-        if not os.path.isdir(directory):
-            raise RefusalError(f"`cwd` {quoted(path)} is not a folder in the working directory")
-    return _Request(command, default_timeout if timeout is None else timeout, directory)
+        run,
+        default_timeout_seconds=default_timeout_seconds,
+        sandbox=sandbox,
+        commands=commands,
+        required=["command"],
+    )
 
 
 def _argv(shell: str | None, command: str) -> tuple[str, ...]:
@@ -162,33 +110,6 @@ def _argv(shell: str | None, command: str) -> tuple[str, ...]:
     if sys.platform == "win32":
         return (os.environ.get("COMSPEC", "cmd.exe"), "/d", "/c", command)
     return (shutil.which("bash") or "/bin/sh", "-c", command)
-
-
-async def _run(
-    request: _Request,
-    context: ToolContext,
-    argv: tuple[str, ...],
-    max_output_bytes: int,
-    confinement: Confinement,
-) -> ToolResult:
-    try:
-        ending = await run_command(
-            argv,
-            context,
-            directory=request.directory,
-            timeout_seconds=request.timeout_seconds,
-            max_output_bytes=max_output_bytes,
-            confinement=confinement,
-        )
-    except (OSError, ValueError) as error:
-        raise _not_started(error, argv[0]) from None
-    if ending.exit_code == 0:
-        return ok(ending.output, structured={"exit_code": 0} | ending.structured)
-    return err(
-        f"{ending.sentence}\n{ending.output}",
-        structured=ending.structured or None,
-        **ending.error_fields,
-    )
 
 
 def _not_started(error: OSError | ValueError, shell: str) -> RefusalError:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ethos_registry.capabilities._key_values import KeyValueError
-from ethos_registry.tools._arguments import RefusalError, known_arguments, quoted
+from ethos_registry.tools._arguments import RefusalError, argument_tool, quoted
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._ports import KeyValueStore
 from ethos_registry.types._result import ToolResult, err, ok
@@ -37,40 +37,36 @@ def todo_tools() -> list[Tool]:
     At most 100 items of 500 characters. No reducer: the list is short.
     """
     return [
-        Tool(
+        argument_tool(
             "todo_read",
             "Read the todo list of this session.",
-            {"type": "object", "properties": {}, "additionalProperties": False},
+            {},
             _read,
             toolset="todo",
             capabilities=_CAPABILITIES,
             idempotent=True,
         ),
-        Tool(
+        argument_tool(
             "todo_write",
             "Replace the todo list of this session: give all items, done ones too. Use it to plan "
             "work of several steps and to keep the status of each.",
             {
-                "type": "object",
-                "properties": {
+                "items": {
+                    "type": "array",
+                    "maxItems": _MAX_ITEMS,
                     "items": {
-                        "type": "array",
-                        "maxItems": _MAX_ITEMS,
-                        "items": {
-                            "type": "object",
-                            "properties": {
-                                "content": {"type": "string", "maxLength": _MAX_CONTENT_CHARS},
-                                "status": {"type": "string", "enum": list(_STATUSES)},
-                            },
-                            "required": ["content", "status"],
-                            "additionalProperties": False,
+                        "type": "object",
+                        "properties": {
+                            "content": {"type": "string", "maxLength": _MAX_CONTENT_CHARS},
+                            "status": {"type": "string", "enum": list(_STATUSES)},
                         },
-                    }
-                },
-                "required": ["items"],
-                "additionalProperties": False,
+                        "required": ["content", "status"],
+                        "additionalProperties": False,
+                    },
+                }
             },
             _write,
+            required=["items"],
             toolset="todo",
             capabilities=_CAPABILITIES,
             idempotent=True,
@@ -78,12 +74,9 @@ def todo_tools() -> list[Tool]:
     ]
 
 
-async def _read(args: Any, context: ToolContext) -> ToolResult:
+async def _read(_: Mapping[str, Any], context: ToolContext) -> ToolResult:
     try:
-        known_arguments(args, (), "todo_read")
         items = await _store(context).get(_KEY)
-    except RefusalError as refusal:
-        return refusal.error
     except KeyValueError as error:
         return err(f"the todo list could not be read: {error}; tell the user")
     if not items:
@@ -91,12 +84,10 @@ async def _read(args: Any, context: ToolContext) -> ToolResult:
     return _shown(items)
 
 
-async def _write(args: Any, context: ToolContext) -> ToolResult:
+async def _write(values: Mapping[str, Any], context: ToolContext) -> ToolResult:
+    items = _items(values)
     try:
-        items = _items(known_arguments(args, ("items",), "todo_write"))
         await _store(context).set(_KEY, items)
-    except RefusalError as refusal:
-        return refusal.error
     except KeyValueError as error:
         return err(f"the todo list could not be stored: {error}; tell the user")
     if not items:

@@ -6,13 +6,14 @@ import html
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any, Protocol
 from urllib.parse import quote
 
 from ethos_registry.capabilities._address_guard import HostNotAllowedError, target_of
 from ethos_registry.tools._arguments import (
     RefusalError,
-    known_arguments,
+    argument_tool,
     optional_whole_number,
     quoted,
     required_text,
@@ -273,19 +274,14 @@ _DEFAULT_COUNT = 5
 _MAX_COUNT = 20
 _MAX_QUERY_CHARS = 400
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "query": {"type": "string", "description": "What to search for, in a few words."},
-        "count": {
-            "type": "integer",
-            "minimum": 1,
-            "maximum": _MAX_COUNT,
-            "description": f"How many results. Default: {_DEFAULT_COUNT}.",
-        },
+_PROPERTIES = {
+    "query": {"type": "string", "description": "What to search for, in a few words."},
+    "count": {
+        "type": "integer",
+        "minimum": 1,
+        "maximum": _MAX_COUNT,
+        "description": f"How many results. Default: {_DEFAULT_COUNT}.",
     },
-    "required": ["query"],
-    "additionalProperties": False,
 }
 
 
@@ -320,17 +316,12 @@ def web_search_tool(backend: SearchBackend) -> Tool:
         )
     hosts, secrets = list(backend.allowed_hosts), list(backend.secrets)
 
-    async def execute(args: Any, context: ToolContext) -> ToolResult:
-        try:
-            return await _searched(args, context, backend)
-        except RefusalError as refusal:
-            return refusal.error
-
-    return Tool(
+    return argument_tool(
         "web_search",
         "Search the web. Returns titles, addresses and extracts; read a page with fetch_url.",
-        _SCHEMA,
-        execute,
+        _PROPERTIES,
+        partial(_searched, backend=backend),
+        required=["query"],
         toolset="web",
         max_result_chars=20_000,
         output_is_untrusted=True,
@@ -341,8 +332,9 @@ def web_search_tool(backend: SearchBackend) -> Tool:
     )
 
 
-async def _searched(args: Any, context: ToolContext, backend: SearchBackend) -> ToolResult:
-    values = known_arguments(args, ("query", "count"), "web_search")
+async def _searched(
+    values: Mapping[str, Any], context: ToolContext, backend: SearchBackend
+) -> ToolResult:
     query = " ".join(required_text(values, "query", "opening hours of the harbour").split())
     if len(query) > _MAX_QUERY_CHARS:
         raise RefusalError(

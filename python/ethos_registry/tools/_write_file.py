@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ethos_registry.tools._arguments import RefusalError, known_arguments, quoted, required_text
+from ethos_registry.tools._arguments import RefusalError, argument_tool, quoted, required_text
 from ethos_registry.tools._folder import (
     MAX_DIGEST_BYTES,
     Status,
@@ -172,18 +172,13 @@ def _refusal(files: WorkingFiles, path: str, error: OSError) -> RefusalError:
     return RefusalError(f"{quoted(path)} could not be written: {reason}", "execution_failed")
 
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "path": {
-            "type": "string",
-            "description": "Path of the file, relative to the working directory. "
-            "Missing folders are created.",
-        },
-        "content": {"type": "string", "description": "The whole new text of the file."},
+_PROPERTIES = {
+    "path": {
+        "type": "string",
+        "description": "Path of the file, relative to the working directory. "
+        "Missing folders are created.",
     },
-    "required": ["path", "content"],
-    "additionalProperties": False,
+    "content": {"type": "string", "description": "The whole new text of the file."},
 }
 
 
@@ -201,26 +196,19 @@ def write_file_tool() -> Tool:
     and the file was changed, replaced or deleted since; the entry is renewed after the write.
     Without a map or an entry nothing is checked.
     """
-
-    @binds_itself
-    def execute(args: Any, context: ToolContext) -> ToolResult:
-        try:
-            return _write(args, context)
-        except RefusalError as refusal:
-            return refusal.error
-
-    return Tool(
+    return argument_tool(
         "write_file",
         "Write a file: create it, or replace its whole text. To change a part of a file "
         "use patch_file.",
-        _SCHEMA,
-        execute,
+        _PROPERTIES,
+        _write,
+        required=["path", "content"],
+        bind=binds_itself,
         toolset="file",
     )
 
 
-def _write(args: Any, context: ToolContext) -> ToolResult:
-    values = known_arguments(args, ("path", "content"), "write_file")
+def _write(values: Mapping[str, Any], context: ToolContext) -> ToolResult:
     path = required_text(values, "path", "src/main.py")
     content = encoded(values, "content")
     changed = change_file(

@@ -31,6 +31,7 @@ from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.types._closing import AsyncClosing
 from ethos_registry.types._context import ToolProgressEvent
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._loop_thread import LoopThread
 from ethos_registry.types._result import ERROR_CODES, ERROR_REASONS, ToolError, ToolResult
 from ethos_registry.types._transport import (
     LiveContext,
@@ -328,29 +329,18 @@ class _LinkThread:
 
     def __init__(self, server: McpServer, secrets: SecretSource) -> None:
         self.process_id = os.getpid()
-        self._loop = asyncio.new_event_loop()
         self._link: GatewayLink | None = None
         self._server, self._secrets = server, secrets
         self._lock = threading.Lock()
         self._is_closed = False
-        self._thread = threading.Thread(
-            target=self._run, name=f"mcp transport {server.name}", daemon=True
-        )
-        self._thread.start()
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
-        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
-        self._loop.close()
+        self._thread = LoopThread(f"mcp transport {server.name}")
 
     def send(self, queue: CallerQueue, index: int, ready_seconds: float) -> Future[None] | None:
         """Send a request on the loop of the link; `None` if that is closed."""
         with self._lock:
             if self._is_closed:
                 return None
-            sending = self._send(queue, index, ready_seconds)
-            return asyncio.run_coroutine_threadsafe(sending, self._loop)
+            return self._thread.submit(self._send(queue, index, ready_seconds))
 
     async def _send(self, queue: CallerQueue, index: int, ready_seconds: float) -> None:
         try:
@@ -374,21 +364,14 @@ class _LinkThread:
         """End the connection, its process and the thread."""
         with self._lock:
             self._is_closed = True
-        closing = asyncio.run_coroutine_threadsafe(self._close(), self._loop)
         try:
-            closing.result(_CLOSE_SECONDS)
+            self._thread.submit(self._close()).result(_CLOSE_SECONDS)
         finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(_CLOSE_SECONDS)
+            self._thread.close(_CLOSE_SECONDS)
 
     async def _close(self) -> None:
         if self._link is not None:
             await self._link.close()
-        current = asyncio.current_task()
-        tasks = [task for task in asyncio.all_tasks() if task is not current]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _stop(queue: CallerQueue, index: int, running: Future[None]) -> None:

@@ -1,11 +1,10 @@
-//! A process that restricts itself before it executes another program: Landlock for files, seccomp
-//! for sockets and for system calls that bypass Landlock.
+//! The rules for a process that restricts itself before it executes another program: Landlock for
+//! files, seccomp for sockets and for system calls that bypass Landlock.
 //!
 //! The restrictions apply to the process and all that it starts, and cannot be lifted. They are for
-//! a process with one thread, between `fork` and `exec`. [`Confinement::enter`] does all of it in
-//! that process. [`Confinement::prepare`] does what can be done before the `fork`, in another
-//! process: three system calls are left. Landlock does not cover metadata: `stat`, `chmod`, `chown`
-//! and `utime` outside the permitted folders still succeed.
+//! a process with one thread, between `fork` and `exec`, and are prepared here before the `fork`, in
+//! another process: a few system calls are left. Landlock does not cover metadata: `stat`, `chmod`,
+//! `chown` and `utime` outside the permitted folders still succeed.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +13,7 @@ use std::path::PathBuf;
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, CompatLevel, Compatible, Ruleset, RulesetAttr,
-    RulesetCreatedAttr, Scope, path_beneath_rules,
+    RulesetCreated, RulesetCreatedAttr, Scope, path_beneath_rules,
 };
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
@@ -23,27 +22,6 @@ use seccompiler::{
 
 /// The oldest Landlock version with all the rules: files, renames, truncation and TCP.
 const NEEDED: ABI = ABI::V4;
-
-/// What a confined program may access.
-#[derive(Clone, Debug, Default)]
-pub struct Confinement {
-    /// Folders and files that may be read and executed.
-    pub read: Vec<PathBuf>,
-    /// Folders and files that may be written too.
-    pub write: Vec<PathBuf>,
-    /// Whether sockets may be created.
-    pub network: bool,
-}
-
-/// What a process needs in order to confine itself by system calls alone: `prctl` with
-/// `PR_SET_NO_NEW_PRIVS`, `landlock_restrict_self`, `prctl` with `PR_SET_SECCOMP`.
-#[derive(Debug)]
-pub struct Prepared {
-    /// The descriptor of the Landlock rules; it is closed when a program is executed.
-    pub rules: OwnedFd,
-    /// The instructions of the seccomp filter, as the kernel reads them.
-    pub filter: Vec<u8>,
-}
 
 /// Why a process could not be confined.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,52 +44,35 @@ pub fn probe() -> Result<(), Unconfined> {
     filter(World::Host).map(drop)
 }
 
-impl Confinement {
-    /// Confine this process and all that it will start.
-    ///
-    /// # Errors
-    /// What is missing; the process must not continue.
-    pub fn enter(&self) -> Result<(), Unconfined> {
-        let filter = filter(self.world())?;
-        // Opened here: in another process it would be that process, with its environment.
-        let own = path_beneath_rules(["/proc/self"], AccessFs::from_read(ABI::V5));
-        self.rules()?
-            .add_rules(own)
-            .and_then(landlock::RulesetCreated::restrict_self)
-            .map_err(|error| Unconfined(format!("Landlock: {error}")))?;
-        drop_capabilities()?;
-        seccompiler::apply_filter(&filter).map_err(|error| Unconfined(format!("seccomp: {error}")))
-    }
-
-    /// Prepare the confinement of another process; this one stays as it is.
-    ///
-    /// # Errors
-    /// What is missing; the program must not be started.
-    pub fn prepare(&self) -> Result<Prepared, Unconfined> {
-        let filter = filter(self.world())?;
-        let rules: Option<OwnedFd> = self.rules()?.into();
-        let rules = rules.ok_or_else(|| Unconfined("this kernel has no Landlock".to_owned()))?;
-        let filter = encoded(&filter);
-        Ok(Prepared { rules, filter })
-    }
-
-    fn world(&self) -> World {
-        if self.network {
-            World::HostWithNetwork
-        } else {
-            World::Host
-        }
-    }
-
-    fn rules(&self) -> Result<landlock::RulesetCreated, Unconfined> {
-        let readable = AccessFs::from_read(ABI::V5);
-        let writable = AccessFs::from_all(ABI::V5);
-        ruleset(self.network)?
-            .set_compatibility(CompatLevel::BestEffort)
-            .add_rules(path_beneath_rules(&self.read, readable))
-            .and_then(|rules| rules.add_rules(path_beneath_rules(&self.write, writable)))
-            .map_err(|error| Unconfined(format!("Landlock: {error}")))
-    }
+/// Prepare the confinement of another process; this one stays as it is.
+///
+/// `read` may be read and executed, `write` written too; without `network` no socket can be created.
+/// Returns the descriptor of the Landlock rules, which is closed when a program is executed, and the
+/// seccomp filter as the kernel reads it. The process enters them by system calls alone: `prctl` with
+/// `PR_SET_NO_NEW_PRIVS`, `landlock_add_rule` for its own `/proc/self`, `landlock_restrict_self`, to
+/// give up its capabilities, and `prctl` with `PR_SET_SECCOMP`.
+///
+/// # Errors
+/// What is missing; the program must not be started.
+pub fn prepare(
+    read: &[PathBuf],
+    write: &[PathBuf],
+    network: bool,
+) -> Result<(OwnedFd, Vec<u8>), Unconfined> {
+    let world = if network {
+        World::HostWithNetwork
+    } else {
+        World::Host
+    };
+    let filter = encoded(&filter(world)?);
+    let readable = AccessFs::from_read(ABI::V5);
+    let writable = AccessFs::from_all(ABI::V5);
+    let rules = ruleset(network)?
+        .set_compatibility(CompatLevel::BestEffort)
+        .add_rules(path_beneath_rules(read, readable))
+        .and_then(|rules| rules.add_rules(path_beneath_rules(write, writable)))
+        .map_err(|error| Unconfined(format!("Landlock: {error}")))?;
+    Ok((descriptor(rules)?, filter))
 }
 
 /// Prepare rules for sockets alone, for a command in namespaces that has the network of the host: it
@@ -121,35 +82,19 @@ impl Confinement {
 /// This kernel cannot do it; Linux 6.12 can.
 pub fn prepare_socket_scope() -> Result<OwnedFd, Unconfined> {
     let missing = |error: landlock::RulesetError| Unconfined(format!("Landlock: {error}"));
-    let rules: Option<OwnedFd> = Ruleset::default()
+    Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .scope(Scope::AbstractUnixSocket)
         .and_then(Ruleset::create)
-        .map_err(missing)?
-        .into();
-    rules.ok_or_else(|| Unconfined("this kernel has no Landlock".to_owned()))
+        .map_err(missing)
+        .and_then(descriptor)
 }
 
-/// Give up every capability, also those that root gets by executing a program.
-fn drop_capabilities() -> Result<(), Unconfined> {
-    use rustix::thread::{
-        CapabilitySet, CapabilitySets, clear_ambient_capability_set,
-        remove_capability_from_bounding_set, set_capabilities,
-    };
-
-    let _ = clear_ambient_capability_set(); // without privileges there is none
-    for capability in CapabilitySet::all().iter() {
-        let _ = remove_capability_from_bounding_set(capability);
-    }
-    let none = CapabilitySets {
-        effective: CapabilitySet::empty(),
-        permitted: CapabilitySet::empty(),
-        inheritable: CapabilitySet::empty(),
-    };
-    set_capabilities(None, none).map_err(|error| Unconfined(format!("capabilities: {error}")))
+fn descriptor(rules: RulesetCreated) -> Result<OwnedFd, Unconfined> {
+    Option::from(rules).ok_or_else(|| Unconfined("this kernel has no Landlock".to_owned()))
 }
 
-fn ruleset(network: bool) -> Result<landlock::RulesetCreated, Unconfined> {
+fn ruleset(network: bool) -> Result<RulesetCreated, Unconfined> {
     let missing = |error: landlock::RulesetError| {
         Unconfined(format!(
             "this kernel has no Landlock, or a version that is too old: {error}"

@@ -5,56 +5,31 @@ use std::os::fd::IntoRawFd;
 use std::path::PathBuf;
 
 use ethos_registry_filesystem::confine::{
-    Confinement, namespace_filter, prepare_socket_scope as socket_scope, probe,
+    namespace_filter, prepare, prepare_socket_scope as socket_scope, probe,
 };
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
 use crate::call::checked;
 
-/// Confine this process, and all that it starts, for good: Landlock for files, seccomp for sockets
-/// and the system calls that go around it.
+/// Prepare the confinement of a process that is about to become another program: Landlock for files,
+/// seccomp for sockets and the system calls that go around it.
 ///
-/// For a process with one thread that is about to become another program. `read` may be read and
-/// executed, `write` written too; without `network` no socket can be made. An `OSError` if the
-/// kernel cannot do it: the process must not go on.
-#[pyfunction]
-pub(crate) fn confine_process(
-    read: Vec<PathBuf>,
-    write: Vec<PathBuf>,
-    network: bool,
-) -> PyResult<()> {
-    checked(|| {
-        Confinement {
-            read,
-            write,
-            network,
-        }
-        .enter()
-        .map_err(|error| PyOSError::new_err(error.to_string()))
-    })
-}
-
-/// Prepare the confinement of a program that another process will start; the arguments are those of
-/// `confine_process`.
+/// `read` may be read and executed, `write` written too; without `network` no socket can be made.
 ///
 /// Returns the descriptor of the Landlock rules, which the caller closes, and the seccomp filter as
 /// the kernel reads it. An `OSError` if the kernel cannot do it: the program must not be started.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "PyO3 hands arguments over")]
 pub(crate) fn prepare_confinement(
     read: Vec<PathBuf>,
     write: Vec<PathBuf>,
     network: bool,
 ) -> PyResult<(i32, Cow<'static, [u8]>)> {
     checked(|| {
-        Confinement {
-            read,
-            write,
-            network,
-        }
-        .prepare()
-        .map(|prepared| (prepared.rules.into_raw_fd(), Cow::Owned(prepared.filter)))
-        .map_err(|error| PyOSError::new_err(error.to_string()))
+        prepare(&read, &write, network)
+            .map(|(rules, filter)| (rules.into_raw_fd(), Cow::Owned(filter)))
+            .map_err(|error| PyOSError::new_err(error.to_string()))
     })
 }
 
@@ -67,7 +42,7 @@ pub(crate) fn prepare_socket_scope() -> PyResult<Option<i32>> {
     checked(|| Ok(socket_scope().ok().map(IntoRawFd::into_raw_fd)))
 }
 
-/// What keeps `confine_process` from working here; `None` if nothing does.
+/// What keeps `prepare_confinement` from working here; `None` if nothing does.
 #[pyfunction]
 pub(crate) fn confinement_problem() -> PyResult<Option<String>> {
     checked(|| Ok(probe().err().map(|error| error.to_string())))

@@ -59,7 +59,7 @@ mod _core {
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::confine::{
-        confine_process, confinement_problem, namespace_filter_instructions, prepare_confinement,
+        confinement_problem, namespace_filter_instructions, prepare_confinement,
         prepare_socket_scope,
     };
     #[pymodule_export]

@@ -1,20 +1,34 @@
-"""Running coroutines of views and registries from code that does not await."""
+"""Running coroutines from code that does not await."""
 
 from __future__ import annotations
 
 import asyncio
-import contextvars
+import contextlib
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextvars import ContextVar, copy_context
 from typing import Any, TypeVar
 
-from ethos_registry.execution._call import caller_loop_is_blocked
-from ethos_registry.execution._threads import is_stack_deep
-
-__all__ = ["LoopThread", "run_sync"]
+__all__ = ["LoopThread", "caller_loop_is_blocked", "is_stack_deep", "run_sync"]
 
 T = TypeVar("T")
+
+caller_loop_is_blocked: ContextVar[bool] = ContextVar("caller_loop_is_blocked", default=False)
+"""Whether a coroutine runs on another thread because its caller blocks its own event loop."""
+FRAMES_NEEDED = 200
+"""A batch that has fewer frames left below the recursion limit runs in a task of its own."""
+
+
+def is_stack_deep() -> bool:
+    """Whether so few frames are left that the registry's own code could exceed the limit."""
+    limit = sys.getrecursionlimit()
+    try:
+        sys._getframe(limit - FRAMES_NEEDED if limit > FRAMES_NEEDED else 0)
+    except ValueError:
+        return False
+    return True
 
 
 def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -37,15 +51,15 @@ def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 class LoopThread:
-    """An event loop on a daemon thread of its own, for a caller that does not await.
+    """An event loop on a daemon thread of its own; what it holds open is closed with it.
 
-    What it runs sees the caller's context variables of that moment.
+    What `call` and `wait` run sees the caller's context variables of that moment.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "ethos-registry-sync") -> None:
         self._started: Future[asyncio.AbstractEventLoop] = Future()
         self._ended: asyncio.Future[None] | None = None
-        self._thread = threading.Thread(target=self._run, name="ethos-registry-sync", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
         self._loop = self._started.result()
 
@@ -61,6 +75,10 @@ class LoopThread:
         self._ended = loop.create_future()
         self._started.set_result(loop)
         await self._ended
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start a coroutine on the loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def call(self, function: Callable[..., T], *arguments: Any) -> T:
         """Call a function on the loop's thread."""
@@ -86,7 +104,7 @@ class LoopThread:
         def start() -> None:
             tasks.append(self._loop.create_task(settle()))
 
-        context = contextvars.copy_context()
+        context = copy_context()
         if _is_a_loop_running():
             context.run(caller_loop_is_blocked.set, True)
         self._loop.call_soon_threadsafe(start, context=context)
@@ -96,12 +114,16 @@ class LoopThread:
             if not outcome.done():  # the caller was interrupted
                 self._loop.call_soon_threadsafe(lambda: [task.cancel() for task in tasks])
 
-    def close(self) -> None:
-        """End the loop and its thread."""
-        ended = self._ended
-        if ended is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(_resolve, ended)
-            self._thread.join()
+    def end(self) -> None:
+        """End the loop and its thread soon; what it still runs is cancelled."""
+        if self._ended is not None:
+            with contextlib.suppress(RuntimeError):  # it is closed
+                self._loop.call_soon_threadsafe(_resolve, self._ended)
+
+    def close(self, wait_seconds: float | None = None) -> None:
+        """End the loop and wait for it."""
+        self.end()
+        self._thread.join(wait_seconds)
 
 
 def _resolve(future: asyncio.Future[None]) -> None:
