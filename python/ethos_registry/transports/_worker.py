@@ -246,7 +246,8 @@ class _Items:
         self._worker.write_reply(ticket, reply)
         self._open -= 1
         if self._open == 0:
-            self._closing = asyncio.get_running_loop().create_task(self.run.aclose())
+            # Not by `create_task`: an eager factory would start it before `start` has ended.
+            self._closing = asyncio.Task(self.run.aclose(), loop=asyncio.get_running_loop())
 
 
 async def _serve(channel: Channel, registry: RegistryReader, settings: dict[str, Any]) -> NoReturn:
