@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
+import os
 import subprocess
 import sys
 import textwrap
@@ -27,6 +29,23 @@ def registry_of(*executes: Callable[..., Any] | Tool, **options: Any) -> ToolReg
     """A registry of these tools or functions."""
     tools = [item if isinstance(item, Tool) else tool(item) for item in executes]
     return ToolRegistry(tools, **options)
+
+
+EAGER_FACTORY: Any = getattr(asyncio, "eager_task_factory", None)
+"""The factory of tasks that start at once; `None` if the loop of the tests takes none."""
+WITHOUT_EAGER_FACTORY = "eager tasks need Python 3.12"
+
+if (
+    os.environ.get("ETHOS_REGISTRY_TEST_LOOP") == "uvloop"
+    and sys.version_info >= (3, 13)
+    and not {"eager_start", "kwargs"} & inspect.signature(EAGER_FACTORY).parameters.keys()
+):
+    EAGER_FACTORY = None
+    WITHOUT_EAGER_FACTORY = (
+        "uvloop 0.23 passes `eager_start`, which CPython 3.13.0's factory refuses"
+    )
+
+needs_eager_factory = pytest.mark.skipif(EAGER_FACTORY is None, reason=WITHOUT_EAGER_FACTORY)
 
 
 def long_grace_in(patch: pytest.MonkeyPatch) -> None:
