@@ -16,7 +16,6 @@ from ethos_registry.execution import _threads
 from ethos_registry.reduction import registered_formats, unregister_format
 from session_tools import (
     EAGER_FACTORY,
-    WITHOUT_EAGER_FACTORY,
     long_grace_in,
     needs_eager_factory,
 )
@@ -44,7 +43,7 @@ _LOOP = os.environ.get("ETHOS_REGISTRY_TEST_LOOP", "")
 
 if _LOOP == "eager":
     if EAGER_FACTORY is None:
-        raise pytest.UsageError(WITHOUT_EAGER_FACTORY)
+        raise pytest.UsageError("eager tasks need Python 3.12")
 
     class _EagerLoops(asyncio.DefaultEventLoopPolicy):
         """Loops that start tasks at once."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import os
 import subprocess
 import sys
@@ -31,21 +30,19 @@ def registry_of(*executes: Callable[..., Any] | Tool, **options: Any) -> ToolReg
     return ToolRegistry(tools, **options)
 
 
+def _eager_factory(loop: Any, coroutine: Any, **options: Any) -> Any:
+    return asyncio.Task(coroutine, loop=loop, **(options | {"eager_start": True}))
+
+
 EAGER_FACTORY: Any = getattr(asyncio, "eager_task_factory", None)
-"""The factory of tasks that start at once; `None` if the loop of the tests takes none."""
-WITHOUT_EAGER_FACTORY = "eager tasks need Python 3.12"
+"""The factory of tasks that start at once; `None` before Python 3.12."""
+if sys.version_info >= (3, 13) and os.environ.get("ETHOS_REGISTRY_TEST_LOOP") == "uvloop":
+    # uvloop 0.23 passes `eager_start=None`, which the factory of CPython 3.13.0 refuses.
+    EAGER_FACTORY = _eager_factory
 
-if (
-    os.environ.get("ETHOS_REGISTRY_TEST_LOOP") == "uvloop"
-    and sys.version_info >= (3, 13)
-    and not {"eager_start", "kwargs"} & inspect.signature(EAGER_FACTORY).parameters.keys()
-):
-    EAGER_FACTORY = None
-    WITHOUT_EAGER_FACTORY = (
-        "uvloop 0.23 passes `eager_start`, which CPython 3.13.0's factory refuses"
-    )
-
-needs_eager_factory = pytest.mark.skipif(EAGER_FACTORY is None, reason=WITHOUT_EAGER_FACTORY)
+needs_eager_factory = pytest.mark.skipif(
+    EAGER_FACTORY is None, reason="eager tasks need Python 3.12"
+)
 
 
 def long_grace_in(patch: pytest.MonkeyPatch) -> None:
