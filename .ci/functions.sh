@@ -221,15 +221,20 @@ unprivileged() {
         LD_LIBRARY_PATH="$scratch/python/lib" PATH=/usr/local/bin:/usr/bin:/bin "$@"
 }
 
-# The CPythons from 3.11 on that are installed beside the tested one, the oldest first: version and path.
-other_pythons() {
-    local candidate minor own
-    own=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-    for candidate in python3.{11..20} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python; do
+# The CPythons from 3.11 on, the oldest first: version and path. Of equal versions the tested one is taken.
+all_pythons() {
+    local candidate minor
+    for candidate in "$python" python3.{11..20} "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.*/bin/python; do
         minor=$("$candidate" -c 'import sys; v = sys.version_info
 if v >= (3, 11) and sys.implementation.name == "cpython": print("%d.%d" % v[:2])' 2>/dev/null) || continue
-        if [[ -n $minor && $minor != "$own" ]]; then echo "$minor $candidate"; fi
-    done | sort --version-sort --unique --key=1,1
+        if [[ -n $minor ]]; then echo "$minor $candidate"; fi
+    done | sort --version-sort --stable --unique --key=1,1
+}
+# Those that are installed beside the tested one.
+other_pythons() {
+    local own
+    own=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+    all_pythons | awk -v own="$own" '$1 != own'
 }
 # The code is the same on another CPython, the interpreter is not: some files, with few Hypothesis examples.
 run_on_python() { # version, path

@@ -6,9 +6,7 @@ import asyncio
 import itertools
 import os
 import signal
-import sys
 from collections.abc import Generator, Iterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,7 +14,11 @@ from hypothesis import HealthCheck, settings
 from ethos_registry.artifacts import _store
 from ethos_registry.execution import _threads
 from ethos_registry.reduction import registered_formats, unregister_format
-from session_tools import long_grace_in
+from session_tools import (
+    EAGER_FACTORY,
+    long_grace_in,
+    needs_eager_factory,
+)
 
 # Options of this run are not those of the test runs that tests start.
 os.environ.pop("PYTEST_ADDOPTS", None)
@@ -35,13 +37,12 @@ settings.register_profile(
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-_EAGER: Any = getattr(asyncio, "eager_task_factory", None)
 _LOOP = os.environ.get("ETHOS_REGISTRY_TEST_LOOP", "")
 """Which loop all tests run in: `eager`, `uvloop`, or that of the standard library."""
 
 
 if _LOOP == "eager":
-    if _EAGER is None:
+    if EAGER_FACTORY is None:
         raise pytest.UsageError("eager tasks need Python 3.12")
 
     class _EagerLoops(asyncio.DefaultEventLoopPolicy):
@@ -49,7 +50,7 @@ if _LOOP == "eager":
 
         def new_event_loop(self) -> asyncio.AbstractEventLoop:
             loop = super().new_event_loop()
-            loop.set_task_factory(_EAGER)
+            loop.set_task_factory(EAGER_FACTORY)
             return loop
 
     asyncio.set_event_loop_policy(_EagerLoops())
@@ -61,22 +62,12 @@ elif _LOOP:
     raise pytest.UsageError(f"unknown loop {_LOOP!r} in ETHOS_REGISTRY_TEST_LOOP")
 
 
-@pytest.fixture(
-    params=[
-        "lazy tasks",
-        pytest.param(
-            "eager tasks",
-            marks=pytest.mark.skipif(_EAGER is None, reason="eager tasks need Python 3.12"),
-        ),
-    ]
-)
+@pytest.fixture(params=["lazy tasks", pytest.param("eager tasks", marks=needs_eager_factory)])
 async def task_start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Calls start lazily, as before Python 3.12, or at once, on a loop with an eager factory."""
     is_eager = request.param == "eager tasks"
-    if is_eager and _LOOP == "uvloop" and sys.version_info >= (3, 13):
-        pytest.skip("uvloop 0.23 passes `eager_start`, which CPython 3.13.0's factory refuses")
     monkeypatch.setattr(_threads, "STARTS_EAGERLY", is_eager)
-    asyncio.get_running_loop().set_task_factory(_EAGER if is_eager else None)
+    asyncio.get_running_loop().set_task_factory(EAGER_FACTORY if is_eager else None)
     return str(request.param)
 
 

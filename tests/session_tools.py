@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import textwrap
@@ -27,6 +28,21 @@ def registry_of(*executes: Callable[..., Any] | Tool, **options: Any) -> ToolReg
     """A registry of these tools or functions."""
     tools = [item if isinstance(item, Tool) else tool(item) for item in executes]
     return ToolRegistry(tools, **options)
+
+
+def _eager_factory(loop: Any, coroutine: Any, **options: Any) -> Any:
+    return asyncio.Task(coroutine, loop=loop, **(options | {"eager_start": True}))
+
+
+EAGER_FACTORY: Any = getattr(asyncio, "eager_task_factory", None)
+"""The factory of tasks that start at once; `None` before Python 3.12."""
+if sys.version_info >= (3, 13) and os.environ.get("ETHOS_REGISTRY_TEST_LOOP") == "uvloop":
+    # uvloop 0.23 passes `eager_start=None`, which the factory of CPython 3.13.0 refuses.
+    EAGER_FACTORY = _eager_factory
+
+needs_eager_factory = pytest.mark.skipif(
+    EAGER_FACTORY is None, reason="eager tasks need Python 3.12"
+)
 
 
 def long_grace_in(patch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from ethos_registry.adapters import TurnCollector
 from ethos_registry.artifacts import MemoryArtifactStore
 from ethos_registry.execution import Approvals, BatchControl
 from ethos_registry.types import AbortController, ReadMtime
-from session_tools import until
+from session_tools import EAGER_FACTORY, needs_eager_factory, until
 
 pytestmark = pytest.mark.every_python
 
@@ -455,11 +455,9 @@ async def test_filters_and_deadline_apply(desk):
     assert (held.result.reason, echoed.text) == ("timeout", "m")
 
 
+@needs_eager_factory
 async def test_an_eager_task_factory_still_joins_the_calls(desk):
-    factory = getattr(asyncio, "eager_task_factory", None)
-    if factory is None:
-        pytest.skip("eager tasks need Python 3.12")
-    asyncio.get_running_loop().set_task_factory(factory)
+    asyncio.get_running_loop().set_task_factory(EAGER_FACTORY)
     collector = desk.collector()
     await asyncio.gather(*(collector.call("echo", {"message": "m"}) for _ in range(3)))
     assert desk.batches.sizes == [3]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from ethos_registry import Tool, ToolCall, ToolContext, ToolFilterOpts, ok
 from ethos_registry.types import AbortController, MalformedCall
-from session_tools import code, long_grace_in, reason, registry_of, tool
+from session_tools import EAGER_FACTORY, code, long_grace_in, reason, registry_of, tool
 
 MARKER_CHARS = 60
 HUGE = "é😀" * 2_000
@@ -199,8 +199,8 @@ STOPPED = {
 
 
 async def _run(batch: Batch) -> None:
-    if batch.is_eager and (factory := getattr(asyncio, "eager_task_factory", None)):
-        asyncio.get_running_loop().set_task_factory(factory)
+    if batch.is_eager and EAGER_FACTORY is not None:
+        asyncio.get_running_loop().set_task_factory(EAGER_FACTORY)
     controller = AbortController()
     registry = registry_of(*_tools(controller))
     before = {name: value for name, value in vars(registry).items() if name != "_gates"}

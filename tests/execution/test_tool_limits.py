@@ -103,10 +103,69 @@ async def test_calls_of_a_tool_start_at_its_rate() -> None:
         with gauge:
             return "done"
 
+    began = time.monotonic()
     results = await registry.view(EVERYTHING).execute(calls("work", 50))
     assert all(result.ok for result in results)
+    assert [
+        number for number, start in enumerate(gauge.starts) if start - began < number // 20
+    ] == []
+
+
+async def test_a_loop_that_was_blocked_does_not_start_the_calls_of_two_seconds_at_once() -> None:
+    registry, gauge = ToolRegistry(), Gauge()
+
+    @registry.tool(calls_per_second=20)
+    async def work() -> str:
+        """Work."""
+        with gauge:
+            return "done"
+
+    asyncio.get_running_loop().call_later(0.2, time.sleep, 2.5)
+    results = await registry.view(EVERYTHING).execute(calls("work", 60))
+    assert all(result.ok for result in results)
+    starts = gauge.starts
+    assert min(later - first for first, later in zip(starts, starts[20:], strict=False)) > 0.5
+
+
+async def test_calls_that_wait_for_their_second_start_in_their_order() -> None:
+    registry, order = ToolRegistry(), list[int]()
+
+    @registry.tool(calls_per_second=100)
+    async def work(number: int) -> str:
+        """Work."""
+        order.append(number)
+        return "done"
+
+    sent = [{"id": str(n), "name": "work", "args": {"number": n}} for n in range(150)]
+    first = asyncio.ensure_future(registry.view(EVERYTHING).execute(sent[:120]))
+    await asyncio.sleep(0)
+    await registry.view(EVERYTHING).execute(sent[120:])
+    await first
+    assert order == list(range(150))
+
+
+def test_loops_of_several_threads_share_the_rate_of_a_tool() -> None:
+    registry, gauge = ToolRegistry(), Gauge()
+
+    @registry.tool(calls_per_second=10)
+    async def work() -> str:
+        """Work."""
+        with gauge:
+            return "done"
+
+    view = registry.view(EVERYTHING)
+    began = time.monotonic()
+    threads = [
+        threading.Thread(target=lambda: asyncio.run(view.execute(calls("work", 8))))
+        for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
     starts = sorted(gauge.starts)
-    assert min(later - first for first, later in zip(starts, starts[20:], strict=False)) >= 0.99
+    assert len(starts) == 24
+    assert [number for number, start in enumerate(starts) if start - began < number // 10] == []
 
 
 async def test_waiting_is_not_the_tools_time_and_ends_with_the_batch() -> None:

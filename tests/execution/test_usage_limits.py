@@ -6,6 +6,7 @@ import asyncio
 import logging
 import sqlite3
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from ethos_registry.execution import Approvals
 from ethos_registry.registry import DispatchContext, PrefixSession, ToolSearch
 from ethos_registry.transports import LocalTransport
 from ethos_registry.usage import UsageLedger
+from started import PATIENCE_SECONDS
 from usage_tools import finish, start_python
 
 if TYPE_CHECKING:
@@ -208,16 +210,21 @@ def test_only_calls_that_start_are_counted(ledger: UsageLedger) -> None:
 async def test_a_call_that_never_got_a_thread_is_given_back(ledger: UsageLedger) -> None:
     registry = registry_of(ledger, max_threads=1, thread_wait_seconds=0.05)
 
+    is_held, release = threading.Event(), threading.Event()
+
     @registry.tool
     def hold() -> str:
         """Hold the only thread."""
-        time.sleep(0.6)
+        is_held.set()
+        release.wait(PATIENCE_SECONDS)
         return "held"
 
     view = registry.view(CLERK, limits={"run": {"calls": 2}})
     held = asyncio.create_task(view.execute(calls(1, "hold"), RUN))
-    await asyncio.sleep(0.2)
+    while not is_held.is_set():  # noqa: ASYNC110 - set by another thread
+        await asyncio.sleep(0.01)
     assert reasons(await view.execute(calls(1, "look_plain"), RUN)) == ["timeout"]
+    release.set()
     await held
     for _ in range(100):
         [result] = await view.execute(calls(1), RUN)

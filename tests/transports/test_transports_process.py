@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import importlib
 import os
 import random
 import signal
@@ -188,6 +189,89 @@ async def test_a_worker_that_does_not_respond_is_ended_and_its_calls_are_answere
             assert "did not respond; it may have run" in waited.text
             [after] = await registry.execute_parallel([table.call("wait", seconds=0)])
             assert after.text == "waited"
+
+
+PLAIN_LOOP = """
+import asyncio, gc
+from ethos_registry import ToolRegistry
+
+registry = ToolRegistry()
+
+@registry.tool
+async def collect() -> str:
+    "Never wait; report the tasks of earlier calls that failed."
+    gc.collect()
+    return type(asyncio.get_running_loop()).__module__
+
+@registry.tool
+def plain() -> str:
+    "Run on a thread."
+    return "plain"
+"""
+
+CHOSEN_LOOPS = {
+    "eager": """
+import asyncio
+
+class EagerLoops(asyncio.DefaultEventLoopPolicy):
+    def new_event_loop(self):
+        loop = super().new_event_loop()
+        loop.set_task_factory(asyncio.eager_task_factory)
+        return loop
+
+asyncio.set_event_loop_policy(EagerLoops())
+""",
+    "uvloop": """
+import asyncio, uvloop
+
+asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "module"),
+    [
+        pytest.param(
+            "eager",
+            "asyncio.unix_events",
+            marks=pytest.mark.skipif(
+                sys.version_info < (3, 12), reason="eager tasks need Python 3.12"
+            ),
+        ),
+        ("uvloop", "uvloop"),
+    ],
+)
+async def test_the_module_of_the_tools_may_choose_the_loop_of_a_worker(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    chosen: str,
+    module: str,
+) -> None:
+    if chosen == "uvloop":
+        pytest.importorskip("uvloop")
+    names = (f"plain_loop_{chosen}", f"chosen_loop_{chosen}")
+    (tmp_path / f"{names[0]}.py").write_text(PLAIN_LOOP)
+    (tmp_path / f"{names[1]}.py").write_text(
+        f"{CHOSEN_LOOPS[chosen]}\nfrom {names[0]} import registry\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    own = importlib.import_module(names[0]).registry
+    async with ProcessTransport(f"{names[1]}:registry", workers=1) as transport:
+        registry = ToolRegistry(own.all(), transports={"*": transport})
+        for _ in range(3):
+            results = await registry.execute_parallel(
+                [
+                    table.call("collect", "c0"),
+                    table.call("plain", "c1"),
+                    table.call("collect", "c2"),
+                ]
+            )
+            assert [result.text for result in results] == [module, "plain", module]
+            [result] = await registry.execute_parallel([table.call("collect")])
+            assert result.text == module
+    assert "exception was never retrieved" not in capfd.readouterr().err
 
 
 async def test_plain_functions_run_in_parallel_in_processes_of_their_own(

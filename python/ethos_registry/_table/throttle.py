@@ -8,6 +8,7 @@ from collections import deque
 from contextvars import ContextVar
 from time import monotonic
 from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 __all__ = ["Throttle"]
 
@@ -24,7 +25,7 @@ class Throttle:
     Calls that find no slot wait in their order. Safe from threads.
     """
 
-    __slots__ = ("_free", "_lock", "_starts", "_waiting", "_window_seconds")
+    __slots__ = ("_free", "_lock", "_queues", "_starts", "_waiting", "_window_seconds")
 
     def __init__(self, max_concurrency: int | None, calls_per_second: float | None) -> None:
         self._free = max_concurrency
@@ -32,7 +33,10 @@ class Throttle:
         self._waiting: deque[_Waiter] = deque()
         burst = max(1, int(calls_per_second or 1))
         self._starts: deque[float] = deque(maxlen=burst)
-        """When the last calls started, or will start (monotonic seconds)."""
+        """When the last calls started (monotonic seconds)."""
+        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]
+        self._queues = WeakKeyDictionary()
+        """By event loop, held by the call that waits for a place in the second; others follow."""
         self._window_seconds = 0.0 if calls_per_second is None else burst / calls_per_second
 
     async def enter(self) -> bool:
@@ -90,8 +94,21 @@ class Throttle:
         if not self._window_seconds:
             return
         with self._lock:
+            queue = self._queues.setdefault(asyncio.get_running_loop(), asyncio.Lock())
+        async with queue:
+            while (seconds := self._take_place()) > 0:  # noqa: ASYNC110 - it is known when
+                await asyncio.sleep(seconds)
+
+    def _take_place(self) -> float:
+        """In how many seconds a place is free; 0 if it is taken now.
+
+        Only a call that starts takes one: a loop that was blocked resumes its calls late.
+        """
+        with self._lock:
             moment = monotonic()
             if len(self._starts) == self._starts.maxlen:
-                moment = max(moment, self._starts[0] + self._window_seconds)
+                seconds = self._starts[0] + self._window_seconds - moment
+                if seconds > 0:
+                    return seconds
             self._starts.append(moment)
-        await asyncio.sleep(max(moment - monotonic(), 0))
+            return 0.0

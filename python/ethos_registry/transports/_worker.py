@@ -325,7 +325,8 @@ class _Items:
             self._worker.write_reply(ticket, reply)
         self._open -= 1
         if self._open == 0:
-            self._closing = asyncio.get_running_loop().create_task(self._close())
+            # Not by `create_task`: an eager factory would start it before `start` has ended.
+            self._closing = asyncio.Task(self._close(), loop=asyncio.get_running_loop())
 
     async def _close(self) -> None:
         await self.run.aclose()
