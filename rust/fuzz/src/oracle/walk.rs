@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::item::{Item, listed, readings};
+use super::item::{Item, list, listed, readings};
 use super::listed::listed_below;
 use super::pieces::{Tail, is_long, shown_end};
 use super::rows::shows;
@@ -366,14 +366,6 @@ impl<'t> Walk<'t> {
         let names: Vec<&str> = names.split(' ').collect();
         listed_below(&self.lines, next.checked_sub(1)?, is_same, &names, shown)
     }
-}
-
-/// Whether the lines of a list have the same message, and their names.
-fn list<'t>(items: &[Item<'t>]) -> Option<(bool, &'t str)> {
-    items.iter().find_map(|item| match item {
-        Item::Listed { is_same, names } => Some((*is_same, *names)),
-        _ => None,
-    })
 }
 
 #[cfg(test)]
