@@ -373,9 +373,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_of_ways_to_read_blank_lines_are_followed() {
-        let text = format!("a\n{}b\n", "\n".repeat(3_000));
-        let blank = vec![""; 2_990];
+    fn many_ways_to_read_blank_lines_are_followed() {
+        let text = format!("a\n{}b\n", "\n".repeat(800));
+        let blank = vec![""; 790];
         let rows = [&["a"], blank.as_slice(), &["b"]].concat();
         assert_eq!(lie(&text, &rows, 10), None);
         assert_eq!(lie(&text, &rows, 9), Some(Lie::Account));
