@@ -13,10 +13,11 @@ nothing is shown twice, moved, or left out without a mark.
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 __all__ = ["Lie", "Source", "lies", "marks_of", "screen"]
@@ -39,6 +40,7 @@ BLANKS = " \t\n\r\x0c"
 """What a reader of bytes takes for blanks."""
 LONG_LINE = 600
 MOST_STATES = 20_000
+MOST_STEPS = 1_000_000
 MOST_READINGS = 300
 """More ways to read a reduced text than these are not followed."""
 
@@ -233,50 +235,67 @@ class State:
     """Where a reading of a reduced text is."""
 
     next: int = 0
-    """The first line that is neither shown nor marked."""
-    piece: tuple[int, int] | None = None
-    """The line that is shown in pieces, and the end of the last of them."""
+    """The first line that is neither shown nor marked; the one before it was shown last."""
+    piece: int | None = None
+    """Where the last piece ends if that line is shown in pieces."""
     lines: int | None = None
     """The lines of a mark behind which no row was read yet."""
     chars: int | None = None
     listed: int = 0
     shown: int = 0
 
+    @property
+    def first(self) -> int:
+        """The first line at which the next row may be."""
+        return self.next + (self.lines or 0)
+
+
+Steps = dict[State, list[range]]
+"""States with the positions of those that each may follow."""
+
 
 @dataclass
 class Walk:
+    """All readings, followed at once.
+
+    A row at a line can follow any state of a class whose first free line is not behind it, so that
+    a line is looked at once for each class, not once for each state.
+    """
+
     source: Source
     rows: list[str]
     names: list[int] = field(default_factory=list)
     """The most lines that can be listed by the rows up to each."""
-    before: list[dict[State, list[tuple[State, int | None]]]] = field(default_factory=list)
-    """For each state behind a row the states before it, and the line that the row shows."""
+    filled: list[int] = field(default_factory=list)
+    """The lines before each that are not blank."""
+    history: list[list[tuple[State, list[range]]]] = field(default_factory=list)
+    """The steps behind each row, if names of lines are listed."""
 
     def lie(self, left_out: int) -> Lie | None:
+        names = [
+            len(found[2].split(" ")) if found else 0 for found in map(LISTED.fullmatch, self.rows)
+        ]
+        self.names = [*itertools.accumulate(names)]
+        is_filled = (not self.source.is_blank(number) for number in range(self.source.count))
+        self.filled = [*itertools.accumulate(is_filled, initial=0)]
         states = [State()]
         count = 0
-        for at, row in enumerate(self.rows):
-            count += len(found[2].split(" ")) if (found := LISTED.fullmatch(row)) else 0
-            self.names.append(count)
-            after: dict[State, list[tuple[State, int | None]]] = {}
-            for state in states:
-                for following, line in self.step(at, state):
-                    after.setdefault(following, []).append((state, line))
-            if len(after) > MOST_STATES:
+        for at in range(len(self.rows)):
+            after = self.steps(at, states)
+            count += len(after)
+            if len(after) > MOST_STATES or count > MOST_STEPS:
                 return None
             if not after:
                 return self.misplaced(at)
-            self.before.append(after)
-            states = sorted(after, key=lambda state: (state.next, state.listed))
-        ends = [
-            state
-            for state in states
-            for listed in [self.listed_at_end(state)]
-            if listed is not None and state.shown + listed + left_out == self.source.count
-            if self.lists(state, listed)
-        ]
-        if ends:
-            return None
+            states = sorted(after, key=lambda state: (self.class_of(state), state.first))
+            if any(names):
+                self.history.append([(state, after[state]) for state in states])
+        for position, state in enumerate(states):
+            listed = self.listed_at_end(state)
+            if listed is None or state.shown + listed + left_out != self.source.count:
+                continue
+            if not any(names) or self.lists(position, listed):
+                return None
         marked = sum(number for _, number in marks_of(self.rows))
         return Lie("account", f"[{left_out} of ...]", f"{marked} lines are marked")
 
@@ -292,114 +311,123 @@ class Walk:
             return Lie("place", around, "the line is in another place")
         return Lie("row", row, "no line of the output")
 
-    def step(self, at: int, state: State) -> Iterator[tuple[State, int | None]]:
-        row = self.rows[at]
+    def steps(self, at: int, states: list[State]) -> Steps:
+        """The states behind a row, each with those before it."""
+        after: Steps = {}
+        for position, state in enumerate(states):
+            for following in self.step(self.rows[at], state, is_first=at == 0):
+                after.setdefault(following, []).append(range(position, position + 1))
+        start = 0
+        for _, states_of_class in itertools.groupby(states, self.class_of):
+            group = [*states_of_class]
+            for following in self.placed(at, group[0]):
+                count = bisect.bisect_left(group, following.next, key=lambda state: state.first)
+                after.setdefault(following, []).append(range(start, start + count))
+            start += len(group)
+        return after
+
+    def class_of(self, state: State) -> tuple[int, ...]:
+        """What states have in common before which a row at a line leads to the same state."""
+        is_marked = state.lines is not None
+        without = state.first if is_marked else self.filled[state.next]
+        piece = (0, 0) if state.piece is None else (state.next, state.piece)
+        return state.listed - without, is_marked, state.shown, *piece, state.chars or 0
+
+    def step(self, row: str, state: State, *, is_first: bool) -> Iterator[State]:
+        """The states behind a mark, a list, or the next piece of the line that was shown last."""
         pending = state.lines is not None or state.chars is not None
         if (mark := MARK.fullmatch(row)) and state.lines is None and int(mark[1]):
-            yield _with(state, lines=int(mark[1])), None
+            yield replace(state, lines=int(mark[1]))
         if (mark := CHARS.fullmatch(row)) and not pending and int(mark[1]):
-            yield _with(state, chars=int(mark[1])), None
-        if LISTED.fullmatch(row) and not pending and at:
-            yield state, None
-        yield from self.row(at, row, state)
-
-    def row(self, at: int, row: str, state: State) -> Iterator[tuple[State, int | None]]:
+            yield replace(state, chars=int(mark[1]))
+        if LISTED.fullmatch(row) and not pending and not is_first:
+            yield state
         if state.piece is not None and state.lines is None:
-            number, end = state.piece
-            rest = self.source.lines[number][end:]
+            rest = self.source.lines[state.next - 1][state.piece :]
             for start in hidden(rest, state.chars):
                 if (length := piece_end(row, rest[start:])) is not None:
-                    yield _with(state, piece=(number, end + start + length), chars=None), number
+                    yield replace(state, piece=state.piece + start + length, chars=None)
                     break
+
+    def placed(self, at: int, state: State) -> Iterator[State]:
+        """The states behind a row at each line where it may be."""
+        row = self.rows[at]
         tail = self.tail(state)
         is_hidden = _is_hidden(tail, state.chars)
-        for number, listed in self.candidates(at, state):
+        left = None if state.chars is None else state.chars - len(tail)
+        if not is_hidden and (left is None or left < 0):
+            return
+        for number in range(state.first, self.source.count):
+            if state.lines is not None:
+                listed = state.listed + number - state.first
+            else:
+                listed = state.listed + self.filled[number] - self.filled[state.next]
+            if listed > self.names[at]:
+                return
             line = self.source.lines[number]
             shown = State(next=number + 1, listed=listed, shown=state.shown + 1)
             if is_hidden and shows(row, line):
-                yield shown, number
+                yield shown
             if not is_long(line):
                 continue
-            left = None
-            if state.chars is not None and state.chars != len(tail):
-                left = state.chars - len(tail)
-                if left < 0:
-                    continue
-            elif state.chars is None and not is_hidden:
-                continue
             blanks = len(line) - len(line.lstrip(BLANKS))
-            for start in hidden(line[blanks:], left):
+            for start in hidden(line[blanks:], left or None):
                 if (length := piece_end(row, line[blanks + start :])) is not None:
-                    yield _with(shown, piece=(number, blanks + start + length)), number
+                    yield replace(shown, piece=blanks + start + length)
                     break
 
     def tail(self, state: State) -> str:
         """The rest of the line that was shown in pieces."""
         if state.piece is None:
             return ""
-        number, end = state.piece
-        return self.source.lines[number].rstrip(BLANKS)[end:]
-
-    def candidates(self, at: int, state: State) -> Iterator[tuple[int, int]]:
-        """The lines at which a row may be, with the number of lines that are listed by then."""
-        most = self.names[at]
-        if state.lines is not None:
-            first = state.next + state.lines
-            last = min(first + most - state.listed, self.source.count - 1)
-            for number in range(first, last + 1):
-                yield number, state.listed + number - first
-            return
-        listed = state.listed
-        for number in range(state.next, self.source.count):
-            yield number, listed
-            if not self.source.is_blank(number):
-                listed += 1
-                if listed > most:
-                    return
+        return self.source.lines[state.next - 1].rstrip(BLANKS)[state.piece :]
 
     def listed_at_end(self, state: State) -> int | None:
         if not _is_hidden(self.tail(state), state.chars):
             return None
-        rest = range(state.next, self.source.count)
         if state.lines is not None:
-            more = len(rest) - state.lines
+            more = self.source.count - state.first
         else:
-            more = sum(1 for number in rest if not self.source.is_blank(number))
+            more = self.filled[-1] - self.filled[state.next]
         most = self.names[-1] if self.names else 0
         return state.listed + more if 0 <= more <= most - state.listed else None
 
-    def lists(self, state: State, listed: int) -> bool:
+    def lists(self, position: int, listed: int) -> bool:
         """Whether the lines of one of the readings explain the listed names."""
-        readings = itertools.islice(self.readings(state), MOST_READINGS + 1)
-        for count, lines in enumerate(readings):
-            if count == MOST_READINGS or self.lists_below(lines, listed):
-                return True
-        return False
+        readings = itertools.islice(self.readings(position), MOST_READINGS)
+        count = itertools.count()
+        if any(
+            self.lists_below(states, listed) for states, _ in zip(readings, count, strict=False)
+        ):
+            return True
+        return next(count) == MOST_READINGS and self.may_list()
 
-    def readings(self, state: State) -> Iterator[list[int | None]]:
-        """The lines of the rows, in each way in which they can be read."""
-        opened: list[tuple[int, State, tuple[int | None, ...]]] = [(len(self.rows), state, ())]
+    def readings(self, position: int) -> Iterator[list[State]]:
+        """The states behind the rows, in each way in which they can be read."""
+        opened: list[tuple[int, int]] = [(0, position)]
+        reading: list[State] = []
         while opened:
-            at, state, lines = opened.pop()
-            if at == 0:
-                yield list(reversed(lines))
+            depth, position = opened.pop()
+            state, before = self.history[-1 - depth][position]
+            reading[depth:] = [state]
+            if len(reading) == len(self.history):
+                yield reading[::-1]
                 continue
-            for before, line in reversed(self.before[at - 1][state]):
-                opened.append((at - 1, before, (*lines, line)))
+            positions = itertools.islice(itertools.chain.from_iterable(before), MOST_READINGS)
+            opened += [(depth + 1, position) for position in positions]
 
-    def lists_below(self, lines: list[int | None], listed: int) -> bool:
+    def lists_below(self, states: list[State], listed: int) -> bool:
         """Whether the listed names are those of lines below their row that are not shown."""
-        shown = set(lines)
+        shown: set[int] = set()
+        lists: list[tuple[int, re.Match[str]]] = []
+        for row, before, state in zip(self.rows, [State(), *states], states, strict=False):
+            if (state.shown, state.piece) != (before.shown, before.piece):
+                shown.add(state.next - 1)
+            elif found := LISTED.fullmatch(row):
+                lists.append((state.next - 1, found))
         least = most = 0
-        owner: int | None = None
-        for row, line in zip(self.rows, lines, strict=True):
-            owner = owner if line is None else line
-            found = LISTED.fullmatch(row) if line is None else None
-            if found is None:
-                continue
+        for owner, found in lists:
             names = found[2].split(" ")
-            if owner is None:
-                return False
             count = self.listed_below(owner, found[1] == "same", names, shown)
             if count is None:
                 return False
@@ -407,11 +435,26 @@ class Walk:
             most += len(names)
         return least <= listed <= most
 
+    def may_list(self) -> bool:
+        """Whether each list has the names of lines below a row that may be above it."""
+        for row, above in zip(self.rows[1:], self.history, strict=False):
+            if not (found := LISTED.fullmatch(row)):
+                continue
+            owners = {state.next - 1 for state, _ in above}
+            names = found[2].split(" ")
+            if len(owners) <= MOST_READINGS and not any(
+                self.listed_below(owner, found[1] == "same", names, set()) for owner in owners
+            ):
+                return False
+        return True
+
     def listed_below(
-        self, owner: int, is_same: bool, names: list[str], shown: set[int | None]
+        self, owner: int, is_same: bool, names: list[str], shown: set[int]
     ) -> int | None:
         """The least number of lines below `owner` that have these names, in this order."""
         lines = self.source.lines
+        if owner < 0:
+            return None
         least = {0: 0}
         for number in range(owner + 1, len(lines)):
             if number in shown:
@@ -428,10 +471,6 @@ class Walk:
                     if not is_same or _has_message(lines[owner], line, name):
                         least[end] = min(least.get(end, len(lines)), least[at] + 1)
         return least.get(len(names))
-
-
-def _with(state: State, **changes: object) -> State:
-    return State(**{**state.__dict__, **changes})  # type: ignore[arg-type]
 
 
 def _is_hidden(tail: str, chars: int | None) -> bool:
@@ -467,7 +506,7 @@ def lies(text: str, reduced: str, source: Source | None = None) -> list[Lie]:
     source = source or Source.of(text)
     if _is_lossless(reduced, source) or _is_head_and_tail(text, reduced, source):
         return []
-    rows = reduced.split("\n")
+    rows = reduced.removesuffix("\n").split("\n")
     if not (account := ACCOUNT.fullmatch(rows[-1])):
         return _lies(source, rows, 0)
     if int(account[2]) == source.count:
@@ -481,7 +520,6 @@ def lies(text: str, reduced: str, source: Source | None = None) -> list[Lie]:
 def _lies(source: Source, rows: list[str], left_out: int) -> list[Lie]:
     """The first false statement of rows without an account."""
     rows = rows[:-1] if rows[-1:] == [HINT] else rows
-    rows = rows[:-1] if rows[-1:] == [""] else rows
     found = Walk(source, rows).lie(left_out)
     return [found] if found else []
 

@@ -1,8 +1,9 @@
 //! Chooses the lines of a very long text that may matter, in little more time than it takes to find its line ends.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
+use ethos_registry_core::find_text::any_of;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use crate::source::Span;
@@ -22,11 +23,12 @@ const LINES_AROUND: usize = 3;
 /// Of each window, at most that many lines of a rare shape are read.
 const MOST_RARE: usize = 12;
 /// Slots for shapes of lines.
-const SLOTS: usize = 1 << 12;
+const SLOT_BITS: u32 = 12;
 /// A shape is rare up to this number of lines.
 const RARE: u32 = 2;
 /// That many bytes of a line make its shape.
 const SHAPE_BYTES: usize = 16;
+const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Parts of failure words, in the spellings that are common.
 const BAD: [&str; 14] = [
@@ -66,7 +68,7 @@ pub(crate) fn each(text: &str, mut read: impl FnMut(usize, Span)) -> usize {
     let mut number = whole(bytes, 0, Span::new(0, head), &mut read);
     let width = (tail - head) / WINDOWS + 1;
     let mut start = head;
-    let mut shapes = vec![0_u32; SLOTS];
+    let mut shapes = vec![0_u32; 1 << SLOT_BITS];
     while start < tail {
         let end = line_end(bytes, start + width).min(tail);
         number = window(bytes, number, Span::new(start, end), &mut shapes, &mut read);
@@ -123,8 +125,8 @@ fn window(
 
 /// Adds the lines with a failure word and those around them.
 fn bad_lines(part: &[u8], chosen: &mut Vec<Span>) {
-    static WORDS: OnceLock<Option<AhoCorasick>> = OnceLock::new();
-    let Some(words) = WORDS.get_or_init(|| AhoCorasick::new(BAD).ok()) else {
+    static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(BAD));
+    let Some(words) = &*WORDS else {
         return;
     };
     let mut at = 0;
@@ -167,12 +169,60 @@ fn rare_lines(part: &[u8], shapes: &mut [u32], chosen: &mut Vec<Span>) -> usize 
 
 /// The slot of the shape of a line: its first bytes, all digits alike.
 fn slot(part: &[u8], start: usize, end: usize) -> usize {
-    let line = part
-        .get(start..end.min(start + SHAPE_BYTES))
-        .unwrap_or_default();
-    let hash = line.iter().fold(0_u32, |hash, byte| {
-        let sign = if byte.is_ascii_digit() { b'0' } else { *byte };
-        (hash.rotate_left(5) ^ u32::from(sign)).wrapping_mul(0x9E37_79B9)
+    let rest = part.get(start..).unwrap_or_default();
+    let bytes = rest.first_chunk().copied().unwrap_or_else(|| {
+        let mut bytes = [0; SHAPE_BYTES];
+        bytes
+            .iter_mut()
+            .zip(rest)
+            .for_each(|(to, byte)| *to = *byte);
+        bytes
     });
-    usize::try_from(hash >> 20).unwrap_or_default()
+    let beyond = (start + SHAPE_BYTES).saturating_sub(end) * 8;
+    let beyond = u32::try_from(beyond).unwrap_or_default();
+    let shape = u128::from_le_bytes(bytes) & u128::MAX.unbounded_shr(beyond);
+    let folded = without_digits(shape);
+    let half = |at: u32| u64::try_from(folded >> at & u128::from(u64::MAX)).unwrap_or_default();
+    let hash = (half(0).wrapping_mul(MIXER) ^ half(64)).wrapping_mul(MIXER);
+    usize::try_from(hash >> (64 - SLOT_BITS)).unwrap_or_default()
+}
+
+/// The bytes of `shape` with `0` instead of each digit, all at once.
+fn without_digits(shape: u128) -> u128 {
+    const fn each(byte: u8) -> u128 {
+        u128::from_le_bytes([byte; SHAPE_BYTES])
+    }
+    let high = (shape & each(0xF0)) ^ each(0x30);
+    let is_other = high | ((high & each(0x7F)) + each(0x7F));
+    let is_letter = (shape & each(0x0F)) + each(0x76);
+    let digits = !(is_other | is_letter) & each(0x80);
+    shape & !((digits >> 7) * 0x0F)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_become_zeros() {
+        for byte in 0..=u8::MAX {
+            let bytes = [
+                b'9', byte, b'a', 0, byte, 0xFF, b'0', b':', b'/', 0, 0, 0, 0, 0, 0, byte,
+            ];
+            let expected = bytes.map(|byte| match byte {
+                b'0'..=b'9' => byte & 0xF0,
+                _ => byte,
+            });
+            let found = without_digits(u128::from_le_bytes(bytes));
+            assert_eq!(found.to_le_bytes(), expected, "{byte}");
+        }
+    }
+
+    #[test]
+    fn a_shape_ends_with_its_line() {
+        let part = b"oak 12\nelm\noak 34\nfir";
+        assert_eq!(slot(part, 0, 6), slot(part, 11, 17));
+        assert_eq!(slot(part, 7, 10), slot(b"elm", 0, 3));
+        assert_ne!(slot(part, 7, 10), slot(part, 18, 21));
+    }
 }

@@ -22,6 +22,14 @@ pub(super) fn listed(item: &Item<'_>) -> usize {
     }
 }
 
+/// Whether the lines of a list have the same message, and their names.
+pub(super) fn list<'t>(items: &[Item<'t>]) -> Option<(bool, &'t str)> {
+    items.iter().find_map(|item| match item {
+        Item::Listed { is_same, names } => Some((*is_same, *names)),
+        _ => None,
+    })
+}
+
 /// All that a row may be: a line of the output may look like a mark.
 pub(super) fn readings(row: &str) -> Vec<Item<'_>> {
     let number = |text: &str| {
