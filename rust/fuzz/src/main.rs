@@ -180,7 +180,7 @@ mod tests {
     fn no_guard_is_broken_by_mutated_outputs() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let corpus = Corpus::read(&root, &oracle::core).unwrap();
-        let words = ["--seed", "1", "--executions", "500"].map(str::to_owned);
+        let words = ["--seed", "1", "--executions", "250"].map(str::to_owned);
         let arguments = Arguments::parse(words.into_iter()).unwrap();
         let schedule = Schedule::of(corpus.names(), &[]).unwrap();
         let report = run(&arguments, &corpus, schedule).unwrap();
