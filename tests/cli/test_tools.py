@@ -196,6 +196,26 @@ def test_a_group_without_a_command_prints_its_help_and_cuts_no_summary(folder, g
         assert "..." not in commands
 
 
+EACH_ALONE = """
+import os
+from ethos_registry._cli.app import _MODULES, load_command
+for name in _MODULES:
+    if not (process := os.fork()):
+        load_command(name)
+        os._exit(0)
+    print(name, os.waitpid(process, 0)[1])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+def test_each_command_is_loaded_without_the_others():
+    done = subprocess.run([sys.executable, "-c", EACH_ALONE], capture_output=True, text=True)
+    assert done.stderr == ""
+    statuses = dict(line.split() for line in done.stdout.splitlines())
+    assert len(statuses) > 15
+    assert set(statuses.values()) == {"0"}
+
+
 @pytest.mark.parametrize(
     ("missing", "reported"),
     [

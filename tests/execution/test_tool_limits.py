@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -142,6 +144,24 @@ async def test_calls_that_wait_for_their_second_start_in_their_order() -> None:
     await registry.view(EVERYTHING).execute(sent[120:])
     await first
     assert order == list(range(150))
+
+
+def test_a_loop_that_has_ended_is_not_kept_by_the_limits_of_a_tool() -> None:
+    registry = ToolRegistry()
+
+    @registry.tool(calls_per_second=100)
+    async def work() -> str:
+        """Work."""
+        return "done"
+
+    async def run() -> weakref.ref[asyncio.AbstractEventLoop]:
+        results = await registry.view(EVERYTHING).execute(calls("work", 110))
+        assert all(result.ok for result in results)
+        return weakref.ref(asyncio.get_running_loop())
+
+    ended = asyncio.run(run())
+    gc.collect()
+    assert ended() is None
 
 
 def test_loops_of_several_threads_share_the_rate_of_a_tool() -> None:

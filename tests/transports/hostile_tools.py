@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import socket
+import time
 
 from ethos_registry import ToolRegistry
 from ethos_registry.transports._worker import Channel
@@ -30,6 +32,29 @@ async def disturb(line: str, times: int = 1) -> str:
         write(line.encode())
     await asyncio.sleep(60)
     return "not reached"
+
+
+@registry.tool
+def misuse(way: str) -> str:
+    """Do something to the queue of the worker that no worker does."""
+    [channel] = [each for each in gc.get_objects() if isinstance(each, Channel)]
+    tickets = channel._tickets
+    tickets.setblocking(True)
+    if way == "take a part":
+        tickets.recv(3)
+    elif way == "take all and wait for more":
+        while True:
+            tickets.recv(4_096)
+    elif way == "shut":
+        tickets.shutdown(socket.SHUT_RDWR)
+    time.sleep(600)
+    return "not reached"
+
+
+@registry.tool
+def plain() -> str:
+    """Answer, as a plain function."""
+    return "plain"
 
 
 @registry.tool

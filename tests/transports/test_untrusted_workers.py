@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 
 import pytest
 
-from ethos_registry import ToolRegistry
+from ethos_registry import ToolContext, ToolRegistry
 from ethos_registry.transports import ProcessTransport
 from ethos_registry.transports._protocol import checked_offer, read_line
+from ethos_registry.types import AbortController
 from transports import hostile_tools
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="workers need POSIX")
@@ -49,6 +51,28 @@ async def test_an_invalid_line_ends_its_worker_and_no_other(line):
         assert "may have run" in result.text
         assert time.monotonic() - start < 30
         assert (await call(transport, "hello")).text == "hello"
+
+
+@pytest.mark.parametrize("way", ["only block", "take a part", "take all and wait for more", "shut"])
+async def test_a_worker_that_misuses_its_queue_holds_up_no_other_call(way):
+    async with ProcessTransport(TOOLS, workers=1, cancel_grace_seconds=0.1) as transport:
+        await transport.start()
+        tools = hostile_tools.registry.get_available()
+        registry = ToolRegistry(tools, transports={"*": transport})
+        pool = transport._pool
+        for _ in range(3):
+            control = AbortController()
+            calls = [{"id": "0", "name": "misuse", "args": {"way": way}}]
+            calls += [{"id": str(n), "name": "plain", "args": {}} for n in range(1, 20)]
+            running = asyncio.create_task(
+                registry.execute_parallel(calls, ToolContext(abort_signal=control.signal))
+            )
+            await asyncio.sleep(1)
+            control.abort("enough")
+            assert len(await asyncio.wait_for(running, 30)) == 20
+            assert (await asyncio.wait_for(call(transport, "plain"), 30)).text == "plain"
+            assert (await asyncio.wait_for(call(transport, "hello"), 30)).text == "hello"
+    assert not pool._thread.is_alive()
 
 
 async def test_a_line_without_end_is_not_collected():

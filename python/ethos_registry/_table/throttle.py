@@ -8,7 +8,6 @@ from collections import deque
 from contextvars import ContextVar
 from time import monotonic
 from typing import TypeAlias
-from weakref import WeakKeyDictionary
 
 __all__ = ["Throttle"]
 
@@ -34,9 +33,8 @@ class Throttle:
         burst = max(1, int(calls_per_second or 1))
         self._starts: deque[float] = deque(maxlen=burst)
         """When the last calls started (monotonic seconds)."""
-        self._queues: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Lock]
-        self._queues = WeakKeyDictionary()
-        """By event loop, held by the call that waits for a place in the second; others follow."""
+        self._queues: dict[asyncio.AbstractEventLoop, tuple[asyncio.Lock, set[object]]] = {}
+        """By event loop: what the first call that waits for a place holds, and all that wait."""
         self._window_seconds = 0.0 if calls_per_second is None else burst / calls_per_second
 
     async def enter(self) -> bool:
@@ -93,11 +91,19 @@ class Throttle:
         """Wait for a place in the second: at most `calls_per_second` calls start in each."""
         if not self._window_seconds:
             return
+        loop, call = asyncio.get_running_loop(), object()
         with self._lock:
-            queue = self._queues.setdefault(asyncio.get_running_loop(), asyncio.Lock())
-        async with queue:
-            while (seconds := self._take_place()) > 0:  # noqa: ASYNC110 - it is known when
-                await asyncio.sleep(seconds)
+            first, calls = self._queues.setdefault(loop, (asyncio.Lock(), set()))
+            calls.add(call)
+        try:
+            async with first:
+                while (seconds := self._take_place()) > 0:  # noqa: ASYNC110 - it is known when
+                    await asyncio.sleep(seconds)
+        finally:
+            with self._lock:
+                calls.discard(call)
+                if not calls:  # a lock keeps its loop
+                    del self._queues[loop]
 
     def _take_place(self) -> float:
         """In how many seconds a place is free; 0 if it is taken now.

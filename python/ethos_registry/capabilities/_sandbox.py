@@ -450,6 +450,8 @@ def probe_landlock() -> str | None:
         return "Landlock is a Linux interface"
     if not sys.executable:
         return "the path of this Python interpreter is unknown"
+    if importlib.util.find_spec("_ctypes") is None:  # a process confines itself by it
+        return "this Python was built without ctypes"
     found: str | None = problem()
     return found
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 from ethos_registry.transports._limits import PoolSettings
@@ -54,8 +54,9 @@ class CallQueue:
         self._calls_per_worker = calls_per_worker
         self._numbers = itertools.count(1)
         self._tickets = itertools.count(1)
-        self._plain: deque[PoolCall] = deque()
-        self._async: deque[PoolCall] = deque()
+        # By their numbers, in their order.
+        self._plain: OrderedDict[int, PoolCall] = OrderedDict()
+        self._async: OrderedDict[int, PoolCall] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._plain) + len(self._async)
@@ -73,35 +74,25 @@ class CallQueue:
             if digest and offered[0] != digest:
                 return f"the workers have another version of `{name}`"
             queue = self._plain if offered[1] else self._async
-        queue.append(call)
+        queue[call.number] = call
         return ""
 
     def return_plain(self, calls: Iterable[PoolCall]) -> None:
         """Let calls that were taken back from a worker wait in front of those that came later."""
-        self._plain.extend(calls)
-        self._plain = deque(sorted(self._plain, key=_number))
+        self._plain.update((call.number, call) for call in calls)
+        self._plain = OrderedDict(sorted(self._plain.items()))
 
     def take_all(self) -> list[PoolCall]:
         """Every call, in the order of arrival; none waits after."""
-        calls = sorted((*self._plain, *self._async), key=_number)
+        calls = sorted((*self._plain.values(), *self._async.values()), key=_number)
         self._plain.clear()
         self._async.clear()
         return calls
 
-    def take_batch(self, batch: PoolBatch) -> list[PoolCall]:
-        """The calls of a batch; they do not wait after."""
-        calls = [call for call in (*self._plain, *self._async) if call.batch is batch]
-        for call in calls:
-            self.remove(call)
-        return calls
-
-    def remove(self, call: PoolCall) -> bool:
-        """Whether the call waited; it does not after."""
-        for queue in (self._plain, self._async):
-            if call in queue:
-                queue.remove(call)
-                return True
-        return False
+    def take(self, wanted: Iterable[PoolCall]) -> list[PoolCall]:
+        """Those of the wanted calls that wait; they do not after."""
+        queues = (self._plain, self._async)
+        return [call for call in wanted for queue in queues if queue.pop(call.number, None)]
 
     def place(self, ready: Iterable[WorkerLink]) -> dict[WorkerLink, list[PoolCall]]:
         """The calls that can start now, by the workers that get them."""
@@ -134,7 +125,7 @@ class CallQueue:
             if len(worker.calls) >= QUEUED_CALLS:
                 return
             worker.has_plain_call = True
-            self._assign(worker, self._plain.popleft(), placed)
+            self._assign(worker, self._plain.popitem(last=False)[1], placed)
 
     def _place_async(
         self, workers: list[WorkerLink], placed: dict[WorkerLink, list[PoolCall]]
@@ -145,16 +136,15 @@ class CallQueue:
         calls that came after it do not go there.
         """
         while self._async and workers:
-            call = self._async[0]
             worker = min(workers, key=_load)
-            if self._plain and self._plain[0].number < call.number:
+            if self._plain and next(iter(self._plain)) < next(iter(self._async)):
                 workers = [each for each in workers if each is not worker]
                 if not workers:
                     return
                 worker = min(workers, key=_load)
             if len(worker.calls) >= self._calls_per_worker:
                 return
-            self._assign(worker, self._async.popleft(), placed)
+            self._assign(worker, self._async.popitem(last=False)[1], placed)
 
     def _assign(
         self, worker: WorkerLink, call: PoolCall, placed: dict[WorkerLink, list[PoolCall]]
@@ -275,46 +265,39 @@ class WorkerPool:
         if not batch.missing:
             return
         batch.has_expired = True
-        for worker in self._workers:
-            if any(call.batch is batch for call in worker.calls.values()):
-                self._queue.return_plain(worker.take_back())
-        for call in self._queue.take_batch(batch):
+        for call in self._taken({*batch.calls}):
             self._refuse(call, self._expired_text())
         self._pump()
+
+    def _taken(self, wanted: Collection[PoolCall]) -> list[PoolCall]:
+        """Those of the wanted calls that have not started, here or at workers; they never will."""
+        for worker in self._workers:
+            if any(call in wanted for call in worker.calls.values()):
+                self._queue.return_plain(worker.take_back())
+        return self._queue.take(wanted)
 
     def _expired_text(self) -> str:
         return f"no worker was free for {self._settings.queue_seconds:g} s"
 
-    def stop_batch(self, batch: PoolBatch) -> None:
-        """Stop every call of a batch."""
-        for call in batch.calls:
-            self._stop(call)
-        self._pump()
-
-    def stop_call(self, call: PoolCall) -> None:
-        """Stop one call: it does not start, or its tool is stopped, or its worker is ended."""
-        self._stop(call)
-        self._pump()
-
-    def _stop(self, call: PoolCall) -> None:
-        if call.is_stopped or call.index not in call.batch.missing:
-            return
-        call.is_stopped = True
-        for worker in self._workers:
-            if call.ticket in worker.calls:
-                self._queue.return_plain(worker.take_back())
-        if self._queue.remove(call):
+    def stop(self, calls: Iterable[PoolCall]) -> None:
+        """Stop calls: one does not start, or its tool is stopped, or its worker is ended."""
+        stopped = {
+            call for call in calls if not call.is_stopped and call.index in call.batch.missing
+        }
+        for call in stopped:
+            call.is_stopped = True
+        for call in self._taken(stopped):
             self._refuse(call, "it was stopped")
-            return
+        grace = self._settings.cancel_grace_seconds
         for worker in self._workers:
-            if call.ticket in worker.calls:
+            for call in stopped.intersection(worker.calls.values()):
                 worker.takes_queue = False
                 worker.send(cancel_line(call))
-                grace = self._settings.cancel_grace_seconds
                 self._loop.call_later(grace, self._end_stopped, worker, call)
                 self._loop.call_later(
                     grace + RESPOND_SECONDS, self._end_silent, worker, self._loop.time()
                 )
+        self._pump()
 
     def _end_stopped(self, worker: WorkerLink, call: PoolCall) -> None:
         """A call that was stopped has not ended in its grace: end its worker.
@@ -350,7 +333,7 @@ class WorkerPool:
             for worker, calls in self._queue.place(ready).items():
                 self._send(worker, calls)
         queued = sum(len(each.calls) - 1 for each in ready if each.has_plain_call)
-        if queued and not self._moves_soon:
+        if queued and not self._moves_soon and any(not each.calls for each in ready):
             self._moves_soon = True
             self._loop.call_later(_MOVE_SECONDS, self._move_queued)
         waiting = len(self._queue) + queued

@@ -183,10 +183,10 @@ class ProcessTransport(Closing, AsyncClosing, ToolTransport):
                 result = not_started(request.name, problem)
                 yield TransportReply(index, result, was_started=False)
             return
-        unlinks = [signal.add_listener(partial(pool.post, pool.stop_batch, batch))]
+        unlinks = [signal.add_listener(partial(pool.post, pool.stop, batch.calls))]
         for call, one in zip(batch.calls, () if live is None else live.signals, strict=False):
             if one is not NEVER_ABORTED:
-                unlinks.append(one.add_listener(partial(pool.post, pool.stop_call, call)))
+                unlinks.append(one.add_listener(partial(pool.post, pool.stop, (call,))))
         missing = len(batch.calls)
         try:
             while missing:
@@ -200,7 +200,7 @@ class ProcessTransport(Closing, AsyncClosing, ToolTransport):
             for unlink in unlinks:
                 unlink()
             if missing:
-                pool.post(pool.stop_batch, batch)
+                pool.post(pool.stop, batch.calls)
 
     def close(self) -> None:
         """End all workers; calls that run are answered with "it may have run"."""

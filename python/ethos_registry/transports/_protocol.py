@@ -49,7 +49,7 @@ RESPOND_SECONDS = 5.0
 READ_BYTES = 1 << 16
 """The most that one read takes: for a larger buffer the allocator maps memory at each read."""
 TICKET_BYTES = 8
-"""The size of a ticket in the pipe of a worker, in the byte order of the machine."""
+"""The size of a ticket in the queue of a worker, in the byte order of the machine."""
 
 # JSON lines between a pool and its workers.
 

@@ -60,8 +60,9 @@ class Channel:
         self.descriptor = os.dup(0)  # not inheritable
         os.set_blocking(self.descriptor, True)
         with socket.socket(fileno=os.dup(0)) as host:
-            [self._tickets] = socket.recv_fds(host, 1, 1)[1]
-        os.set_inheritable(self._tickets, False)
+            [tickets] = socket.recv_fds(host, 1, 1)[1]
+        os.set_inheritable(tickets, False)
+        self._tickets = socket.socket(fileno=tickets)
         self._next_ticket = 0
         empty = os.open(os.devnull, os.O_RDONLY)
         os.dup2(empty, 0)
@@ -75,16 +76,19 @@ class Channel:
     def _leave(self) -> None:
         """In a process that a tool forked: the host must see when the worker ends."""
         os.close(self.descriptor)
-        os.close(self._tickets)
+        self._tickets.close()
         self.descriptor = -1
 
     def takes(self, ticket: int) -> bool:
         """Whether a queued call may start, which the host cannot take back from then on."""
         while self._next_ticket < ticket:
             try:
-                [self._next_ticket] = struct.unpack("=Q", os.read(self._tickets, TICKET_BYTES))
+                data = self._tickets.recv(TICKET_BYTES, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 return False
+            if len(data) < TICKET_BYTES:  # a tool has shut it down
+                return False
+            [self._next_ticket] = struct.unpack("=Q", data)
         return self._next_ticket == ticket
 
     def send(self, line: bytes) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 import signal
 import socket
 import struct
@@ -172,11 +171,12 @@ class WorkerLink:
         self._prepared: PreparedCommand | None = None
         ours, theirs = socket.socketpair()
         # Both ends stay open here, so that calls can be taken back from a worker that has ended.
-        self._tickets, self._tickets_in = os.pipe()
-        os.set_blocking(self._tickets, False)
+        # Sockets, not a pipe: a worker could make the shared end of a pipe block this thread.
+        self._tickets, self._tickets_in = socket.socketpair()
+        self._tickets_in.setblocking(False)
         try:
             self._process = self._start(settings, theirs)
-            socket.send_fds(ours, [b"\n"], [self._tickets])
+            socket.send_fds(ours, [b"\n"], [self._tickets.fileno()])
         except BaseException:
             ours.close()
             self._close_tickets()
@@ -209,26 +209,33 @@ class WorkerLink:
             self._loop.call_soon_threadsafe(callback)
 
     def _close_tickets(self) -> None:
-        os.close(self._tickets)
-        os.close(self._tickets_in)
+        self._tickets.close()
+        self._tickets_in.close()
 
     # The queue of the worker: a call in it starts only with its ticket, which either side may read.
 
     def queue(self, calls: Sequence[PoolCall]) -> None:
         """Let calls start in this order after those before them."""
-        if calls and not self.is_lost:
-            tickets = [call.ticket for call in calls]
-            os.write(self._tickets_in, struct.pack(f"={len(tickets)}Q", *tickets))
+        if not calls or self.is_lost:
+            return
+        tickets = [call.ticket for call in calls]
+        try:
+            self._tickets_in.sendall(struct.pack(f"={len(tickets)}Q", *tickets))
+        except OSError:  # it takes none, or has shut the socket down
+            self._give_up("a worker closed its queue")
 
     def take_back(self) -> list[PoolCall]:
         """The queued calls that have not started; the worker never starts them after."""
         if len(self.calls) < 2 or self.is_lost:
             return []
         try:
-            data = os.read(self._tickets, TICKET_BYTES * QUEUED_CALLS)
-        except BlockingIOError:
+            data = self._tickets.recv(TICKET_BYTES * QUEUED_CALLS, socket.MSG_DONTWAIT)
+        except OSError:  # every ticket is taken
             return []
-        tickets = struct.unpack(f"={len(data) // TICKET_BYTES}Q", data)
+        if len(data) % TICKET_BYTES:
+            self._give_up("a worker took a part of a ticket")
+            return []
+        tickets = [ticket for (ticket,) in struct.iter_unpack("=Q", data)]
         return [self.calls.pop(ticket) for ticket in tickets if ticket in self.calls]
 
     # Lines
