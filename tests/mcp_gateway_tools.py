@@ -61,8 +61,8 @@ async def steps(context: ToolContext) -> str:
 async def wait(path: str) -> str:
     """Waits for ever; writes into a file what happens."""
     state = Path(path)
-    await asyncio.to_thread(state.write_text, "started")
     try:
+        await asyncio.to_thread(state.write_text, "started")
         await asyncio.sleep(3600)
     except asyncio.CancelledError:
         await asyncio.sleep(0.05)  # cleaning up takes time, and is waited for
