@@ -102,6 +102,18 @@ async def test_a_search_does_not_change_what_other_views_list_or_have_found():
     assert len(listed) == 3
 
 
+async def test_a_later_view_loads_what_was_found_as_far_as_it_is_still_visible():
+    registry = ToolRegistry([*TOOLS, made("hidden"), made("gone")])
+    registry.hide("hidden")
+    registry.unregister("gone")
+    later = registry.view(CAREFUL, search=True).search
+    later.load(["get_weather", "secret_weather", "hidden", "gone", "read_file", "send_mail"])
+    assert later.found == ["get_weather", "send_mail"]
+    registry.register(made("send_now", always_include=True))
+    shown = [registry.view(CAREFUL, search=True).definitions() for _ in range(2)]
+    assert [names(each) for each in shown] == [["read_file", "send_now", "search_tools"]] * 2
+
+
 async def test_what_was_not_found_is_refused_and_what_may_not_be_seen_is_never_found():
     view = ToolRegistry(TOOLS).view(CAREFUL, search=True)
     assert await answers(

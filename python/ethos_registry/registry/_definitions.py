@@ -45,6 +45,7 @@ __all__ = [
     "RecentList",
     "SentTools",
     "ViewDefinitions",
+    "always_listed",
     "in_order",
     "plain_definitions",
     "prefix_tool",
@@ -137,6 +138,15 @@ def search_index(admission: Admission) -> _core.ToolSearchIndex:
         return _core.ToolSearchIndex([entry.definition.text for entry in admission.visible()])
 
     return _kept(admission, ("search index",), make)
+
+
+def always_listed(admission: Admission) -> dict[str, Entry]:
+    """What a search lists whatever it found, by name; not to be changed."""
+    return _kept(
+        admission,
+        ("always listed",),
+        lambda: {entry.name: entry for entry in admission.visible() if entry.always_include},
+    )
 
 
 def prefix_tool(entry: Entry, text: bytes) -> PrefixTool:

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from ethos_registry import _core
 from ethos_registry._table.admission import Admission, is_available, refusal_under
 from ethos_registry._table.entry import Entry
-from ethos_registry.registry._definitions import search_index
+from ethos_registry.registry._definitions import always_listed, search_index
 from ethos_registry.registry._entry import checked_entry
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
@@ -125,7 +125,7 @@ class FoundTools:
         self.options = options
         self._personality = personality
         self._all = base.visible()
-        self._listed = {entry.name: entry for entry in self._all if entry.always_include}
+        self._listed = always_listed(base)
         self._index: _core.ToolSearchIndex | None = None
         self.loaded: dict[str, Entry] = {}
         """By name, in the order in which they were found."""
@@ -189,10 +189,11 @@ class FoundTools:
 
     def load(self, names: list[str]) -> None:
         """Load what an earlier view of the conversation had found, if it is still permitted."""
-        by_name = {entry.name: entry for entry in self._all}
-        for name in names:
-            if name in by_name and self.callable_entry(name) is None:
-                self.loaded[name] = by_name[name]
+        for name, entry in zip(names, self.base.admit(names), strict=True):
+            if isinstance(entry, int) or self.base.snapshot.is_hidden(name):
+                continue
+            if self.callable_entry(name) is None:
+                self.loaded[name] = entry
 
     def _load(self, entry: Entry) -> bool:
         budget = self.options.definition_budget_tokens
