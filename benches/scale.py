@@ -35,6 +35,8 @@ REPEATED = 50
 SECONDS_A_COST = 0.3
 LEAST_ROUNDS = 3
 
+EVERYTHING = Personality("everything")
+
 Cost = dict[str, float]
 
 
@@ -81,17 +83,13 @@ def cost(prepare: Callable[[], Callable[[], object]], repeated: int = REPEATED) 
     return {"us": shortest / repeated * 1e6, "bytes": max(0, size // repeated)}
 
 
-def of_tools(count: int) -> dict[str, Cost]:
-    """What each step costs with this number of tools."""
-    tools = tools_of(count)
-    few = REPEATED if count <= 100 else 1
-    registering = cost(lambda: lambda: ToolRegistry(tools), few)
+def of_a_turn(tools: list[Tool]) -> dict[str, Cost]:
+    """What each step of a turn costs with these tools in the registry."""
     registry = ToolRegistry(tools)
     names = [tool.name for tool in tools]
-    shown = names[:: max(1, count // SHOWN)][:SHOWN]
+    shown = names[:: max(1, len(names) // SHOWN)][:SHOWN]
     clerk = Personality("clerk", toolset=shown)
-    everything = Personality("everything")
-    own, wanted = tool_named("own_tool"), names[count // 2]
+    own, wanted = tool_named("own_tool"), names[len(names) // 2]
     call = {"id": "1", "name": shown[-1], "args": {"limit": 1}}
     loop = asyncio.new_event_loop()
 
@@ -104,8 +102,38 @@ def of_tools(count: int) -> dict[str, Cost]:
         made = turn()
         return lambda: made.view(clerk)
 
+    async def calls() -> None:
+        for _ in range(REPEATED):
+            [result] = await view.execute([call])
+            assert result.ok
+
+    view, search = turn().view(clerk), registry.view(EVERYTHING, search=True).search
+    assert search is not None
+    assert [definition["name"] for definition in view.definitions()] == shown
+    assert [each.name for each in search.search(names[-1], 1).loaded] == names[-1:]
+    called = cost(lambda: lambda: loop.run_until_complete(calls()), 1)
+    loop.close()
+    return {
+        "get": cost(lambda: lambda: registry.get(wanted)),
+        "a turn, with a tool of its own": cost(lambda: turn),
+        "view of 20 tools": cost(viewing),
+        "its definitions, first": cost(lambda: turn().view(clerk).definitions),
+        "its definitions, again": cost(lambda: view.definitions),
+        "a call": {"us": called["us"] / REPEATED},
+        "view with a search": cost(lambda: lambda: registry.view(EVERYTHING, search=True)),
+        "a search": cost(lambda: lambda: search.search("create a ticket", 5)),
+    }
+
+
+def of_a_registry(tools: list[Tool]) -> dict[str, Cost]:
+    """What each step costs that concerns all tools."""
+    repeated = REPEATED if len(tools) <= 100 else 1
+    registry = ToolRegistry(tools)
+    whole = registry.view(EVERYTHING)
+    assert len(whole.definitions()) == len(tools)
+
     def indexing() -> Callable[[], object]:
-        found = ToolRegistry(tools).view(everything, search=True).search
+        found = ToolRegistry(tools).view(EVERYTHING, search=True).search
         assert found is not None
         return lambda: found.search("create a ticket", 5)
 
@@ -119,37 +147,15 @@ def of_tools(count: int) -> dict[str, Cost]:
 
         return change
 
-    async def calls() -> None:
-        for _ in range(REPEATED):
-            [result] = await view.execute([call])
-            assert result.ok
-
-    view, whole = turn().view(clerk), registry.view(everything)
-    search = registry.view(everything, search=True).search
-    assert search is not None
-    assert len(view.definitions()) == min(SHOWN, count)
-    assert len(whole.definitions()) == count
-    assert [each.name for each in search.search(names[-1], 1).loaded] == names[-1:]
-    called = cost(lambda: lambda: loop.run_until_complete(calls()), 1)
-    found = {
-        "get": cost(lambda: lambda: registry.get(wanted)),
-        "a turn, with a tool of its own": cost(lambda: turn),
-        "view of 20 tools": cost(viewing),
-        "its definitions, first": cost(lambda: turn().view(clerk).definitions),
-        "its definitions, again": cost(lambda: view.definitions),
-        "a call": {"us": called["us"] / REPEATED},
-        "view with a search": cost(lambda: lambda: registry.view(everything, search=True)),
-        "a search": cost(lambda: lambda: search.search("create a ticket", 5)),
-        "register all": registering,
+    return {
+        "register all": cost(lambda: lambda: ToolRegistry(tools), repeated),
         "definitions of all, first": cost(
-            lambda: ToolRegistry(tools).view(everything).definitions, few
+            lambda: ToolRegistry(tools).view(EVERYTHING).definitions, repeated
         ),
         "definitions of all, again": cost(lambda: whole.definitions),
-        "the first search": cost(indexing, few),
-        "a change while a turn runs": cost(changing, few),
+        "the first search": cost(indexing, repeated),
+        "a change while a turn runs": cost(changing, repeated),
     }
-    loop.close()
-    return found
 
 
 async def of_turns(count: int) -> dict[str, Cost]:
@@ -199,7 +205,8 @@ async def of_turns(count: int) -> dict[str, Cost]:
 
 def main() -> None:
     if sys.argv[1:2] == ["tools"]:
-        print(json.dumps(of_tools(int(sys.argv[2]))))
+        tools = tools_of(int(sys.argv[2]))
+        print(json.dumps(of_a_turn(tools) | of_a_registry(tools)))
         return
     if sys.argv[1:2] == ["turns"]:
         print(json.dumps(asyncio.run(of_turns(int(sys.argv[2])))))
