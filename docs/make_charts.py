@@ -29,6 +29,19 @@ PERFORMANCE_ROWS = {
 }
 """Row of the full table, and its label."""
 
+SCALE_ROWS = {
+    "get": True,
+    "its definitions, again": True,
+    "view of 20 tools": True,
+    "a call": True,
+    "a search": True,
+    "definitions of all, first": False,
+    "the first search": False,
+    "register all": False,
+}
+"""Row of the table of sizes, and whether it is part of a turn."""
+DECADES = {0: "1 µs", 1: "10 µs", 2: "100 µs", 3: "1 ms", 4: "10 ms", 5: "100 ms", 6: "1 s"}
+
 RETENTION_PART = "Outputs of real projects"
 RETENTION_ROWS = (
     "cargo",
@@ -119,6 +132,17 @@ def retention_table() -> str:
     return "\n".join(lines)
 
 
+def opened(title: str, width: int, height: int, palette: Palette) -> list[str]:
+    """The beginning of an SVG: its size, font and title."""
+    font = 'font-family="system-ui, sans-serif" font-size="13"'
+    size = f"0 0 {width} {height}"
+    return [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" {font} fill="{palette.text}">',
+        f"<title>{escape(title)}</title>",
+        f'<text x="0" y="18" font-weight="600">{escape(title)}</text>',
+    ]
+
+
 def bars(
     title: str,
     rows: Sequence[tuple[str, float, str, bool]],
@@ -131,13 +155,7 @@ def bars(
     plot = width - left - 90
     origin = left + plot * scale(1.0) if title.startswith("Time") else left
     bottom = top + height * len(rows)
-    size = f"0 0 {width} {bottom + 34}"
-    font = 'font-family="system-ui, sans-serif" font-size="13"'
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" {font} fill="{palette.text}">',
-        f"<title>{escape(title)}</title>",
-        f'<text x="0" y="18" font-weight="600">{escape(title)}</text>',
-    ]
+    parts = opened(title, width, bottom + 34, palette)
     for value, label in ticks:
         x = left + plot * scale(value)
         parts.append(
@@ -196,13 +214,7 @@ def lines(
     """An SVG of lines from 0 to 100 %, the first one ours: label and a value for each head."""
     left, right, top, bottom, width = 60, 600, 40, 260, 760
     step = (right - left) / (len(heads) - 1)
-    font = 'font-family="system-ui, sans-serif" font-size="13"'
-    size = f"0 0 {width} {bottom + 34}"
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{size}" {font} fill="{palette.text}">',
-        f"<title>{escape(title)}</title>",
-        f'<text x="0" y="18" font-weight="600">{escape(title)}</text>',
-    ]
+    parts = opened(title, width, bottom + 34, palette)
 
     def height(percent: float) -> float:
         return bottom - (bottom - top) * percent / 100
@@ -242,12 +254,54 @@ def curve_chart(palette: Palette) -> str:
     return lines("Facts kept at each length in characters", heads, values, palette)
 
 
+def scale_chart(palette: Palette) -> str:
+    """Time by the number of tools, both on logarithmic scales: what is flat does not grow."""
+    table = {row[0]: row[1:] for row in table_rows("performance.md") if len(row) == 5}
+    [heads] = [cells for name, cells in table.items() if name == "µs, by the number of tools"]
+    left, right, top, bottom = 60, 560, 40, 380
+    step = (right - left) / math.log10(_number(heads[-1]))
+
+    def place(size: str, microseconds: str) -> tuple[float, float]:
+        decades = math.log10(_number(microseconds)) + 0.6
+        y = bottom - (bottom - top) * decades / 7
+        return left + step * math.log10(_number(size)), y
+
+    parts = opened("Time by the number of tools", 760, bottom + 34, palette)
+    for decade, label in DECADES.items():
+        y = place("1", f"{10**decade}")[1]
+        parts.append(
+            f'<line x1="{left}" y1="{y:.1f}" x2="{right}" y2="{y:.1f}" stroke="{palette.line}"/>'
+            f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
+        )
+    parts += [
+        f'<text x="{place(size, "1")[0]:.1f}" y="{bottom + 20}" text-anchor="middle">{size}</text>'
+        for size in heads
+    ]
+    label_y = float(bottom)
+    for name in sorted(SCALE_ROWS, key=lambda name: _number(table[name][-1])):
+        places = [place(*cell) for cell in zip(heads, table[name], strict=True)]
+        label_y = min(places[-1][1] + 4, label_y - 15)
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+        colour = palette.bar if SCALE_ROWS[name] else palette.other
+        parts.append(
+            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="3"/>'
+            f'<text x="{right + 10}" y="{label_y:.1f}">{escape(name)}</text>'
+        )
+    parts.append("</svg>")
+    return "\n".join(parts) + "\n"
+
+
+def _number(cell: str) -> float:
+    return float(cell.replace(",", ""))
+
+
 def generated() -> dict[Path, str]:
     """Every generated file with its content."""
     files = {}
     for scheme, palette in PALETTES.items():
         files[CHARTS / f"performance-{scheme}.svg"] = performance_chart(palette)
         files[CHARTS / f"curve-{scheme}.svg"] = curve_chart(palette)
+        files[CHARTS / f"scale-{scheme}.svg"] = scale_chart(palette)
         files[CHARTS / f"retention-{scheme}.svg"] = retention_chart(palette)
     for page, table in (
         ("performance.md", performance_table()),

@@ -155,6 +155,46 @@ def performance() -> str:
     return "\n\n".join(parts).replace("|---|--:|--:|", "|---|---|--:|", 1)
 
 
+MEMORY = {
+    "the registry, without the tools": "register all",
+    "the index of the search": "the first search",
+    "a turn whose call waits": "a turn, until its call waits",
+}
+"""What is held, and the step that makes it."""
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def scale() -> str:
+    """What each step costs by the number of tools, and a turn by the number of turns."""
+    figures = record("scale")["figures"]
+
+    def table(kind: str, unit: str, cells: Callable[[dict[str, Any]], dict[str, float]]) -> str:
+        sizes = {size: cells(costs) for size, costs in figures[kind].items()}
+        names = next(iter(sizes.values()))
+        body = [[name, *(_three_digits(each[name]) for each in sizes.values())] for name in names]
+        return rows([f"{unit}, by the number of {kind}", *sizes], body)
+
+    def microseconds(costs: dict[str, Any]) -> dict[str, float]:
+        return {name: cost["us"] for name, cost in costs.items()}
+
+    def kilobytes(costs: dict[str, Any]) -> dict[str, float]:
+        held = {label: costs.get(name) for label, name in MEMORY.items()}
+        return {label: cost["bytes"] / 1e3 for label, cost in held.items() if cost}
+
+    return "\n\n".join(
+        [
+            f"Measured {measured('scale')}.",
+            table("tools", "µs", microseconds),
+            table("tools", "kB", kilobytes),
+            table("turns", "µs a turn", microseconds),
+            table("turns", "kB a turn", kilobytes),
+        ]
+    )
+
+
 PEER_NAMES = {
     "ethos": "ethos-registry, `view.execute`",
     "pydantic_ai": "pydantic-ai, `Agent.run`",
@@ -207,6 +247,7 @@ TABLES: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/retention.md", "curve"): curve,
     ("docs/retention.md", "retention"): recorded,
     ("docs/performance.md", "ratios"): performance,
+    ("docs/performance.md", "scale"): scale,
     ("docs/comparison.md", "peers"): peers,
     ("docs/benchmarks.md", "search"): search,
     ("docs/benchmarks.md", "definitions"): definitions,
