@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -51,6 +52,35 @@ def test_ledger(benchmark: Any, place: str, tmp_path: Path) -> None:
     loop.close()
 
 
+SECOND = 350
+"""Calls of a second in the busiest hour of a day with a million turns."""
+
+
+def test_writing(benchmark: Any, tmp_path: Path) -> None:
+    """A second of calls of 20 tools, counted and written, beside a row in a transaction."""
+    ledger = UsageLedger(tmp_path / "usage.sqlite3", flush_seconds=3_600)
+    connection = sqlite3.connect(tmp_path / "bare.sqlite3", isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE calls (at)")
+
+    def count_and_write() -> None:
+        for number in range(SECOND):
+            ledger.record(f"tool_{number % 20}", "clerk", "ok", duration_seconds=2.0, raw_chars=900)
+        assert ledger.flush()
+
+    beside(
+        benchmark,
+        lambda: count_and_write,
+        {"a row in SQLite": lambda: lambda: connection.execute("INSERT INTO calls VALUES (1)")},
+        group=f"{SECOND} calls counted and written",
+        rounds=100,
+        per_round=SECOND,
+    )
+    assert ledger.report().calls % SECOND == 0
+    ledger.close()
+    connection.close()
+
+
 @pytest.fixture(scope="module")
 def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A history that takes a minute to write; `ETHOS_REGISTRY_BENCH_CALLS` makes it shorter."""
@@ -65,8 +95,6 @@ def history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 )
 def test_report(benchmark: Any, history: Path, options: dict[str, Any]) -> None:
     """A report over the history; the baseline sums up its calls in one query."""
-    import sqlite3
-
     report = read_usage(history, **options)
     assert report.calls > 0
     assert options or (len(report.tools), len(report.agents), len(report.by_day)) == (

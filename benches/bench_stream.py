@@ -5,11 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+import turns_at_rate
 from beside import beside
 from ethos_registry import Personality, Tool, ToolRegistry, ok
 from ethos_registry.providers._anthropic import AnthropicStream
@@ -211,6 +216,38 @@ def test_argument_deltas_through_the_parser(benchmark: Any) -> None:
         rounds=20,
         per_round=len(events),
         unit="event",
+    )
+
+
+def test_a_reply_with_ten_calls(benchmark: Any, loop: asyncio.AbstractEventLoop) -> None:
+    """Parsed and dispatched while it is streamed, beside its calls alone."""
+
+    async def answer(args: Any, context: Any) -> Any:
+        return ok("done")
+
+    schema = {"type": "object"}
+    view = ToolRegistry([Tool("wait", "", schema, answer)]).view(Personality("all"))
+    reply = turns_at_rate.reply(["wait"] * turns_at_rate.CALLS)
+
+    async def dispatched() -> Any:
+        async with view.dispatch(provider="anthropic") as turn:
+            for event in reply:
+                turn.feed(event)
+        return await turn.results()
+
+    streamed = loop.run_until_complete(dispatched())
+    calls = [
+        {"id": result.tool_call_id, "name": "wait", "args": turns_at_rate.ARGUMENTS}
+        for result in streamed
+    ]
+    assert [result.text for result in streamed] == ["done"] * turns_at_rate.CALLS
+    beside(
+        benchmark,
+        lambda: lambda: loop.run_until_complete(dispatched()),
+        {"its calls in one batch": lambda: lambda: loop.run_until_complete(view.execute(calls))},
+        group=f"a reply of {len(reply)} events with ten calls",
+        rounds=200,
+        unit="reply",
     )
 
 

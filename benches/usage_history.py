@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from ethos_registry.usage._record import SECONDS_PER_DAY, KnownTool, UsageBatch
-from ethos_registry.usage._schema import ADDED, _summed_up_by_spans
+from ethos_registry.usage._schema import ADDED, WIDTHS
 from ethos_registry.usage._store import store_at
 
 __all__ = ["AGENTS", "CALLS", "DAYS", "TOOLS", "make_history"]
@@ -66,6 +66,18 @@ _SUMMED_UP = (
         f"INSERT INTO ethos_usage_days SELECT day, agent_id, outcome_id, {_REACHED}, SUM(calls) "
         f"FROM ethos_usage_cells GROUP BY day, agent_id, outcome_id, {_REACHED}"
     ),
+    *(
+        f"INSERT INTO ethos_usage_spans SELECT {width}, day - day % {width}, tool_id, agent_id, "
+        f"owner_id, outcome_id, {_REACHED}, {_SUMS} FROM ethos_usage_cells "
+        f"GROUP BY day / {width}, tool_id, agent_id, owner_id, outcome_id, {_REACHED}"
+        for width in WIDTHS
+    ),
+    *(
+        f"INSERT INTO ethos_usage_span_durations SELECT {width}, day - day % {width}, tool_id, "
+        "bucket, SUM(calls) FROM ethos_usage_cells "
+        f"WHERE bucket >= 0 GROUP BY day / {width}, tool_id, bucket"
+        for width in WIDTHS
+    ),
 )
 
 
@@ -91,7 +103,7 @@ def make_history(path: Path, calls: int = CALLS) -> None:
     connection.executemany("INSERT INTO ethos_usage_names (id, name) VALUES (?, ?)", names)
     today = int(time.time() // SECONDS_PER_DAY)
     connection.execute(_CELLS, {"calls": calls, "today": today})
-    for statement in (*_SUMMED_UP, *_summed_up_by_spans()):
+    for statement in _SUMMED_UP:
         connection.execute(statement)
     connection.execute("COMMIT")
     connection.close()

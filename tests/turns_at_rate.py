@@ -34,6 +34,7 @@ TOOLS = 1_000
 EVENTS_PER_WAIT = 100
 """An event every 20 ms when a tool waits two seconds, as a model of 150 tokens a second sends."""
 DELTA_CHARS = 12
+ARGUMENTS = {"path": "src/shop/cart.py", "pattern": "def total", "reason": "the sum is wrong"}
 RESULT = "a line of the result\n" * 100
 MOST_BYTES_MORE = 8 << 20
 """Between a sixth of the run and its end: 240 bytes for each turn of 50 minutes."""
@@ -41,12 +42,11 @@ MOST_BYTES_MORE = 8 << 20
 
 def reply(names: list[str]) -> list[bytes]:
     """A reply in Anthropic's format as server-sent events: some text, then the calls."""
-    arguments = {"path": "src/shop/cart.py", "pattern": "def total", "reason": "the sum is wrong"}
     text = "The total ignores the discount, so I read where it is computed and who calls it. " * 5
     blocks: list[tuple[dict[str, Any], str, str]] = [({"type": "text", "text": ""}, "text", text)]
     for number, name in enumerate(names):
         block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}
-        blocks.append((block, "input_json", json.dumps(arguments)))
+        blocks.append((block, "input_json", json.dumps(ARGUMENTS)))
     events: list[dict[str, Any]] = [{"type": "message_start", "message": {"id": "msg"}}]
     for index, (block, kind, whole) in enumerate(blocks):
         key = "text" if kind == "text" else "partial_json"
@@ -67,8 +67,7 @@ REPLIES = (reply(["wait"] * CALLS), reply(["compute"] + ["wait"] * (CALLS - 1)))
 
 def tools(wait_seconds: float) -> Iterator[Tool]:
     """A tool that waits, one that computes, and the others that are never called."""
-    names = ("path", "pattern", "reason")
-    schema = {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+    schema = {"type": "object", "properties": {name: {"type": "string"} for name in ARGUMENTS}}
 
     async def wait(args: Any, context: ToolContext) -> ToolOk:
         await asyncio.sleep(wait_seconds)
