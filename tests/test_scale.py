@@ -17,7 +17,9 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
 ]
 MOST_TIMES = 3
-"""As long, with a hundred times the tools; other programs run on the machine."""
+"""As long, with a hundred times the tools."""
+ATTEMPTS = 5
+"""What other programs do to the caches differs in each; what grows, grows in all."""
 
 
 @pytest.fixture(autouse=True)
@@ -30,9 +32,18 @@ def tools(monkeypatch):
 
 
 def test_steps_of_a_turn_do_not_grow_with_the_tools(tools):
-    few, many = scale.of_a_turn(tools[:100]), scale.of_a_turn(tools)
-    times = {name: many[name]["us"] / few[name]["us"] for name in few if name != "a search"}
-    assert {name: each for name, each in times.items() if each > MOST_TIMES} == {}
+    grown = {}
+    for _ in range(ATTEMPTS):
+        few, many = scale.of_a_turn(tools[:100]), scale.of_a_turn(tools)
+        times = {name: many[name]["us"] / few[name]["us"] for name in few if name != "a search"}
+        grown = {
+            name: each
+            for name, each in times.items()
+            if each > MOST_TIMES and (not grown or name in grown)
+        }
+        if not grown:
+            return
+    pytest.fail(f"as many times as long with 10,000 tools: {grown}")
 
 
 def test_the_record_has_every_step(tools):
