@@ -122,6 +122,19 @@ async def test_a_deep_schema_costs_its_tool_alone(levels: int) -> None:
             assert [problem.tool for problem in bridge.problems] == ["deep"]
 
 
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+async def test_references_that_multiply_cost_their_tool_alone(keyword: str) -> None:
+    doubled = [[{"$ref": f"#/$defs/n{number + 1}"}] * 2 for number in range(28)]
+    definitions = {f"n{number}": {keyword: pair} for number, pair in enumerate(doubled)}
+    schema = with_property({"$ref": "#/$defs/n0"}) | {"$defs": definitions | {"n28": STRING}}
+    async with McpBridge([listing_server({"name": "doubling", "inputSchema": schema})]) as bridge:
+        names = [each["name"] for each in view(bridge).definitions()]
+        [problem] = bridge.problems
+    assert names == ["mcp__odd__plain"]
+    assert problem.tool == "doubling"
+    assert "too many ways" in problem.message
+
+
 async def test_large_definitions_are_skipped_and_reported() -> None:
     large = {"name": "large", "inputSchema": with_property({"enum": ["x" * 40_000]})}
     small = [

@@ -2,8 +2,8 @@
 //!
 //! Nothing is coerced, `format` and the `content…` keywords are not asserted, nothing is fetched:
 //! a `$ref` out of the document is an error. Patterns run in linear time. What a schema or a value
-//! can cost is bounded: nesting by [`MAX_DEPTH`], the stack by [`stack`], the search for reasons
-//! by [`effort`].
+//! can cost is bounded: nesting by [`MAX_DEPTH`], the stack by [`stack`], the ways through
+//! references and the search for reasons by [`effort`].
 
 mod effort;
 mod problem;
@@ -92,7 +92,8 @@ impl<F: Instances> Validator<F> {
     /// # Errors
     ///
     /// [`SchemaError`] where it is not a valid schema, is nested deeper than [`MAX_DEPTH`], refers to
-    /// something outside of itself, or has a pattern that needs look-around or back references.
+    /// something outside of itself, leads to one place on too many ways, or has a pattern that needs
+    /// look-around or back references.
     pub fn compile(schema: Value) -> Result<Self, SchemaError> {
         if depth(&schema) > MAX_DEPTH {
             return Err(SchemaError {
@@ -101,7 +102,14 @@ impl<F: Instances> Validator<F> {
             });
         }
         let chains = Chains::of(&schema);
-        let compiled = stack::with_room(stack::COMPILE_STEPS, || compile(&schema))
+        let work = || {
+            if effort::is_bounded(&schema) {
+                compile(&schema)
+            } else {
+                Err(whole("its references lead to one place on too many ways"))
+            }
+        };
+        let compiled = stack::with_room(stack::COMPILE_STEPS, work)
             .unwrap_or_else(|| Err(whole("there is no memory to compile it")))?;
         Ok(Self {
             compiled,

@@ -1,5 +1,8 @@
-//! How many reasons there could be: references may lead to one and the same place on
-//! exponentially many ways, and the library follows each when it states why.
+//! How much work a schema can be: references may lead to one and the same place on exponentially
+//! many ways, and the library follows each when it validates and when it states why.
+
+use std::collections::HashMap;
+use std::ptr;
 
 use serde_json::{Map, Value};
 
@@ -11,6 +14,8 @@ const VISITS: usize = 4;
 /// What is allowed whatever the sizes, and what is not.
 const FREE_VISITS: usize = 4096;
 const MAX_VISITS: usize = 1 << 20;
+/// How many references may follow each other.
+const MAX_REFERENCES: usize = 2048;
 
 /// Whether `schema` refers to anything.
 pub(super) fn refers(schema: &Value) -> bool {
@@ -108,4 +113,140 @@ fn follow<'a>(
         }
     }
     true
+}
+
+/// Whether few schemas look at one place of a value, however deep it is.
+pub(super) fn is_bounded(schema: &Value) -> bool {
+    let mut ways = Ways::of(schema);
+    ways.through(schema, 0) <= MAX_VISITS
+}
+
+/// How many schemas each schema leads to on the way to one place.
+///
+/// A reference back to a schema that is being counted is one: the library remembers its result.
+struct Ways<'a> {
+    counted: HashMap<*const Value, usize>,
+    documents: Vec<&'a Value>,
+    anchors: HashMap<&'a str, Vec<&'a Value>>,
+}
+
+impl<'a> Ways<'a> {
+    fn of(root: &'a Value) -> Self {
+        let mut documents = vec![root];
+        let mut anchors: HashMap<&str, Vec<&Value>> = HashMap::new();
+        let mut pending = vec![root];
+        while let Some(schema) = pending.pop() {
+            if schema.get("$id").is_some() {
+                documents.push(schema);
+            }
+            for name in ["$anchor", "$dynamicAnchor"] {
+                if let Some(anchor) = schema.get(name).and_then(Value::as_str) {
+                    anchors.entry(anchor).or_default().push(schema);
+                }
+            }
+            pending.extend(children(schema));
+        }
+        Self {
+            counted: HashMap::new(),
+            documents,
+            anchors,
+        }
+    }
+
+    fn through(&mut self, schema: &'a Value, references: usize) -> usize {
+        let Value::Object(fields) = schema else {
+            return 1;
+        };
+        if references > MAX_REFERENCES {
+            return usize::MAX;
+        }
+        let key = ptr::from_ref(schema);
+        if let Some(ways) = self.counted.get(&key) {
+            return *ways;
+        }
+        self.counted.insert(key, 1);
+        let mut ways: usize = 1;
+        let mut widest = 0;
+        for (keyword, inner) in fields {
+            match keyword.as_str() {
+                // Each of these looks at another place.
+                "properties" | "prefixItems" => {
+                    widest = self.widest(inner, references).max(widest);
+                }
+                "allOf" | "anyOf" | "oneOf" | "dependentSchemas" | "dependencies"
+                | "patternProperties" => {
+                    for schema in children(inner) {
+                        ways = ways.saturating_add(self.through(schema, references));
+                    }
+                }
+                "items" if inner.is_array() => {
+                    widest = self.widest(inner, references).max(widest);
+                }
+                "if"
+                | "then"
+                | "else"
+                | "not"
+                | "propertyNames"
+                | "items"
+                | "additionalItems"
+                | "additionalProperties"
+                | "unevaluatedItems"
+                | "unevaluatedProperties"
+                | "contains" => ways = ways.saturating_add(self.through(inner, references)),
+                name if is_reference(name) => {
+                    let targets = inner.as_str().map(|to| self.targets(to));
+                    let counts = targets.into_iter().flatten();
+                    let most = counts
+                        .map(|target| self.through(target, references + 1))
+                        .max();
+                    ways = ways.saturating_add(most.unwrap_or(0));
+                }
+                _ => {}
+            }
+        }
+        ways = ways.saturating_add(widest);
+        self.counted.insert(key, ways);
+        ways
+    }
+
+    fn widest(&mut self, schemas: &'a Value, references: usize) -> usize {
+        let counts = children(schemas).map(|schema| self.through(schema, references));
+        counts.max().unwrap_or(0)
+    }
+
+    /// What a reference may lead to, in whichever document it is.
+    fn targets(&self, reference: &str) -> Vec<&'a Value> {
+        let (document, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            return self.anchors.get(fragment).cloned().unwrap_or_default();
+        }
+        let pointer = decoded(fragment);
+        let named = |schema: &&&Value| match schema.get("$id").and_then(Value::as_str) {
+            Some(name) => name.trim_end_matches('#').ends_with(document),
+            None => document.is_empty(),
+        };
+        let documents = self.documents.iter().filter(named);
+        documents
+            .filter_map(|schema| schema.pointer(&pointer))
+            .collect()
+    }
+}
+
+/// A fragment without its percent signs.
+fn decoded(fragment: &str) -> String {
+    let mut parts = fragment.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let code = part
+            .get(..2)
+            .and_then(|code| u8::from_str_radix(code, 16).ok());
+        match (code, part.get(2..)) {
+            (Some(byte), Some(rest)) => {
+                bytes.push(byte);
+                bytes.extend_from_slice(rest.as_bytes());
+            }
+            _ => bytes.extend_from_slice(part.as_bytes()),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }

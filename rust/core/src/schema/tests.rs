@@ -161,6 +161,37 @@ fn exponentially_many_reasons_are_one() {
 }
 
 #[test]
+fn references_lead_to_one_place_on_few_ways() {
+    let leading = |pair: &dyn Fn(Value) -> Value, to: &dyn Fn(usize) -> Value| {
+        let definition = |number: usize| (format!("n{number}"), pair(to(number + 1)));
+        let mut definitions: serde_json::Map<_, _> = (0..28).map(definition).collect();
+        definitions.insert("n28".to_owned(), json!({"$anchor": "n28"}));
+        for (name, definition) in &mut definitions {
+            definition["$anchor"] = json!(name);
+        }
+        Validator::new(json!({"properties": {"a": to(0)}, "$defs": definitions}))
+    };
+    let pointer = |number: usize| json!({"$ref": format!("#/$defs/n{number}")});
+    let escaped = |number: usize| json!({"$ref": format!("#/%24defs/%6E{number}")});
+    let anchor = |number: usize| json!({"$ref": format!("#n{number}")});
+    let to: [&dyn Fn(usize) -> Value; 3] = [&pointer, &escaped, &anchor];
+    for to in to {
+        for pair in ["allOf", "anyOf", "oneOf"] {
+            let error = leading(&|next| json!({pair: [next.clone(), next]}), to).unwrap_err();
+            assert!(error.message.contains("too many ways"), "{error:?}");
+        }
+        let below = |next: Value| {
+            let inner = json!({"properties": {"a": next}});
+            json!({"allOf": [inner.clone(), inner]})
+        };
+        assert!(leading(&below, to).is_err());
+        assert!(leading(&|next| json!({"if": next.clone(), "then": next}), to).is_err());
+        let apart = |next: Value| json!({"properties": {"a": next.clone(), "b": next}});
+        assert!(leading(&apart, to).is_ok());
+    }
+}
+
+#[test]
 fn a_schema_that_refers_to_itself_alone_ends() {
     for schema in [
         json!({"$ref": "#"}),
