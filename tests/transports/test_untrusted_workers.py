@@ -9,7 +9,7 @@ import time
 import pytest
 
 from ethos_registry import ToolContext, ToolRegistry
-from ethos_registry.transports import ProcessTransport
+from ethos_registry.transports import ProcessTransport, ToolExecuteRequest
 from ethos_registry.transports._protocol import checked_offer, read_line
 from ethos_registry.types import AbortController
 from transports import hostile_tools
@@ -38,6 +38,8 @@ async def call(transport, name, **args):
         '{"items":[],"abandoned":"x"}',
         "5",
         "no JSON",
+        '{"held":[1],"seconds":1' + "0" * 400 + "}",
+        '{"items":[["lie",1,{"result":{"ok":true,"value":"x"}}]],"abandoned":0}',
         f'{{"items":{DEEP}}}',
         f'{{"items":{DEEP},"a":"\\ud800"}}',
     ],
@@ -73,6 +75,17 @@ async def test_a_worker_that_misuses_its_queue_holds_up_no_other_call(way):
             assert (await asyncio.wait_for(call(transport, "plain"), 30)).text == "plain"
             assert (await asyncio.wait_for(call(transport, "hello"), 30)).text == "hello"
     assert not pool._thread.is_alive()
+
+
+@pytest.mark.parametrize("kind", ["held", "accepted"])
+async def test_a_call_that_a_line_names_often_is_reported_once(kind):
+    line = f'{{"{kind}":[{"1," * 100_000}1],"seconds":1}}\n'
+    request = ToolExecuteRequest("1", "disturb", {"line": line}, ToolContext())
+    async with ProcessTransport(TOOLS, workers=1, cancel_grace_seconds=0.1) as transport:
+        control = AbortController()
+        asyncio.get_running_loop().call_later(2, control.abort, "enough")
+        items = [item async for item in transport.execute_many([request], control.signal)]
+    assert len(items) < 10
 
 
 async def test_a_line_without_end_is_not_collected():

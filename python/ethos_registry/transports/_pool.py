@@ -432,10 +432,9 @@ class WorkerPool:
         if "items" in line:
             self._take_items(worker, line)
         elif "held" in line:
-            for ticket in line["held"]:
-                call = worker.calls.get(ticket)
-                if call is not None and call.is_reported:
-                    seconds = line["seconds"]
+            seconds = line["seconds"]
+            for call in worker.named(line["held"]):
+                if call.is_reported:
                     self._put(
                         call.batch,
                         TransportStarted(call.index)
@@ -450,11 +449,9 @@ class WorkerPool:
             raise ValueError("an unknown kind of line")
 
     def _take_accepted(self, worker: WorkerLink, tickets: list[int]) -> None:
-        for ticket in tickets:
-            call = worker.calls.get(ticket)
-            if call is not None:
-                call.is_accepted = True
-                self._accepted.append(call)
+        for call in worker.named(tickets):
+            call.is_accepted = True
+            self._accepted.append(call)
         if self._accepted and not self._reports_soon:
             self._reports_soon = True
             self._loop.call_later(_REPORT_SECONDS, self._report_started)
@@ -502,6 +499,8 @@ class WorkerPool:
                 event = ToolProgressEvent.from_wire(payload)
                 self._put(call.batch, TransportProgress(call.index, event))
                 continue
+            if kind != "reply":
+                raise ValueError("an unknown kind of item")
             payload["index"] = call.index
             reply = TransportReply.from_wire(payload)
             del worker.calls[ticket]

@@ -22,7 +22,6 @@ from ethos_registry.transports._protocol import (
     exact_json_bytes,
     read_line,
 )
-from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._transport import ToolExecuteRequest, TransportItem, batch_to_wire
 
 __all__ = ["QUEUED_CALLS", "PoolBatch", "PoolCall", "WorkerLink", "cancel_line", "request_line"]
@@ -238,6 +237,10 @@ class WorkerLink:
         tickets = [ticket for (ticket,) in struct.iter_unpack("=Q", data)]
         return [self.calls.pop(ticket) for ticket in tickets if ticket in self.calls]
 
+    def named(self, tickets: Sequence[int]) -> list[PoolCall]:
+        """Each of its calls that a line names, once."""
+        return [self.calls[ticket] for ticket in {*tickets} if ticket in self.calls]
+
     # Lines
 
     def send(self, line: bytes) -> None:
@@ -301,15 +304,7 @@ class WorkerLink:
         for line in lines:
             try:
                 self._on_line(self, read_line(line))
-            except (
-                ValueError,
-                KeyError,
-                TypeError,
-                IndexError,
-                AttributeError,
-                RecursionError,
-                ConfigError,
-            ) as error:
+            except Exception as error:  # whatever is wrong with a line, the pool goes on
                 return self._give_up(f"a worker wrote an invalid line: {type(error).__name__}")
         return True
 
