@@ -304,6 +304,45 @@ async def test_sessions_are_limited_in_number_and_end_when_idle(monkeypatch):
     await asyncio.wait_for(serving, 60)
 
 
+async def test_a_body_that_does_not_arrive_ends_its_session(monkeypatch):
+    monkeypatch.setattr(_gateway_http, "MAX_SESSIONS", 1)
+    monkeypatch.setattr(_gateway_http, "BODY_SECONDS", 0.5)
+    async with running(McpGateway(registry, EVERYTHING)) as url:
+        port = int(url.split(":")[2].partition("/")[0])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        headers = "".join(f"{name}: {value}\r\n" for name, value in ACCEPT.items())
+        writer.write(
+            f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\n{headers}"
+            "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{".encode()
+        )
+        assert (await asyncio.wait_for(reader.readline(), 60)).startswith(b"HTTP/1.1 500")
+        async with httpx2.AsyncClient(headers=ACCEPT, timeout=60) as client:
+            assert (await client.post(url, json=HELLO)).status_code == 200
+        writer.close()
+
+
+async def test_a_client_that_does_not_read_holds_up_no_announcement():
+    def execute(args, context):
+        for _ in range(900):
+            context.report("x" * 40_000)
+        return ok("done")
+
+    changing = ToolRegistry([Tool("report", "", {"type": "object"}, execute)])
+    gateway = McpGateway(changing, EVERYTHING)
+    call = {"name": "report", "arguments": {}, "_meta": {"progressToken": 1}}
+    async with running(gateway) as url, httpx2.AsyncClient(headers=ACCEPT, timeout=60) as client:
+        answer = await client.post(url, json=HELLO)
+        session = {"Mcp-Session-Id": answer.headers["mcp-session-id"]}
+        ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        await client.post(url, json=ready, headers=session)
+        await gateway.announce_changes()  # what there is now is no change
+        message = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call}
+        async with client.stream("POST", url, json=message, headers=session):
+            await asyncio.sleep(1)  # its stream is full
+            changing.register(Tool("second", "", {"type": "object"}, execute))
+            await asyncio.wait_for(gateway.announce_changes(), 30)
+
+
 async def until_begun(begin):
     """An idle session has ended, so that another one can begin."""
     deadline = time.monotonic() + 60

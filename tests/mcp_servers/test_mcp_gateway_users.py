@@ -20,6 +20,8 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.auth.provider import AccessToken
 
+from ethos_registry.mcp import _gateway_http
+
 NOTHING = {"type": "object", "properties": {}}
 TOOLS = {"ada": ["read", "whoami"], "bob": ["whoami", "write"]}
 
@@ -133,43 +135,76 @@ async def test_who_is_not_verified_or_permitted_is_refused(
     assert "Bearer" in response.headers["www-authenticate"]
 
 
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    },
+}
+LISTING = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+
+
+@contextlib.asynccontextmanager
+async def sending(given: McpUsers) -> AsyncIterator[Callable[..., Any]]:
+    """Sends one request of a user to a gateway, in a session if there is one."""
+    async with serving(given) as url, httpx2.AsyncClient(timeout=60) as client:
+
+        async def send(
+            name: str, body: Any = HELLO, session: str | None = None, method: str = "POST"
+        ) -> httpx2.Response:
+            headers = {
+                "Authorization": f"Bearer {token_of(name)}",
+                "Accept": "application/json, text/event-stream",
+            }
+            if session is not None:
+                headers["mcp-session-id"] = session
+            return await client.request(method, url, json=body, headers=headers)
+
+        yield send
+
+
 async def test_a_session_of_another_user_is_unknown() -> None:
-    hello = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {},
-            "clientInfo": {"name": "t", "version": "1"},
-        },
-    }
-    accept = {"Accept": "application/json, text/event-stream"}
-    async with serving(users()) as url, httpx2.AsyncClient() as client:
-
-        def headers(name: str, **more: str) -> dict[str, str]:
-            return {"Authorization": f"Bearer {token_of(name)}", **accept, **more}
-
-        first = await client.post(url, json=hello, headers=headers("ada"))
-        session = first.headers["mcp-session-id"]
-        listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-        own = await client.post(
-            url, json=listing, headers=headers("ada", **{"mcp-session-id": session})
-        )
-        other = await client.post(
-            url, json=listing, headers=headers("bob", **{"mcp-session-id": session})
-        )
-    assert own.status_code == 200
-    assert other.status_code == 404
+    async with sending(users()) as send:
+        session = (await send("ada")).headers["mcp-session-id"]
+        assert (await send("ada", LISTING, session)).status_code == 200
+        assert (await send("bob", LISTING, session)).status_code == 404
 
 
-async def test_users_beyond_the_limit_are_refused() -> None:
-    async with serving(users(max_users=1)) as url:
-        async with client_of(url, token_of("ada")) as ada:
-            await ada.list_tools()
-        async with httpx2.AsyncClient() as client:
-            headers = {"Authorization": f"Bearer {token_of('bob')}"}
-            assert (await client.post(url, json={}, headers=headers)).status_code == 503
+async def test_sessions_of_a_user_are_limited_in_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_gateway_http, "MAX_SESSIONS", 2)
+    async with sending(users()) as send:
+        assert [(await send("ada")).status_code for _ in range(3)] == [200, 200, 503]
+        assert (await send("bob")).status_code == 200
+
+
+async def test_users_beyond_the_limit_are_refused_until_another_has_no_session() -> None:
+    async with sending(users(max_users=1)) as send:
+        session = (await send("ada")).headers["mcp-session-id"]
+        assert (await send("bob")).status_code == 503
+        await send("ada", None, session, "DELETE")
+        assert (await send("bob")).status_code == 200
+        assert (await send("ada")).status_code == 503
+
+
+async def test_sessions_end_with_the_rights_of_their_user() -> None:
+    rights: dict[str, Personality | None] = {"ada": Personality("ada", toolset=["read"])}
+    async with sending(users(personality_of=lambda token: rights[token.subject])) as send:
+        session = (await send("ada")).headers["mcp-session-id"]
+        changed = rights["ada"] = Personality("ada", toolset=["write"])
+        answers = await asyncio.gather(*(send("ada") for _ in range(5)))
+        assert [each.status_code for each in answers] == [200] * 5
+        assert (await send("ada", LISTING, session)).status_code == 404
+        for answer in answers:
+            session = answer.headers["mcp-session-id"]
+            assert (await send("ada", LISTING, session)).status_code == 200
+        rights["ada"] = None
+        assert (await send("ada", LISTING, session)).status_code == 403
+        rights["ada"] = changed
+        assert (await send("ada", LISTING, session)).status_code == 404
 
 
 async def test_a_token_for_another_resource_is_refused() -> None:

@@ -240,13 +240,13 @@ class McpGateway:
             raise ConfigError(f"`users` must be McpUsers, got {type(users).__name__}")
         if token is not None:
             raise ConfigError("give `token` or `users`, not both")
-        from ethos_registry.mcp._gateway_http import MAX_BODY_BYTES, users_app
+        from ethos_registry.mcp._gateway_http import session_manager, users_app
         from ethos_registry.mcp._gateway_users import ServedUsers
 
         self._users = ServedUsers(
             users,
             lambda personality, fields: self._make(personality=personality, context_fields=fields),
-            MAX_BODY_BYTES,
+            session_manager,
         )
         return users_app(self._users, access, self._running)
 

@@ -14,20 +14,22 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ethos_registry.mcp._gateway_access import Access
 from ethos_registry.mcp._gateway_session import ServedPersonality
 from ethos_registry.mcp._gateway_users import ServedUsers
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["MAX_BODY_BYTES", "bound_socket", "http_app", "path_of", "serve_app", "users_app"]
+__all__ = ["bound_socket", "http_app", "path_of", "serve_app", "session_manager", "users_app"]
 
 
 CLOSE_SECONDS = 2
 MAX_BODY_BYTES = 4 * 1024 * 1024
+BODY_SECONDS = 60.0
+"""How long the body of a request may take to arrive."""
 MAX_SESSIONS = 1_000
-"""Of one personality at the same time; then a client is answered 503."""
+"""Of one personality, or of one user, at the same time; then a client is answered 503."""
 SESSION_IDLE_SECONDS = 1_800.0
 """A session without a request for this long is ended; its client starts a new one."""
 
@@ -41,21 +43,43 @@ def path_of(personality_id: str) -> str:
     return f"/mcp/{quote(personality_id, safe='')}"
 
 
+def session_manager(served: ServedPersonality) -> StreamableHTTPSessionManager:
+    """The sessions of one server."""
+    return StreamableHTTPSessionManager(
+        served.server,
+        max_request_body_size=MAX_BODY_BYTES,
+        max_sessions=MAX_SESSIONS,
+        session_idle_timeout=SESSION_IDLE_SECONDS,
+    )
+
+
+def _in_time(receive: Receive) -> Receive:
+    """Ends a request whose body does not arrive: it would occupy its session without end."""
+    deadline = asyncio.get_running_loop().time() + BODY_SECONDS
+    is_whole = False
+
+    async def received() -> Message:
+        nonlocal is_whole
+        if is_whole:
+            return await receive()
+        try:
+            async with asyncio.timeout_at(deadline):
+                message = await receive()
+        except TimeoutError:
+            return {"type": "http.disconnect"}
+        is_whole = not message.get("more_body", False)
+        return message
+
+    return received
+
+
 def http_app(
     served: Mapping[str, ServedPersonality],
     access: Access,
     running: Callable[[], contextlib.AbstractAsyncContextManager[None]],
 ) -> Starlette:
     """An application of `/mcp/{personality}`, and `/mcp` if there is one personality."""
-    managers = {
-        f"/mcp/{personality_id}": StreamableHTTPSessionManager(
-            one.server,
-            max_request_body_size=MAX_BODY_BYTES,
-            max_sessions=MAX_SESSIONS,
-            session_idle_timeout=SESSION_IDLE_SECONDS,
-        )
-        for personality_id, one in served.items()
-    }
+    managers = {f"/mcp/{each}": session_manager(one) for each, one in served.items()}
     paths = dict(managers)
     if len(managers) == 1:
         paths["/mcp"] = next(iter(managers.values()))
@@ -75,7 +99,7 @@ def http_app(
             response = PlainTextResponse(f"Not found. There is: {known}\n", 404)
             await response(scope, receive, send)
             return
-        await manager.handle_request(scope, receive, send)
+        await manager.handle_request(scope, _in_time(receive), send)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -110,7 +134,7 @@ def users_app(
             if isinstance(found, Response):
                 await found(scope, receive, send)
             else:
-                await found.handle_request(scope, receive, send)
+                await found.handle(scope, _in_time(receive), send)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

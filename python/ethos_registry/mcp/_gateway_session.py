@@ -210,6 +210,7 @@ def tool_hints(capabilities: ToolCapabilities, *, idempotent: bool) -> dict[str,
 
 PAGE_TOOLS = 1_000
 MAX_CALL_ID_CHARS = 200
+ANNOUNCE_SECONDS = 1.0
 CANCEL_WAIT_SECONDS = 1.0
 """How long a call that was cancelled may take to end: clients kill a server after 2 s."""
 
@@ -352,10 +353,14 @@ class ServedPersonality:
             self._announced = tools
             return False
         self._announced = tools
-        for session in list(self._sessions.values()):
-            await session.send_tool_list_changed()
-        await self._bus.publish(ToolsListChanged())
+        sent = [self._send_change(session) for session in self._sessions.values()]
+        await asyncio.gather(*sent, self._bus.publish(ToolsListChanged()), return_exceptions=True)
         return True
+
+    async def _send_change(self, session: Any) -> None:
+        """A client that does not read holds up no other one."""
+        with anyio.move_on_after(ANNOUNCE_SECONDS):
+            await session.send_tool_list_changed()
 
     # Calls
 

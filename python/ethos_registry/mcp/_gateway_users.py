@@ -19,9 +19,10 @@ from pydantic import AnyHttpUrl
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 from ethos_registry.mcp._gateway_session import ServedPersonality
+from ethos_registry.mcp._sdk_private import private_attribute
 from ethos_registry.mcp._users import McpUsers
 from ethos_registry.types._blocking import called
 from ethos_registry.types._policy import Personality
@@ -32,28 +33,44 @@ __all__ = ["ServedUsers"]
 _logger = logging.getLogger("ethos_registry")
 
 MakeServed: TypeAlias = Callable[[Personality, Mapping[str, Any]], ServedPersonality]
+MakeSessions: TypeAlias = Callable[[ServedPersonality], StreamableHTTPSessionManager]
 
 
 class _ServedUser:
     """The server of one user and the task that owns its sessions."""
 
-    __slots__ = ("_stop", "manager", "ready", "served", "task")
+    __slots__ = ("_requests", "_sessions", "_stop", "ready", "served", "task")
 
-    def __init__(self, served: ServedPersonality, max_body_bytes: int) -> None:
+    def __init__(self, served: ServedPersonality, sessions: StreamableHTTPSessionManager) -> None:
         self.served = served
-        self.manager = StreamableHTTPSessionManager(
-            served.server, max_request_body_size=max_body_bytes
-        )
+        self._sessions = sessions
+        self._requests = 0
         self.ready, self._stop = asyncio.Event(), asyncio.Event()
         self.task = asyncio.get_running_loop().create_task(self._run())
 
     async def _run(self) -> None:
         try:
-            async with self.manager.run():
+            async with self._sessions.run():
                 self.ready.set()
                 await self._stop.wait()
         finally:
             self.ready.set()
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        self._requests += 1
+        try:
+            await self.ready.wait()
+            await self._sessions.handle_request(scope, receive, send)
+        finally:
+            self._requests -= 1
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it has no session and no request."""
+        feature = "making room for other users of a gateway"
+        sessions = private_attribute(self._sessions, "_server_instances", feature)
+        return not self._requests and sessions is not None and not sessions
 
     async def close(self) -> None:
         """End calls and sessions."""
@@ -65,10 +82,10 @@ class _ServedUser:
 class ServedUsers:
     """Verifies the token of each request and finds the server of its user."""
 
-    def __init__(self, users: McpUsers, make: MakeServed, max_body_bytes: int) -> None:
+    def __init__(self, users: McpUsers, make: MakeServed, make_sessions: MakeSessions) -> None:
         self._users = users
         self._make = make
-        self._max_body_bytes = max_body_bytes
+        self._make_sessions = make_sessions
         resource = None if users.resource_url is None else AnyHttpUrl(users.resource_url)
         self._resource = resource
         checked = resource if users.checks_resource else None
@@ -90,8 +107,8 @@ class ServedUsers:
             list(self._users.required_scopes) or None,
         )
 
-    async def find(self, scope: Scope) -> StreamableHTTPSessionManager | Response:
-        """The sessions of the user who sends a request, or the refusal of the request."""
+    async def find(self, scope: Scope) -> _ServedUser | Response:
+        """The server of the user who sends a request, or the refusal of the request."""
         connection = HTTPConnection(scope)
         try:
             verified = await self._backend.authenticate(connection)
@@ -110,29 +127,39 @@ class ServedUsers:
             fields: Mapping[str, Any] = {}
             if self._users.context_of is not None:
                 fields = called("`context_of`", self._users.context_of, token)
+            principal = principal_components(token)
             if not isinstance(personality, Personality):
+                await self._end(principal)
                 return self._refusal(403, "access_denied", "This user may use no tools")
-            return await self._manager(principal_components(token), personality, fields)
+            return await self._user(principal, personality, fields)
         except Exception:
             _logger.exception("the policy of a user raised")
             return self._refusal(403, "access_denied", "This user may use no tools")
 
-    async def _manager(
+    async def _user(
         self, principal: tuple[Any, ...], personality: Personality, fields: Mapping[str, Any]
-    ) -> StreamableHTTPSessionManager | Response:
-        found = self._found.get(principal)
-        if found is not None and found.served.personality != personality:
-            del self._found[principal]  # the user's rights have changed
-            await found.close()
-            found = None
-        if found is None:
-            if len(self._found) >= self._users.max_users:
+    ) -> _ServedUser | Response:
+        while True:
+            found = self._found.get(principal)
+            if found is not None and found.served.personality == personality:
+                return found
+            if found is not None:
+                await self._end(principal)  # the user's rights have changed
+            elif len(self._found) < self._users.max_users:
+                break
+            elif idle := next((key for key, one in self._found.items() if one.is_idle), None):
+                await self._end(idle)
+            else:
                 return PlainTextResponse("Too many users\n", 503)
-            user = ":".join(str(part) for part in principal if part is not None)
-            served = self._make(personality, {"session_key": f"mcp:{user}", **fields})
-            found = self._found[principal] = _ServedUser(served, self._max_body_bytes)
-        await found.ready.wait()
-        return found.manager
+        user = ":".join(str(part) for part in principal if part is not None)
+        served = self._make(personality, {"session_key": f"mcp:{user}", **fields})
+        found = self._found[principal] = _ServedUser(served, self._make_sessions(served))
+        return found
+
+    async def _end(self, principal: tuple[Any, ...]) -> None:
+        found = self._found.pop(principal, None)
+        if found is not None:
+            await found.close()
 
     def _refusal(self, status: int, error: str, description: str) -> Response:
         header = f'Bearer error="{error}", error_description="{description}"'
