@@ -20,6 +20,6 @@ pub use rustix::io::Errno;
 
 pub use deny::{Deny, Protects, Rules};
 pub use error::{Access, Fault};
-pub use operations::{Entry, EntryKind, fill_from, read_all};
+pub use operations::{Entry, EntryKind};
 pub use reach::Reach;
 pub use replace::{TEMPORARY_PREFIX, Target};

@@ -2,10 +2,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::deny::components;
@@ -14,8 +14,6 @@ use crate::reach::{Reach, Root, TO_PASS};
 
 /// The number that the kernel follows in one path.
 const LINKS_AT_MOST: usize = 40;
-/// The longest path that Linux accepts.
-const PATH_BYTES: usize = 4_096;
 
 /// A last name in an open folder; the name was not a link when it was read.
 #[derive(Debug)]
@@ -27,24 +25,22 @@ pub(crate) struct Located {
     pub(crate) real: Vec<OsString>,
 }
 
+impl Located {
+    /// The status of what has this name now; a link is not followed.
+    pub(crate) fn status(&self) -> Result<Option<Stat>, Fault> {
+        match rustix::fs::statat(&self.parent, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+}
+
 /// What happens to missing folders along the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Missing {
     Fails,
     IsMade,
-}
-
-/// The components of the absolute path that a caller requests.
-pub(crate) fn asked(path: &Path, working_folder: &Path) -> Result<Vec<OsString>, Fault> {
-    let bytes = path.as_os_str().as_bytes();
-    if bytes.is_empty() || bytes.len() > PATH_BYTES || bytes.contains(&0) {
-        return Err(Fault::InvalidPath);
-    }
-    Ok(if path.is_absolute() {
-        components(path)
-    } else {
-        components(&working_folder.join(path))
-    })
 }
 
 impl Reach {
@@ -106,24 +102,25 @@ impl Reach {
             self.root_of(&named, access)?; // no folder is left behind by a path that leads out
         }
         let mut walk = Walk::new(root, rest)?;
-        let mut links = 0;
+        let mut turns = 0;
         while let Some(part) = walk.ahead.pop() {
-            if part == ".." {
-                if !walk.climb() {
-                    links += 1;
-                    if links > LINKS_AT_MOST {
-                        return Err(Fault::TooManyLinks);
-                    }
-                    self.leave_root(&mut walk, access)?;
-                }
+            let target = if part == ".." {
+                None
+            } else {
+                walk.link(&part)?
+            };
+            if part == ".." && walk.climb() {
                 continue;
             }
-            if let Some(target) = walk.link(&part)? {
-                links += 1;
-                if links > LINKS_AT_MOST {
+            if part == ".." || target.is_some() {
+                turns += 1;
+                if turns > LINKS_AT_MOST {
                     return Err(Fault::TooManyLinks);
                 }
-                self.follow(&mut walk, &target, access)?;
+                match target {
+                    Some(target) => self.follow(&mut walk, &target, access)?,
+                    None => self.leave_root(&mut walk, access)?,
+                }
                 continue;
             }
             walk.real.push(part.clone());
@@ -131,11 +128,15 @@ impl Reach {
                 return Err(Fault::Protected);
             }
             if walk.ahead.is_empty() {
-                return walk.found(part);
+                return walk.located(part);
             }
             walk.descend(&part, missing)?;
         }
-        walk.ended(self, access)
+        // A folder that is already open: a root, or the result of `..`.
+        if self.deny.closes_path(&walk.real, access) {
+            return Err(Fault::Protected);
+        }
+        walk.located(OsString::from("."))
     }
 
     /// `..` above a root goes on below another one that contains the folder, or is refused.
@@ -206,25 +207,20 @@ struct Walk {
 impl Walk {
     fn new(root: &Root, rest: &[OsString]) -> Result<Self, Fault> {
         let mut real = root.real.clone();
-        let ahead: Vec<OsString> = rest.iter().rev().cloned().collect();
-        match root.open() {
-            Ok(folder) => Ok(Self {
-                folders: vec![folder],
-                real,
-                ahead,
-            }),
+        let mut ahead: Vec<OsString> = rest.iter().rev().cloned().collect();
+        let folder = match root.open() {
             // A reach entry may be a single file: its folder is opened, and only its name is used.
             Err(Fault::System(Errno::NOTDIR | Errno::NOENT)) if rest.is_empty() => {
-                let (folder, name) = root.open_parent()?;
-                real.pop();
-                Ok(Self {
-                    folders: vec![folder],
-                    real,
-                    ahead: vec![name],
-                })
+                ahead.extend(real.pop());
+                root.open_parent()?
             }
-            Err(fault) => Err(fault),
-        }
+            opened => opened?,
+        };
+        Ok(Self {
+            folders: vec![folder],
+            real,
+            ahead,
+        })
     }
 
     fn folder(&self) -> Result<&OwnedFd, Fault> {
@@ -275,7 +271,7 @@ impl Walk {
         }
     }
 
-    fn found(mut self, name: OsString) -> Result<Located, Fault> {
+    fn located(mut self, name: OsString) -> Result<Located, Fault> {
         let parent = self.folders.pop().ok_or(Fault::LeavesReach)?;
         Ok(Located {
             parent,
@@ -283,27 +279,10 @@ impl Walk {
             real: self.real,
         })
     }
-
-    /// The path ended at a folder that is already open: a root, or the result of `..`.
-    fn ended(mut self, reach: &Reach, access: Access) -> Result<Located, Fault> {
-        if reach.deny.closes_path(&self.real, access) {
-            return Err(Fault::Protected);
-        }
-        let parent = self.folders.pop().ok_or(Fault::LeavesReach)?;
-        Ok(Located {
-            parent,
-            name: OsString::from("."),
-            real: self.real,
-        })
-    }
 }
 
 /// The metadata of an open file; [`Fault::Protected`] if its device and inode are protected.
-pub(crate) fn check_file(
-    reach: &Reach,
-    file: impl AsFd,
-    access: Access,
-) -> Result<rustix::fs::Stat, Fault> {
+pub(crate) fn check_file(reach: &Reach, file: impl AsFd, access: Access) -> Result<Stat, Fault> {
     let stat = rustix::fs::fstat(file)?;
     if reach.deny.closes_file(&stat, access) {
         return Err(Fault::Protected);

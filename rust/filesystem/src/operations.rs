@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{Read, Seek};
+use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::error::{Access, Fault};
-use crate::locate::{Missing, asked, check_file};
+use crate::locate::{Missing, check_file};
 use crate::reach::Reach;
 use crate::replace::{Target, replace};
 
@@ -53,28 +53,26 @@ pub struct Entry {
 }
 
 impl Reach {
-    /// A regular file of at most `limit` bytes, its current size, and its path without links.
+    /// The bytes of a regular file; [`Fault::TooLarge`] beyond `limit`.
     ///
     /// # Errors
     /// A [`Fault`]; nothing outside the reach was opened.
-    pub fn open(
-        &self,
-        path: &Path,
-        working_folder: &Path,
-        limit: u64,
-    ) -> Result<(File, usize, PathBuf), Fault> {
-        let (file, real) = self.open_to_read(path, working_folder, FILE)?;
+    pub fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Fault> {
+        read_all(self.open(path)?.0, limit)
+    }
+
+    /// A regular file, and its path without links.
+    ///
+    /// # Errors
+    /// A [`Fault`]; nothing outside the reach was opened.
+    pub fn open(&self, path: &Path) -> Result<(File, PathBuf), Fault> {
+        let (file, real) = self.open_to_read(path, FILE)?;
         let file = File::from(file);
         let stat = check_file(self, &file, Access::Read)?;
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => {}
-            FileType::Directory => return Err(Errno::ISDIR.into()),
-            _ => return Err(Fault::NotRegular),
-        }
-        let size = u64::try_from(stat.st_size).unwrap_or(0);
-        match usize::try_from(size) {
-            Ok(bytes) if size <= limit => Ok((file, bytes, joined(&real))),
-            _ => Err(Fault::TooLarge),
+            FileType::RegularFile => Ok((file, joined(&real))),
+            FileType::Directory => Err(Errno::ISDIR.into()),
+            _ => Err(Fault::NotRegular),
         }
     }
 
@@ -82,8 +80,8 @@ impl Reach {
     ///
     /// # Errors
     /// A [`Fault`]; the file is unchanged.
-    pub fn write(&self, path: &Path, working_folder: &Path, bytes: &[u8]) -> Result<(), Fault> {
-        let path = asked(path, working_folder)?;
+    pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Fault> {
+        let path = self.asked(path)?;
         again(|| {
             let located = self.locate(&path, Access::Write, Missing::Fails)?;
             replace(self, &located, bytes, false).map(drop)
@@ -95,13 +93,8 @@ impl Reach {
     ///
     /// # Errors
     /// A [`Fault`].
-    pub fn target(
-        &self,
-        path: &Path,
-        working_folder: &Path,
-        make_folders: bool,
-    ) -> Result<Target, Fault> {
-        let path = asked(path, working_folder)?;
+    pub fn target(&self, path: &Path, make_folders: bool) -> Result<Target, Fault> {
+        let path = self.asked(path)?;
         let missing = if make_folders {
             Missing::IsMade
         } else {
@@ -114,8 +107,8 @@ impl Reach {
     ///
     /// # Errors
     /// A [`Fault`].
-    pub fn make_folder(&self, path: &Path, working_folder: &Path) -> Result<(), Fault> {
-        let path = asked(path, working_folder)?;
+    pub fn make_folder(&self, path: &Path) -> Result<(), Fault> {
+        let path = self.asked(path)?;
         again(|| {
             let located = self.locate(&path, Access::Write, Missing::IsMade)?;
             if located.name == "." {
@@ -125,9 +118,7 @@ impl Reach {
             match rustix::fs::mkdirat(&located.parent, &located.name, mode) {
                 Ok(()) => Ok(()),
                 Err(Errno::EXIST) => {
-                    let flags =
-                        OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-                    rustix::fs::openat(&located.parent, &located.name, flags, Mode::empty())
+                    rustix::fs::openat(&located.parent, &located.name, FOLDER, Mode::empty())
                         .map(drop)
                         .map_err(|_| Fault::System(Errno::EXIST))
                 }
@@ -140,27 +131,25 @@ impl Reach {
     ///
     /// # Errors
     /// A [`Fault`].
-    pub fn look(&self, path: &Path, working_folder: &Path) -> Result<Option<Entry>, Fault> {
-        let path = asked(path, working_folder)?;
+    pub fn look(&self, path: &Path) -> Result<Option<Entry>, Fault> {
+        let path = self.asked(path)?;
         let found = again(|| {
             let located = self.locate(&path, Access::Read, Missing::Fails)?;
-            let stat =
-                rustix::fs::statat(&located.parent, &located.name, AtFlags::SYMLINK_NOFOLLOW)?;
+            let Some(stat) = located.status()? else {
+                return Ok(None);
+            };
             if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
                 return Err(Fault::KeptChanging);
             }
             if self.deny.closes_file(&stat, Access::Read) {
                 return Err(Fault::Protected);
             }
-            Ok(entry(
-                located.real.last().cloned().unwrap_or_default(),
-                &stat,
-            ))
+            let name = located.real.last().cloned().unwrap_or_default();
+            Ok(Some(entry(name, &stat)))
         });
         match found {
-            Ok(entry) => Ok(Some(entry)),
             Err(Fault::System(Errno::NOENT | Errno::NOTDIR)) => Ok(None),
-            Err(fault) => Err(fault),
+            found => found,
         }
     }
 
@@ -168,8 +157,8 @@ impl Reach {
     ///
     /// # Errors
     /// A [`Fault`].
-    pub fn list(&self, path: &Path, working_folder: &Path) -> Result<Vec<Entry>, Fault> {
-        let (folder, real) = match self.open_to_read(path, working_folder, FOLDER) {
+    pub fn list(&self, path: &Path) -> Result<Vec<Entry>, Fault> {
+        let (folder, real) = match self.open_to_read(path, FOLDER) {
             Err(Fault::System(Errno::NOENT)) => return Ok(Vec::new()),
             opened => opened?,
         };
@@ -188,12 +177,8 @@ impl Reach {
     ///
     /// # Errors
     /// A [`Fault`].
-    pub fn names(
-        &self,
-        path: &Path,
-        working_folder: &Path,
-    ) -> Result<(PathBuf, Vec<(OsString, EntryKind)>), Fault> {
-        let (folder, real) = self.open_to_read(path, working_folder, FOLDER)?;
+    pub fn names(&self, path: &Path) -> Result<(PathBuf, Vec<(OsString, EntryKind)>), Fault> {
+        let (folder, real) = self.open_to_read(path, FOLDER)?;
         let place = joined(&real);
         let mut named = Vec::new();
         for (name, found) in self.entries(&folder, real)? {
@@ -237,13 +222,8 @@ impl Reach {
         Ok(entries)
     }
 
-    fn open_to_read(
-        &self,
-        path: &Path,
-        working_folder: &Path,
-        flags: OFlags,
-    ) -> Result<(OwnedFd, Vec<OsString>), Fault> {
-        let path = asked(path, working_folder)?;
+    fn open_to_read(&self, path: &Path, flags: OFlags) -> Result<(OwnedFd, Vec<OsString>), Fault> {
+        let path = self.asked(path)?;
         if let Some(opened) = self.open_at_once(&path, Access::Read, flags)? {
             return Ok(opened);
         }
@@ -271,39 +251,17 @@ fn again<T>(mut attempt: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
     Err(last)
 }
 
-/// Fill `buffer` from a file; returns the number of bytes read.
-///
-/// # Errors
-/// The error of the system.
-pub fn fill_from(file: &mut File, buffer: &mut [u8]) -> Result<usize, Fault> {
-    let mut filled = 0;
-    while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-        match file.read(rest) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-            Err(error) => {
-                return Err(Fault::System(
-                    Errno::from_io_error(&error).unwrap_or(Errno::IO),
-                ));
-            }
-        }
+/// The whole content of a file of at most `limit` bytes.
+pub(crate) fn read_all(file: File, limit: u64) -> Result<Vec<u8>, Fault> {
+    // The file knows its size, so there is room at once; below `/proc` it states nothing.
+    let size = file.metadata().map_or(0, |found| found.len());
+    if size > limit {
+        return Err(Fault::TooLarge);
     }
-    Ok(filled)
-}
-
-/// The whole content of a file of at most `limit` bytes, from its start.
-///
-/// # Errors
-/// [`Fault::TooLarge`], or the error of the system.
-pub fn read_all(mut file: File, limit: u64) -> Result<Vec<u8>, Fault> {
-    let system =
-        |error: std::io::Error| Fault::System(Errno::from_io_error(&error).unwrap_or(Errno::IO));
-    file.rewind().map_err(system)?;
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
     file.take(limit.saturating_add(1))
         .read_to_end(&mut bytes)
-        .map_err(system)?;
+        .map_err(|error| Fault::System(Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(Fault::TooLarge);
     }

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
@@ -10,11 +11,15 @@ use rustix::io::Errno;
 use crate::deny::{Deny, components, identity};
 use crate::error::{Access, Fault};
 
+/// The longest path that Linux accepts.
+const PATH_BYTES: usize = 4_096;
+
 /// What one caller may read and write, and what remains closed to it.
 #[derive(Debug)]
 pub struct Reach {
     read: Vec<Root>,
     write: Vec<Root>,
+    working_folder: PathBuf,
     pub(crate) deny: Deny,
 }
 
@@ -51,10 +56,10 @@ impl Root {
         Ok(folder)
     }
 
-    /// For a root that is a single file: its folder and its name.
-    pub(crate) fn open_parent(&self) -> Result<(OwnedFd, OsString), Fault> {
-        let (name, parent) = self.real.split_last().ok_or(Fault::NotPermitted)?;
-        Ok((open_without_links(parent)?, name.clone()))
+    /// The folder of a root that is a single file.
+    pub(crate) fn open_parent(&self) -> Result<OwnedFd, Fault> {
+        let (_, parent) = self.real.split_last().ok_or(Fault::NotPermitted)?;
+        open_without_links(parent)
     }
 
     /// The part of `path` below this root.
@@ -68,8 +73,9 @@ impl Root {
 
 impl Reach {
     /// A reach of absolute folders or single files. What may be written may not be read for that.
+    /// Relative paths are below `working_folder`, which is absolute.
     #[must_use]
-    pub fn new(read: &[PathBuf], write: &[PathBuf], deny: Deny) -> Self {
+    pub fn new(read: &[PathBuf], write: &[PathBuf], working_folder: PathBuf, deny: Deny) -> Self {
         let roots = |paths: &[PathBuf]| {
             paths
                 .iter()
@@ -80,8 +86,18 @@ impl Reach {
         Self {
             read: roots(read),
             write: roots(write),
+            working_folder,
             deny,
         }
+    }
+
+    /// The components of the absolute path that a caller requests.
+    pub(crate) fn asked(&self, path: &Path) -> Result<Vec<OsString>, Fault> {
+        let bytes = path.as_os_str().as_bytes();
+        if bytes.is_empty() || bytes.len() > PATH_BYTES || bytes.contains(&0) {
+            return Err(Fault::InvalidPath);
+        }
+        Ok(components(&self.working_folder.join(path)))
     }
 
     /// The most specific root of an absolute path, and the part of the path below it.

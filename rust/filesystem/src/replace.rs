@@ -44,12 +44,7 @@ impl Target {
     /// # Errors
     /// The error of the system.
     pub fn status(&self) -> Result<Option<Stat>, Fault> {
-        let Located { parent, name, .. } = &self.located;
-        match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(stat)),
-            Err(Errno::NOENT) => Ok(None),
-            Err(errno) => Err(errno.into()),
-        }
+        self.located.status()
     }
 
     /// Whether this process may write to the file itself, not just replace it.
@@ -120,12 +115,7 @@ pub(crate) fn replace(
     if located.name == "." {
         return Err(Errno::ISDIR.into());
     }
-    let before = match rustix::fs::statat(&located.parent, &located.name, AtFlags::SYMLINK_NOFOLLOW)
-    {
-        Ok(stat) => Some(stat),
-        Err(Errno::NOENT) => None,
-        Err(errno) => return Err(errno.into()),
-    };
+    let before = located.status()?;
     if let Some(stat) = &before {
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile if reach.deny.closes_file(stat, Access::Write) => {

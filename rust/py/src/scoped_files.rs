@@ -7,11 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use ethos_registry_filesystem::{
-    Access, EntryKind, Errno, Fault, Protects, Reach, Rules, Stat, Target, fill_from, read_all,
+    Access, EntryKind, Errno, Fault, Protects, Reach, Rules, Stat, Target,
 };
 use pyo3::exceptions::{PyOSError, PyPermissionError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
 
 use crate::call::checked;
 
@@ -83,7 +82,6 @@ impl ProtectedFiles {
 #[pyclass(module = "ethos_registry._core", frozen)]
 pub(crate) struct ScopedFiles {
     reach: Reach,
-    working_folder: PathBuf,
 }
 
 #[pymethods]
@@ -107,59 +105,37 @@ impl ScopedFiles {
         let rules = protected.map_or_else(Arc::default, |files| Arc::clone(&files.get().rules));
         checked(|| {
             Ok(py.detach(|| Self {
-                reach: Reach::new(&read, &write, rules.resolve()),
-                working_folder,
+                reach: Reach::new(&read, &write, working_folder, rules.resolve()),
             }))
         })
     }
 
     /// The bytes of a regular file; an `OSError` if it has more than `limit_bytes`.
-    fn read<'py>(
+    fn read(
         &self,
-        py: Python<'py>,
+        py: Python<'_>,
         path: PathBuf,
         limit_bytes: u64,
-    ) -> PyResult<Bound<'py, PyBytes>> {
-        let (mut file, size, _) = self.run(py, Access::Read, &path, |reach, folder| {
-            reach.open(&path, folder, limit_bytes)
-        })?;
-        let failed = |fault| error(fault, Access::Read, &path);
-        let mut read = 0;
-        let bytes = PyBytes::new_with(py, size, |buffer| {
-            read = py.detach(|| fill_from(&mut file, buffer)).map_err(failed)?;
-            Ok(())
-        })?;
-        let has_more = py
-            .detach(|| fill_from(&mut file, &mut [0]))
-            .map_err(failed)?
-            > 0;
-        if read == size && !has_more {
-            return Ok(bytes);
-        }
-        // The file changed while it was read, or its size states nothing, as below `/proc`.
-        let all = py.detach(|| read_all(file, limit_bytes)).map_err(failed)?;
-        Ok(PyBytes::new(py, &all))
+    ) -> PyResult<Cow<'static, [u8]>> {
+        self.run(py, Access::Read, &path, |reach| {
+            reach.read(&path, limit_bytes)
+        })
+        .map(Cow::Owned)
     }
 
     /// Create a file or replace its content in one step; its permissions stay.
     fn write(&self, py: Python<'_>, path: PathBuf, data: &[u8]) -> PyResult<()> {
-        self.run(py, Access::Write, &path, |reach, folder| {
-            reach.write(&path, folder, data)
-        })
+        self.run(py, Access::Write, &path, |reach| reach.write(&path, data))
     }
 
     /// Create a folder and those above it; one that exists stays as it is.
     fn make_folder(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        self.run(py, Access::Write, &path, |reach, folder| {
-            reach.make_folder(&path, folder)
-        })
+        self.run(py, Access::Write, &path, |reach| reach.make_folder(&path))
     }
 
     /// `(kind, size_bytes, modified_seconds)` of a path, or `None` if nothing is there.
     fn look(&self, py: Python<'_>, path: PathBuf) -> PyResult<Option<(&'static str, u64, f64)>> {
-        let found = self.run(py, Access::Read, &path, |reach, folder| {
-            reach.look(&path, folder)
-        })?;
+        let found = self.run(py, Access::Read, &path, |reach| reach.look(&path))?;
         Ok(found.map(|entry| (kind(entry.kind), entry.size, entry.modified)))
     }
 
@@ -169,9 +145,7 @@ impl ScopedFiles {
         py: Python<'_>,
         path: PathBuf,
     ) -> PyResult<Vec<(OsString, &'static str, u64, f64)>> {
-        let entries = self.run(py, Access::Read, &path, |reach, folder| {
-            reach.list(&path, folder)
-        })?;
+        let entries = self.run(py, Access::Read, &path, |reach| reach.list(&path))?;
         Ok(entries
             .into_iter()
             .map(|entry| {
@@ -183,9 +157,7 @@ impl ScopedFiles {
 
     /// A descriptor of a regular file, which the caller closes, and its path without links.
     fn open(&self, py: Python<'_>, path: PathBuf) -> PyResult<(i32, OsString)> {
-        let (file, _, real) = self.run(py, Access::Read, &path, |reach, folder| {
-            reach.open(&path, folder, u64::MAX)
-        })?;
+        let (file, real) = self.run(py, Access::Read, &path, |reach| reach.open(&path))?;
         Ok((file.into_raw_fd(), real.into_os_string()))
     }
 
@@ -195,9 +167,7 @@ impl ScopedFiles {
         py: Python<'_>,
         path: PathBuf,
     ) -> PyResult<(OsString, Vec<(OsString, &'static str)>)> {
-        let (real, names) = self.run(py, Access::Read, &path, |reach, folder| {
-            reach.names(&path, folder)
-        })?;
+        let (real, names) = self.run(py, Access::Read, &path, |reach| reach.names(&path))?;
         let names = names.into_iter().map(|(name, found)| (name, kind(found)));
         Ok((real.into_os_string(), names.collect()))
     }
@@ -205,11 +175,9 @@ impl ScopedFiles {
     /// Where a file is or will be written; `make_folders` creates missing ones.
     #[pyo3(signature = (path, *, make_folders=false))]
     fn target(slf: Bound<'_, Self>, path: PathBuf, make_folders: bool) -> PyResult<ScopedTarget> {
-        let target = slf
-            .get()
-            .run(slf.py(), Access::Write, &path, |reach, folder| {
-                reach.target(&path, folder, make_folders)
-            })?;
+        let target = slf.get().run(slf.py(), Access::Write, &path, |reach| {
+            reach.target(&path, make_folders)
+        })?;
         Ok(ScopedTarget {
             files: slf.unbind(),
             target: Mutex::new(target),
@@ -282,7 +250,7 @@ impl ScopedTarget {
         work: impl FnOnce(&Reach, &mut Target) -> Result<T, Fault> + Send,
     ) -> PyResult<T> {
         let files = self.files.get();
-        files.run(py, Access::Write, &self.path, |reach, _| {
+        files.run(py, Access::Write, &self.path, |reach| {
             let mut target = self.target.lock().map_err(|_| Fault::KeptChanging)?;
             work(reach, &mut target)
         })
@@ -312,10 +280,10 @@ impl ScopedFiles {
         py: Python<'_>,
         access: Access,
         path: &Path,
-        work: impl FnOnce(&Reach, &Path) -> Result<T, Fault> + Send,
+        work: impl FnOnce(&Reach) -> Result<T, Fault> + Send,
     ) -> PyResult<T> {
         checked(|| {
-            py.detach(|| work(&self.reach, &self.working_folder))
+            py.detach(|| work(&self.reach))
                 .map_err(|fault| error(fault, access, path))
         })
     }
