@@ -532,7 +532,7 @@ class Recorder:
 @given(spelled(st.integers(0, 2**32 - 1)), st.booleans())
 def test_random_numbers_are_checked_as_the_address_that_they_connect_to(spelling, allow_private):
     address, text = spelling
-    backend = GuardedBackend(allow_private=allow_private)
+    backend = GuardedBackend(HostRules(("*",), allow_private_urls=allow_private))
     backend._backend = recorder = Recorder()
     host = target_of(f"http://{text}/").host
     closed = _guarded_connections._core.closed_address(address)

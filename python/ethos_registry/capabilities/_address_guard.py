@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import socket
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TypeAlias
 from urllib.parse import quote, urljoin, urlsplit
 
 from ethos_registry.types._errors import EthosRegistryError
+from ethos_registry.types._loop_thread import on_own_thread
 from ethos_registry.types._policy import NetworkPolicy
 
 __all__ = [
@@ -192,32 +190,9 @@ def system_addresses(host: str, port: int) -> list[str]:
 
 async def look_up(resolve: Resolve, host: str, port: int) -> Sequence[str]:
     """The addresses of a host, for code on an event loop."""
-    if _is_address(host):
+    if "%" not in host and _address(host) is not None:
         return [host]
-    return await asyncio.wrap_future(_started(resolve, host, port))
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return "%" not in host
-
-
-def _started(resolve: Resolve, host: str, port: int) -> Future[Sequence[str]]:
-    """A lookup on a daemon thread: one that hangs holds up neither a pool nor the exit."""
-    future: Future[Sequence[str]] = Future()
-    future.set_running_or_notify_cancel()
-
-    def run() -> None:
-        try:
-            future.set_result(resolve(host, port))
-        except BaseException as error:
-            future.set_exception(error)
-
-    threading.Thread(target=run, name=f"lookup of {host}", daemon=True).start()
-    return future
+    return await on_own_thread(lambda: resolve(host, port))
 
 
 # URLs, parsed strictly, so that the host that is checked is the host that is connected to.

@@ -55,182 +55,68 @@ class Protection:
     closed_paths: tuple[str, ...] = ()
     read_only_paths: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in self.__match_args__:
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+
     def scoped_files(self, read: Sequence[str], write: Sequence[str], folder: str) -> Any:
         """The files below `read` and `write` without the closed ones: `_core.ScopedFiles`."""
         native = getattr(_core, "ScopedFiles", None)
         if native is None:
             raise ConfigError("scoped files need a POSIX system; this one has no directory handles")
-        protected = _protected_files(
-            tuple(self.closed_paths),
-            tuple(self.closed_names),
-            tuple(self.read_only_paths),
-            tuple(self.read_only_names),
-        )
-        return native(read, write, folder, protected)
+        return native(read, write, folder, _protected_files(self))
 
 
 @functools.lru_cache(maxsize=64)
-def _protected_files(
-    closed: tuple[str, ...],
-    closed_names: tuple[str, ...],
-    closed_to_writing: tuple[str, ...],
-    closed_names_to_writing: tuple[str, ...],
-) -> Any:
+def _protected_files(protection: Protection) -> Any:
     """The rules, parsed; where their paths lead is judged for each `_core.ScopedFiles`."""
     return _core.ProtectedFiles(
-        closed=closed,
-        closed_names=closed_names,
-        closed_to_writing=closed_to_writing,
-        closed_names_to_writing=closed_names_to_writing,
+        closed=protection.closed_paths,
+        closed_names=protection.closed_names,
+        closed_to_writing=protection.read_only_paths,
+        closed_names_to_writing=protection.read_only_names,
     )
 
 
-def _in_home(*names: str) -> tuple[str, ...]:
+_CREDENTIALS = """
+    .ssh .gnupg .aws .azure .config/gcloud .config/gh/hosts.yml .docker/config.json .kube .netrc
+    .git-credentials .pypirc .npmrc .pgpass .password-store .local/share/keyrings .vault-token
+    .cargo/credentials .cargo/credentials.toml .gem/credentials .composer/auth.json
+    .config/composer/auth.json .config/hub .config/glab-cli .config/op
+    .config/rclone/rclone.conf .config/heroku .config/doctl .config/hcloud .config/fly .fly
+    .config/netlify .config/configstore .config/stripe .config/pypoetry/auth.toml
+    .config/pip/pip.conf .pip/pip.conf .config/uv/credentials .local/share/uv/credentials
+    .config/containers/auth.json .config/sops .config/age .config/chromium .config/google-chrome
+    .config/BraveSoftware .config/microsoft-edge .mozilla .thunderbird .local/share/kwalletd
+    .gnome2/keyrings .terraform.d/credentials.tfrc.json .terraformrc .boto .s3cfg .my.cnf
+    .mylogin.cnf .mongorc.js .dbshell .m2/settings.xml .m2/settings-security.xml
+    .gradle/gradle.properties .nuget/NuGet/NuGet.Config .yarnrc .yarnrc.yml .config/gh
+    .huggingface/token .cache/huggingface/token .kaggle .wandb .modal.toml .oci .aliyun
+    .ibmcloud .config/sentry .sentryclirc .ngrok2 .config/ngrok .claude/.credentials.json
+    .claude.json .codex/auth.json .gemini/oauth_creds.json .config/github-copilot .bash_history
+    .zsh_history .python_history .node_repl_history .psql_history .mysql_history .lesshst
+    .Xauthority .ICEauthority
+"""
+"""In a home directory: keys, what the tools of a developer store, and histories."""
+_STARTED_BY_SHELLS = """
+    .bashrc .bash_profile .bash_login .bash_logout .profile .zshrc .zshenv .zprofile .zlogin
+    .config/fish/config.fish .gitconfig .config/git/config .config/autostart .config/systemd
+    .claude .codex .gemini
+"""
+"""In a home directory: what shells, Git, the session and agents read when they start."""
+_OF_THE_SYSTEM = """
+    /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d
+    /etc/ssl/private /etc/ssh
+"""
+"""Passwords and keys of the machine."""
+
+
+def _in_home(names: str) -> list[str]:
     try:
         home = Path.home()
     except RuntimeError:  # no home directory is known
-        return ()
-    return tuple(str(home / name) for name in names)
-
-
-def _default() -> Protection:
-    credentials = (
-        ".ssh",
-        ".gnupg",
-        ".aws",
-        ".azure",
-        ".config/gcloud",
-        ".config/gh/hosts.yml",
-        ".docker/config.json",
-        ".kube",
-        ".netrc",
-        ".git-credentials",
-        ".pypirc",
-        ".npmrc",
-        ".pgpass",
-        ".password-store",
-        ".local/share/keyrings",
-        ".vault-token",
-        # What the tools of a developer store in a home directory.
-        ".cargo/credentials",
-        ".cargo/credentials.toml",
-        ".gem/credentials",
-        ".composer/auth.json",
-        ".config/composer/auth.json",
-        ".config/hub",
-        ".config/glab-cli",
-        ".config/op",
-        ".config/rclone/rclone.conf",
-        ".config/heroku",
-        ".config/doctl",
-        ".config/hcloud",
-        ".config/fly",
-        ".fly",
-        ".config/netlify",
-        ".config/configstore",
-        ".config/stripe",
-        ".config/pypoetry/auth.toml",
-        ".config/pip/pip.conf",
-        ".pip/pip.conf",
-        ".config/uv/credentials",
-        ".local/share/uv/credentials",
-        ".config/containers/auth.json",
-        ".config/sops",
-        ".config/age",
-        ".config/chromium",
-        ".config/google-chrome",
-        ".config/BraveSoftware",
-        ".config/microsoft-edge",
-        ".mozilla",
-        ".thunderbird",
-        ".local/share/kwalletd",
-        ".gnome2/keyrings",
-        ".terraform.d/credentials.tfrc.json",
-        ".terraformrc",
-        ".boto",
-        ".s3cfg",
-        ".my.cnf",
-        ".mylogin.cnf",
-        ".mongorc.js",
-        ".dbshell",
-        ".m2/settings.xml",
-        ".m2/settings-security.xml",
-        ".gradle/gradle.properties",
-        ".nuget/NuGet/NuGet.Config",
-        ".yarnrc",
-        ".yarnrc.yml",
-        ".config/gh",
-        ".huggingface/token",
-        ".cache/huggingface/token",
-        ".kaggle",
-        ".wandb",
-        ".modal.toml",
-        ".oci",
-        ".aliyun",
-        ".ibmcloud",
-        ".config/sentry",
-        ".sentryclirc",
-        ".ngrok2",
-        ".config/ngrok",
-        ".claude/.credentials.json",
-        ".claude.json",
-        ".codex/auth.json",
-        ".gemini/oauth_creds.json",
-        ".config/github-copilot",
-        ".bash_history",
-        ".zsh_history",
-        ".python_history",
-        ".node_repl_history",
-        ".psql_history",
-        ".mysql_history",
-        ".lesshst",
-        ".Xauthority",
-        ".ICEauthority",
-    )
-    started_by_shells = (
-        ".bashrc",
-        ".bash_profile",
-        ".bash_login",
-        ".bash_logout",
-        ".profile",
-        ".zshrc",
-        ".zshenv",
-        ".zprofile",
-        ".zlogin",
-        ".config/fish/config.fish",
-        ".gitconfig",
-        ".config/git/config",
-        ".config/autostart",
-        ".config/systemd",
-        ".claude",
-        ".codex",
-        ".gemini",
-    )
-    system = (
-        "/etc/shadow",
-        "/etc/shadow-",
-        "/etc/gshadow",
-        "/etc/gshadow-",
-        "/etc/sudoers",
-        "/etc/sudoers.d",
-        "/etc/ssl/private",
-        "/etc/ssh",
-    )
-    return Protection(
-        closed_names=(".ssh", ".gnupg", ".aws/credentials", ".git-credentials", ".netrc"),
-        read_only_names=(
-            ".git",
-            ".envrc",
-            ".vscode",
-            ".idea",
-            ".claude",
-            ".codex",
-            ".gemini",
-            ".mcp.json",
-        ),
-        closed_paths=(*_in_home(*credentials), *(path for path in system if os.sep == "/")),
-        read_only_paths=(*_in_home(*started_by_shells), *_own_environment()),
-    )
+        return []
+    return [str(home / name) for name in names.split()]
 
 
 def _own_environment() -> tuple[str, ...]:
@@ -239,7 +125,15 @@ def _own_environment() -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.realpath(path) for path in (sys.prefix, package)))
 
 
-DEFAULT_PROTECTION = _default()
+DEFAULT_PROTECTION = Protection(
+    closed_names=(".ssh", ".gnupg", ".aws/credentials", ".git-credentials", ".netrc"),
+    read_only_names=(
+        *(".git", ".envrc", ".vscode", ".idea"),
+        *(".claude", ".codex", ".gemini", ".mcp.json"),
+    ),
+    closed_paths=(*_in_home(_CREDENTIALS), *(_OF_THE_SYSTEM.split() if os.sep == "/" else ())),
+    read_only_paths=(*_in_home(_STARTED_BY_SHELLS), *_own_environment()),
+)
 """Keys, credentials, Git hooks, startup files of shells, configuration of editors and agents."""
 
 

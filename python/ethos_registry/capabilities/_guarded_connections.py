@@ -103,15 +103,9 @@ def _lookup_errors(host: str) -> Iterator[None]:
 class GuardedBackend(httpcore.AsyncNetworkBackend):
     """Resolves once, checks every address, connects to one of them; TLS verifies the name."""
 
-    def __init__(
-        self,
-        *,
-        allow_private: bool,
-        denied: frozenset[IPv4Address | IPv6Address] = _NO_ADDRESSES,
-        resolve: Resolve = system_addresses,
-    ) -> None:
-        self._allow_private = allow_private
-        self._denied = denied
+    def __init__(self, rules: HostRules, resolve: Resolve = system_addresses) -> None:
+        self._allow_private = rules.allow_private_urls
+        self._denied = rules.denied_addresses
         self._resolve = resolve
         self._backend = httpcore.AnyIOBackend()
 
@@ -177,9 +171,7 @@ class ForwardProxy:
         on_refusal: Callable[[str, str], object] = lambda host, reason: None,
     ) -> None:
         self._rules = rules
-        self._backend = GuardedBackend(
-            allow_private=rules.allow_private_urls, denied=rules.denied_addresses, resolve=resolve
-        )
+        self._backend = GuardedBackend(rules, resolve)
         self._free = asyncio.Semaphore(max_connections)
         self._bytes_left = max_bytes
         self._on_refusal = on_refusal

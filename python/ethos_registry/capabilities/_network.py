@@ -367,11 +367,7 @@ class ConnectionPools:
             pool = httpcore.AsyncConnectionPool(
                 ssl_context=self._tls(),
                 max_connections=self._max_connections,
-                network_backend=GuardedBackend(
-                    allow_private=rules.allow_private_urls,
-                    denied=rules.denied_addresses,
-                    resolve=self._resolve,
-                ),
+                network_backend=GuardedBackend(rules, self._resolve),
             )
             for key in [key for key in self._async if key[1].is_closed()]:
                 del self._async[key]

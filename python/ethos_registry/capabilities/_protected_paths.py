@@ -298,7 +298,9 @@ def _is_git(path: str) -> bool:
 
 def is_below(path: str, folders: Sequence[str]) -> bool:
     """Whether a path is one of the folders or below one."""
-    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+    return any(
+        path == folder or path.startswith(folder.rstrip(os.sep) + os.sep) for folder in folders
+    )
 
 
 def _is_harmless(path: str, known: bytes = b"") -> bool:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry._suggest import did_you_mean
+from ethos_registry.capabilities._protected_paths import is_below
 from ethos_registry.types._checks import check_callback
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
@@ -34,7 +35,6 @@ __all__ = [
     "covers_host",
     "current_personality",
     "first_missing_backend",
-    "fs_policy",
     "joined_network_policy",
     "narrowed_reach",
     "network_policy",
@@ -153,7 +153,8 @@ def _narrowed(
     """The reach, where the paths of `_spelled` lead to `real`: kept as long as they do."""
     spelled = _spelled((*declared, *(permitted or ())), working_dir)
     leads_to = dict(zip(spelled, real, strict=True))
-    writable = _writable(declared[1] if permitted is None else permitted[1], working_dir, leads_to)
+    written = _spelled(((permitted or declared)[1],), working_dir)
+    writable = [(os.path.normpath(path), leads_to[path]) for path in written]
     found = []
     for index, paths in enumerate(declared):
         reached = _absolute(paths, working_dir, writable, leads_to)
@@ -176,11 +177,7 @@ def uncovered_paths(
         given = _expanded(_checked_paths(declared, f"fs_reach.{access}"))
         paths = _spelled((given,), working_dir)
         permitted = _real_paths(_spelled((_expanded(getattr(allowed, access)),), working_dir))
-        missing += [
-            (access, path)
-            for path in _real_paths(paths)
-            if not any(_is_below(path, root) for root in permitted)
-        ]
+        missing += [(access, path) for path in _real_paths(paths) if not is_below(path, permitted)]
     return missing
 
 
@@ -198,32 +195,21 @@ def _absolute(
     for path in _spelled((paths,), working_dir):
         resolved, spelled = leads_to[path], os.path.normpath(path)
         if all(
-            spelled == root or not _is_below(spelled, root) or _is_below(resolved, target)
+            spelled == root or not is_below(spelled, (root,)) or is_below(resolved, (target,))
             for root, target in writable
         ):
             found.append(resolved)
     return found
 
 
-def _writable(
-    paths: _Paths, working_dir: str, leads_to: Mapping[str, str]
-) -> list[tuple[str, str]]:
-    """The paths as they are written, each with where it leads."""
-    return [(os.path.normpath(path), leads_to[path]) for path in _spelled((paths,), working_dir)]
-
-
 def _intersection(declared: Sequence[str], allowed: Sequence[str]) -> list[str]:
     found = []
     for path in declared:
-        if any(_is_below(path, root) for root in allowed):
+        if is_below(path, allowed):
             found.append(path)
         else:
-            found += [root for root in allowed if _is_below(root, path)]
+            found += [root for root in allowed if is_below(root, (path,))]
     return found
-
-
-def _is_below(path: str, root: str) -> bool:
-    return path == root or root == os.sep or path.startswith(root + os.sep)
 
 
 CapabilityBackends: TypeAlias = Mapping[CapabilityName, Callable[[str, Any, ToolContext], Any]]
@@ -331,11 +317,6 @@ def personality_of(
         found: Personality | None = context.personality
         return found
     return current_personality(policies, None, context.personality_id)
-
-
-def fs_policy(personality: Personality | None) -> FsReach | None:
-    """The file reach of the call; `None` if the personality states none."""
-    return None if personality is None else personality.fs_reach
 
 
 def network_policy(context: ToolContext, personality: Personality | None) -> NetworkPolicy | None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import contextvars
 import os
 import signal
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from typing import IO, Any, Literal, TypeVar
+from typing import IO, Any, Literal
 
 from ethos_registry._processes.supervised_process import (
     ResourceLimits,
@@ -20,35 +18,9 @@ from ethos_registry._processes.supervised_process import (
 )
 from ethos_registry.capabilities._sandbox import PreparedCommand
 from ethos_registry.types._abort import AbortSignal
+from ethos_registry.types._loop_thread import on_own_thread
 
 __all__ = ["OutputPipe", "ProcessEnd", "run_program", "signal_name"]
-
-
-T = TypeVar("T")
-
-
-def on_own_thread(function: Callable[[], T]) -> asyncio.Future[T]:
-    """Start `function` on a daemon thread: it waits for no other one, and delays no exit.
-
-    The few threads of the loop's executor are for short work, such as reading a file; a program
-    would occupy one for minutes. Cancelling the future does not stop the function.
-    """
-    done: Future[T] = Future()
-    done.set_running_or_notify_cancel()
-
-    def work() -> None:
-        try:
-            result = function()
-        except BaseException as error:
-            done.set_exception(error)
-        else:
-            done.set_result(result)
-
-    context = contextvars.copy_context()
-    threading.Thread(
-        target=context.run, args=(work,), name="ethos-registry-run", daemon=True
-    ).start()
-    return asyncio.wrap_future(done)
 
 
 # The output of a program, read on the event loop.

@@ -21,7 +21,6 @@ from ethos_registry.capabilities._process import ProgramRunner
 from ethos_registry.capabilities._resolver import (
     PolicySource,
     current_personality,
-    fs_policy,
     narrowed_reach,
     network_policy,
     personality_of,
@@ -152,7 +151,8 @@ def standard_backends(
 
     def files(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> ReachFiles:
         personality = personality_of(context, policies)
-        reach = narrowed_reach(declaration, fs_policy(personality), context.working_dir)
+        allowed = None if personality is None else personality.fs_reach
+        reach = narrowed_reach(declaration, allowed, context.working_dir)
         return ReachFiles(
             reach.read, reach.write, working_dir=context.working_dir, protection=protection
         )
@@ -201,7 +201,7 @@ def sandbox_policy(
 ) -> SandboxPolicy | None:
     """What programs of this call may access; `None` if the personality restricts nothing."""
     personality = personality_of(context, policies)
-    reach = fs_policy(personality)
+    reach = None if personality is None else personality.fs_reach
     is_open = _is_open(network_policy(context, personality))
     level = required_level(personality)
     if reach is None and is_open and level is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import configparser
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from ethos_registry.tools._command import SandboxChoice
 from ethos_registry.tools._project_command import (
@@ -61,71 +62,84 @@ TYPE_CHECKERS_LOOKED_FOR = (
 _THERE = "is there"
 _SETTINGS = "has settings for it"
 
+_Find: TypeAlias = Callable[[str, set[str]], ProjectProgram | None]
+"""The program of a folder with these names; `None` if the folder is not set up for it."""
+_After: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
+
+
+def _as_given(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments
+
+
+def _or_here(arguments: Sequence[str]) -> Sequence[str]:
+    """The folder itself, unless the arguments name a path."""
+    names_some = any(not text.startswith("-") for text in arguments)
+    return arguments if names_some else [*arguments, os.curdir]
+
+
+def _all_in(folder: str, finders: Sequence[_Find]) -> list[ProjectProgram]:
+    names = set(file_names(folder))
+    return [found for find in finders if (found := find(folder, names)) is not None]
+
+
+def _by_file(
+    name: str,
+    files: Sequence[str],
+    program: str,
+    *before: str,
+    after: _After = _as_given,
+    is_of_project: bool = False,
+) -> _Find:
+    """A program that one of the files speaks for; the project may have one of its own."""
+
+    def find(folder: str, names: set[str]) -> ProjectProgram | None:
+        there = next((file for file in files if file in names), None)
+        if there is None:
+            return None
+        place = project_program(folder, program) if is_of_project else program
+        return ProjectProgram(name, f"{there} {_THERE}", place, before, after)
+
+    return find
+
+
+def _by_settings(name: str, files: Sequence[str], *before: str, after: _After = _as_given) -> _Find:
+    """A Python tool that settings speak for; `-m` starts its module."""
+
+    def find(folder: str, names: set[str]) -> ProjectProgram | None:
+        reason = _python_reason(folder, names, name, files)
+        if not reason:
+            return None
+        is_module = before[:1] == ("-m",)
+        program = project_python(folder) if is_module else project_program(folder, name)
+        return ProjectProgram(name, reason, program, before, after)
+
+    return find
+
+
+def _by_script(*scripts: str) -> _Find:
+    """The first of these scripts of package.json."""
+
+    def find(folder: str, names: set[str]) -> ProjectProgram | None:
+        return next(filter(None, (node_script(folder, script) for script in scripts)), None)
+
+    return find
+
+
+def _by_target(name: str) -> _Find:
+    return lambda folder, names: make_target(folder, name)
+
 
 def linters_in(folder: str) -> list[ProjectProgram]:
     """All linters that the folder is set up for; the first is the one to use.
 
     Only files of this folder are examined; those that cannot be read or parsed are ignored.
     """
-    return list(_linters(folder))
+    return _all_in(folder, _LINTERS)
 
 
 def type_checkers_in(folder: str) -> list[ProjectProgram]:
     """All type checkers that the folder is set up for; the first is the one to use."""
-    return list(_type_checkers(folder))
-
-
-def _linters(folder: str) -> Iterator[ProjectProgram]:
-    names = set(file_names(folder))
-    if reason := _python_reason(folder, names, "ruff", ("ruff.toml", ".ruff.toml")):
-        yield ProjectProgram("ruff", reason, project_program(folder, "ruff"), ("check",))
-    if reason := _python_reason(folder, names, "flake8", (".flake8",)):
-        yield ProjectProgram("flake8", reason, project_python(folder), ("-m", "flake8"))
-    if reason := _python_reason(folder, names, "pylint", (".pylintrc", "pylintrc")):
-        yield ProjectProgram(
-            "pylint", reason, project_python(folder), ("-m", "pylint", "--recursive=y"), _or_here
-        )
-    if script := node_script(folder, "lint"):
-        yield script
-    if reason := _eslint_reason(folder, names):
-        yield ProjectProgram("eslint", reason, project_program(folder, "eslint"), (), _or_here)
-    for name in ("biome.json", "biome.jsonc"):
-        if name in names:
-            yield ProjectProgram(
-                "biome", f"{name} {_THERE}", project_program(folder, "biome"), ("lint",)
-            )
-            break
-    if "Cargo.toml" in names:
-        yield ProjectProgram("clippy", f"Cargo.toml {_THERE}", "cargo", ("clippy",))
-    if "go.mod" in names:
-        yield _go_linter(names)
-    if target := make_target(folder, "lint"):
-        yield target
-
-
-def _type_checkers(folder: str) -> Iterator[ProjectProgram]:
-    names = set(file_names(folder))
-    if reason := _python_reason(folder, names, "mypy", ("mypy.ini", ".mypy.ini")):
-        after = _as_given if _mypy_names_files(folder) else _or_here
-        yield ProjectProgram("mypy", reason, project_python(folder), ("-m", "mypy"), after)
-    if reason := _python_reason(folder, names, "pyright", ("pyrightconfig.json",)):
-        yield ProjectProgram("pyright", reason, project_program(folder, "pyright"))
-    for name in ("ty", "pyrefly"):
-        if reason := _python_reason(folder, names, name, (f"{name}.toml",)):
-            yield ProjectProgram(name, reason, project_program(folder, name), ("check",))
-    script = node_script(folder, "typecheck") or node_script(folder, "type-check")
-    if script:
-        yield script
-    if "tsconfig.json" in names:
-        yield ProjectProgram(
-            "tsc", f"tsconfig.json {_THERE}", project_program(folder, "tsc"), ("--noEmit",)
-        )
-    if "Cargo.toml" in names:
-        yield ProjectProgram("cargo check", f"Cargo.toml {_THERE}", "cargo", ("check",))
-    if "go.mod" in names:
-        yield ProjectProgram("go vet", f"go.mod {_THERE}", "go", ("vet",), with_go_packages)
-    if target := make_target(folder, "typecheck"):
-        yield target
+    return _all_in(folder, _TYPE_CHECKERS)
 
 
 def _python_reason(folder: str, names: set[str], tool: str, files: Sequence[str]) -> str:
@@ -137,14 +151,11 @@ def _python_reason(folder: str, names: set[str], tool: str, files: Sequence[str]
             return f"{name} {_THERE}"
     for name in ("setup.cfg", "tox.ini"):
         if name in names and any(
-            section == tool or section.startswith(f"{tool}-") for section in _sections(folder, name)
+            section == tool or section.startswith(f"{tool}-")
+            for section in _ini(folder, name).sections()
         ):
             return f"{name} {_SETTINGS}"
     return ""
-
-
-def _sections(folder: str, name: str) -> list[str]:
-    return _ini(folder, name).sections()
 
 
 def _ini(folder: str, name: str) -> configparser.RawConfigParser:
@@ -156,42 +167,66 @@ def _ini(folder: str, name: str) -> configparser.RawConfigParser:
     return parser
 
 
-def _mypy_names_files(folder: str) -> bool:
-    """Whether mypy's settings name what to check."""
+def _mypy(folder: str, names: set[str]) -> ProjectProgram | None:
     wanted = ("files", "modules", "packages")
     settings = pyproject_tools(folder).get("mypy")
-    if isinstance(settings, dict) and any(name in settings for name in wanted):
-        return True
-    return any(
+    names_files = isinstance(settings, dict) and any(name in settings for name in wanted)
+    names_files = names_files or any(
         _ini(folder, file).has_option("mypy", name)
         for file in ("mypy.ini", ".mypy.ini", "setup.cfg")
         for name in wanted
     )
+    after = _as_given if names_files else _or_here
+    return _by_settings("mypy", ("mypy.ini", ".mypy.ini"), "-m", "mypy", after=after)(folder, names)
 
 
-def _eslint_reason(folder: str, names: set[str]) -> str:
-    for name in sorted(names):
-        if name.startswith(("eslint.config.", ".eslintrc.")) or name == ".eslintrc":
-            return f"{name} {_THERE}"
-    return f"package.json {_SETTINGS}" if "eslintConfig" in package_json(folder) else ""
+def _eslint(folder: str, names: set[str]) -> ProjectProgram | None:
+    settings = [
+        name
+        for name in sorted(names)
+        if name.startswith(("eslint.config.", ".eslintrc.")) or name == ".eslintrc"
+    ]
+    if settings:
+        reason = f"{settings[0]} {_THERE}"
+    elif "eslintConfig" in package_json(folder):
+        reason = f"package.json {_SETTINGS}"
+    else:
+        return None
+    return ProjectProgram("eslint", reason, project_program(folder, "eslint"), (), _or_here)
 
 
-def _go_linter(names: set[str]) -> ProjectProgram:
-    for ending in ("yml", "yaml", "toml", "json"):
-        if f".golangci.{ending}" in names:
-            reason = f".golangci.{ending} {_THERE}"
-            return ProjectProgram("golangci-lint", reason, "golangci-lint", ("run",))
-    return ProjectProgram("go vet", f"go.mod {_THERE}", "go", ("vet",), with_go_packages)
+def _go_linter(folder: str, names: set[str]) -> ProjectProgram | None:
+    settings = [f".golangci.{ending}" for ending in ("yml", "yaml", "toml", "json")]
+    linter = _by_file("golangci-lint", settings, "golangci-lint", "run")(folder, names)
+    return linter if linter and "go.mod" in names else _GO_VET(folder, names)
 
 
-def _as_given(arguments: Sequence[str]) -> Sequence[str]:
-    return arguments
-
-
-def _or_here(arguments: Sequence[str]) -> Sequence[str]:
-    """The folder itself, unless the arguments name a path."""
-    names_some = any(not text.startswith("-") for text in arguments)
-    return arguments if names_some else [*arguments, os.curdir]
+_CARGO, _GO = ("Cargo.toml",), ("go.mod",)
+_GO_VET = _by_file("go vet", _GO, "go", "vet", after=with_go_packages)
+_LINTERS = (
+    _by_settings("ruff", ("ruff.toml", ".ruff.toml"), "check"),
+    _by_settings("flake8", (".flake8",), "-m", "flake8"),
+    _by_settings(
+        "pylint", (".pylintrc", "pylintrc"), "-m", "pylint", "--recursive=y", after=_or_here
+    ),
+    _by_script("lint"),
+    _eslint,
+    _by_file("biome", ("biome.json", "biome.jsonc"), "biome", "lint", is_of_project=True),
+    _by_file("clippy", _CARGO, "cargo", "clippy"),
+    _go_linter,
+    _by_target("lint"),
+)
+_TYPE_CHECKERS = (
+    _mypy,
+    _by_settings("pyright", ("pyrightconfig.json",)),
+    _by_settings("ty", ("ty.toml",), "check"),
+    _by_settings("pyrefly", ("pyrefly.toml",), "check"),
+    _by_script("typecheck", "type-check"),
+    _by_file("tsc", ("tsconfig.json",), "tsc", "--noEmit", is_of_project=True),
+    _by_file("cargo check", _CARGO, "cargo", "check"),
+    _GO_VET,
+    _by_target("typecheck"),
+)
 
 
 # Find the program that runs a project's tests, by the project's files.
@@ -221,17 +256,10 @@ def runners_in(folder: str) -> list[ProjectProgram]:
     Only files of this folder are examined (and the names in its folder of tests). Files that
     cannot be read or parsed are ignored.
     """
-    found = (
-        _pytest(folder),
-        _node(folder),
-        _cargo(folder),
-        _go(folder),
-        make_target(folder, "test"),
-    )
-    return [runner for runner in found if runner is not None]
+    return _all_in(folder, _RUNNERS)
 
 
-def _pytest(folder: str) -> ProjectProgram | None:
+def _pytest(folder: str, names: set[str]) -> ProjectProgram | None:
     reason = next(_pytest_reasons(folder), None)
     if reason is None:
         return None
@@ -240,15 +268,15 @@ def _pytest(folder: str) -> ProjectProgram | None:
 
 def _pytest_reasons(folder: str) -> Iterator[str]:
     if "pytest" in pyproject_tools(folder):
-        yield "pyproject.toml has settings for it"
+        yield f"pyproject.toml {_SETTINGS}"
     for name, section in _PYTEST_SETTINGS:
         text = file_text(folder, name)
         if text is not None and section in text:
-            yield f"{name} has settings for it"
+            yield f"{name} {_SETTINGS}"
     for name in _TEST_FOLDERS:
         for file in file_names(os.path.join(folder, name)):
             if file == "conftest.py" or _is_test_module(file):
-                yield f"{os.path.normpath(os.path.join(name, file))} is there"
+                yield f"{os.path.normpath(os.path.join(name, file))} {_THERE}"
                 break
 
 
@@ -256,7 +284,7 @@ def _is_test_module(name: str) -> bool:
     return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
 
 
-def _node(folder: str) -> ProjectProgram | None:
+def _node(folder: str, names: set[str]) -> ProjectProgram | None:
     scripts = package_json(folder).get("scripts")
     script = scripts.get("test") if isinstance(scripts, dict) else None
     if isinstance(script, str) and _NO_TEST_SCRIPT in script:
@@ -264,16 +292,13 @@ def _node(folder: str) -> ProjectProgram | None:
     return node_script(folder, "test")
 
 
-def _cargo(folder: str) -> ProjectProgram | None:
-    if not os.path.isfile(os.path.join(folder, "Cargo.toml")):
-        return None
-    return ProjectProgram("cargo test", "Cargo.toml is there", "cargo", ("test",))
-
-
-def _go(folder: str) -> ProjectProgram | None:
-    if not os.path.isfile(os.path.join(folder, "go.mod")):
-        return None
-    return ProjectProgram("go test", "go.mod is there", "go", ("test",), with_go_packages)
+_RUNNERS = (
+    _pytest,
+    _node,
+    _by_file("cargo test", _CARGO, "cargo", "test"),
+    _by_file("go test", _GO, "go", "test", after=with_go_packages),
+    _by_target("test"),
+)
 
 
 # The tools `lint` and `typecheck`: the project's own linter and type checker.

@@ -11,7 +11,13 @@ from concurrent.futures import Future
 from contextvars import ContextVar, copy_context
 from typing import Any, TypeVar
 
-__all__ = ["LoopThread", "caller_loop_is_blocked", "is_stack_deep", "run_sync"]
+__all__ = [
+    "LoopThread",
+    "caller_loop_is_blocked",
+    "is_stack_deep",
+    "on_own_thread",
+    "run_sync",
+]
 
 T = TypeVar("T")
 
@@ -48,6 +54,30 @@ def run_sync(make: Callable[[], Coroutine[Any, Any, T]]) -> T:
         return thread.wait(make)
     finally:
         thread.close()
+
+
+def on_own_thread(function: Callable[[], T]) -> asyncio.Future[T]:
+    """Start `function` on a daemon thread: it waits for no other one, and delays no exit.
+
+    The few threads of the loop's executor are for short work, such as reading a file; a program
+    or a slow lookup would occupy one for minutes. Cancelling the future does not stop it.
+    """
+    done: Future[T] = Future()
+    done.set_running_or_notify_cancel()
+
+    def work() -> None:
+        try:
+            result = function()
+        except BaseException as error:
+            done.set_exception(error)
+        else:
+            done.set_result(result)
+
+    context = copy_context()
+    threading.Thread(
+        target=context.run, args=(work,), name="ethos-registry-run", daemon=True
+    ).start()
+    return asyncio.wrap_future(done)
 
 
 class LoopThread:
