@@ -9,10 +9,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
-from typing import IO
+from collections.abc import Sequence
 
-from ethos_registry._processes.supervised_process import SupervisedProcess, WhenEnded
+from ethos_registry._processes.supervised_process import StartOptions, SupervisedProcess
 
 __all__ = ["UNKNOWN_STATUS", "GroupProcess"]
 
@@ -25,40 +24,29 @@ _KILL_SECONDS = 3.0
 class GroupProcess(SupervisedProcess):
     """A program that is a child of this process; see `start_supervised` for the arguments."""
 
-    def __init__(
-        self,
-        argv: Sequence[str | bytes],
-        *,
-        directory: str | None,
-        environment: Mapping[str, str] | None,
-        stdin: int | IO[bytes] | None,
-        stdout: int | IO[bytes] | None,
-        stderr: int | IO[bytes] | None,
-        new_session: bool,
-        close_fds: bool,
-        when_ended: WhenEnded,
-        grace_seconds: float,
-    ) -> None:
+    def __init__(self, argv: Sequence[str | bytes], options: StartOptions) -> None:
         super().__init__()
-        self.containment = "process" if sys.platform == "win32" or not new_session else "group"
+        self.containment = (
+            "process" if sys.platform == "win32" or not options.new_session else "group"
+        )
         self._process = subprocess.Popen(
             argv,
             bufsize=0,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-            cwd=directory,
-            env=None if environment is None else dict(environment),
-            start_new_session=new_session,
-            close_fds=close_fds,
+            stdin=options.stdin,
+            stdout=options.stdout,
+            stderr=options.stderr,
+            cwd=options.directory,
+            env=None if options.environment is None else dict(options.environment),
+            start_new_session=options.new_session,
+            close_fds=options.close_fds,
         )
         self.stdin, self.stdout, self.stderr = (
             self._process.stdin,
             self._process.stdout,
             self._process.stderr,
         )
-        self._when_ended = when_ended
-        self._grace_seconds = grace_seconds
+        self._when_ended = options.when_ended
+        self._grace_seconds = options.grace_seconds
         self._is_ending = False
         self._lock = threading.Lock()
         self._started.set_result(self._process.pid)

@@ -20,6 +20,7 @@ __all__ = [
     "LandlockRules",
     "ResourceLimits",
     "SocketScope",
+    "StartOptions",
     "SupervisedProcess",
     "SupervisorUnavailableError",
     "WhenEnded",
@@ -118,6 +119,21 @@ class LandlockRules:
             yield descriptor, instructions
         finally:
             os.close(descriptor)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartOptions:
+    """How a program is started; see `start_supervised`."""
+
+    directory: str | None
+    environment: Mapping[str, str] | None
+    stdin: int | IO[bytes] | None
+    stdout: int | IO[bytes] | None
+    stderr: int | IO[bytes] | None
+    new_session: bool
+    close_fds: bool
+    when_ended: WhenEnded
+    grace_seconds: float
 
 
 Containment: TypeAlias = Literal["tree", "group", "process"]

@@ -26,6 +26,7 @@ from ethos_registry._processes.supervised_process import (
     LandlockRules,
     ResourceLimits,
     SocketScope,
+    StartOptions,
     SupervisedProcess,
     SupervisorUnavailableError,
     WhenEnded,
@@ -133,27 +134,25 @@ def start_supervised(
 
     """
     checked = checked_limits(limits)
-    options: dict[str, Any] = {
-        "directory": directory,
-        "environment": environment,
-        "stdin": stdin,
-        "stdout": stdout,
-        "stderr": stderr,
-        "new_session": new_session,
-        "close_fds": close_fds,
-        "when_ended": when_ended,
-        "grace_seconds": grace_seconds,
-    }
+    options = StartOptions(
+        directory=directory,
+        environment=environment,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        new_session=new_session,
+        close_fds=close_fds,
+        when_ended=when_ended,
+        grace_seconds=grace_seconds,
+    )
     if _can_supervise():
-        if rules is None:
-            return _SupervisedOnLinux(argv, limits=checked, **options)
-        with rules.prepared() as restriction:
-            return _SupervisedOnLinux(argv, limits=checked, restriction=restriction, **options)
+        with contextlib.nullcontext() if rules is None else rules.prepared() as restriction:
+            return _SupervisedOnLinux(argv, options, checked, restriction)
     if checked or rules is not None:
         raise OSError(
             errno.ENOTSUP, "resource limits and access rules need the supervisor, on Linux"
         )
-    return GroupProcess(argv, **options)
+    return GroupProcess(argv, options)
 
 
 class _SupervisedOnLinux(SupervisedProcess):
@@ -164,28 +163,19 @@ class _SupervisedOnLinux(SupervisedProcess):
     def __init__(
         self,
         argv: Sequence[str | bytes],
-        *,
-        directory: str | None,
-        environment: Mapping[str, str] | None,
-        stdin: int | IO[bytes] | None,
-        stdout: int | IO[bytes] | None,
-        stderr: int | IO[bytes] | None,
-        new_session: bool,
-        close_fds: bool,
-        when_ended: WhenEnded,
-        grace_seconds: float,
+        options: StartOptions,
         limits: Sequence[tuple[str, int]],
-        restriction: tuple[int, bytes] | None = None,
+        restriction: tuple[int, bytes] | None,
     ) -> None:
         super().__init__()
-        variables = dict(os.environ if environment is None else environment)
+        variables = dict(os.environ if options.environment is None else options.environment)
         self._marker = b""
-        if new_session:
+        if options.new_session:
             mark = secrets.token_hex(8)
             variables[_MARKER_VARIABLE] = mark
             self._marker = f"{_MARKER_VARIABLE}={mark}".encode()
         self._argv = [os.fsencode(part) for part in argv]
-        self._directory = directory
+        directory = self._directory = options.directory
         self._is_destroyed = False
         self._lock = threading.Lock()
         request = {
@@ -195,9 +185,9 @@ class _SupervisedOnLinux(SupervisedProcess):
                 os.fsencode(name): os.fsencode(value) for name, value in variables.items()
             },
             "directory": None if directory is None else os.fsencode(directory),
-            "new_session": new_session,
-            "when_ended": when_ended,
-            "grace_seconds": float(grace_seconds),
+            "new_session": options.new_session,
+            "when_ended": options.when_ended,
+            "grace_seconds": float(options.grace_seconds),
             "limits": list(limits),
             "restriction": restriction,
         }
@@ -214,13 +204,7 @@ class _SupervisedOnLinux(SupervisedProcess):
                 self._process = _start_program(
                     (control_read, status_write, request_read),
                     inherited,
-                    close_fds,
-                    {
-                        "stdin": stdin,
-                        "stdout": stdout,
-                        "stderr": stderr,
-                        "start_new_session": new_session,
-                    },
+                    options,
                 )
             except BaseException:
                 for descriptor in (self._control, self._status, self._request):
@@ -405,20 +389,21 @@ def _send(descriptor: int, content: bytes) -> None:
 def _start_program(
     descriptors: tuple[int, int, int],
     inherited: tuple[int, ...],
-    close_fds: bool,
-    options: Mapping[str, Any],
+    options: StartOptions,
 ) -> subprocess.Popen[bytes]:
-    argv = [
-        sys.executable,
-        "-I",
-        "-S",
-        "-c",
-        _START,
-        _TITLE,
-        *map(str, (*descriptors, os.getpid())),
-    ]
-    if close_fds:
-        return subprocess.Popen(argv, bufsize=0, pass_fds=(*descriptors, *inherited), **options)
-    for descriptor in (*descriptors, *inherited):
-        os.set_inheritable(descriptor, True)
-    return subprocess.Popen(argv, bufsize=0, close_fds=False, **options)
+    argv = [sys.executable, "-I", "-S", "-c", _START, _TITLE]
+    argv += map(str, (*descriptors, os.getpid()))
+    passed = (*descriptors, *inherited)
+    if not options.close_fds:
+        for descriptor in passed:
+            os.set_inheritable(descriptor, True)
+    return subprocess.Popen(
+        argv,
+        bufsize=0,
+        stdin=options.stdin,
+        stdout=options.stdout,
+        stderr=options.stderr,
+        start_new_session=options.new_session,
+        close_fds=options.close_fds,
+        pass_fds=passed if options.close_fds else (),
+    )

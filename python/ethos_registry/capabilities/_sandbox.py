@@ -460,6 +460,7 @@ def wrap_in_landlock(
     argv: Sequence[str],
     policy: SandboxPolicy,
     *,
+    directory: str,
     environment: Mapping[str, str],
 ) -> PreparedCommand:
     """`argv` as a command that restricts itself to the policy before it runs."""
@@ -494,7 +495,7 @@ def probe_seatbelt() -> str | None:
 
 
 def wrap_in_seatbelt(
-    argv: Sequence[str], policy: SandboxPolicy, *, environment: Mapping[str, str]
+    argv: Sequence[str], policy: SandboxPolicy, *, directory: str, environment: Mapping[str, str]
 ) -> PreparedCommand:
     """`argv` as a command that Seatbelt confines to the policy."""
     private = os.path.realpath(tempfile.mkdtemp(prefix="ethos-"))
@@ -563,11 +564,14 @@ class CommandSandboxPort(Protocol):
         """The command line that runs `argv` confined; raises `UnconfinedError` if it cannot."""
 
 
-_PROBES: Sequence[tuple[SandboxLevel, str, Callable[[], str | None]]] = (
-    ("namespaces", "linux", probe_bubblewrap),
-    ("landlock", "linux", probe_landlock),
-    ("seatbelt", "darwin", probe_seatbelt),
-)
+_LEVELS: Mapping[
+    SandboxLevel, tuple[str, Callable[[], str | None], Callable[..., PreparedCommand]]
+] = {
+    "namespaces": ("linux", probe_bubblewrap, wrap_in_bubblewrap),
+    "landlock": ("linux", probe_landlock, wrap_in_landlock),
+    "seatbelt": ("darwin", probe_seatbelt, wrap_in_seatbelt),
+}
+"""The system, why a level does not work, and how a command is wrapped; the strongest first."""
 
 
 @_checks.checked_class
@@ -596,7 +600,7 @@ class CommandSandbox:
 
     def _probed(self) -> Support:
         reasons: list[str] = []
-        for level, platform, probe in _PROBES:
+        for level, (platform, probe, _) in _LEVELS.items():
             if level in self._levels and sys.platform == platform:
                 problem = probe()
                 if problem is None:
@@ -620,13 +624,8 @@ class CommandSandbox:
         if problem := missing_level(support, policy.level):
             raise UnconfinedError(f"the command cannot be confined here: {problem}")
         environment = os.environ if environment is None else environment
-        if support.level == "namespaces":
-            return wrap_in_bubblewrap(argv, policy, directory=directory, environment=environment)
-        if support.level == "landlock":
-            return wrap_in_landlock(argv, policy, environment=environment)
-        if support.level == "seatbelt":
-            return wrap_in_seatbelt(argv, policy, environment=environment)
-        raise UnconfinedError(f"the command cannot be confined here: {support.reason}")
+        _, _, wrap = _LEVELS[support.level]
+        return wrap(argv, policy, directory=directory, environment=environment)
 
 
 def missing_level(support: Support, required: str | None) -> str:

@@ -43,7 +43,7 @@ from ethos_registry.types._policy import (
     binds_itself,
     without_confinement,
 )
-from ethos_registry.types._result import ToolResult
+from ethos_registry.types._result import ToolResult, err, ok
 from ethos_registry.types._tool import Tool
 
 __all__ = [
@@ -53,6 +53,7 @@ __all__ = [
     "SandboxChoice",
     "blocked_note",
     "command_tool",
+    "ending_result",
     "run_command",
     "timeout_property",
 ]
@@ -271,6 +272,18 @@ class Ending:
         """The fields for programs in either case."""
         fields: dict[str, Any] = {"dropped_bytes": self.dropped_bytes} if self.dropped_bytes else {}
         return fields | {"restored_files": [*self.restored]} if self.restored else fields
+
+
+def ending_result(ending: Ending, first_line: str = "", **fields: Any) -> ToolResult:
+    """The result of a tool that ran one program; `first_line` ends with its line end."""
+    structured = fields | ending.structured
+    if ending.exit_code == 0:
+        return ok(f"{first_line}{ending.output}", structured={"exit_code": 0} | structured)
+    return err(
+        f"{first_line}{ending.sentence}\n{ending.output}",
+        structured=structured or None,
+        **ending.error_fields,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,11 +19,12 @@ from ethos_registry.tools._command import (
     CommandCall,
     SandboxChoice,
     command_tool,
+    ending_result,
     run_command,
     timeout_property,
 )
 from ethos_registry.types._policy import CommandPolicy
-from ethos_registry.types._result import ToolResult, err, ok
+from ethos_registry.types._result import ToolResult
 from ethos_registry.types._tool import Tool
 
 __all__ = [
@@ -254,14 +255,7 @@ async def _run(command: ProjectCommand, call: CommandCall) -> ToolResult:
         ) from None
     line = _shown_command(root, argv)
     first_line = _first_line(runner, others, line)
-    structured = {"runner": runner.name, "command": line} | ending.structured
-    if ending.exit_code == 0:
-        return ok(f"{first_line}\n{ending.output}", structured={"exit_code": 0} | structured)
-    return err(
-        f"{first_line}\n{ending.sentence}\n{ending.output}",
-        structured=structured,
-        **ending.error_fields,
-    )
+    return ending_result(ending, f"{first_line}\n", runner=runner.name, command=line)
 
 
 def _arguments(values: Mapping[str, Any]) -> list[str]:

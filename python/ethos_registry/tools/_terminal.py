@@ -13,12 +13,13 @@ from ethos_registry.tools._command import (
     CommandCall,
     SandboxChoice,
     command_tool,
+    ending_result,
     run_command,
     timeout_property,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._policy import CommandPolicy
-from ethos_registry.types._result import ToolResult, err, ok
+from ethos_registry.types._result import ToolResult
 from ethos_registry.types._tool import Tool
 
 __all__ = ["DEFAULT_MAX_OUTPUT_BYTES", "MAX_TIMEOUT_SECONDS", "terminal_tool"]
@@ -76,13 +77,7 @@ def terminal_tool(
             ending = await run_command(argv, call, max_output_bytes=limit)
         except (OSError, ValueError) as error:
             raise _not_started(error, argv[0]) from None
-        if ending.exit_code == 0:
-            return ok(ending.output, structured={"exit_code": 0} | ending.structured)
-        return err(
-            f"{ending.sentence}\n{ending.output}",
-            structured=ending.structured or None,
-            **ending.error_fields,
-        )
+        return ending_result(ending)
 
     return command_tool(
         "terminal",
