@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -20,6 +22,7 @@ from ethos_registry.tools import (
     fetch_url_tool,
     web_search_tool,
 )
+from ethos_registry.tools._fetch_url import _TAG, _bounded_tag
 from loopback_http import response, serving
 from web_tools import PDF, PNG, PRIVATE, call, registry_of
 
@@ -263,6 +266,39 @@ async def test_a_long_page_is_paged_by_its_artifact():
     assert "Paragraph 899 " in str(artifact.tail(3))
     assert artifact.origin.is_untrusted
     store.close()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "<p>" + "<a href=/x>y</a>" * 200_000,
+        "<p " + " ".join(f"a{number}=1" for number in range(100_000)) + ">y",
+        "<p " + " ".join(f'a{number}=">"' for number in range(100_000)) + ">y",
+    ],
+    ids=["links", "attributes", "quoted attributes"],
+)
+async def test_no_page_takes_long_or_holds_up_the_loop(body):
+    longest = 0.0
+
+    async def watch():
+        nonlocal longest
+        while True:
+            start = time.monotonic()
+            await asyncio.sleep(0.01)
+            longest = max(longest, time.monotonic() - start)
+
+    watching = asyncio.create_task(watch())
+    with serving(page(body)) as server:
+        result = await asyncio.wait_for(fetch(server), 60)
+    watching.cancel()
+    assert "y" in result.text.splitlines()
+    assert longest < 10
+
+
+def test_a_tag_keeps_its_long_values_and_loses_very_many_attributes():
+    picture = f'<p>see <img src="data:image/png;base64,{"A" * 5_000}" alt="a > b"> here'
+    assert _TAG.sub(_bounded_tag, picture) == picture
+    assert _TAG.sub(_bounded_tag, f"<p {'a ' * 2_000}>text</p>") == "<p>text</p>"
 
 
 async def test_injected_instructions_are_fenced():

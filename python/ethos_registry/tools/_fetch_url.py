@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import codecs
 import logging
 import re
@@ -25,6 +24,7 @@ from ethos_registry.types import _checks
 from ethos_registry.types._content import Audio, Document, Image
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._extras import has_extra, missing_extra
+from ethos_registry.types._loop_thread import on_own_thread
 from ethos_registry.types._policy import ToolCapabilities
 from ethos_registry.types._ports import ScopedResponse
 from ethos_registry.types._result import ToolOk, ToolResult, ok
@@ -130,6 +130,12 @@ def _block(data: bytes, media_type: str, name: str | None) -> Image | Document |
 
 _MAX_HTML_CHARS = 4_000_000
 """Longer pages are cut before they are parsed."""
+_TAG = re.compile(r"""<[a-z](?:[^=>]+|=(?:\s*(?:"[^"]*"|'[^']*'))?)*""", re.IGNORECASE)
+_QUOTED = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
+_MAX_TAG_CHARS = 1_000
+"""Without quoted values: the parser compares each attribute of a tag with those before it."""
+_MAX_TAGS = 50_000
+"""To find the main part of a page takes time that grows with the square of its tags."""
 _MAX_LINKS = 200
 _NO_OUTPUT = logging.NullHandler()
 
@@ -151,13 +157,14 @@ def check_web_extra() -> None:
 def page_of(html: str, url: str, *, is_whole: bool) -> Page:
     """The main content of a page as Markdown; with `is_whole` all its text and its links.
 
-    A page without a main part, such as a list of links, is returned whole.
+    A page without a main part, such as a list of links, is returned whole; so is one that has more
+    than 50,000 tags.
     """
     import trafilatura
 
     # Without a handler, its warnings about pages without content would be printed.
     logging.getLogger("trafilatura").addHandler(_NO_OUTPUT)
-    html = html[:_MAX_HTML_CHARS]
+    html = _TAG.sub(_bounded_tag, html[:_MAX_HTML_CHARS])
     if "<html" not in html[:200].lower():
         html = f"<!DOCTYPE html><html>{html}"  # else the library takes a fragment for text
     tree = trafilatura.load_html(html)
@@ -165,7 +172,7 @@ def page_of(html: str, url: str, *, is_whole: bool) -> Page:
         return Page("", html)
     title = " ".join("".join(tree.xpath("//title[1]//text()")).split())
     main = None
-    if not is_whole:
+    if not is_whole and html.count("<") <= _MAX_TAGS:
         main = trafilatura.extract(
             html,
             url=url,
@@ -184,6 +191,12 @@ def page_of(html: str, url: str, *, is_whole: bool) -> Page:
     blocks = (" ".join(text.split()) for text in tree.itertext())
     text = "\n".join(block for block in blocks if block)
     return Page(title, text + (f"\n\nLinks:\n{lines}" if lines else ""))
+
+
+def _bounded_tag(found: re.Match[str]) -> str:
+    tag = found[0]
+    is_short = len(tag) <= _MAX_TAG_CHARS or len(_QUOTED.sub("=", tag)) <= _MAX_TAG_CHARS
+    return tag if is_short else tag[:2]
 
 
 def _links(tree: object, base: str) -> str:
@@ -297,7 +310,8 @@ async def _fetched(values: Mapping[str, Any], context: ToolContext) -> ToolResul
             structured=facts,
         )
     html = _html_text(reply.content, charset[1] if charset else None)
-    page = await asyncio.to_thread(page_of, html, reply.url, is_whole=is_whole)
+    # On a thread of its own: a page may take long, and nothing else waits for it.
+    page = await on_own_thread(lambda: page_of(html, reply.url, is_whole=is_whole))
     heading = f"# {page.title}\n" if page.title else ""
     facts |= {"title": page.title, "mediaType": "text/html", "bytes": len(reply.content)}
     return ok(f"{heading}{reply.url}\n\n{page.markdown}", structured=facts)
