@@ -15,11 +15,11 @@ mod operations;
 mod reach;
 mod replace;
 
-pub use rustix::fs::Stat;
+pub use rustix::fs::{FileType, Stat};
 pub use rustix::io::Errno;
 
 pub use deny::{Deny, Protects, Rules};
 pub use error::{Access, Fault};
-pub use operations::{Entry, EntryKind};
+pub use operations::Entry;
 pub use reach::Reach;
 pub use replace::{TEMPORARY_PREFIX, Target};

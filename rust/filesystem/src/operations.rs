@@ -26,26 +26,13 @@ const FILE: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 const FOLDER: OFlags = FILE.union(OFlags::DIRECTORY);
 
-/// What an entry of a folder is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A regular file.
-    File,
-    /// A folder.
-    Folder,
-    /// A symbolic link.
-    Link,
-    /// A FIFO, socket or device.
-    Other,
-}
-
 /// One entry of a folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Its name.
     pub name: OsString,
     /// What it is; a link is not followed.
-    pub kind: EntryKind,
+    pub kind: FileType,
     /// Bytes of a file.
     pub size: u64,
     /// Seconds since the epoch.
@@ -177,7 +164,7 @@ impl Reach {
     ///
     /// # Errors
     /// A [`Fault`].
-    pub fn names(&self, path: &Path) -> Result<(PathBuf, Vec<(OsString, EntryKind)>), Fault> {
+    pub fn names(&self, path: &Path) -> Result<(PathBuf, Vec<(OsString, FileType)>), Fault> {
         let (folder, real) = self.open_to_read(path, FOLDER)?;
         let place = joined(&real);
         let mut named = Vec::new();
@@ -192,7 +179,7 @@ impl Reach {
                 }
                 known => known,
             };
-            named.push((name, kind_of(kind)));
+            named.push((name, kind));
         }
         Ok((place, named))
     }
@@ -275,18 +262,9 @@ pub(crate) fn read_all(file: File, limit: u64) -> Result<Vec<u8>, Fault> {
 fn entry(name: OsString, stat: &Stat) -> Entry {
     Entry {
         name,
-        kind: kind_of(FileType::from_raw_mode(stat.st_mode)),
+        kind: FileType::from_raw_mode(stat.st_mode),
         size: u64::try_from(stat.st_size).unwrap_or(0),
         modified: stat.st_mtime as f64 + stat.st_mtime_nsec as f64 / 1e9,
-    }
-}
-
-fn kind_of(found: FileType) -> EntryKind {
-    match found {
-        FileType::RegularFile => EntryKind::File,
-        FileType::Directory => EntryKind::Folder,
-        FileType::Symlink => EntryKind::Link,
-        _ => EntryKind::Other,
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use ethos_registry_filesystem::{
-    Access, EntryKind, Errno, Fault, Protects, Reach, Rules, Stat, Target,
+    Access, Errno, Fault, FileType, Protects, Reach, Rules, Stat, Target,
 };
 use pyo3::exceptions::{PyOSError, PyPermissionError, PyValueError};
 use pyo3::prelude::*;
@@ -289,41 +289,35 @@ impl ScopedFiles {
     }
 }
 
-fn kind(kind: EntryKind) -> &'static str {
-    match kind {
-        EntryKind::File => "file",
-        EntryKind::Folder => "directory",
-        EntryKind::Link => "symlink",
-        EntryKind::Other => "other",
+fn kind(found: FileType) -> &'static str {
+    match found {
+        FileType::RegularFile => "file",
+        FileType::Directory => "directory",
+        FileType::Symlink => "symlink",
+        _ => "other",
     }
 }
 
 fn error(fault: Fault, access: Access, path: &Path) -> PyErr {
     let shown = path.display();
-    let refused = |text: String| PyPermissionError::new_err(format!("PATH_NOT_REACHABLE: {text}"));
-    match fault {
-        Fault::NotPermitted => refused(format!("{access} not permitted for {shown}")),
-        Fault::Protected => refused(format!(
-            "{access} of {shown} is always denied: protected file"
-        )),
-        Fault::LeavesReach => refused(format!(
-            "{access} of {shown} resolves outside the permitted folders"
-        )),
-        Fault::TooManyLinks => refused(format!(
-            "{access} of {shown} follows too many symbolic links"
-        )),
-        Fault::KeptChanging => refused(format!(
-            "{access} of {shown}: its folders kept changing while it was opened"
-        )),
-        Fault::InvalidPath => refused(format!(
-            "{access} of {}: a path must have 1 to 4096 bytes and no NUL",
-            shown.to_string().escape_debug()
-        )),
-        Fault::NotRegular => refused(format!("{access} of {shown}: not a regular file")),
-        Fault::TooLarge => PyOSError::new_err((
-            Errno::FBIG.raw_os_error(),
-            format!("{shown} is too large to read"),
-        )),
+    let why = match fault {
+        Fault::NotPermitted => return refused(&format!("{access} not permitted for {shown}")),
+        Fault::InvalidPath => {
+            let shown = shown.to_string();
+            let shown = shown.escape_debug();
+            return refused(&format!(
+                "{access} of {shown}: a path must have 1 to 4096 bytes and no NUL"
+            ));
+        }
+        Fault::Protected => " is always denied: protected file",
+        Fault::LeavesReach => " resolves outside the permitted folders",
+        Fault::TooManyLinks => " follows too many symbolic links",
+        Fault::KeptChanging => ": its folders kept changing while it was opened",
+        Fault::NotRegular => ": not a regular file",
+        Fault::TooLarge => {
+            let text = format!("{shown} is too large to read");
+            return PyOSError::new_err((Errno::FBIG.raw_os_error(), text));
+        }
         Fault::System(errno) => {
             let code = errno.raw_os_error();
             let text = std::io::Error::from_raw_os_error(code).to_string();
@@ -332,7 +326,12 @@ fn error(fault: Fault, access: Access, path: &Path) -> PyErr {
                 .next()
                 .unwrap_or_default()
                 .to_owned();
-            PyOSError::new_err((code, text, path.as_os_str().to_owned()))
+            return PyOSError::new_err((code, text, path.as_os_str().to_owned()));
         }
-    }
+    };
+    refused(&format!("{access} of {shown}{why}"))
+}
+
+fn refused(text: &str) -> PyErr {
+    PyPermissionError::new_err(format!("PATH_NOT_REACHABLE: {text}"))
 }
