@@ -24,7 +24,7 @@ from ethos_registry.capabilities import KeyValueDatabase, KeyValueError, QuotaEx
 from long_counts import counts
 from started import ended_with_test, wait_until
 
-pytestmark = [pytest.mark.every_python, pytest.mark.privileges]
+pytestmark = pytest.mark.privileges
 
 
 class Clock:

@@ -88,8 +88,13 @@ async def test_calls_behind_one_that_hangs_move_to_a_free_worker(name: str, tmp_
         if name == "spin":  # it holds the interpreter: its worker cannot even read
             hanging = table.call("spin", "0", file=str(tmp_path / "hangs"))
         calls = [hanging, *(counting(one.file, n, 0.05) for n in range(1, 12))]
-        stopped, *moved = await one.run(calls, deadline_seconds=20)
-    assert stopped.result.reason == "timeout"
+        control = AbortController()
+        running = asyncio.create_task(one.run(calls, ToolContext(abort_signal=control.signal)))
+        await table.until(lambda: "end 11" in tools.noted(one.file))
+        await queued(transport, 1)
+        control.abort("all others have ended")
+        stopped, *moved = await running
+    assert stopped.result.reason == "cancelled"
     assert [result.text for result in moved] == [str(n) for n in range(1, 12)]
     assert set(started(one.file).values()) == {1}
 

@@ -26,8 +26,6 @@ from session_tools import in_own_process
 from started import ended_with_test, wait_until
 from usage_tools import finish, start_python
 
-pytestmark = pytest.mark.every_python
-
 
 def sums(report):
     return {
