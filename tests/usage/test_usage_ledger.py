@@ -470,7 +470,7 @@ def test_a_writer_killed_at_any_moment_loses_one_interval_and_counts_nothing_twi
     path = tmp_path / "usage.sqlite3"
     moments = random.Random(23)
     stored_before = 0
-    for _ in range(50):
+    for _ in range(20):
         flushed = flushed_by_a_killed_writer(path, tmp_path, moments.uniform(0.0, 0.05))
         report = read_usage(path)
         stored = report.calls - stored_before
