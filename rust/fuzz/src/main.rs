@@ -175,15 +175,20 @@ mod tests {
     #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
     use super::*;
+    use std::sync::LazyLock;
+
+    /// Read once: each output is reduced to find out its family.
+    pub(crate) static CORPUS: LazyLock<Corpus> = LazyLock::new(|| {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        Corpus::read(&root, &oracle::core).unwrap()
+    });
 
     #[test]
     fn no_guard_is_broken_by_mutated_outputs() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let corpus = Corpus::read(&root, &oracle::core).unwrap();
         let words = ["--seed", "1", "--executions", "250"].map(str::to_owned);
         let arguments = Arguments::parse(words.into_iter()).unwrap();
-        let schedule = Schedule::of(corpus.names(), &[]).unwrap();
-        let report = run(&arguments, &corpus, schedule).unwrap();
+        let schedule = Schedule::of(CORPUS.names(), &[]).unwrap();
+        let report = run(&arguments, &CORPUS, schedule).unwrap();
         assert!(report.findings.is_empty(), "{}", report.table("seed 1"));
     }
 }
