@@ -49,3 +49,43 @@ impl<T: Clone + Default> IndexMut<usize> for Cells<T> {
         }
     }
 }
+
+/// A set of numbers whose members in a range are counted fast.
+#[derive(Clone, Debug)]
+pub(crate) struct Counts {
+    /// At each place the members among as many numbers before it as its lowest bit states.
+    sums: Cells<usize>,
+}
+
+impl Counts {
+    /// No numbers of those below `count`.
+    pub(crate) fn new(count: usize) -> Self {
+        Self {
+            sums: Cells::new(count + 1),
+        }
+    }
+
+    /// Adds a number that is not a member, or removes one that is.
+    pub(crate) fn set(&mut self, number: usize, is_member: bool) {
+        let mut place = number + 1;
+        while place < self.sums.len() {
+            let sum = self.sums[place];
+            self.sums[place] = if is_member { sum + 1 } else { sum - 1 };
+            place += place & place.wrapping_neg();
+        }
+    }
+
+    /// How many members are at least `start` and less than `end`.
+    pub(crate) fn between(&self, start: usize, end: usize) -> usize {
+        self.below(end) - self.below(start)
+    }
+
+    fn below(&self, mut place: usize) -> usize {
+        let mut sum = 0;
+        while place > 0 {
+            sum += self.sums[place];
+            place &= place - 1;
+        }
+        sum
+    }
+}

@@ -6,7 +6,7 @@ use ethos_registry_core::find_text::FindText as _;
 use hashbrown::HashSet;
 
 use crate::candidate::Candidate;
-use crate::cells::Cells;
+use crate::cells::{Cells, Counts};
 use crate::folds::{Fold, Folds, folds};
 use crate::gap::{ACCOUNT_CHARS, GAP_CHARS, PIECE_CHARS, digits, short_gap};
 use crate::row::{HINT, Width, row};
@@ -40,10 +40,8 @@ pub(crate) struct Plan<'s, 'a> {
     pub(crate) folds: Folds,
     pub(crate) width: Width,
     filled: Vec<usize>,
-    /// The place of each line in `filled`, from 1.
-    places: Cells<usize>,
-    /// Whether nothing but blank lines is between a line and the one before it in `filled`.
-    is_joined: Cells<bool>,
+    /// How many lines that are not blank are above each line.
+    above: Cells<usize>,
     chars: Cells<usize>,
     is_cut: Cells<bool>,
     /// The characters of the longest mark of pieces.
@@ -57,23 +55,19 @@ impl<'s, 'a> Plan<'s, 'a> {
         let count = source.lines.len();
         let folds = folds(source, parts);
         let filled = source.filled(0, count);
-        let mut places = Cells::new(count);
-        let mut is_joined = Cells::new(count);
+        let mut above = Cells::default();
+        let mut not_blank = 0;
+        for line in source.lines.iter() {
+            above.push(not_blank);
+            not_blank += usize::from(line.kind != Kind::Blank);
+        }
+        above.push(not_blank);
         let mut chars = Cells::new(count);
         let mut is_cut = Cells::new(count);
-        let mut before: Option<usize> = None;
-        for (place, number) in filled.iter().enumerate() {
-            let line = &source.lines[*number];
-            let row = row(source, line, width);
-            places[*number] = place + 1;
+        for number in &filled {
+            let row = row(source, &source.lines[*number], width);
             chars[*number] = row.text.char_count() + 1;
             is_cut[*number] = row.is_cut;
-            is_joined[*number] = before.is_some_and(|before| {
-                let apart = line.number - source.lines[before].number;
-                let is_blank = |between: usize| source.lines[between].kind == Kind::Blank;
-                (before + 1..*number).all(is_blank) && apart <= number - before
-            });
-            before = Some(*number);
         }
         // A ruler is shown where it is the heading of a row.
         for number in (0..count).filter(|number| source.lines[*number].kind == Kind::Ruler) {
@@ -85,8 +79,7 @@ impl<'s, 'a> Plan<'s, 'a> {
             folds,
             width,
             filled,
-            places,
-            is_joined,
+            above,
             chars,
             is_cut,
             piece_chars: PIECE_CHARS + digits(source.text.len()),
@@ -102,9 +95,9 @@ impl<'s, 'a> Plan<'s, 'a> {
             rows: Rows::new(),
             is_shown: Cells::new(self.source.lines.len()),
             is_row: Cells::new(self.source.lines.len()),
-            pieced: HashSet::new(),
             has_cut: false,
             words: HashSet::new(),
+            listed: Counts::new(self.source.lines.len()),
         };
         let waits = |number: &&usize| {
             let line = &self.source.lines[**number];
@@ -120,7 +113,7 @@ impl<'s, 'a> Plan<'s, 'a> {
                 line: *number,
             })
             .collect();
-        let mut used = signed(self.gap(None, None) + self.account_chars);
+        let mut used = signed(self.gap(None, None, 0) + self.account_chars);
         let room = signed(room);
         let mut opened: HashSet<usize> = HashSet::new();
         let mut tries: Cells<u8> = Cells::new(self.source.lines.len());
@@ -198,29 +191,38 @@ impl<'s, 'a> Plan<'s, 'a> {
         fit.rows
     }
 
-    /// The characters that the mark between two rows takes at most; without a row the text begins or ends.
-    fn gap(&self, before: Option<usize>, after: Option<usize>) -> usize {
+    /// The characters that the mark between two rows takes at most; without a row the text begins or ends. Of the lines
+    /// between them, `listed` are folded into rows above.
+    fn gap(&self, before: Option<usize>, after: Option<usize>, listed: usize) -> usize {
         let lines = &self.source.lines;
-        if let (Some(before), Some(after)) = (before, after) {
-            if self.places[before] + 1 == self.places[after] && self.is_joined[after] {
-                return 0;
-            }
-            if lines[before].number == lines[after].number {
-                return self.piece_chars;
-            }
-        }
-        let from = before.map_or(0, |before| lines[before].number + 1);
-        let to = after.map_or(self.source.total, |after| lines[after].number);
-        let hidden = to.saturating_sub(from);
-        if hidden == 0 {
+        let (start, end) = (
+            before.map_or(0, |row| row + 1),
+            after.unwrap_or(lines.len()),
+        );
+        let from = before.map_or(0, |row| lines[row].number + 1);
+        let to = after.map_or(self.source.total, |row| lines[row].number);
+        let all = to.saturating_sub(from);
+        // Nothing but blank lines: those that were not read are not known to be blank.
+        if self.above[end] - self.above[start] == listed && all <= end - start {
             return 0;
         }
-        let mark = GAP_CHARS + digits(hidden);
-        let inner = before.map_or(0, |before| before + 1)..after.unwrap_or(lines.len());
-        match short_gap(self.source, inner, hidden) {
-            Some(chars) => chars.min(mark),
-            None => mark,
+        let is_piece_left = |row: &usize, next: usize| {
+            (start..end).contains(&next) && lines[next].number == lines[*row].number
+        };
+        let below = before.filter(|row| is_piece_left(row, row + 1));
+        let over = after.filter(|row| is_piece_left(row, row.wrapping_sub(1)));
+        let marks = match (below, over) {
+            (Some(_), Some(_)) if from == to + 1 => 1, // both are of one line
+            _ => usize::from(below.is_some()) + usize::from(over.is_some()),
+        };
+        let pieces = marks * self.piece_chars;
+        let hidden = all.saturating_sub(listed);
+        if hidden == 0 {
+            return pieces;
         }
+        let mark = GAP_CHARS + digits(hidden);
+        let short = short_gap(self.source, start..end, hidden);
+        pieces + short.map_or(mark, |chars| chars.min(mark))
     }
 
     /// The worth of a line without a shown word.
@@ -228,7 +230,7 @@ impl<'s, 'a> Plan<'s, 'a> {
         let value = self.source.lines[number].value;
         let (value, chars) = match self.folds.get(&number) {
             Some((_, key, _)) if is_fold => {
-                (value.max(FOLDED + 0.5 * value), key.chars(self.source) + 1)
+                (value.max(FOLDED + 0.5 * value), key.chars(self.source))
             }
             Some((_, _, Fold::Message)) => (SAME * value, self.chars[number]),
             Some(_) => (UNFOLDED * value, self.chars[number]),
@@ -249,12 +251,12 @@ struct Fit<'p, 's, 'a> {
     is_shown: Cells<bool>,
     /// Lines that are shown whole.
     is_row: Cells<bool>,
-    /// Lines that are shown in pieces.
-    pieced: HashSet<usize>,
     /// Whether a row is shown without its middle.
     has_cut: bool,
     /// Hashes of the words that are shown.
     words: HashSet<u64>,
+    /// The lines that are folded into rows.
+    listed: Counts,
 }
 
 impl Fit<'_, '_, '_> {
@@ -333,25 +335,34 @@ impl Fit<'_, '_, '_> {
     fn cost(&self, number: usize) -> isize {
         let plan = self.plan;
         let fold = plan.folds.get(&number);
-        let key = fold.map_or(0, |(_, key, _)| key.chars(plan.source) + 1);
-        if let Some((first, _, _)) = fold.filter(|_| !self.is_shown[number]) {
-            let is_first = self.rows.get(first).is_none_or(Vec::is_empty);
-            let longest = Fold::Template.label().len() + "\n".len();
-            return signed(key + if is_first { longest } else { 0 });
-        }
-        let line = &plan.source.lines[number];
-        let is_first = line.is_piece && !self.pieced.contains(&line.number);
-        let edges = if is_first { 2 * plan.piece_chars } else { 0 };
+        let key = signed(fold.map_or(0, |(_, key, _)| key.chars(plan.source)));
         let before = self.rows.range(..number).next_back().map(|row| *row.0);
         let after = self.rows.range(number + 1..).next().map(|row| *row.0);
-        let gaps = signed(plan.gap(before, Some(number)) + plan.gap(Some(number), after))
-            - signed(plan.gap(before, after));
+        let (start, end) = (
+            before.unwrap_or(0),
+            after.unwrap_or(plan.source.lines.len()),
+        );
+        let [above, upto, all] =
+            [number, number + 1, end].map(|end| self.listed.between(start, end));
+        let gap = plan.gap(before, after, all);
+        if let Some((first, _, fold)) = fold.filter(|_| !self.is_shown[number]) {
+            let is_first = self.rows.get(first).is_none_or(Vec::is_empty);
+            let label = if is_first {
+                fold.label().len() + "\n".len()
+            } else {
+                0
+            };
+            return key + signed(label + plan.gap(before, after, all + 1)) - signed(gap);
+        }
+        let gaps =
+            plan.gap(before, Some(number), above) + plan.gap(Some(number), after, all - upto);
         let hint = if plan.is_cut[number] && !self.has_cut {
             HINT.len() + 1
         } else {
             0
         };
-        signed(plan.chars[number] + hint + edges) - signed(key) + gaps
+        let listed = if upto > above { key } else { 0 };
+        signed(plan.chars[number] + hint + gaps) - signed(gap) - listed
     }
 
     fn show(&mut self, number: usize) {
@@ -361,10 +372,12 @@ impl Fit<'_, '_, '_> {
                 let folded = self.rows.entry(*first).or_default();
                 let at = folded.partition_point(|other| *other < number);
                 folded.insert(at, number);
+                self.listed.set(number, true);
             }
             fold => {
                 if let Some(folded) = fold.and_then(|(first, _, _)| self.rows.get_mut(first)) {
                     folded.retain(|other| *other != number);
+                    self.listed.set(number, false);
                 }
                 self.is_row[number] = true;
                 self.has_cut |= self.plan.is_cut[number];
@@ -374,9 +387,6 @@ impl Fit<'_, '_, '_> {
         let is_whole = self.is_row[number];
         self.is_shown[number] = true;
         let line = &source.lines[number];
-        if line.is_piece {
-            self.pieced.insert(line.number);
-        }
         let shown = match self.plan.folds.get(&number) {
             Some((_, key, _)) if !is_whole => [key.before, key.name],
             _ => [line.span, Span::default()],

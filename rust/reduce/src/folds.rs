@@ -52,10 +52,11 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The characters that it takes.
+    /// The characters that it takes, with a space before each word.
     pub(crate) fn chars(self, source: &Source<'_>) -> usize {
-        let before = source.slice(self.before).char_count();
-        before + usize::from(before > 0) + source.slice(self.name).char_count()
+        let words = [self.before, self.name].into_iter();
+        let words = words.filter(|span| !span.is_empty());
+        words.map(|span| source.slice(span).char_count() + 1).sum()
     }
 }
 

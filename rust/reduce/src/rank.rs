@@ -77,12 +77,10 @@ fn by_template(source: &mut Source<'_>, filled: &[usize]) {
                 Kind::Plain | Kind::Change | Kind::Row | Kind::Location | Kind::Hint
             );
             if line.detail > 0 && line.weight <= 0.0 && explains {
-                value = value.max(5.5 - 0.35 * real(line.detail));
+                value = value.max(4.5 - 0.25 * real(line.detail));
             }
             if is_titled && matches!(line.kind, Kind::Failure | Kind::Location) {
                 nth /= 6; // each failure has its message and place
-            } else if matches!(line.kind, Kind::Plain | Kind::Row) {
-                value += 2.0 / real(group.len()).sqrt();
             }
             if is_outlier || is_alarming {
                 value = value.max(OUTLIER_VALUE);
@@ -233,7 +231,7 @@ fn by_novelty(source: &mut Source<'_>, filled: &[usize]) {
         ) {
             continue;
         }
-        for (seen, key, first) in [(&mut files, line.file, 8.0), (&mut codes, line.code, 10.0)] {
+        for (seen, key, first) in [(&mut files, line.file, 8.0), (&mut codes, line.code, 12.0)] {
             if key != 0 {
                 let nth = seen.entry(key).or_default();
                 let value = if *nth == 0 && line.kind != Kind::Row {
@@ -241,7 +239,7 @@ fn by_novelty(source: &mut Source<'_>, filled: &[usize]) {
                 } else {
                     line.weighs()
                 };
-                line.value = line.value.max(value / (1.0 + 0.5 * real(*nth)));
+                line.value = line.value.max(value / (1.0 + 0.3 * real(*nth)));
                 *nth += 1;
             }
         }
