@@ -53,7 +53,7 @@ impl<T: Clone + Default> IndexMut<usize> for Cells<T> {
 /// A set of numbers whose members in a range are counted fast.
 #[derive(Clone, Debug)]
 pub(crate) struct Counts {
-    /// At each place the members among as many numbers before it as its lowest bit states.
+    /// A binary indexed tree.
     sums: Cells<usize>,
 }
 

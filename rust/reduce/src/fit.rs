@@ -347,22 +347,13 @@ impl Fit<'_, '_, '_> {
         let gap = plan.gap(before, after, all);
         if let Some((first, _, fold)) = fold.filter(|_| !self.is_shown[number]) {
             let is_first = self.rows.get(first).is_none_or(Vec::is_empty);
-            let label = if is_first {
-                fold.label().len() + "\n".len()
-            } else {
-                0
-            };
+            let label = usize::from(is_first) * (fold.label().len() + "\n".len());
             return key + signed(label + plan.gap(before, after, all + 1)) - signed(gap);
         }
         let gaps =
             plan.gap(before, Some(number), above) + plan.gap(Some(number), after, all - upto);
-        let hint = if plan.is_cut[number] && !self.has_cut {
-            HINT.len() + 1
-        } else {
-            0
-        };
-        let listed = if upto > above { key } else { 0 };
-        signed(plan.chars[number] + hint + gaps) - signed(gap) - listed
+        let hint = usize::from(plan.is_cut[number] && !self.has_cut) * (HINT.len() + 1);
+        signed(plan.chars[number] + hint + gaps) - signed(gap) - key
     }
 
     fn show(&mut self, number: usize) {
