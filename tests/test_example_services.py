@@ -3,6 +3,7 @@
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -15,6 +16,8 @@ import pytest
 from usage_tools import is_installed, missing
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
+BUSY = re.compile(r"^tool `terminal` blocked the event loop for 0\.\d s;")
+"""On a busy machine the system takes its time to start a program."""
 
 
 def use(tool_id, name, **arguments):
@@ -121,7 +124,8 @@ def test_the_coding_agent_works_in_its_folder_and_asks_before_commands(tmp_path)
         )  # fmt: skip
     if requests and "terminal" not in {tool["name"] for tool in requests[0]["tools"]}:
         pytest.skip("commands cannot be confined on this machine")
-    assert (done.returncode, done.stderr) == (0, "")
+    warnings = [line for line in done.stderr.splitlines() if not BUSY.search(line)]
+    assert (done.returncode, warnings) == (0, [])
     assert done.stdout.endswith("add works now\n")
     assert done.stdout.count("[y/N]") == 3
     assert len(requests) == 4
