@@ -479,9 +479,9 @@ class TestTheHandle:
             deadline = time.monotonic() + 100
             while open(tasks).read() and time.monotonic() < deadline:
                 time.sleep(0.01)
-            print(repr(open(tasks).read()), len(os.listdir("/proc/self/fd")) - before)
+            print(repr(open(tasks).read()), len(os.listdir("/proc/self/fd")) <= before)
         """)
-        assert done.stdout == "'' 0\n"
+        assert done.stdout == "'' True\n"
 
     def test_the_host_itself_never_becomes_a_subreaper(self) -> None:
         start(["true"]).wait_ended(100)

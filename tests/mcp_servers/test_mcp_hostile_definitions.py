@@ -59,7 +59,8 @@ PLACES = {
 
 def listing_server(*tools: dict[str, Any], **fields: Any) -> McpServer:
     answer = {"jsonrpc": "2.0", "id": 0, "result": {"tools": [PLAIN, *tools]}}
-    line = json.dumps(answer).replace('"id": 0', '"id": %id%')
+    # With an indent it is written in Python: the limit of the encoder in C is fixed from 3.12 on.
+    line = json.dumps(answer, indent=0).replace("\n", "").replace('"id": 0', '"id": %id%')
     return McpServer(
         name="odd", command=sys.executable, args=[UNUSUAL_SERVER, "--listing", line], **fields
     )
@@ -159,7 +160,8 @@ async def test_a_model_is_not_shown_how_to_approve(tmp_path: Path) -> None:
         bridge.pin()
     changed = dict(PLAIN, description="other")
     answer = {"jsonrpc": "2.0", "id": 0, "result": {"tools": [changed, dict(PLAIN, name="new")]}}
-    line = json.dumps(answer).replace('"id": 0', '"id": %id%')
+    # With an indent it is written in Python: the limit of the encoder in C is fixed from 3.12 on.
+    line = json.dumps(answer, indent=0).replace("\n", "").replace('"id": 0', '"id": %id%')
     server = McpServer(name="odd", command=sys.executable, args=[UNUSUAL_SERVER, "--listing", line])
     async with McpBridge([server], pins=pins) as bridge:
         registry = ToolRegistry()
