@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import runpy
+import time
 from pathlib import Path
 from typing import Any
 
@@ -309,3 +310,31 @@ def test_nothing_is_said_about_arguments_that_were_right():
 def test_a_repair_note_that_is_no_boolean_is_refused():
     with pytest.raises(ConfigError, match="repair_note"):
         ToolRegistry(repair_note="yes")
+
+
+def rows(lists: list[list[int]]) -> str:
+    """Count rows."""
+    return f"{len(lists)} of {sum(map(sum, lists))}"
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "known"),
+    [
+        ("find", {str(number): number for number in range(200_000)}, "limit, tags, deep"),
+        ("rows", {"lists": ["[1]"] * 200_000}, "lists"),
+    ],
+    ids=["names", "items"],
+)
+def test_very_many_problems_are_counted_and_neither_listed_nor_repaired(name, args, known):
+    start = time.process_time()
+    wrong = run(ToolRegistry([tool(rows), tool(find)]), args, name)
+    assert time.process_time() - start < 2
+    assert wrong.text == f"arguments: 200,000 values do not fit; the arguments are {known}"
+
+
+def test_one_repair_does_not_copy_what_another_copied():
+    args = {"lists": ["[1]"] * 9_000 + [[1]] * 400_000}
+    start = time.process_time()
+    assert run(ToolRegistry([tool(rows)]), args, "rows").text == "409000 of 409000"
+    assert time.process_time() - start < 4
+    assert args["lists"][8_999] == "[1]"

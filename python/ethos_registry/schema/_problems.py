@@ -339,11 +339,11 @@ def path_text(parts: Sequence[int | str]) -> str:
 
 def unknown_name(path: Sequence[int | str], names: Collection[str]) -> str:
     """The phrase about a name that is not one of `names`, the known arguments."""
-    if len(path) > 1:
-        return "unknown field"
-    if not names:
-        return "unknown argument; there are none"
-    return f"unknown argument; the arguments are {', '.join(names)}"
+    return "unknown field" if len(path) > 1 else f"unknown argument; {_known(names)}"
+
+
+def _known(names: Collection[str]) -> str:
+    return f"the arguments are {', '.join(names)}" if names else "there are none"
 
 
 def wrong_root(arguments: object) -> str:
@@ -364,6 +364,8 @@ def _superseded(problem: Problem, problems: Mapping[str, Problem]) -> bool:
 KEYWORDS = "**"
 """The key under which `**kwargs` are validated; no parameter can have this name."""
 
+_MAX_LISTED = 10_000
+"""A longer list of pydantic is not asked for: it costs seconds, and other threads wait."""
 _CLASS_NAME = re.compile(r"[A-Z]\w*")
 _EXTRA = ("extra_forbidden", "unexpected_keyword_argument")
 _MISSING = ("missing", "missing_argument", "missing_keyword_only_argument")
@@ -376,6 +378,8 @@ def problems_text(error: ValidationError, arguments: object, names: tuple[str, .
     """
     if arguments is not None and not isinstance(arguments, Mapping):
         return wrong_root(arguments)
+    if (count := error.error_count()) > _MAX_LISTED:
+        return f"arguments: {count:,} values do not fit; {_known(names)}"
     problems: dict[str, Problem] = {}
     for item in error.errors(include_url=False):
         path, alternative = _path(item["loc"], arguments, item["type"] in _MISSING)
@@ -394,7 +398,12 @@ def problems_text(error: ValidationError, arguments: object, names: tuple[str, .
 
 
 def failing_places(error: ValidationError, arguments: object) -> list[tuple[int | str, ...]]:
-    """The places in the arguments that an error is about, each once."""
+    """The places in the arguments that an error is about, each once.
+
+    The arguments as a whole, if there are too many.
+    """
+    if error.error_count() > _MAX_LISTED:
+        return [()]
     found: dict[tuple[int | str, ...], None] = {}
     for item in error.errors(include_url=False, include_context=False, include_input=False):
         parts, _ = _place(item["loc"], arguments, item["type"] in _MISSING)

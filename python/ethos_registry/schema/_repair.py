@@ -129,17 +129,18 @@ def repaired_arguments(
     for _ in range(MAX_ROUNDS):
         if not paths:
             return args, repairs
-        changed: list[Path] = []
+        changed: set[Path] = set()
+        copied: set[Path] = set()
         has_new_names = False
         for path in sorted(dict.fromkeys(paths), key=len):
-            if any(path[: len(done)] == done for done in changed):
+            if any(path[:length] in changed for length in range(len(path))):
                 continue
             found = reader.reading(args, path)
             if found is None:
                 continue
             kind, value = found
-            args = _changed(args, path, value, is_removed=kind == "null_as_absent")
-            changed.append(path)
+            args = _changed(args, path, value, copied, is_removed=kind == "null_as_absent")
+            changed.add(path)
             repairs.append(Repair(path_text(path) if path else "", kind))
             has_new_names |= kind == "json_text"
         if not changed:
@@ -150,12 +151,18 @@ def repaired_arguments(
     return None if paths else (args, repairs)
 
 
-def _changed(value: Any, path: Path, new: Any, *, is_removed: bool) -> Any:
-    """A copy of a value that differs at one place."""
-    step, *rest = path
-    copy: Any = list(value) if isinstance(value, list | tuple) else dict(value)
-    if rest:
-        copy[step] = _changed(copy[step], tuple(rest), new, is_removed=is_removed)
+def _changed(
+    value: Any, path: Path, new: Any, copied: set[Path], *, is_removed: bool, depth: int = 0
+) -> Any:
+    """A copy of a value that differs at one place; what is in `copied` is changed itself."""
+    step, here = path[depth], path[:depth]
+    copy: Any = value
+    if here not in copied:
+        copy = list(value) if isinstance(value, list | tuple) else dict(value)
+        copied.add(here)
+    if depth + 1 < len(path):
+        deeper = copy[step]
+        copy[step] = _changed(deeper, path, new, copied, is_removed=is_removed, depth=depth + 1)
     elif is_removed:
         del copy[step]
     else:
