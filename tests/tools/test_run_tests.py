@@ -11,8 +11,7 @@ import pytest
 
 from ethos_registry import ToolContext, ToolError, ToolOk, ToolResult
 from ethos_registry.tools import run_tests_tool
-from ethos_registry.tools._project_checks import LOOKED_FOR, runners_in
-from ethos_registry.tools._project_command import ProjectProgram
+from ethos_registry.tools._project_checks import LOOKED_FOR, ProjectProgram, runners_in
 
 TOOL = run_tests_tool()
 

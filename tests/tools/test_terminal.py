@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ethos_registry import ConfigError, ToolContext, ToolError, ToolOk, ToolResult
 from ethos_registry.capabilities import _run
 from ethos_registry.tools import terminal_tool
-from ethos_registry.tools._process import BoundedOutput, OutputProgress
+from ethos_registry.tools._command import BoundedOutput, OutputProgress
 from ethos_registry.types import ToolProgressEvent
 from session_tools import until
 from started import no_descriptor_left
