@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -29,22 +28,8 @@ class GroupProcess(SupervisedProcess):
         self.containment = (
             "process" if sys.platform == "win32" or not options.new_session else "group"
         )
-        self._process = subprocess.Popen(
-            argv,
-            bufsize=0,
-            stdin=options.stdin,
-            stdout=options.stdout,
-            stderr=options.stderr,
-            cwd=options.directory,
-            env=None if options.environment is None else dict(options.environment),
-            start_new_session=options.new_session,
-            close_fds=options.close_fds,
-        )
-        self.stdin, self.stdout, self.stderr = (
-            self._process.stdin,
-            self._process.stdout,
-            self._process.stderr,
-        )
+        environment = None if options.environment is None else dict(options.environment)
+        self._process = options.popen(argv, cwd=options.directory, env=environment)
         self._when_ended = options.when_ended
         self._grace_seconds = options.grace_seconds
         self._is_ending = False

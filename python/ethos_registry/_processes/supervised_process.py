@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import abc
 import os
+import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Literal, TypeAlias, TypedDict
+from typing import IO, Any, Literal, TypeAlias, TypedDict
 
 from ethos_registry import _core
 from ethos_registry._suggest import did_you_mean
@@ -135,6 +136,19 @@ class StartOptions:
     when_ended: WhenEnded
     grace_seconds: float
 
+    def popen(self, argv: Sequence[str | bytes], **more: Any) -> subprocess.Popen[bytes]:
+        """Start the program, with unbuffered pipes; `more` is for `subprocess.Popen`."""
+        return subprocess.Popen(
+            argv,
+            bufsize=0,
+            stdin=self.stdin,
+            stdout=self.stdout,
+            stderr=self.stderr,
+            start_new_session=self.new_session,
+            close_fds=self.close_fds,
+            **more,
+        )
+
 
 Containment: TypeAlias = Literal["tree", "group", "process"]
 """What can be ended: every descendant (Linux), the process group (other POSIX systems), or only
@@ -164,16 +178,30 @@ class SupervisedProcess(abc.ABC):
     """
 
     containment: Containment
-    stdin: IO[bytes] | None = None
-    stdout: IO[bytes] | None = None
-    stderr: IO[bytes] | None = None
     exceeded: str = ""
     """The limit of all processes together that ended the program; empty if none did."""
+
+    _process: subprocess.Popen[bytes]
 
     def __init__(self) -> None:
         self._started: Future[int] = Future()
         self._exited: Future[int] = Future()
         self._ended: Future[int | None] = Future()
+
+    @property
+    def stdin(self) -> IO[bytes] | None:
+        """A pipe to the program."""
+        return self._process.stdin
+
+    @property
+    def stdout(self) -> IO[bytes] | None:
+        """A pipe from the program."""
+        return self._process.stdout
+
+    @property
+    def stderr(self) -> IO[bytes] | None:
+        """A pipe for its errors."""
+        return self._process.stderr
 
     def wait_started(self, timeout: float | None = None) -> int:
         """The process id of the program, once it runs.

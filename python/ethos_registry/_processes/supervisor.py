@@ -211,11 +211,6 @@ class _SupervisedOnLinux(SupervisedProcess):
                     os.close(descriptor)
                 raise
         self._content = marshal.dumps((_program_code(), request))
-        self.stdin, self.stdout, self.stderr = (
-            self._process.stdin,
-            self._process.stdout,
-            self._process.stderr,
-        )
         reader = threading.Thread(target=self._read_status, name="ethos-registry-wait", daemon=True)
         try:
             reader.start()
@@ -397,13 +392,4 @@ def _start_program(
     if not options.close_fds:
         for descriptor in passed:
             os.set_inheritable(descriptor, True)
-    return subprocess.Popen(
-        argv,
-        bufsize=0,
-        stdin=options.stdin,
-        stdout=options.stdout,
-        stderr=options.stderr,
-        start_new_session=options.new_session,
-        close_fds=options.close_fds,
-        pass_fds=passed if options.close_fds else (),
-    )
+    return options.popen(argv, pass_fds=passed if options.close_fds else ())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json as json_module
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import httpcore
 
@@ -25,6 +25,15 @@ __all__ = ["ConnectionPools", "ReachFetch", "SyncReachFetch"]
 DEFAULT_LIMITS = FetchLimits()
 
 
+class FetchOptions(TypedDict, total=False):
+    """The options of `ReachFetch.fetch`, which has their meaning and defaults."""
+
+    method: str
+    headers: Mapping[str, str] | None
+    content: bytes | str | None
+    json: Any
+
+
 class SyncReachFetch:
     """HTTP for plain functions; see `ReachFetch`."""
 
@@ -33,20 +42,9 @@ class SyncReachFetch:
     def __init__(self, fetch: ReachFetch) -> None:
         self._fetch = fetch
 
-    def fetch(
-        self,
-        url: str,
-        *,
-        method: str = "GET",
-        headers: Mapping[str, str] | None = None,
-        content: bytes | str | None = None,
-        json: Any = None,
-    ) -> FetchResponse:
+    def fetch(self, url: str, **options: Unpack[FetchOptions]) -> FetchResponse:
         """The reply; see `ReachFetch.fetch`."""
-        fetch = self._fetch
-        return fetch._pools.wait(
-            fetch.fetch(url, method=method, headers=headers, content=content, json=json)
-        )
+        return self._fetch._pools.wait(self._fetch.fetch(url, **options))
 
     __call__ = fetch
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from ethos_registry._persistence.sqlite_file import SqliteFile, sqlite_problem
@@ -44,7 +45,6 @@ _SCHEMA = (
 )
 _LIVE = "(expires_at IS NULL OR expires_at > :now)"
 _MAX_KEY_CHARS = 512
-_FOREVER = None
 
 
 class KeyValueError(EthosRegistryError, OSError):
@@ -98,23 +98,24 @@ class KeyValueDatabase:
 
     def run(self, work: Callable[[sqlite3.Connection, float], R]) -> R:
         """`work` in one transaction; `KeyValueError` for whatever SQLite or the system raises."""
-        try:
-            with self._file.transaction() as connection:
-                return work(connection, self._now())
-        except (sqlite3.Error, OSError) as error:
-            raise self._failure(error) from error
+        with self._failures(), self._file.transaction() as connection:
+            return work(connection, self._now())
 
     def read(self, work: Callable[[sqlite3.Connection, float], R]) -> R:
         """`work`, which only reads."""
-        try:
+        with self._failures():
             return self._file.read(lambda connection: work(connection, self._now()))
-        except (sqlite3.Error, OSError) as error:
-            raise self._failure(error) from error
 
-    def _failure(self, error: sqlite3.Error | OSError) -> KeyValueError:
-        if isinstance(error, KeyValueError):
-            return error
-        return KeyValueError(f"the key-value store {self._path} failed: {sqlite_problem(error)}")
+    @contextlib.contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except KeyValueError:
+            raise
+        except (sqlite3.Error, OSError) as error:
+            raise KeyValueError(
+                f"the key-value store {self._path} failed: {sqlite_problem(error)}"
+            ) from error
 
 
 class SyncKeyValues:
@@ -154,51 +155,29 @@ class SyncKeyValues:
             size = len(key.encode()) + len(text.encode())
         except (TypeError, ValueError, RecursionError) as error:
             raise KeyValueError(f"the value of {key!r} is not text or JSON: {error}") from None
-        self._database.run(
-            lambda connection, now: self._store(
-                connection, now, key, text, is_json, size, ttl_seconds
-            )
-        )
+        database, scope = self._database, self._scope
 
-    def _store(
-        self,
-        connection: sqlite3.Connection,
-        now: float,
-        key: str,
-        text: str,
-        is_json: bool,
-        size: int,
-        ttl_seconds: float | None,
-    ) -> None:
-        database = self._database
-        _delete_expired(connection, now)
-        count, used = _used(connection, self._scope)
-        old_size = _size_of(connection, self._scope, key)
-        if old_size is not None:
-            count, used = count - 1, used - old_size
-        if count + 1 > database.max_keys:
-            raise QuotaExceededError(
-                f"{self._scope} has {count} keys, its limit; delete some first"
+        def work(connection: sqlite3.Connection, now: float) -> None:
+            _delete_expired(connection, now)
+            count, used = _used(connection, scope)
+            old_size = _size_of(connection, scope, key)
+            if old_size is not None:
+                count, used = count - 1, used - old_size
+            if count + 1 > database.max_keys:
+                raise QuotaExceededError(f"{scope} has {count} keys, its limit; delete some first")
+            if used + size > database.max_bytes:
+                raise QuotaExceededError(
+                    f"{scope} has {used} bytes; {size} more exceed its limit of "
+                    f"{database.max_bytes}; delete something first"
+                )
+            expires_at = None if ttl_seconds is None else now + ttl_seconds
+            connection.execute(
+                "REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)",
+                (scope, key, text, is_json, size, expires_at),
             )
-        if used + size > database.max_bytes:
-            raise QuotaExceededError(
-                f"{self._scope} has {used} bytes; {size} more exceed its limit of "
-                f"{database.max_bytes}; delete something first"
-            )
-        connection.execute(
-            "INSERT INTO entries VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (scope, key) DO UPDATE SET "
-            "value=excluded.value, is_json=excluded.is_json, size_bytes=excluded.size_bytes, "
-            "expires_at=excluded.expires_at",
-            (
-                self._scope,
-                key,
-                text,
-                is_json,
-                size,
-                _FOREVER if ttl_seconds is None else now + ttl_seconds,
-            ),
-        )
-        _set_used(connection, self._scope, count + 1, used + size)
+            _set_used(connection, scope, count + 1, used + size)
+
+        database.run(work)
 
     def delete(self, key: str) -> bool:
         """Delete a value; returns whether there was one."""

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypedDict, Unpack, cast
 
 from ethos_registry._processes.supervised_process import (
     ResourceLimits,
@@ -56,6 +56,17 @@ class ProgramResult:
     def ok(self) -> bool:
         """Whether it exited with 0."""
         return self.exit_code == 0
+
+
+class ProgramOptions(TypedDict, total=False):
+    """The options of `ProgramRunner.run`, which has their meaning and defaults."""
+
+    cwd: str | None
+    env: Mapping[str, str] | None
+    stdin: str | bytes | None
+    timeout_seconds: float
+    output_limit_bytes: int
+    limits: ResourceLimits | None
 
 
 @_checks.checked_class
@@ -161,30 +172,10 @@ class ProgramRunner:
         )
 
     def run_sync(
-        self,
-        binary: str,
-        args: Sequence[str] = (),
-        *,
-        cwd: str | None = None,
-        env: Mapping[str, str] | None = None,
-        stdin: str | bytes | None = None,
-        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
-        output_limit_bytes: int = DEFAULT_OUTPUT_BYTES,
-        limits: ResourceLimits | None = None,
+        self, binary: str, args: Sequence[str] = (), **options: Unpack[ProgramOptions]
     ) -> ProgramResult:
         """`run` for plain functions."""
-        return run_sync(
-            lambda: self.run(
-                binary,
-                args,
-                cwd=cwd,
-                env=env,
-                stdin=stdin,
-                timeout_seconds=timeout_seconds,
-                output_limit_bytes=output_limit_bytes,
-                limits=limits,
-            )
-        )
+        return run_sync(lambda: self.run(binary, args, **options))
 
     def spawn(
         self,

@@ -39,9 +39,6 @@ __all__ = [
 
 # The lines of a file that contain a string or match a regular expression.
 
-_MAX_LINE_BYTES = 400
-_BEFORE_MATCH_BYTES = 120
-
 
 def matching_lines(content: bytes, pattern: bytes) -> Iterator[tuple[int, str]]:
     r"""`(number, text)` of each line in which a match starts; numbers from 1, each line once.
@@ -52,12 +49,15 @@ def matching_lines(content: bytes, pattern: bytes) -> Iterator[tuple[int, str]]:
     """
     number, counted_to = 1, 0
     at = content.find(pattern)
-    while at >= 0:
+    first_line = pattern.partition(b"\n")[0].removesuffix(b"\r").decode()
+    search = _core.Grep(first_line, literal=True) if at >= 0 else None
+    while search is not None and at >= 0:
         number += content.count(b"\n", counted_to, at)
         start = content.rfind(b"\n", counted_to, at) + 1 or counted_to
         end = content.find(b"\n", at)
         end = len(content) if end < 0 else end
-        yield number, _shown_line(content, start, at, end)
+        for _, text in regex_lines(content[start : end + 1], search):
+            yield number, text
         counted_to = end
         at = content.find(pattern, end + 1)
 
@@ -69,27 +69,6 @@ def regex_lines(content: bytes, search: _core.Grep) -> Iterator[tuple[int, str]]
     for line in found.text.split("\n") if found.text else ():
         number, _, text = line.partition(":")
         yield int(number), text
-
-
-def _shown_line(content: bytes, start: int, match: int, end: int) -> str:
-    if end > start and content[end - 1] == 0x0D:
-        end -= 1
-    if end - start <= _MAX_LINE_BYTES:
-        return content[start:end].decode(errors="replace")
-    first = max(start, min(match - _BEFORE_MATCH_BYTES, end - _MAX_LINE_BYTES))
-    last = min(end, first + _MAX_LINE_BYTES)
-    first, last = _character_start(content, first), _character_start(content, last)
-    before = f"[... {first - start:,} bytes ...]" if first > start else ""
-    after = f"[... {end - last:,} bytes ...]" if last < end else ""
-    return before + content[first:last].decode(errors="replace") + after
-
-
-def _character_start(content: bytes, at: int) -> int:
-    """The next position where a UTF-8 character starts."""
-    for place in range(at, min(at + 4, len(content))):
-        if content[place] & 0xC0 != 0x80:
-            return place
-    return at
 
 
 DEFAULT_MAX_FILE_BYTES = 10_000_000

@@ -67,16 +67,13 @@ impl Rules {
             .known
             .lock()
             .map_or_else(|_| Arc::default(), |known| Arc::clone(&known));
-        let is_unchanged: Vec<bool> = known
-            .folders
-            .iter()
-            .map(|(path, then)| folder_state(path).as_ref() == Some(then))
-            .collect();
+        let mut states: HashMap<&Path, Option<FolderState>> = HashMap::new();
         let mut look = Look::default();
         let mut is_complete = true;
         for (index, protected) in self.paths.iter().enumerate() {
-            let folder = known.absent_in.get(index).copied().flatten();
-            if folder.is_some_and(|folder| is_unchanged.get(folder) == Some(&true)) {
+            if let Some(Some((folder, then))) = known.lacking.get(index)
+                && *states.entry(folder).or_insert_with(|| folder_state(folder)) == Some(*then)
+            {
                 continue; // no name was added to the folder since
             }
             let is_absent = deny.add(protected, &mut look).is_none();
@@ -103,47 +100,37 @@ impl Rules {
 #[derive(Debug, Default)]
 struct Known {
     made: Option<SystemTime>,
-    folders: Vec<(PathBuf, FolderState)>,
     /// For each path the folder that lacks it.
-    absent_in: Vec<Option<usize>>,
+    lacking: Vec<Option<(PathBuf, FolderState)>>,
 }
 
 impl Known {
     fn of(paths: &[ProtectedPath]) -> Self {
-        let mut known = Self {
+        let mut states = HashMap::new();
+        let lacking = paths.iter().map(|path| lacking(&path.path, &mut states));
+        Self {
+            lacking: lacking.collect(),
             made: Some(now()),
-            ..Self::default()
-        };
-        let mut states: HashMap<&Path, Option<FolderState>> = HashMap::new();
-        for protected in paths {
-            let mut missing: &Path = &protected.path;
-            let found = loop {
-                let Some(folder) = missing.parent() else {
-                    break None;
-                };
-                let state = *states
-                    .entry(folder)
-                    .or_insert_with(|| folder_state(folder).filter(FolderState::is_settled));
-                // Asked after the state: a name that is added in between is seen here.
-                match (state, rustix::fs::lstat(missing)) {
-                    (Some(state), Err(Errno::NOENT)) => break Some((folder, state)),
-                    (None, Err(Errno::NOENT)) => missing = folder,
-                    _ => break None,
-                }
-            };
-            let position = found.map(|(folder, state)| {
-                known
-                    .folders
-                    .iter()
-                    .position(|(path, _)| path == folder)
-                    .unwrap_or_else(|| {
-                        known.folders.push((folder.to_owned(), state));
-                        known.folders.len() - 1
-                    })
-            });
-            known.absent_in.push(position);
         }
-        known
+    }
+}
+
+/// The lowest settled folder that lacks a name of the path; `None` if nothing is missing.
+fn lacking<'paths>(
+    mut missing: &'paths Path,
+    states: &mut HashMap<&'paths Path, Option<FolderState>>,
+) -> Option<(PathBuf, FolderState)> {
+    loop {
+        let folder = missing.parent()?;
+        let state = *states
+            .entry(folder)
+            .or_insert_with(|| folder_state(folder).filter(FolderState::is_settled));
+        // Asked after the state: a name that is added in between is seen here.
+        match (state, rustix::fs::lstat(missing)) {
+            (Some(state), Err(Errno::NOENT)) => return Some((folder.to_owned(), state)),
+            (None, Err(Errno::NOENT)) => missing = folder,
+            _ => return None,
+        }
     }
 }
 
