@@ -11,9 +11,11 @@ import pytest
 
 from ethos_registry import Personality, ToolRegistry
 from ethos_registry.mcp import McpBridge, McpServer
+from ethos_registry.mcp._definitions import list_tools
 from mcp_bridge_tools import call, view
 
 pytest.importorskip("mcp", reason="the bridge needs the extra mcp")
+mcp_types = pytest.importorskip("mcp_types", reason="the bridge needs the extra mcp")
 
 UNUSUAL_SERVER = str(Path(__file__).parents[1] / "mcp_unusual_server.py")
 HOSTILE = {
@@ -214,3 +216,31 @@ async def test_a_deep_schema_over_http_costs_its_tool_alone(kind: str) -> None:
             assert bridge.servers["odd"].state == "ready"
             assert [each["name"] for each in view(bridge).definitions()] == ["mcp__odd__plain"]
             assert [problem.tool for problem in bridge.problems] == ["deep"]
+
+
+class OnePage:
+    """A client whose server lists everything at once."""
+
+    server_capabilities = mcp_types.ServerCapabilities(tools={})
+
+    def __init__(self, names: list[str]) -> None:
+        tools = [mcp_types.Tool(name=name, input_schema={"type": "object"}) for name in names]
+        self.page = mcp_types.ListToolsResult(tools=tools)
+
+    async def list_tools(self, **_: Any) -> Any:
+        return self.page
+
+
+async def test_a_page_of_very_many_tools_is_cut_and_reported() -> None:
+    listing = await list_tools(OnePage([f"t{number}" for number in range(20_000)]))  # type: ignore[arg-type]
+    assert len(listing.definitions) == 2_000
+    [(tool, problem)] = listing.problems
+    assert tool is None
+    assert problem.startswith("the listing was cut at 2,000 tools")
+
+
+async def test_very_many_problems_of_a_listing_are_bounded() -> None:
+    listing = await list_tools(OnePage(["again"] * 20_000))  # type: ignore[arg-type]
+    assert list(listing.definitions) == ["again"]
+    assert len(listing.problems) == 101
+    assert listing.problems[-1] == (None, "there are more problems with its tools than these")

@@ -293,19 +293,29 @@ def compositions_at_root(schema: Any) -> list[str]:
 _FEATURE = "skipping single invalid tools of an MCP server"
 MAX_PAGES = 100
 MAX_TOOLS = 2000
+MAX_PROBLEMS = 100
 
 
 class ServerTools:
     """The definitions of a server by name, sorted, and what could not be taken."""
 
-    __slots__ = ("definitions", "offers_resources", "problems")
+    __slots__ = ("definitions", "is_cut", "offers_resources", "problems")
 
     def __init__(self) -> None:
+        self.is_cut = False
+        """Whether there are more tools than are taken."""
         self.offers_resources = False
         """Whether one of the tools reads the server's resources."""
         self.definitions: dict[str, RemoteDefinition] = {}
         self.problems: list[tuple[str | None, str]] = []
-        """The name of a tool, or `None`, with what is wrong."""
+        """The name of a tool, or `None`, with what is wrong; the first hundred."""
+
+    def add_problem(self, name: str | None, problem: str) -> None:
+        """Note what is wrong with a tool."""
+        if len(self.problems) < MAX_PROBLEMS:
+            self.problems.append((name, problem))
+        elif len(self.problems) == MAX_PROBLEMS:
+            self.problems.append((None, "there are more problems with its tools than these"))
 
 
 async def list_tools(client: Client) -> ServerTools:
@@ -321,17 +331,19 @@ async def list_tools(client: Client) -> ServerTools:
         page = await _page(client, cursor, listing)
         for tool in page.tools:
             if tool.name in found:
-                listing.problems.append((tool.name, "the server lists this name twice"))
+                listing.add_problem(tool.name, "the server lists this name twice")
             elif len(found) < MAX_TOOLS:
                 try:
                     found[tool.name] = remote_definition(tool)
                 except (ConfigError, ValueError, RecursionError) as error:
-                    listing.problems.append((tool.name, f"was skipped: {_problem(error)}"))
+                    listing.add_problem(tool.name, f"was skipped: {_problem(error)}")
+            else:
+                listing.is_cut = True
         cursor = page.next_cursor
         if not cursor or cursor in seen or len(found) >= MAX_TOOLS:  # some end with an empty one
             break
         seen.add(cursor)
-    if cursor:
+    if cursor or listing.is_cut:
         listing.problems.append(
             (None, f"the listing was cut at {len(found):,} tools: it has no end, or too many pages")
         )
@@ -365,7 +377,9 @@ async def _page_without_invalid_tools(
 
     answer = await send("tools/list", {} if cursor is None else {"cursor": cursor})
     tools = []
-    for item in answer.get("tools") or ():
+    items = answer.get("tools") or ()
+    listing.is_cut |= len(items) > MAX_TOOLS
+    for item in items[:MAX_TOOLS]:
         try:
             alone = {**answer, "tools": [item]}
             methods.validate_server_result("tools/list", client.protocol_version, alone)
@@ -375,7 +389,7 @@ async def _page_without_invalid_tools(
             [first, *_] = error.errors()
             place = ".".join(str(part) for part in first["loc"][2:])
             problem = f"was skipped: its definition is invalid at {place}: {first['msg']}"
-            listing.problems.append((name if isinstance(name, str) else None, problem))
+            listing.add_problem(name if isinstance(name, str) else None, problem)
     page = mcp_types.ListToolsResult(tools=tools, next_cursor=answer.get("nextCursor"))
     is_complete = cursor is None and page.next_cursor is None
     absorb = private_attribute(client.session, "_absorb_tool_listing", _FEATURE)
