@@ -305,14 +305,10 @@ class Supervisor:
         self.tell(b"ended 0\n")
 
     def milliseconds(self) -> float | None:
-        wait = 500.0 if self.looks_for_host else None
-        if self.deadline is not None:
-            left = max(0.0, self.deadline - monotonic()) * 1000 + 1
-            wait = left if wait is None else min(wait, left)
-        if self.counted:
-            left = max(0.0, self.next_count - monotonic()) * 1000 + 1
-            wait = left if wait is None else min(wait, left)
-        return wait
+        waits = [500.0] if self.looks_for_host else []
+        ends = (self.deadline, self.next_count if self.counted else None)
+        waits += [max(0.0, end - monotonic()) * 1000 + 1 for end in ends if end is not None]
+        return min(waits) if waits else None
 
     def exceeded(self) -> str:
         """The limit of all processes together that is exceeded; empty if none is."""

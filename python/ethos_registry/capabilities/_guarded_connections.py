@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
@@ -89,17 +88,6 @@ def _check_peer(stream: Any, address: str, *, allow_private: bool) -> None:
         raise HostNotAllowedError(f"{peer} is an address of this machine")
 
 
-@contextmanager
-def _lookup_errors(host: str) -> Iterator[None]:
-    """The errors of a lookup as those of a connection."""
-    try:
-        yield
-    except TimeoutError as error:
-        raise httpcore.ConnectTimeout(f"looking up {host!r} took too long") from error
-    except OSError as error:
-        raise httpcore.ConnectError(f"{host!r} cannot be resolved: {error}") from error
-
-
 class GuardedBackend(httpcore.AsyncNetworkBackend):
     """Resolves once, checks every address, connects to one of them; TLS verifies the name."""
 
@@ -118,8 +106,12 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """A connection to the first of the checked addresses that answers."""
-        with _lookup_errors(host):
+        try:
             found = await look_up(self._resolve, host, port)
+        except TimeoutError as error:
+            raise httpcore.ConnectTimeout(f"looking up {host!r} took too long") from error
+        except OSError as error:
+            raise httpcore.ConnectError(f"{host!r} cannot be resolved: {error}") from error
         failure: Exception = httpcore.ConnectError(f"no address of {host!r} answers")
         for address in check_addresses(
             host, found, allow_private=self._allow_private, denied=self._denied

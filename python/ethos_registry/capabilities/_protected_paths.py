@@ -240,17 +240,14 @@ class ProtectedPaths:
     def _put(self, path: str, state: State) -> bool:
         """Make a path what it was; no link that a command left on the way is followed."""
         root = self._root_of(path)
-        try:
+        with contextlib.suppress(OSError):
             parent = _folder(root, os.path.relpath(os.path.dirname(path), root))
-        except OSError:
-            return False
-        try:
-            _replace(parent, os.path.basename(path), state)
-        except OSError:
-            return False
-        finally:
-            os.close(parent)
-        return True
+            try:
+                _replace(parent, os.path.basename(path), state)
+            finally:
+                os.close(parent)
+            return True
+        return False
 
 
 class _TooLargeError(Exception):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from io import FileIO
 from typing import Any
 
 from ethos_registry.tools._arguments import (
@@ -204,11 +204,12 @@ def _read(values: Mapping[str, Any], context: ToolContext, max_bytes: int) -> To
     request = _request(values)
     files = WorkingFiles(context)
     try:
-        with _opened(files, request.path) as (descriptor, resolved):
+        descriptor, resolved = files.open(request.path)
+        with os.fdopen(descriptor, "rb", buffering=0) as file:
             status = os.fstat(descriptor)
             if not request.has_range and status.st_size > max_bytes:
                 raise _too_large(request, status.st_size, max_bytes)
-            found, digest = _scanned(descriptor, status, request, context, max_bytes)
+            found, digest = _scanned(file, status, request, context, max_bytes)
     except IsADirectoryError:
         raise RefusalError(
             f"{quoted(request.path)} is a directory; list it and read a file inside it"
@@ -235,17 +236,8 @@ def _read(values: Mapping[str, Any], context: ToolContext, max_bytes: int) -> To
     return ok(text, structured=structured)
 
 
-@contextlib.contextmanager
-def _opened(files: WorkingFiles, path: str) -> Iterator[tuple[int, str]]:
-    descriptor, resolved = files.open(path)
-    try:
-        yield descriptor, resolved
-    finally:
-        os.close(descriptor)
-
-
 def _scanned(
-    descriptor: int,
+    file: FileIO,
     status: os.stat_result,
     request: _Request,
     context: ToolContext,
@@ -259,7 +251,7 @@ def _scanned(
     def read(size: int) -> bytes:
         if signal.aborted:
             raise RefusalError("reading was stopped: the turn was aborted", "execution_failed")
-        data = os.read(descriptor, size)
+        data = file.read(size)
         if takes_digest:
             digest.update(data)
         return data

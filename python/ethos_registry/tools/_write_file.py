@@ -123,15 +123,15 @@ def _not_a_file(path: str, kind: str) -> RefusalError:
     return RefusalError(f"{quoted(path)} is {kind}, not a file; give the path of a file")
 
 
+@dataclass(slots=True)
 class Current:
     """The current content of the file, read on demand and once."""
 
-    def __init__(self, target: Any, path: str, status: Status | None, max_bytes: int) -> None:
-        self._target = target
-        self._path = path
-        self._status = status
-        self._max_bytes = max_bytes
-        self._content: bytes | None = None
+    _target: Any
+    _path: str
+    _status: Status | None
+    _max_bytes: int
+    _content: bytes | None = None
 
     def content(self) -> bytes:
         """All bytes; `b""` if there is no file. `RefusalError` if there are too many."""
