@@ -321,6 +321,24 @@ async def test_a_body_that_does_not_arrive_ends_its_session(monkeypatch):
         writer.close()
 
 
+@pytest.mark.parametrize("before", [b"", b"GET /none HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"])
+async def test_headers_that_never_end_close_their_connection(monkeypatch, before):
+    monkeypatch.setattr(_gateway_http, "HEAD_SECONDS", 0.5)
+    async with running(McpGateway(registry, EVERYTHING)) as url:
+        port = int(url.split(":")[2].partition("/")[0])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        if before:
+            writer.write(before)
+            assert (await asyncio.wait_for(reader.readuntil(b"\r\n"), 60)).endswith(
+                b"404 Not Found\r\n"
+            )
+        writer.write(b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-")
+        started = time.monotonic()
+        await asyncio.wait_for(reader.read(), 60)
+        assert time.monotonic() - started < 4  # an idle connection is kept for longer
+        writer.close()
+
+
 async def test_a_client_that_does_not_read_holds_up_no_announcement():
     def execute(args, context):
         for _ in range(900):

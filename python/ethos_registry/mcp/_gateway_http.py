@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any
 from urllib.parse import quote
 
 import uvicorn
@@ -15,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from ethos_registry.mcp._gateway_access import Access
 from ethos_registry.mcp._gateway_session import ServedPersonality
@@ -26,6 +28,8 @@ __all__ = ["bound_socket", "http_app", "path_of", "serve_app", "session_manager"
 
 CLOSE_SECONDS = 2
 MAX_BODY_BYTES = 4 * 1024 * 1024
+HEAD_SECONDS = 30.0
+"""How long the headers of a request may take to arrive."""
 BODY_SECONDS = 60.0
 """How long the body of a request may take to arrive."""
 MAX_SESSIONS = 1_000
@@ -170,6 +174,43 @@ def bound_socket(host: str, port: int) -> socket.socket:
     return listener
 
 
+_Protocol: Any = AutoHTTPProtocol
+
+
+class _Connection(_Protocol):  # type: ignore[misc]
+    """Closed if the headers of a request do not arrive: uvicorn waits for them without end."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._await_headers()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait for the rest of a request that has begun."""
+        super().data_received(data)
+        if self.cycle is None or self.cycle.response_complete:
+            self._await_headers()
+        else:
+            self._stop_waiting()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _await_headers(self) -> None:
+        if self._timer is None and not self.transport.is_closing():
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
 class _Server(uvicorn.Server):
     """Leaves the signals to the program that it is a part of."""
 
@@ -182,6 +223,7 @@ async def serve_app(app: ASGIApp, listener: socket.socket, closing: asyncio.Even
     """Serve until `closing` is set; closes the listener."""
     config = uvicorn.Config(
         app,
+        http=_Connection,
         log_config=None,
         access_log=False,
         server_header=False,
