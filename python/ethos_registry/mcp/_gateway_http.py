@@ -188,7 +188,7 @@ class _Connection(_Protocol):  # type: ignore[misc]
         self._await_headers()
 
     def data_received(self, data: bytes) -> None:
-        """Wait for the rest of a request that has begun."""
+        """Wait for the rest of an unfinished request."""
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
             self._await_headers()
