@@ -45,7 +45,8 @@ impl Reach {
     /// # Errors
     /// A [`Fault`]; nothing outside the reach was opened.
     pub fn read(&self, path: &Path, limit: u64) -> Result<Vec<u8>, Fault> {
-        read_all(self.open(path)?.0, limit)
+        let (file, stat, _) = self.opened(path)?;
+        read_all(file, &stat, limit)
     }
 
     /// A regular file, and its path without links.
@@ -53,11 +54,16 @@ impl Reach {
     /// # Errors
     /// A [`Fault`]; nothing outside the reach was opened.
     pub fn open(&self, path: &Path) -> Result<(File, PathBuf), Fault> {
+        let (file, _, real) = self.opened(path)?;
+        Ok((file, joined(&real)))
+    }
+
+    fn opened(&self, path: &Path) -> Result<(File, Stat, Vec<OsString>), Fault> {
         let (file, real) = self.open_to_read(path, FILE)?;
         let file = File::from(file);
         let stat = check_file(self, &file, Access::Read)?;
         match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Ok((file, joined(&real))),
+            FileType::RegularFile => Ok((file, stat, real)),
             FileType::Directory => Err(Errno::ISDIR.into()),
             _ => Err(Fault::NotRegular),
         }
@@ -238,10 +244,10 @@ fn again<T>(mut attempt: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
     Err(last)
 }
 
-/// The whole content of a file of at most `limit` bytes.
-pub(crate) fn read_all(file: File, limit: u64) -> Result<Vec<u8>, Fault> {
-    // The file knows its size, so there is room at once; below `/proc` it states nothing.
-    let size = file.metadata().map_or(0, |found| found.len());
+/// The whole content of a file of at most `limit` bytes, with room at once for the size that its status states:
+/// below `/proc` that is nothing.
+pub(crate) fn read_all(file: File, stat: &Stat, limit: u64) -> Result<Vec<u8>, Fault> {
+    let size = u64::try_from(stat.st_size).unwrap_or(0);
     if size > limit {
         return Err(Fault::TooLarge);
     }

@@ -66,8 +66,8 @@ impl Target {
             return Err(Fault::Protected);
         }
         let file = rustix::fs::openat(parent, name, flags, Mode::empty())?;
-        check_file(reach, &file, Access::Read)?;
-        read_all(File::from(file), limit)
+        let stat = check_file(reach, &file, Access::Read)?;
+        read_all(File::from(file), &stat, limit)
     }
 
     /// Try to take the advisory lock of the folder, which ends with this object.
