@@ -29,7 +29,7 @@ class GroupProcess(SupervisedProcess):
             "process" if sys.platform == "win32" or not options.new_session else "group"
         )
         environment = None if options.environment is None else dict(options.environment)
-        self._process = options.popen(argv, cwd=options.directory, env=environment)
+        self._owns(options.popen(argv, cwd=options.directory, env=environment))
         self._when_ended = options.when_ended
         self._grace_seconds = options.grace_seconds
         self._is_ending = False

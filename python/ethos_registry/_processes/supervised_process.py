@@ -178,30 +178,21 @@ class SupervisedProcess(abc.ABC):
     """
 
     containment: Containment
+    stdin: IO[bytes] | None
+    stdout: IO[bytes] | None
+    stderr: IO[bytes] | None
     exceeded: str = ""
     """The limit of all processes together that ended the program; empty if none did."""
-
-    _process: subprocess.Popen[bytes]
 
     def __init__(self) -> None:
         self._started: Future[int] = Future()
         self._exited: Future[int] = Future()
         self._ended: Future[int | None] = Future()
 
-    @property
-    def stdin(self) -> IO[bytes] | None:
-        """A pipe to the program."""
-        return self._process.stdin
-
-    @property
-    def stdout(self) -> IO[bytes] | None:
-        """A pipe from the program."""
-        return self._process.stdout
-
-    @property
-    def stderr(self) -> IO[bytes] | None:
-        """A pipe for its errors."""
-        return self._process.stderr
+    def _owns(self, process: subprocess.Popen[bytes]) -> None:
+        """Take the process that was started, and its pipes."""
+        self._process = process
+        self.stdin, self.stdout, self.stderr = process.stdin, process.stdout, process.stderr
 
     def wait_started(self, timeout: float | None = None) -> int:
         """The process id of the program, once it runs.

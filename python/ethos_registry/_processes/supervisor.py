@@ -201,11 +201,8 @@ class _SupervisedOnLinux(SupervisedProcess):
             request_read, self._request = os.pipe()
             stack.callback(os.close, request_read)
             try:
-                self._process = _start_program(
-                    (control_read, status_write, request_read),
-                    inherited,
-                    options,
-                )
+                theirs = (control_read, status_write, request_read)
+                self._owns(_start_program(theirs, inherited, options))
             except BaseException:
                 for descriptor in (self._control, self._status, self._request):
                     os.close(descriptor)
