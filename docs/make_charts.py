@@ -205,6 +205,15 @@ def retention_chart(palette: Palette) -> str:
     return bars("Facts kept in outputs of real projects", rows, scale, ticks, palette)
 
 
+def polyline(places: Sequence[tuple[float, float]], colour: str, label_y: float, label: str) -> str:
+    """A line through places, with a label behind its end."""
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    return (
+        f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="3"/>'
+        f'<text x="{places[-1][0] + 10:.0f}" y="{label_y:.1f}">{escape(label)}</text>'
+    )
+
+
 def lines(
     title: str,
     heads: Sequence[str],
@@ -233,11 +242,7 @@ def lines(
     for number, (label, values) in enumerate(rows):
         colour = palette.other if number else palette.bar
         places = [(left + step * index, height(value)) for index, value in enumerate(values)]
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-        parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="3"/>'
-            f'<text x="{right + 10}" y="{places[-2][1] + 4:.1f}">{escape(label)}</text>'
-        )
+        parts.append(polyline(places, colour, places[-2][1] + 4, label))
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
 
@@ -281,12 +286,8 @@ def scale_chart(palette: Palette) -> str:
     for name in sorted(SCALE_ROWS, key=lambda name: _number(table[name][-1])):
         places = [place(*cell) for cell in zip(heads, table[name], strict=True)]
         label_y = min(places[-1][1] + 4, label_y - 15)
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         colour = palette.bar if SCALE_ROWS[name] else palette.other
-        parts.append(
-            f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="3"/>'
-            f'<text x="{right + 10}" y="{label_y:.1f}">{escape(name)}</text>'
-        )
+        parts.append(polyline(places, colour, label_y, name))
     parts.append("</svg>")
     return "\n".join(parts) + "\n"
 

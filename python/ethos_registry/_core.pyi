@@ -282,8 +282,8 @@ class SchemaValidator:
     Draft 2020-12 unless `$schema` names another. Nothing is coerced (`"5"` and `true` are no
     integers, `1.0` is one), `format` is not asserted, patterns run in linear time, and nothing is
     fetched. `ValueError`, one line with the place, for a schema that is not one: also one that refers
-    out of itself, that is nested deeper than 128 levels, or whose patterns need look-around or
-    back references.
+    out of itself, that is nested deeper than 128 levels, whose references lead to one place on more than
+    a million ways, or whose patterns need look-around or back references.
     """
     def __new__(cls, /, schema: "Mapping[str, object]") -> SchemaValidator: ...
     def is_valid(self, /, args: Any) -> bool:

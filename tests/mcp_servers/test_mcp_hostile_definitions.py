@@ -59,13 +59,17 @@ PLACES = {
 }
 
 
-def listing_server(*tools: dict[str, Any], **fields: Any) -> McpServer:
-    answer = {"jsonrpc": "2.0", "id": 0, "result": {"tools": [PLAIN, *tools]}}
+def server_of(*tools: dict[str, Any], **fields: Any) -> McpServer:
+    answer = {"jsonrpc": "2.0", "id": 0, "result": {"tools": tools}}
     # With an indent it is written in Python: the limit of the encoder in C is fixed from 3.12 on.
     line = json.dumps(answer, indent=0).replace("\n", "").replace('"id": 0', '"id": %id%')
     return McpServer(
         name="odd", command=sys.executable, args=[UNUSUAL_SERVER, "--listing", line], **fields
     )
+
+
+def listing_server(*tools: dict[str, Any], **fields: Any) -> McpServer:
+    return server_of(PLAIN, *tools, **fields)
 
 
 def strings(value: Any) -> list[str]:
@@ -161,11 +165,7 @@ async def test_a_model_is_not_shown_how_to_approve(tmp_path: Path) -> None:
         bridge.pins.path = pins
         bridge.pin()
     changed = dict(PLAIN, description="other")
-    answer = {"jsonrpc": "2.0", "id": 0, "result": {"tools": [changed, dict(PLAIN, name="new")]}}
-    # With an indent it is written in Python: the limit of the encoder in C is fixed from 3.12 on.
-    line = json.dumps(answer, indent=0).replace("\n", "").replace('"id": 0', '"id": %id%')
-    server = McpServer(name="odd", command=sys.executable, args=[UNUSUAL_SERVER, "--listing", line])
-    async with McpBridge([server], pins=pins) as bridge:
+    async with McpBridge([server_of(changed, dict(PLAIN, name="new"))], pins=pins) as bridge:
         registry = ToolRegistry()
         bridge.attach(registry)
         shown = registry.view(Personality("p", mcp_servers=["odd"]))

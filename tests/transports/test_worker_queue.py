@@ -90,7 +90,8 @@ async def test_calls_behind_one_that_hangs_move_to_a_free_worker(name: str, tmp_
         calls = [hanging, *(counting(one.file, n, 0.05) for n in range(1, 12))]
         control = AbortController()
         running = asyncio.create_task(one.run(calls, ToolContext(abort_signal=control.signal)))
-        await table.until(lambda: "end 11" in tools.noted(one.file))
+        ends = {f"end {n}" for n in range(1, 12)}
+        await table.until(lambda: ends <= {*tools.noted(one.file)})
         await queued(transport, 1)
         control.abort("all others have ended")
         stopped, *moved = await running

@@ -74,7 +74,7 @@ impl Reach {
     /// # Errors
     /// A [`Fault`]; the file is unchanged.
     pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Fault> {
-        let path = self.asked(path)?;
+        let path = self.absolute(path)?;
         again(|| {
             let located = self.locate(&path, Access::Write, Missing::Fails)?;
             replace(self, &located, bytes, false).map(drop)
@@ -87,7 +87,7 @@ impl Reach {
     /// # Errors
     /// A [`Fault`].
     pub fn target(&self, path: &Path, make_folders: bool) -> Result<Target, Fault> {
-        let path = self.asked(path)?;
+        let path = self.absolute(path)?;
         let missing = if make_folders {
             Missing::IsMade
         } else {
@@ -101,7 +101,7 @@ impl Reach {
     /// # Errors
     /// A [`Fault`].
     pub fn make_folder(&self, path: &Path) -> Result<(), Fault> {
-        let path = self.asked(path)?;
+        let path = self.absolute(path)?;
         again(|| {
             let located = self.locate(&path, Access::Write, Missing::IsMade)?;
             if located.name == "." {
@@ -125,7 +125,7 @@ impl Reach {
     /// # Errors
     /// A [`Fault`].
     pub fn look(&self, path: &Path) -> Result<Option<Entry>, Fault> {
-        let path = self.asked(path)?;
+        let path = self.absolute(path)?;
         let found = again(|| {
             let located = self.locate(&path, Access::Read, Missing::Fails)?;
             let Some(stat) = located.status()? else {
@@ -216,7 +216,7 @@ impl Reach {
     }
 
     fn open_to_read(&self, path: &Path, flags: OFlags) -> Result<(OwnedFd, Vec<OsString>), Fault> {
-        let path = self.asked(path)?;
+        let path = self.absolute(path)?;
         if let Some(opened) = self.open_at_once(&path, Access::Read, flags)? {
             return Ok(opened);
         }

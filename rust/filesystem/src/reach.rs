@@ -92,7 +92,7 @@ impl Reach {
     }
 
     /// The components of the absolute path that a caller requests.
-    pub(crate) fn asked(&self, path: &Path) -> Result<Vec<OsString>, Fault> {
+    pub(crate) fn absolute(&self, path: &Path) -> Result<Vec<OsString>, Fault> {
         let bytes = path.as_os_str().as_bytes();
         if bytes.is_empty() || bytes.len() > PATH_BYTES || bytes.contains(&0) {
             return Err(Fault::InvalidPath);

@@ -14,8 +14,8 @@ use crate::json::json;
 /// Draft 2020-12 unless `$schema` names another. Nothing is coerced (`"5"` and `true` are no
 /// integers, `1.0` is one), `format` is not asserted, patterns run in linear time, and nothing is
 /// fetched. `ValueError`, one line with the place, for a schema that is not one: also one that refers
-/// out of itself, that is nested deeper than 128 levels, or whose patterns need look-around or
-/// back references.
+/// out of itself, that is nested deeper than 128 levels, whose references lead to one place on more than
+/// a million ways, or whose patterns need look-around or back references.
 #[pyclass(frozen, module = "ethos_registry._core")]
 pub(crate) struct SchemaValidator {
     compiled: Validator<Instance>,
