@@ -159,10 +159,11 @@ def test_view_definitions(benchmark: Any) -> None:
     assert len(existing) == 200
     beside(
         benchmark,
-        lambda: lambda: view.definitions("anthropic"),
-        {"list(existing)": lambda: lambda: list(existing)},
+        lambda: lambda: [view.definitions("anthropic") for _ in range(100)],
+        {"list(existing)": lambda: lambda: [list(existing) for _ in range(100)]},
         group="view.definitions again, 200 tools",
         rounds=1_000,
+        per_round=100,
         unit="list",
     )
 

@@ -1,17 +1,17 @@
 """Guard the speed of this package: about forty rows, each compared with a recorded value.
 
     python benches/guard.py                   # measures and prints every row
-    python benches/guard.py --check           # exit 1: a row is worse than its tolerance allows
+    python benches/guard.py --check           # exit 1: a row failed or is over its tolerance
     python benches/guard.py --check --slow 1.3 get import   # each must fail: 30 % more time
     python benches/guard.py --write           # records rows that are new or became better
     python benches/guard.py --write --reason "redacts before the trim" "batch of 8"
     python benches/guard.py --record          # records the figures of docs/performance.md
 
 A row is the time of a subject divided by that of a plain baseline, in seconds of the processor,
-the shortest of many rounds in turn: what else runs on the machine does not count. Rows of native
-code are instructions counted by valgrind, which is the same in every run; without valgrind they
-are skipped. A row that looks too slow is measured again, up to three times: noise goes away, a
-slower program stays. Measured is the installed package, which must be a release build.
+each that of its fast rounds, many in turn: what else runs on the machine does not count. Rows of
+native code are instructions counted by valgrind, which is the same in every run; without valgrind
+they are skipped. A row that looks too slow is measured again, up to three times: noise goes away,
+a slower program stays. Measured is the installed package, which must be a release build.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -444,7 +445,7 @@ def ratio(row: Row, slow: float, seconds: float) -> float:
             function(**{one: fixtures[one] for one in fixtures if one in wanted}, **row.case)
     finally:
         loop.close()
-    measured: float = benchmark.extra_info["baselines"][row.baseline]["ratio_of_minima"]
+    measured: float = benchmark.extra_info["baselines"][row.baseline]["ratio_of_fast"]
     return measured
 
 
@@ -522,14 +523,19 @@ class Measured:
     tolerance: float
     recorded: float | None
     skipped: str = ""
+    error: str = ""
 
     @property
     def is_worse(self) -> bool:
+        if self.error:
+            return True
         if self.value is None or self.recorded is None:
             return False
         return self.value > self.recorded * (1 + self.tolerance)
 
     def __str__(self) -> str:
+        if self.error:
+            return f"{self.name:45} FAILED: {self.error}"
         if self.value is None:
             return f"{self.name:45} skipped: {self.skipped}"
         if self.recorded is None:
@@ -558,6 +564,9 @@ def measure(names: list[str], recorded: dict[str, Any], slow: float) -> Iterator
                 found.value = min(found.value, ratio(row, slow, SECONDS_A_ROW * attempt))
         except pytest.skip.Exception as reason:
             found.skipped = str(reason)
+        except Exception as error:
+            traceback.print_exc()
+            found.error = repr(error)
         yield found
     natives = [row for row in NATIVE_ROWS if not names or row.name in names]
     counts = instructions(natives) if natives and shutil.which("valgrind") else {}
@@ -572,7 +581,7 @@ def write(found: Iterable[Measured], recorded: dict[str, Any], reason: str | Non
     """Record the values; those that are worse only with a reason. The names of the rest."""
     refused = []
     for row in found:
-        if row.value is None:
+        if row.value is None or row.error:
             continue
         entry = recorded.setdefault(row.name, {"tolerance": row.tolerance})
         # Half of the tolerance: the luckiest of many runs would be the record else.
@@ -595,7 +604,9 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("rows", nargs="*", help="Names of rows (default: all).")
-    parser.add_argument("--check", action="store_true", help="Exit with 1 if a row is too slow.")
+    parser.add_argument(
+        "--check", action="store_true", help="Exit with 1 if a row failed or is too slow."
+    )
     parser.add_argument("--write", action="store_true", help="Record new and better values.")
     parser.add_argument("--reason", help="Record worse values too, with this reason.")
     parser.add_argument("--record", action="store_true", help="Record the figures of the pages.")
@@ -631,7 +642,7 @@ def main() -> int:
             return 1
     worse = [row.name for row in found if row.is_worse]
     if worse:
-        print(f"slower than recorded: {', '.join(worse)}")
+        print(f"failed or slower than recorded: {', '.join(worse)}")
     return 1 if worse and chosen.check else 0
 
 

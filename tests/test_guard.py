@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent.parent / "benches"))
 
 import guard
-from beside import beside
+from beside import beside, compared
 
 
 def measured(value, recorded, tolerance=0.2):
@@ -58,8 +58,32 @@ def test_a_slowdown_of_30_percent_is_measured(monkeypatch):
 
     monkeypatch.setattr(guard, "bench", bench, raising=False)
     row = guard.Row("row", "guard.bench", "the same")
-    usual, slow = (guard.ratio(row, slow, seconds=0.5) for slow in (1, 1.3))
-    assert measured(slow, usual, guard.RATIO_TOLERANCE).is_worse
+    assert measured(guard.ratio(row, 1.3, seconds=0.5), 1.0, guard.RATIO_TOLERANCE).is_worse
+
+
+def test_rounds_that_were_counted_too_short_decide_nothing():
+    too_short = [0.0, 1e-9, *[1.0] * 18]
+    usual = [1.0] * 20
+    assert compared(too_short, usual)["ratio_of_fast"] == 1.0
+    assert compared(usual, too_short)["ratio_of_fast"] == 1.0
+
+
+def test_a_row_that_raises_fails_and_the_others_are_measured(monkeypatch):
+    def bench(benchmark, is_broken):
+        assert not is_broken, "no answer"
+        beside(benchmark, lambda: dict, {"the same": lambda: dict}, group="", rounds=1)
+
+    rows = tuple(
+        guard.Row(name, "guard.bench", "the same", {"is_broken": name == "broken"})
+        for name in ("broken", "whole")
+    )
+    monkeypatch.setattr(guard, "bench", bench, raising=False)
+    monkeypatch.setattr(guard, "ROWS", rows)
+    monkeypatch.setattr(guard, "NATIVE_ROWS", ())
+    monkeypatch.setattr(guard, "SECONDS_A_ROW", 0.01)
+    broken, whole = guard.measure([], {}, 1)
+    assert (broken.is_worse, "no answer" in str(broken)) == (True, True)
+    assert (whole.is_worse, whole.value is not None) == (False, True)
 
 
 def test_a_missing_library_skips_its_row(monkeypatch):
