@@ -10,6 +10,9 @@ mkdir "$outcomes" "$background"
 touch "$scratch/steps" "$scratch/steady_later" "$scratch/could_not_run"
 unset PYTHONDONTWRITEBYTECODE # thousands of interpreters start
 export CARGO_TERM_COLOR=never PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_COMPILE=1 PIP_QUIET=1
+# Viewers of long outputs show the end, so the last lines of a step that fails are printed there again.
+exec 3>&1 4>&2 > >(exec tee "$scratch/printed") 2>&1
+printer=$!
 # Each profile is built once: neither a debugger nor a second build will read these.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0
 export UV_CACHE_DIR=$scratch/uv
@@ -44,8 +47,13 @@ finish() {
     ((status == 0)) || step_name+=" (failed)"
     end_step
     local job
-    for job in "${background_jobs[@]}"; do kill -- "-$job" 2>/dev/null || true; done
-    wait
+    for job in "${background_jobs[@]}"; do
+        kill -- "-$job" 2>/dev/null || true
+        wait "$job" 2>/dev/null || true
+    done
+    exec >&3 2>&4
+    # A process that a test left behind may hold the pipe open.
+    for _ in {1..20}; do if kill -0 "$printer" 2>/dev/null; then sleep 0.1; fi; done
     printf '\n== Could not run here\n'
     cat "$scratch/could_not_run"
     "$python" .ci/outcomes.py summary "$outcomes" || status=1
@@ -56,6 +64,10 @@ finish() {
     printf '\n== Time and processor time of each step\n'
     cat "$scratch/steps"
     printf '%5d s %5d s  in total\n' "$SECONDS" "$total_cpu"
+    if ((status != 0)); then
+        printf '\n== The end of the step that failed\n'
+        tail -n 20 "$scratch/printed" | cut -c 1-300
+    fi
     rm -rf "$scratch"
     exit "$status"
 }
