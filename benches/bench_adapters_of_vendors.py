@@ -48,8 +48,9 @@ def test_anthropic(benchmark: Any, count: int) -> None:
     def turn(tools: list[Any]) -> Turn:
         async def run() -> object:
             runner = client.beta.messages.tool_runner(tools=tools, **ask)
-            await anext(runner)
-            answer: Any = await runner.generate_tool_call_response()
+            answer: Any = None
+            async for _ in runner:  # once; a runner that is left in the middle is not closed
+                answer = await runner.generate_tool_call_response()
             return [block["content"] for block in answer["content"]]
 
         return run
