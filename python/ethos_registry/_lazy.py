@@ -12,8 +12,6 @@ from typing import Any
 
 from ethos_registry._suggest import did_you_mean
 
-__all__ = ["EXTRAS", "lazy", "requires"]
-
 EXTRAS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "agent-framework": ("agent_framework",),

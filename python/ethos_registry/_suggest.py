@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["did_you_mean", "nearest"]
-
 _COMPARED_CHARS = 64
 _COMPARED_NAMES = 10_000
 """Bounds of the time that one message may cost."""

@@ -12,9 +12,6 @@ from typer.core import TyperCommand, TyperGroup
 from ethos_registry import __version__
 from ethos_registry._cli.console import write_text
 
-__all__ = ["app", "load_command"]
-
-
 _MODULES = {
     "demo": "demo",
     "call": "call",

@@ -29,9 +29,6 @@ from ethos_registry._cli.sources import (
 from ethos_registry.execution import CallResults
 from ethos_registry.types import DEFAULT_BUDGET_CHARS
 
-__all__ = ["app"]
-
-
 app = make_app()
 
 SOME_CALL_FAILED = 1

@@ -21,33 +21,6 @@ from rich.console import Console, RenderableType
 
 from ethos_registry import EthosRegistryError
 
-__all__ = [
-    "NOTHING_FOUND",
-    "READ_BYTES",
-    "CapturedOutput",
-    "CommandError",
-    "EndedError",
-    "OutputClosedError",
-    "SignalGuard",
-    "StoppedError",
-    "first_line",
-    "is_terminal",
-    "json_text",
-    "make_app",
-    "print_line",
-    "read_output",
-    "run_app",
-    "show_help_without_command",
-    "signals_raise",
-    "visible",
-    "write_bytes",
-    "write_json",
-    "write_output",
-    "write_rendered",
-    "write_text",
-]
-
-
 # The output of a program, bounded in memory.
 
 READ_BYTES = 64 * 1024

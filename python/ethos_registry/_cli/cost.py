@@ -15,16 +15,6 @@ from ethos_registry._cli.console import visible
 if TYPE_CHECKING:
     from ethos_registry.providers import Prefix
 
-__all__ = [
-    "CHARS_PER_TOKEN",
-    "PromptCost",
-    "RenderedCost",
-    "ToolCost",
-    "prompt_cost",
-    "token_counter",
-]
-
-
 CONTEXT_TOKENS = 200_000
 """The context that the share is of."""
 CHARS_PER_TOKEN = 4

@@ -26,9 +26,6 @@ from ethos_registry._cli.console import (
 )
 from ethos_registry._cli.options import AsJson
 
-__all__ = ["ComparedCall", "RenderedTurn", "app", "run_turn"]
-
-
 app = make_app()
 
 

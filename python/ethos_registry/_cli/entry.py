@@ -10,9 +10,6 @@ from pathlib import Path
 
 from ethos_registry import _core
 
-__all__ = ["load", "main"]
-
-
 _NEEDED = ("platformdirs", "rich", "typer")
 _AGENTS = ("claude", "codex", "copilot", "cursor", "gemini", "opencode", "pi", "vscode")
 _MAX_PAYLOAD_BYTES = 64 * 1024 * 1024

@@ -13,8 +13,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-__all__ = ["FakeModel"]
-
 _SHELLS = ("Bash", "exec_command", "shell_command", "shell", "run_shell_command", "bash")
 _READERS = ("Read", "read_file", "read", "view")
 _PATHS = ("file_path", "filePath", "absolute_path", "path")

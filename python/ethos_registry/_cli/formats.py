@@ -39,20 +39,6 @@ from ethos_registry.reduction import (
     user_formats_folder,
 )
 
-__all__ = [
-    "SAMPLES_FILE",
-    "FormatDraft",
-    "Sample",
-    "SampleScore",
-    "app",
-    "draft_format",
-    "load_own_formats",
-    "project_here",
-    "read_samples",
-    "score",
-]
-
-
 # A first format from a recorded output, to be read and changed by a person.
 
 MIN_REPEATED = 4

@@ -17,9 +17,6 @@ from ethos_registry._cli.console import CommandError, make_app, visible, write_j
 from ethos_registry._cli.cost import CHARS_PER_TOKEN, token_counter
 from ethos_registry._cli.options import AsJson
 
-__all__ = ["Gain", "app", "measured_gain"]
-
-
 app = make_app()
 
 _LEAST_ELISIONS = 5

@@ -33,8 +33,6 @@ from ethos_registry._cli.json_edit import append_item, parse_object, remove_item
 from ethos_registry._cli.options import positive_number
 from ethos_registry._persistence.files import write_whole_file
 
-__all__ = ["app"]
-
 _SECONDS = 10.0
 """How long a version and an answer are waited for."""
 _LIVE_SECONDS = 120.0

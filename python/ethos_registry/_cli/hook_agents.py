@@ -14,8 +14,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-__all__ = ["AGENTS", "NAMES", "CodingAgent", "hook_file", "is_our_handler", "program_words"]
-
 _TIMEOUT_SECONDS = 5
 
 

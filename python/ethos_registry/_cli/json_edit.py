@@ -9,8 +9,6 @@ from typing import Any
 
 from ethos_registry._cli.console import CommandError
 
-__all__ = ["append_item", "parse_object", "remove_item"]
-
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 Path = tuple[str | int, ...]

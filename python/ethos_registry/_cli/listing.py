@@ -43,19 +43,6 @@ from ethos_registry.capabilities import containment, sandbox_support
 from ethos_registry.registry import Explanation, Registration
 from ethos_registry.types import installed_extras
 
-__all__ = [
-    "CapabilityReport",
-    "ListedTool",
-    "RenderedCapabilities",
-    "RenderedListing",
-    "ToolsReport",
-    "app",
-    "capability_report",
-    "definitions",
-    "listing",
-]
-
-
 app = make_app()
 
 

@@ -37,9 +37,6 @@ from ethos_registry.capabilities import containment
 from ethos_registry.mcp import McpBridge, McpPins, McpProblem, McpServerStatus, PinDifference
 from ethos_registry.providers import SchemaNote
 
-__all__ = ["RenderedServers", "ServersReport", "app", "difference_lines", "servers_report"]
-
-
 # What `mcp doctor` and `mcp diff` show.
 
 _CONTAINMENT = {

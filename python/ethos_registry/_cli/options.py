@@ -10,21 +10,6 @@ import typer
 from ethos_registry._cli.console import CommandError
 from ethos_registry.reduction import DefaultPolicy, ReductionLevel, ReductionPolicy
 
-__all__ = [
-    "AsJson",
-    "Level",
-    "PersonalityFile",
-    "PersonalityId",
-    "TargetChars",
-    "ToolReferences",
-    "any_whole_number",
-    "complete_from",
-    "complete_provider",
-    "positive_number",
-    "read_policy",
-]
-
-
 # Whole numbers as options.
 
 LARGEST = 2**63 - 1

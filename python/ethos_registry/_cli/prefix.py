@@ -27,18 +27,6 @@ from ethos_registry._cli.sources import make_registry, read_personality
 from ethos_registry.providers import Prefix, PrefixDiff, SchemaNote, prefix_diff
 from ethos_registry.registry import Registration
 
-__all__ = [
-    "app",
-    "check_hash_seeds",
-    "diff_document",
-    "note_lines",
-    "read_prefix",
-    "report_notes",
-    "shown_view",
-    "taken_prefix",
-]
-
-
 # `ethos-registry prefix`: what a request begins with, saved, compared and checked.
 
 HASH_SEEDS = ("0", "1", "2", "3")

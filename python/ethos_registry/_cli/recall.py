@@ -22,9 +22,6 @@ from ethos_registry._cli.console import (
     write_rendered,
 )
 
-__all__ = ["FOLDER_VARIABLE", "OTHER_FOLDER", "SAVE_VARIABLE", "SAVING", "RecallTable", "app"]
-
-
 app = make_app()
 
 

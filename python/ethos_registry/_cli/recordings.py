@@ -36,9 +36,6 @@ from ethos_registry.recording import (
 )
 from ethos_registry.types import DEFAULT_BUDGET_CHARS
 
-__all__ = ["CallTable", "TurnTable", "app", "started"]
-
-
 # Recorded turns and calls as tables.
 
 _NAME_CHARS = 40

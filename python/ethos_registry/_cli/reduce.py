@@ -25,9 +25,6 @@ from ethos_registry._cli.options import (
     read_policy,
 )
 
-__all__ = ["app"]
-
-
 app = make_app()
 
 _REDUCERS = ("terminal", "read_file", "kanban_list", "head_tail", "generic")

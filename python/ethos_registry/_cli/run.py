@@ -44,22 +44,6 @@ from ethos_registry.capabilities import (
 )
 from ethos_registry.reduction import DefaultPolicy, ReductionPolicy, is_secret_name, redact_text
 
-__all__ = [
-    "LiveOutput",
-    "ProgramEnd",
-    "ReducedRun",
-    "ShellRun",
-    "app",
-    "live_output",
-    "redacted_command",
-    "redacted_output",
-    "run_program",
-    "run_reduced",
-    "run_shell_line",
-    "saves_by_default",
-]
-
-
 app = make_app()
 
 

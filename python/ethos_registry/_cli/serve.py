@@ -32,9 +32,6 @@ from ethos_registry.mcp import McpGateway
 from ethos_registry.types import DEFAULT_BUDGET_CHARS
 from ethos_registry.usage import UsageLedger
 
-__all__ = ["app", "run_server"]
-
-
 app = make_app()
 
 

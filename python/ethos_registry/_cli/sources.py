@@ -28,17 +28,6 @@ from ethos_registry.registry import Registration
 from ethos_registry.telemetry import Observer
 from ethos_registry.tools import ready_tools
 
-__all__ = [
-    "check_personality",
-    "make_registry",
-    "read_json",
-    "read_personalities",
-    "read_personality",
-    "registry_to_check",
-    "registry_to_serve",
-]
-
-
 MAX_INPUT_BYTES = 256 * 1024 * 1024
 
 

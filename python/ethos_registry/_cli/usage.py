@@ -32,9 +32,6 @@ from ethos_registry._cli.console import (
 from ethos_registry._cli.options import positive_number
 from ethos_registry.usage import ToolUsage, UsageReport, read_usage
 
-__all__ = ["RenderedUsage", "app", "csv_text", "make_server", "serve"]
-
-
 app = make_app()
 
 

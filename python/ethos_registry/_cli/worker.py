@@ -17,11 +17,6 @@ from ethos_registry._cli.console import CommandError, make_app, print_line, sign
 from ethos_registry._cli.options import positive_number
 from ethos_registry.transports.ray import RayWorkers
 
-__all__ = [
-    "app",
-]
-
-
 app = make_app()
 
 

@@ -11,9 +11,6 @@ from typing import Any
 
 from ethos_registry._persistence.files import leave_to_parent
 
-__all__ = ["BackgroundWriter"]
-
-
 CLOSE_SECONDS = 10.0
 """How long closing waits for a write that does not end."""
 LEAST_RETRY_SECONDS = 0.05

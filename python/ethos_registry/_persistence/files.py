@@ -10,14 +10,6 @@ from pathlib import Path
 from typing import TypeVar
 from weakref import WeakSet
 
-__all__ = [
-    "leave_to_parent",
-    "make_private_file",
-    "make_private_folder",
-    "write_whole_file",
-]
-
-
 # Folders and files of ours: for their owner only, whatever the umask is.
 
 

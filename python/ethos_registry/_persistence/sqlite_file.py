@@ -16,9 +16,6 @@ from urllib.parse import quote
 
 from ethos_registry._persistence.files import leave_to_parent, make_private_file
 
-__all__ = ["SqliteFile", "sqlite_problem"]
-
-
 R = TypeVar("R")
 
 _BUSY_SECONDS = 30.0

@@ -19,19 +19,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import NoTools, Personality, ToolFilterOpts, WhyRefused, restricts
 from ethos_registry.types._tool import Tool
 
-__all__ = [
-    "Admission",
-    "PolicyKey",
-    "compile_gate",
-    "is_available",
-    "personality_gate",
-    "policy_key",
-    "refusal_under",
-    "unavailable_positions",
-    "without",
-]
-
-
 # Policies compiled to native gates: the one verdict for definitions and for execution.
 
 _logger = logging.getLogger("ethos_registry")

@@ -20,21 +20,6 @@ from ethos_registry.types._reducer import ReductionPolicy
 from ethos_registry.types._result import ToolError
 from ethos_registry.types._tool import CollisionPolicy, Registration, RetryRule, Segment, Tool
 
-__all__ = [
-    "ArgumentCheck",
-    "Binding",
-    "Definition",
-    "Entry",
-    "FailingPlaces",
-    "Render",
-    "RepairsArguments",
-    "RestoresArguments",
-    "SealedDefinition",
-    "Shown",
-    "make_entry",
-]
-
-
 # What a registry keeps of a definition: its text, taken at registration.
 
 Render: TypeAlias = Callable[[dict[str, Any]], bytes]

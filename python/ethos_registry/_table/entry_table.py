@@ -11,8 +11,6 @@ from ethos_registry._table.entry import Entry
 from ethos_registry._table.snapshot import Declared, EntriesBySlot, LayeredEntries, Snapshot
 from ethos_registry.types._errors import ConfigError, ToolAlreadyRegisteredError
 
-__all__ = ["BranchTable", "EntryTable", "mcp_identity"]
-
 
 def mcp_identity(name: str, mcp_server: str | None) -> tuple[str, str] | None:
     """Server and bare name of an MCP tool, or `None` for any other tool.

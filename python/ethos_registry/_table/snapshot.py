@@ -9,9 +9,6 @@ from ethos_registry import _core
 from ethos_registry._table.entry import Entry
 from ethos_registry.types._policy import WhyRefused
 
-__all__ = ["Declared", "LayeredEntries", "ListedName", "Selection", "Snapshot"]
-
-
 ListedName: TypeAlias = tuple[str, str]
 """The list of a gate, and a name in it."""
 _DECLARED_NAMES = 10_000

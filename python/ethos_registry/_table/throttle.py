@@ -9,9 +9,6 @@ from contextvars import ContextVar
 from time import monotonic
 from typing import TypeAlias
 
-__all__ = ["Throttle"]
-
-
 _Waiter: TypeAlias = "tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]"
 
 _HELD: ContextVar[tuple[Throttle, ...]] = ContextVar("ethos_registry_throttles", default=())

@@ -23,20 +23,6 @@ from ethos_registry.types._ports import ToolView
 from ethos_registry.types._result import NO_EXTRA, ToolError, ToolOk
 from ethos_registry.types._tool import Execute, Tool
 
-__all__ = [
-    "AdapterDefinition",
-    "AdapterTools",
-    "AsyncProgress",
-    "approval_names",
-    "argument_error",
-    "definitions_of",
-    "filled_result",
-    "framework_tool",
-    "needs_its_framework",
-    "result_as_dict",
-]
-
-
 _BEGINS_WITH_LETTER = re.compile(r"[A-Za-z]")
 
 

@@ -22,19 +22,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._loop_thread import run_sync
 from ethos_registry.types._ports import ToolView
 
-__all__ = [
-    "CollectedBatch",
-    "CollectedCall",
-    "OnProgress",
-    "RunKey",
-    "TurnCollector",
-    "batch_number",
-    "context_from",
-    "is_same_context",
-    "run_key",
-]
-
-
 # A call that waits for its batch, and the batch that it joined.
 
 _NO_EMIT = ToolContext().emit

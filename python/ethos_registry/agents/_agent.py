@@ -11,17 +11,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._checks import check_takes, is_async_callable
 from ethos_registry.types._errors import ConfigError
 
-__all__ = [
-    "Agent",
-    "Grant",
-    "Grants",
-    "KnownNames",
-    "agent_id_of",
-    "checked_agent",
-    "description_of",
-    "run_of",
-]
-
 
 class Agent(Protocol):
     """An agent: an id, and a method that registers its tools.

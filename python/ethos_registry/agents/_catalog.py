@@ -28,9 +28,6 @@ from ethos_registry.types._policy import Personality
 from ethos_registry.types._tool import Registration, Segment, Tool
 from ethos_registry.types._usage_limits import UsageLimits
 
-__all__ = ["AgentCatalog"]
-
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -18,16 +18,6 @@ from ethos_registry.registry._view import View
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._context import CONTEXT_FIELDS, ToolContext
 
-__all__ = [
-    "AgentCaller",
-    "CallScope",
-    "CatalogView",
-    "DelegatedContext",
-    "current_scope",
-    "scope_of",
-]
-
-
 # Who is acting for whom: the chain of agents through which a call came.
 
 

@@ -24,9 +24,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolError, ToolResult, err, ok
 from ethos_registry.types._tool import BoundedTextTool, Tool
 
-__all__ = ["MAX_TASKS", "delegation_tools", "fit_json", "fit_rows"]
-
-
 # Rows of results as JSON that fits into a budget.
 
 _MARKER_CHARS = 60

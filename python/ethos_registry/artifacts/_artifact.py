@@ -12,9 +12,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._content import ContentBlock
 from ethos_registry.types._ports import ArtifactOrigin
 
-__all__ = ["MAX_JSON_BYTES", "SpooledArtifact"]
-
-
 MAX_JSON_BYTES = 32 << 20
 """A larger text is not parsed as JSON: its values would need many times as much memory."""
 

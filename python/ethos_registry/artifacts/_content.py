@@ -13,20 +13,6 @@ from typing import NamedTuple, Protocol, TypeAlias
 from ethos_registry.types._content import Audio, ContentBlock, Document, Image, Link
 from ethos_registry.types._errors import EthosRegistryError
 
-__all__ = [
-    "PIECE_BYTES",
-    "ArtifactGoneError",
-    "ArtifactStoreError",
-    "Content",
-    "FileContent",
-    "KeptBlock",
-    "LineIndex",
-    "MemoryContent",
-    "block_bytes",
-    "stored_blocks",
-]
-
-
 # Exceptions for artifacts that cannot be stored or are gone.
 
 

@@ -25,9 +25,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ArtifactOrigin
 from ethos_registry.types._remote_finish import SharedFolder
 
-__all__ = ["SUFFIX", "SpooledArtifactStore", "read_shared", "write_new_file", "write_shared"]
-
-
 # Files of a shared folder: written by a worker, read by the store of the caller.
 
 SUFFIX = ".txt"

@@ -27,15 +27,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ArtifactOrigin, TurnScope
 from ethos_registry.types._tool import Tool, ToolChanges
 
-__all__ = [
-    "DEFAULT_TIME_TO_LIVE_SECONDS",
-    "ArtifactTool",
-    "MemoryArtifactStore",
-    "is_artifact_id",
-    "new_artifact_id",
-]
-
-
 # Ids of artifacts: random, short enough for a model to copy, never reused.
 
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"

@@ -15,9 +15,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import MAX_DEPTH
 from ethos_registry.types._policy import Personality
 
-__all__ = ["YamlDocument", "load_personalities", "load_personality", "read_document"]
-
-
 # One YAML document and the lines of its parts: YAML 1.2, plain values only.
 
 MAX_DOCUMENT_BYTES = 1_048_576

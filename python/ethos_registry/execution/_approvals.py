@@ -28,17 +28,6 @@ from ethos_registry.types._call import ApprovalStore, Pending, PendingApproval, 
 from ethos_registry.types._errors import ApprovalError, ConfigError
 from ethos_registry.types._result import ToolError
 
-__all__ = [
-    "Approvals",
-    "FileApprovalStore",
-    "MemoryApprovalStore",
-    "PendingResult",
-    "ResumedCall",
-    "pending_result",
-    "resumed_call",
-]
-
-
 DEFAULT_EXPIRY_SECONDS: Final = 86_400.0
 MIN_KEY_BYTES: Final = 16
 _VERSION: Final = "erap1"

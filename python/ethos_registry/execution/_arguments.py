@@ -25,20 +25,6 @@ from ethos_registry.types._json_values import MAX_DEPTH
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 from ethos_registry.types._secret_names import is_secret_name
 
-__all__ = [
-    "MAX_DRY_RUN_CHARS",
-    "MAX_STRING_CHARS",
-    "BadArgumentsError",
-    "BoundedArguments",
-    "dry_run_answer",
-    "dry_run_result",
-    "is_same_json",
-    "parse_json_arguments",
-    "redacted_arguments",
-    "repaired",
-]
-
-
 # Arguments that a model sent as JSON text.
 
 _POSITION = re.compile(r" at line ([0-9]+) column ([0-9]+)$")

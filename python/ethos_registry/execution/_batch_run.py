@@ -43,9 +43,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._loop_thread import is_stack_deep
 from ethos_registry.types._result import NO_EXTRA, ToolOk, ToolResult
 
-__all__ = ["BatchRun", "Slots", "Timeouts"]
-
-
 # How many calls of a batch run at once; the others wait, in order.
 
 

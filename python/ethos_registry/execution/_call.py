@@ -39,18 +39,6 @@ from ethos_registry.types._remote_finish import FinishFacts, FinishOrder
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._turn import DispatchContext, ToolExecution
 
-__all__ = [
-    "BackendContext",
-    "Batch",
-    "BatchRequest",
-    "BatchTimer",
-    "Call",
-    "CallPlan",
-    "ProgressRedaction",
-    "event_of",
-]
-
-
 # What tools emit, as progress events.
 
 

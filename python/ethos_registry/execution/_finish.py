@@ -26,8 +26,6 @@ from ethos_registry.types._reducer import ToolResultReducer
 from ethos_registry.types._remote_finish import FinishFacts, FinishOrder
 from ethos_registry.types._result import ToolError, ToolResult
 
-__all__ = ["fence_of", "finish", "finish_failure", "source_of", "source_of_call"]
-
 
 async def finish(call: Call, value: Any) -> Finished:
     """The result of a tool: checked, reduced, trimmed and fenced.

@@ -19,9 +19,6 @@ from ethos_registry.types._ports import ArtifactOrigin, ArtifactStore, SharedArt
 from ethos_registry.types._remote_finish import SharedFolder
 from ethos_registry.types._turn import DispatchContext
 
-__all__ = ["FENCED_SOURCE_CHARS", "ArtifactWriter", "FullText"]
-
-
 FRAME_CHARS = 400
 """Marker, fence and artifact line together have at most this many characters."""
 FENCED_SOURCE_CHARS = 160

@@ -27,26 +27,6 @@ from ethos_registry.types._settings import (
     setting_names,
 )
 
-__all__ = [
-    "AFTER_SECONDS",
-    "DEFAULT_OPTIONS",
-    "BatchControl",
-    "BatchOptions",
-    "BudgetPolicy",
-    "CheckedOptions",
-    "Invocation",
-    "InvocationFilter",
-    "OnResult",
-    "OnStart",
-    "ResultSink",
-    "StreamOptions",
-    "UntrustedPolicy",
-    "checked_filters",
-    "checked_options",
-    "matching",
-]
-
-
 # Stopping single calls of a batch that runs.
 
 

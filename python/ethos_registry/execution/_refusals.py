@@ -40,36 +40,6 @@ from ethos_registry.types._result import (
     result_from_wire,
 )
 
-__all__ = [
-    "MAX_NAME_CHARS",
-    "BadResultError",
-    "ReadCall",
-    "StopReason",
-    "aborted_before_start",
-    "arguments_failed",
-    "backend_failed",
-    "bad_arguments",
-    "bounded_name",
-    "checked_result",
-    "exception_text",
-    "limit_reached",
-    "log_exception",
-    "log_line",
-    "log_raised",
-    "no_backend",
-    "no_backends",
-    "no_thread",
-    "not_approved",
-    "not_permitted",
-    "pending",
-    "read_call",
-    "returned_no_result",
-    "stopped",
-    "unavailable",
-    "unknown_tool",
-]
-
-
 # Log records of exceptions, without the credentials in them.
 
 _logger = logging.getLogger("ethos_registry")

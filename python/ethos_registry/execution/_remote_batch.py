@@ -44,18 +44,6 @@ from ethos_registry.types._transport import (
     not_started,
 )
 
-__all__ = [
-    "STORED_FROM_CHARS",
-    "RemoteBatch",
-    "finish_order",
-    "finished_locally",
-    "is_within_order",
-    "needs_full_text",
-    "shortened",
-    "tool_digest",
-]
-
-
 # Shortening results where their tools run: what is asked for, done there, and taken here.
 
 STORED_FROM_CHARS = 64 * 1024

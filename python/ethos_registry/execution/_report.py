@@ -22,9 +22,6 @@ from ethos_registry.reduction._reducers import exit_code_of
 from ethos_registry.types._json_values import MAX_DEPTH
 from ethos_registry.types._observer import FinishedCalls, FinishedRow, RecordedCall
 
-__all__ = ["BatchReport", "RawOutputs", "RecordedBatch"]
-
-
 MAX_ARGUMENT_CHARS = 1_000_000
 """Longer arguments are cut."""
 _CALL_CHARS = 300

@@ -26,9 +26,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult, Repair, RepairKind, results_table
 from ethos_registry.types._tool import BoundedTextTool, Tool
 
-__all__ = ["CallResults", "HeldOutput", "even_share", "fill_shares", "repair_line", "trim_together"]
-
-
 # How the characters of a turn are shared among its calls.
 
 

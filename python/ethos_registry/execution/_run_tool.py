@@ -32,17 +32,6 @@ from ethos_registry.types._result import NO_EXTRA, ToolError, ToolResult
 from ethos_registry.types._tool import RetryRule
 from ethos_registry.types._turn import DispatchContext
 
-__all__ = [
-    "async_execute_in_turn",
-    "execute",
-    "run_attempt",
-    "run_filtered",
-    "run_in_turn",
-    "run_remotely",
-    "run_with_retry",
-    "start_function",
-]
-
 
 async def run_filtered(
     filters: Sequence[InvocationFilter],

@@ -39,20 +39,6 @@ from ethos_registry.types._reducer import (
 from ethos_registry.types._settings import optional, setting
 from ethos_registry.types._transport import ToolTransport, TransportTraits
 
-__all__ = [
-    "DEFAULT_ABANDON_AFTER_SECONDS",
-    "HELD",
-    "Counters",
-    "Observers",
-    "Runtime",
-    "SharedSlots",
-    "Starter",
-    "Transports",
-    "checked_observers",
-    "checked_transports",
-]
-
-
 # The observers of a registry, sorted by what they want to know.
 
 _ASKED = "batch_started"

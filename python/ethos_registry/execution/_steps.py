@@ -44,9 +44,6 @@ from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import REGISTRY_DEFAULT
 from ethos_registry.types._transport import ToolTransport
 
-__all__ = ["STEPS", "Check", "Step", "StepTable", "call_plan", "kept_plans", "verdict_answer"]
-
-
 Scope: TypeAlias = Literal["batch", "verdict", "tool", "call", "run"]
 Check: TypeAlias = Callable[[Call], ToolResult | None]
 """Answers a call before its tool runs, or returns `None`."""

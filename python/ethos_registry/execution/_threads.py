@@ -21,20 +21,6 @@ from functools import partial
 from types import CoroutineType
 from typing import Any, NamedTuple, TypeAlias
 
-__all__ = [
-    "DEFAULT_MAX_THREADS",
-    "STARTS_EAGERLY",
-    "DaemonThreads",
-    "Job",
-    "NoThreadError",
-    "TaskStarter",
-    "ThreadResult",
-    "finish_threads",
-    "task_starter",
-    "tool_threads",
-]
-
-
 # Starting the task of a call: at once where Python can.
 
 STARTS_EAGERLY = sys.version_info >= (3, 12)

@@ -28,9 +28,6 @@ from ethos_registry.types._usage_limits import (
     limit_keys,
 )
 
-__all__ = ["BatchLimits", "ViewLimits", "checked_view_limits", "reported_usage"]
-
-
 _SECONDS_PER_DAY = 86_400
 _ledger_threads = DaemonThreads(8)
 """Where ledgers are asked: apart, so that hung tools cannot delay them."""

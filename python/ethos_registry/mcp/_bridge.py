@@ -66,9 +66,6 @@ from ethos_registry.types._settings import (
     setting_names,
 )
 
-__all__ = ["McpBridge", "McpBridgeOptions"]
-
-
 # The keywords of a bridge.
 
 

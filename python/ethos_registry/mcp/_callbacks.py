@@ -18,15 +18,6 @@ from ethos_registry.mcp._server_text import (
 from ethos_registry.types._blocking import awaited, report_blocking
 from ethos_registry.types._errors import ConfigError
 
-__all__ = [
-    "McpElicitation",
-    "McpSampling",
-    "ServerCallbacks",
-    "checked_roots",
-    "message_fields",
-]
-
-
 _logger = logging.getLogger("ethos_registry")
 _LEVELS = {
     "debug": logging.DEBUG,

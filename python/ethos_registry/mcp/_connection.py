@@ -38,9 +38,6 @@ from ethos_registry.types._transport import not_started
 if TYPE_CHECKING:
     from mcp.client.client import Client
 
-__all__ = ["RESEND_WAIT_SECONDS", "Connection", "checked_responses", "open_transport"]
-
-
 # Bounds and clear errors for HTTP responses, which the SDK's client reads without either.
 
 _INTERNAL_ERROR = -32603

@@ -33,29 +33,6 @@ if TYPE_CHECKING:
     from mcp_types import ListToolsResult
     from mcp_types import Tool as McpTool
 
-__all__ = [
-    "MAX_PAGES",
-    "MAX_TOOLS",
-    "McpAnnotations",
-    "McpPins",
-    "McpProblem",
-    "McpServerStatus",
-    "PinChange",
-    "PinDifference",
-    "ProblemKind",
-    "RemoteDefinition",
-    "ServerState",
-    "ServerTools",
-    "ToolsChanged",
-    "argument_validator",
-    "compositions_at_root",
-    "list_tools",
-    "pin_differences",
-    "pins_beside",
-    "remote_definition",
-]
-
-
 # What a bridge reports: problems, states of servers, and changes of tools.
 
 ServerState: TypeAlias = Literal["connecting", "ready", "failed", "closed"]

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from starlette.applications import Starlette
 
-__all__ = ["McpGateway"]
-
-
 POLL_SECONDS = 0.25
 PROBE_EVERY = 20
 """One look at the registry in 20 asks `is_available` too."""

@@ -13,9 +13,6 @@ from urllib.parse import urlsplit
 
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["Access", "Denial", "claimed_stdio", "is_loopback"]
-
-
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 

@@ -23,9 +23,6 @@ from ethos_registry.mcp._gateway_session import ServedPersonality
 from ethos_registry.mcp._gateway_users import ServedUsers
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["bound_socket", "http_app", "path_of", "serve_app", "session_manager", "users_app"]
-
-
 CLOSE_SECONDS = 2
 MAX_BODY_BYTES = 4 * 1024 * 1024
 HEAD_SECONDS = 30.0

@@ -29,9 +29,6 @@ from ethos_registry.mcp._server_text import cleaned, is_clean, without_hidden
 from ethos_registry.providers._portable_name import portable_name
 from ethos_registry.types._policy import Personality
 
-__all__ = ["PassedOn"]
-
-
 CallTool = Callable[[Any, CallToolRequestParams], Awaitable[dict[str, Any]]]
 _LISTED = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 

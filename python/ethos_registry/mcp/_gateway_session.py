@@ -44,18 +44,6 @@ from ethos_registry.types._policy import Personality, ToolCapabilities
 from ethos_registry.types._ports import ArtifactStore
 from ethos_registry.types._transport import not_started
 
-__all__ = [
-    "TOOL_DIGEST",
-    "CallSettings",
-    "Growing",
-    "ProgressSender",
-    "ReportProgress",
-    "ServedPersonality",
-    "listed_tools",
-    "tool_hints",
-]
-
-
 # Progress events of a tool, as notifications whose value only grows.
 
 _logger = logging.getLogger("ethos_registry")

@@ -20,9 +20,6 @@ from mcp.shared.message import SessionMessage
 
 from ethos_registry.mcp._json_rpc import messages_from_client
 
-__all__ = ["read_messages", "write_messages"]
-
-
 _logger = logging.getLogger("ethos_registry")
 
 READ_BYTES = 64 * 1024

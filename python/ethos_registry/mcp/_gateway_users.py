@@ -27,9 +27,6 @@ from ethos_registry.mcp._users import McpUsers
 from ethos_registry.types._blocking import called
 from ethos_registry.types._policy import Personality
 
-__all__ = ["ServedUsers"]
-
-
 _logger = logging.getLogger("ethos_registry")
 
 MakeServed: TypeAlias = Callable[[Personality, Mapping[str, Any]], ServedPersonality]

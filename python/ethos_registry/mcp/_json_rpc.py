@@ -21,9 +21,6 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-__all__ = ["messages_from_client", "messages_from_server", "without_deep_values"]
-
-
 _OF_THE_CLIENT = (CONNECTION_CLOSED, REQUEST_TIMEOUT)
 """Codes by which the SDK's client reports its own errors; servers use them for any error."""
 _START = (

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from mcp.client.client import Client
     from mcp.client.session import ClientSession
 
-__all__ = ["answer_as_tasks"]
-
-
 MAX_TASKS = 32
 """Of one server at a time; what has ended makes room, the oldest first."""
 _POLL_MILLISECONDS = 500

@@ -16,23 +16,6 @@ from ethos_registry.types._result import ToolResult
 if TYPE_CHECKING:
     from mcp.client.client import Client
 
-__all__ = [
-    "READ_RESOURCE",
-    "READ_RESOURCE_DEFINITION",
-    "McpPrompt",
-    "McpRequestError",
-    "McpResource",
-    "completions",
-    "fenced_instructions",
-    "list_prompts",
-    "list_resources",
-    "pages",
-    "read_resource",
-    "request_errors",
-    "resource_lines",
-]
-
-
 READ_RESOURCE = "read_resource"
 READ_RESOURCE_DEFINITION: Mapping[str, Any] = {
     "name": READ_RESOURCE,

@@ -28,21 +28,6 @@ from ethos_registry.types._result import NO_EXTRA, ToolError, ToolOk, ToolResult
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
-__all__ = [
-    "MAX_RESULT_CHARS",
-    "META_PREFIX",
-    "REFUSED",
-    "SESSION_ENDED",
-    "ConnectionLostError",
-    "NotSentError",
-    "error_result",
-    "from_mcp_result",
-    "readable_blocks",
-    "to_mcp_result",
-    "was_lost",
-]
-
-
 # The answers to calls that were not sent, or whose connection ended.
 
 

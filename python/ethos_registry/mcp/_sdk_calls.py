@@ -39,17 +39,6 @@ from ethos_registry.mcp._server_text import cleaned, one_line
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ToolError, ToolResult
 
-__all__ = [
-    "REFUSED_MESSAGE",
-    "invalid_result",
-    "is_answer",
-    "is_timeout",
-    "raise_if_lost",
-    "read_unknown_blocks",
-    "send_call",
-]
-
-
 # What an error of the SDK's client means: it uses few codes, which servers use too.
 
 _CLOSED = ("Connection closed", "SSE stream ")

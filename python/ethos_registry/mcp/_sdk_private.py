@@ -6,9 +6,6 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-__all__ = ["private_attribute", "raw_requests"]
-
-
 _logger = logging.getLogger("ethos_registry")
 _reported: set[str] = set()
 

@@ -18,17 +18,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._secret_names import is_secret_name
 
-__all__ = [
-    "RECONNECT_WAIT_SECONDS",
-    "McpServer",
-    "McpTransportKind",
-    "Scrubber",
-    "read_config",
-    "references",
-    "resolved",
-]
-
-
 # `secret:NAME` in the environment and headers of servers; values are never shown.
 
 _REFERENCE = re.compile(r"(?:(?<=\s)|\A)secret:([\w./-]+)")

@@ -15,20 +15,6 @@ from ethos_registry import _core
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._schema_rules import SCHEMA, SCHEMA_LISTS, SCHEMAS_BY_NAME
 
-__all__ = [
-    "MAX_DEFINITION_BYTES",
-    "MAX_DEFINITION_DEPTH",
-    "MAX_DESCRIPTION_CHARS",
-    "MAX_SERVER_DEFINITION_BYTES",
-    "cleaned",
-    "cleaned_metadata",
-    "cleaned_schema",
-    "is_clean",
-    "one_line",
-    "without_hidden",
-]
-
-
 MAX_DESCRIPTION_CHARS = 2048
 MAX_DEFINITION_BYTES = 32 * 1024
 """The largest definition of a tool that is shown to a model, by default."""

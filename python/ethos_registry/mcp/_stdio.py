@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.shared.message import SessionMessage
 
-__all__ = ["MAX_LOG_BYTES", "TAIL_BYTES", "LogFile", "StdioTransport"]
-
-
 # The standard error of a server: a file of bounded size, and its end in memory.
 
 MAX_LOG_BYTES = 1024 * 1024

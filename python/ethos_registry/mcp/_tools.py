@@ -27,16 +27,6 @@ from ethos_registry.types._result import ToolResult
 from ethos_registry.types._tool import Tool
 from ethos_registry.types._transport import not_started
 
-__all__ = [
-    "MANY_TOOLS",
-    "AttachedRegistry",
-    "BridgedTool",
-    "ChangePolicy",
-    "ToolSet",
-    "server_problems",
-]
-
-
 # One tool of a server in the registry.
 
 NETWORK_TRANSPORTS = {"stdio": "pipe", "http": "tcp", "sse": "tcp"}

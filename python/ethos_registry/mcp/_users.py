@@ -11,8 +11,6 @@ from ethos_registry.types._checks import check_callback
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import Personality
 
-__all__ = ["McpUsers"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpUsers:

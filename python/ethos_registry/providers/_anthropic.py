@@ -37,9 +37,6 @@ from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._content import MAX_CONTENT_BYTES
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["AnthropicMessages", "AnthropicStream"]
-
-
 _ABSENT = object()
 """The stop reason of a message that is kept as history: its last block is whole."""
 

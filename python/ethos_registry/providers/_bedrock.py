@@ -33,9 +33,6 @@ from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["BedrockConverse", "BedrockStream"]
-
-
 _COMPLETE = ("stop_sequence", None)
 _FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
 _MEDIA_BYTES = dict.fromkeys(_FORMATS, 3_932_160) | {"application/pdf": 4_718_592}

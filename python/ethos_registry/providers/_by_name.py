@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from ethos_registry.providers._stream_parser import ReplyParser
     from ethos_registry.providers._wire_format import WireFormat
 
-__all__ = ["PROVIDERS", "STREAMS", "ChatName", "provider", "reply_parser"]
-
-
 ChatName: TypeAlias = Literal[
     "openai", "openai_chat", "openrouter", "vllm", "mistral", "groq", "moonshot", "llama_cpp"
 ]

@@ -31,9 +31,6 @@ from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["CohereChat", "CohereStream"]
-
-
 _STOP_SEQUENCE = "STOP_SEQUENCE"
 """Ends a reply whose last call is whole."""
 

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["DeltaMerge", "fields_of"]
-
-
 _REPLACED = frozenset({"type", "id", "role", "name", "format", "object", "model", "status"})
 """Strings that a server repeats whole; all others are pieces of a longer one."""
 _CONTINUED = frozenset({"text", "thinking", "reasoning.text", "reasoning.summary"})

@@ -33,9 +33,6 @@ from ethos_registry.types._content import MAX_CONTENT_BYTES
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import MAX_DEPTH
 
-__all__ = ["Gemini", "GeminiStream", "PathArguments"]
-
-
 _WHOLE = ("FINISH_REASON_UNSPECIFIED", None)
 _GENERATED_ID = re.compile(r"call_[0-9]+")
 

@@ -35,8 +35,6 @@ from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._content import MAX_CONTENT_BYTES
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["Ollama", "OllamaStream"]
-
 
 class Ollama(WireFormat[OllamaTool, OllamaMessage]):
     """`/api/chat`.

@@ -36,9 +36,6 @@ from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["MistralChat", "MistralStream", "OpenAIChat", "OpenAIChatStream", "error_text"]
-
-
 _SAYS_ERROR = re.compile(r"\s*error\b", re.IGNORECASE)
 
 

@@ -34,9 +34,6 @@ from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._content import MAX_CONTENT_BYTES
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["OpenAIResponses", "OpenAIResponsesStream"]
-
-
 _CUT = "incomplete"
 
 

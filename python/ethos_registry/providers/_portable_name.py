@@ -8,9 +8,6 @@ import re
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["MAX_NAME_CHARS", "portable", "portable_name"]
-
-
 MAX_NAME_CHARS = 64
 """The longest name that all providers accept."""
 

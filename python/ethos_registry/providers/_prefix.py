@@ -20,18 +20,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._tool import Segment
 
-__all__ = [
-    "CacheLoss",
-    "ChangeKind",
-    "Prefix",
-    "PrefixChange",
-    "PrefixDiff",
-    "PrefixTool",
-    "cached_tokens",
-    "prefix_diff",
-]
-
-
 _VERSION = 1
 
 

@@ -10,9 +10,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._call import MalformedCall, ToolCall
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["reply_calls"]
-
-
 OnUnknown = Callable[[str], object]
 
 _CALL_TYPES: Final = frozenset(

@@ -8,9 +8,6 @@ from types import MappingProxyType
 
 from ethos_registry.schema._dialect import Dialect, StrictBudget, StrictRules
 
-__all__ = ["ANTHROPIC", "DIALECTS", "OPENAI"]
-
-
 _ANTHROPIC_NAME = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
 _GEMINI_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _UNIONS = frozenset({"allOf", "anyOf", "oneOf"})

@@ -18,9 +18,6 @@ from ethos_registry.schema._conjunction import types_of
 from ethos_registry.schema._references import pointer_of, references_of, schema_at
 from ethos_registry.types._json_values import MAX_DEPTH
 
-__all__ = ["GivenTwiceError", "SentArguments", "sent_arguments"]
-
-
 _RULES = tuple(
     dict.fromkeys(rule.property_name for rule in DIALECTS.values() if rule.property_name)
 )

@@ -6,9 +6,6 @@ import re
 
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["EventDecoder", "JsonLinesDecoder", "SseDecoder", "decoder_for"]
-
-
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _FIRST_PRINTABLE = 0x20
 _LINE_END = re.compile(rb"\r\n|\n|\r")

@@ -13,29 +13,6 @@ import pydantic_core
 from ethos_registry import _core
 from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
 
-__all__ = [
-    "ArgumentsGrew",
-    "CallClosed",
-    "CallOpened",
-    "CallProven",
-    "Fact",
-    "ReplyBroken",
-    "ReplyEnded",
-    "ReplyParser",
-    "StreamedArguments",
-    "StreamedCall",
-    "extra_field",
-    "json_text",
-    "listed",
-    "plain",
-    "read_field",
-    "sendable_name",
-    "starts_object",
-    "text_of",
-    "whole_calls",
-]
-
-
 # The arguments of one call while they arrive.
 
 _INVALID_JSON = "INVALID_JSON"

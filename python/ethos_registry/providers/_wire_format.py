@@ -39,38 +39,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict, ReadOnlyList
 from ethos_registry.types._tool import Segment
 
-__all__ = [
-    "MARKER",
-    "MAX_BREAKPOINTS",
-    "NO_MESSAGE",
-    "NO_OUTPUT",
-    "DataBlock",
-    "DefinitionOrder",
-    "EchoingId",
-    "Provider",
-    "ProviderDefinition",
-    "SchemaNote",
-    "SentTool",
-    "WireFormat",
-    "arranged",
-    "breakpoint_positions",
-    "call_entries",
-    "call_id",
-    "echoed",
-    "items",
-    "marked_text",
-    "ordered",
-    "read",
-    "render_tool",
-    "request_text",
-    "request_values",
-    "sent_call_id",
-    "sent_parts",
-    "sent_text",
-    "word",
-]
-
-
 # What a provider sees of a tool, and the order of the tools in a request.
 
 T = TypeVar("T")

@@ -11,25 +11,6 @@ from typing import Any, Literal, Required, TypeAlias
 
 from typing_extensions import TypedDict
 
-__all__ = [
-    "AnthropicMessage",
-    "AnthropicTool",
-    "BedrockMessage",
-    "BedrockTool",
-    "CohereMessage",
-    "CohereTool",
-    "GeminiMessage",
-    "OllamaMessage",
-    "OllamaTool",
-    "OpenAIChatMessage",
-    "OpenAIChatTool",
-    "OpenAIResponsesItem",
-    "OpenAIResponsesTool",
-    "PlainDefinition",
-    "ProviderName",
-]
-
-
 ProviderName: TypeAlias = Literal[
     "anthropic",
     "openai",

@@ -14,9 +14,6 @@ from ethos_registry.recording._rows import COLUMNS, RecordingError, call_of, row
 from ethos_registry.types._extras import missing_extra
 from ethos_registry.types._observer import RecordedCall
 
-__all__ = ["ParquetFileStore", "ParquetFolderStore", "ParquetRecording", "parquet_files"]
-
-
 _DICTIONARIES = ("tool", "agent", "code", "reason")
 _BATCH_ROWS = 1_000
 _MAX_GROUP_CHARS = 8 * 1024 * 1024

@@ -20,9 +20,6 @@ from ethos_registry.types._closing import Closing
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._observer import Observer, RecordedCall, RecordedCalls
 
-__all__ = ["RecordedTurn", "Recording", "TurnRecorder", "read_recording", "recorded_turns"]
-
-
 _logger = logging.getLogger("ethos_registry")
 
 MAX_UNSAVED_CHARS: Final = 64 * 1024 * 1024

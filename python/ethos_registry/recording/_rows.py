@@ -9,9 +9,6 @@ from typing import Any, ClassVar, Final
 from ethos_registry.types._errors import EthosRegistryError
 from ethos_registry.types._observer import RecordedCall
 
-__all__ = ["COLUMNS", "SCHEMA_VERSION", "RecordingError", "call_of", "row_of"]
-
-
 # What fails where calls are recorded.
 
 

@@ -13,9 +13,6 @@ from ethos_registry.recording._rows import COLUMNS, RecordingError, call_of, row
 from ethos_registry.types import _checks
 from ethos_registry.types._observer import RecordedCall
 
-__all__ = ["FoundCall", "SqliteRecording", "SqliteRecordingStore"]
-
-
 _APPLICATION_ID = 0x45746852
 """Identifies a recording, so that another program's database is never changed."""
 _NAMES = ", ".join(COLUMNS)

@@ -33,21 +33,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._reducer import ReductionPolicy, ToolResultReducer
 from ethos_registry.types._result import ToolResult
 
-__all__ = [
-    "LARGE_TEXT_CHARS",
-    "MARK",
-    "Fence",
-    "Finished",
-    "bounded_content",
-    "finish_result",
-    "is_large_result",
-    "mark_frames",
-    "sanitized",
-    "trimmed_result",
-    "untouched_chars",
-]
-
-
 # The blocks beside the text: each inside its limit, none lost without a note.
 
 MAX_NOTE_CHARS = 200

@@ -17,25 +17,6 @@ from ethos_registry._persistence.files import make_private_folder, write_whole_f
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 
-__all__ = [
-    "FORMAT_FILE",
-    "PROJECT_FOLDER",
-    "FormatError",
-    "FormatsNotTrustedError",
-    "OutputFormat",
-    "built_in_formats",
-    "format_path",
-    "load_formats",
-    "read_format",
-    "register_format",
-    "register_read",
-    "registered_formats",
-    "trust_formats",
-    "unregister_format",
-    "user_formats_folder",
-]
-
-
 FORMAT_FILE = "format.toml"
 _MAX_BYTES = 64 * 1024
 

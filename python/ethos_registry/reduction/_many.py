@@ -16,14 +16,6 @@ from ethos_registry.types._checks import text as checked_text
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._reducer import DefaultPolicy, ReductionPolicy
 
-__all__ = [
-    "check_budget",
-    "check_exit_code",
-    "reduce_many",
-    "reduce_text",
-]
-
-
 Item = TypeVar("Item")
 
 

@@ -25,18 +25,6 @@ from ethos_registry.types._result import (
     result_from_wire,
 )
 
-__all__ = [
-    "MAX_STRUCTURED_BYTES",
-    "clean_extra",
-    "clean_structured",
-    "is_large",
-    "is_plain",
-    "isolated",
-    "reduce_safely",
-    "report_failed",
-]
-
-
 # The JSON parts of a result: bounded, and safe to send.
 
 MAX_STRUCTURED_BYTES = MAX_JSON_BYTES

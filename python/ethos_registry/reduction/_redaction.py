@@ -9,17 +9,6 @@ from ethos_registry import _core
 from ethos_registry.reduction._reducers import rebuilt, with_text
 from ethos_registry.types._result import ToolResult
 
-__all__ = [
-    "Redact",
-    "Redactor",
-    "known_secrets",
-    "redact_text",
-    "redacted_parts",
-    "redacted_start",
-    "redacted_text",
-]
-
-
 # Credentials out of any text: the rule that results of tools pass.
 
 

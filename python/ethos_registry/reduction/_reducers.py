@@ -18,25 +18,6 @@ from ethos_registry.types._reducer import (
 )
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 
-__all__ = [
-    "BUILT_IN_REDUCER_NAMES",
-    "KINDS",
-    "PROJECT_COMMAND_TOOLS",
-    "BuiltInReducer",
-    "DefaultToolResultReducerRegistry",
-    "ProjectCommandReducer",
-    "ReducerAlreadyRegisteredError",
-    "built_in_reducers",
-    "default_reducers",
-    "exit_code_of",
-    "length_of",
-    "policy_of_kind",
-    "rebuilt",
-    "reducer_identity",
-    "with_text",
-]
-
-
 # Results with one part changed.
 
 

@@ -14,8 +14,6 @@ from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ToolResult, err, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = ["SessionLedger"]
-
 R = TypeVar("R", bound=list[CallResult])
 
 _ID_CHARS = 8

@@ -24,14 +24,6 @@ from ethos_registry.types._errors import ApprovalError, ConfigError
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._turn import DispatchContext
 
-__all__ = [
-    "checked_calls",
-    "checked_request",
-    "checked_resume",
-    "checked_tool_context",
-    "read_reply",
-]
-
 
 @lru_cache(maxsize=16)
 def _default_context(working_dir: str) -> ToolContext:

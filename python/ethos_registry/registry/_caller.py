@@ -20,8 +20,6 @@ from ethos_registry.types._call import CallResult
 from ethos_registry.types._policy import Personality
 from ethos_registry.types._turn import DispatchContext
 
-__all__ = ["Caller"]
-
 
 @dataclass(frozen=True, slots=True)
 class Caller:

@@ -38,23 +38,6 @@ from ethos_registry.schema._strict import BudgetUse
 from ethos_registry.types._call import html_table
 from ethos_registry.types._json_values import canonical_json, sha256_hex
 
-__all__ = [
-    "LISTED",
-    "ListedLayout",
-    "Missing",
-    "RecentList",
-    "SentTools",
-    "ViewDefinitions",
-    "always_listed",
-    "in_order",
-    "plain_definitions",
-    "prefix_tool",
-    "search_index",
-    "tools_table",
-    "unmatched_names",
-]
-
-
 T = TypeVar("T")
 _logger = logging.getLogger("ethos_registry")
 Missing = tuple[int, ...]

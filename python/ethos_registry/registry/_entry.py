@@ -23,15 +23,6 @@ from ethos_registry.types._tool import Tool
 
 _logger = logging.getLogger("ethos_registry")
 
-__all__ = [
-    "ImmutableCapabilities",
-    "checked_entry",
-    "immutable_capabilities",
-    "immutable_entry",
-    "validated_entry",
-]
-
-
 # Entries that not even `object.__setattr__` can change: text, tuples and native objects.
 
 

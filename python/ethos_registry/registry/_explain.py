@@ -30,22 +30,6 @@ from ethos_registry.types._policy import (
     restricts,
 )
 
-__all__ = [
-    "CapabilityFinding",
-    "Explanation",
-    "Verdict",
-    "capability_findings",
-    "checked_policy",
-    "explain_tool",
-    "refuse_unmatched",
-    "refuse_unmatched_filters",
-    "report_unmatched_reducers",
-    "unbound_tools",
-    "unmatched_of_policy",
-    "unmatched_of_registry",
-]
-
-
 # What tools declare and a personality does not cover, found before any call.
 
 

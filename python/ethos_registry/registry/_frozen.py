@@ -31,8 +31,6 @@ from ethos_registry.types._settings import setting_names
 from ethos_registry.types._tool import Tool
 from ethos_registry.types._turn import DispatchContext
 
-__all__ = ["FrozenToolRegistry", "create_tool_registry", "frozen_copy"]
-
 
 class Sealed(NamedTuple):
     """What a frozen registry stores beside its native table."""

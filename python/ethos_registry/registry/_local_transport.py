@@ -38,8 +38,6 @@ from ethos_registry.types._transport import (
     not_started,
 )
 
-__all__ = ["FinishingItems", "LocalRun", "LocalTransport", "RunItems"]
-
 
 class LocalTransport(ToolTransport):
     """Runs tools in this process.

@@ -19,20 +19,6 @@ from ethos_registry.types._ports import ArtifactStore
 from ethos_registry.types._tool import CollisionPolicy, Tool
 from ethos_registry.types._turn import DispatchContext, ForgedTools, ToolForge, ToolResolver
 
-__all__ = [
-    "Forge",
-    "ForgeSource",
-    "RegisteredEntry",
-    "checked_forges",
-    "checked_registries",
-    "checked_turn",
-    "entries_of",
-    "forged_by",
-    "merged_entries",
-    "shared_turn",
-    "store_of",
-]
-
 
 class RegisteredEntry(NamedTuple):
     """An entry, and whether it is left out of definitions."""

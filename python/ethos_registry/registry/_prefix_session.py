@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from ethos_registry._table.admission import Admission, without
 from ethos_registry._table.entry import Entry
-from ethos_registry.execution._options import BatchOptions, StreamOptions
+from ethos_registry.execution._options import BatchOptions, OnStart, StreamOptions
 from ethos_registry.execution._results import CallResults
 from ethos_registry.providers._by_name import provider as provider_named
 from ethos_registry.providers._prefix import (
@@ -31,20 +31,12 @@ from ethos_registry.registry._search_view import (
     found_view,
     unavailable_entry,
 )
-from ethos_registry.registry._stream import (
-    BrokenStreamPolicy,
-    OnArguments,
-    OnStart,
-    StreamDispatcher,
-)
+from ethos_registry.registry._stream import BrokenStreamPolicy, OnArguments, StreamDispatcher
 from ethos_registry.registry._view import View
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
-
-__all__ = ["PrefixSession"]
-
 
 _BY_REFERENCE = "mid-conversation-tool-changes-2026-07-01"
 _BY_VALUE = "inline-tools-2026-09-15"

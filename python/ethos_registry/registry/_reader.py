@@ -52,9 +52,6 @@ from ethos_registry.types._tool import Registration, Tool
 from ethos_registry.types._turn import DispatchContext
 from ethos_registry.types._usage_limits import UsageLimits
 
-__all__ = ["WAYS_OUT", "Definitions", "RegistryReader"]
-
-
 # A method of the class is named `list`, so its annotations use these.
 Tools: TypeAlias = list[Tool]
 ToolNames: TypeAlias = list[str]

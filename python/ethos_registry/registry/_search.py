@@ -18,19 +18,6 @@ from ethos_registry.types._policy import Personality
 from ethos_registry.types._result import ToolError, ToolOk, err, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = [
-    "CALL_FOUND_TOOL",
-    "SEARCH_TOOLS",
-    "FoundTools",
-    "SearchBy",
-    "ToolSearch",
-    "ToolSearchResult",
-    "caller_entry",
-    "checked_search",
-    "search_entry",
-]
-
-
 SearchBy: TypeAlias = Literal["registry", "provider"]
 """Who searches: this registry, by a tool of its own, or the model's provider."""
 

@@ -29,18 +29,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict
 from ethos_registry.types._policy import Personality
 
-__all__ = [
-    "DEFERRED",
-    "MANY_TOOLS",
-    "ResolvedAdmission",
-    "SearchingAdmission",
-    "found_view",
-    "searching_view",
-    "unavailable_entry",
-    "warn_of_many",
-]
-
-
 # A view whose tools the model's provider searches: definitions marked `defer_loading`.
 
 _SEARCH: Final = {

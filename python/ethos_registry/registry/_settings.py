@@ -22,9 +22,6 @@ from ethos_registry.types._reducer import ReductionPolicy, ToolResultReducerRegi
 from ethos_registry.types._settings import checked_settings
 from ethos_registry.types._transport import ToolTransport
 
-__all__ = ["DEFAULT_TIMEOUT_SECONDS", "RunOptions", "check_option_names", "checked_runtime"]
-
-
 DEFAULT_TIMEOUT_SECONDS = 120.0
 """The timeout of tools that set none."""
 

@@ -35,17 +35,6 @@ from ethos_registry.types._checks import check_callback
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._loop_thread import LoopThread
 
-__all__ = [
-    "BrokenStreamPolicy",
-    "DispatchedStream",
-    "OnArguments",
-    "OnStart",
-    "StreamCallbacks",
-    "StreamDispatcher",
-    "SyncStreamDispatcher",
-]
-
-
 _logger = logging.getLogger("ethos_registry")
 
 BrokenStreamPolicy: TypeAlias = Literal["await", "cancel"]

@@ -47,9 +47,6 @@ from ethos_registry.types._reducer import ToolResultReducerRegistry
 from ethos_registry.types._tool import CollisionPolicy, RegisterOptions, Tool
 from ethos_registry.types._turn import DispatchContext
 
-__all__ = ["DefaultToolRegistry", "ToolRegistry", "Turn", "is_tool_registry"]
-
-
 P = ParamSpec("P")
 R = TypeVar("R")
 Entries: TypeAlias = list[Entry]

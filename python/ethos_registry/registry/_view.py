@@ -40,9 +40,6 @@ from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._loop_thread import run_sync
 
-__all__ = ["View", "stream_results"]
-
-
 # The results of a batch one by one, as they are ready.
 
 

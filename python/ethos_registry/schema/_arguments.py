@@ -24,9 +24,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import freeze, thaw
 from ethos_registry.types._result import ToolError
 
-__all__ = ["Arguments", "ToolJsonSchema", "function_schema"]
-
-
 # JSON Schema for models: without titles that repeat names.
 
 

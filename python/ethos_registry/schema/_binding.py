@@ -40,9 +40,6 @@ from ethos_registry.types._result import (
     result_from_wire,
 )
 
-__all__ = ["AsyncFunctionCall", "Binder", "FunctionCall", "function_call", "result_from_value"]
-
-
 # Converts the return value of a function to a tool's result.
 
 

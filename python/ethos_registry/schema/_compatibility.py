@@ -18,17 +18,6 @@ from ethos_registry.schema._problems import json_phrase
 from ethos_registry.types._checks import brief
 from ethos_registry.types._errors import ConfigError
 
-__all__ = [
-    "Side",
-    "allowed_types",
-    "allowed_values",
-    "alternatives",
-    "check_compatibility",
-    "disagreements",
-    "parts",
-]
-
-
 # What a JSON Schema permits, as far as its types, listed values and fields show it.
 
 # Schemas are frozen: their objects are dicts, and checking for a dict costs a fraction of checking

@@ -13,26 +13,6 @@ from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._schema_rules import KEYWORD_ORDER
 
-__all__ = [
-    "ABOUT",
-    "ALL_TYPES",
-    "EMPTY",
-    "MAX_LEVELS",
-    "MAX_NODES",
-    "Compilation",
-    "NoSchemaError",
-    "NoteKind",
-    "SchemaChange",
-    "described",
-    "in_place",
-    "named_within",
-    "names_at",
-    "note_text",
-    "renamed_properties",
-    "with_names",
-]
-
-
 # Names of properties: those that a provider refuses, and what is sent in their place.
 
 _DIGEST_CHARS = 8

@@ -38,8 +38,6 @@ from ethos_registry.types._schema_rules import (
     ordered_schema,
 )
 
-__all__ = ["Compiled", "compile_schema"]
-
 
 class Compiled(NamedTuple):
     """A schema as a provider takes it."""

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["both", "compact", "is_same", "types_of"]
-
-
 _ABOUT = frozenset({"title", "description", "default", "examples", "deprecated"})
 _OBJECT = frozenset(
     {

@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Dialect", "StrictBudget", "StrictRules"]
-
 
 @dataclass(frozen=True, slots=True)
 class StrictRules:

@@ -11,9 +11,6 @@ from ethos_registry.schema._conjunction import types_of
 from ethos_registry.schema._fixed_values import fits_type
 from ethos_registry.types._schema_rules import SCHEMA, SCHEMA_LISTS, SCHEMAS_BY_NAME
 
-__all__ = ["DROPPED", "has_old_references", "node_of_2020_12", "schema_of_2020_12"]
-
-
 Report = Callable[[str], None]
 """Takes what was rewritten."""
 

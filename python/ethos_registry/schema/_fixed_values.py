@@ -6,8 +6,6 @@ from typing import Any
 
 from ethos_registry.schema._conjunction import compact, is_same, types_of
 
-__all__ = ["add_type", "choices_of", "fits_type", "fixed_values", "value_types"]
-
 
 def fixed_values(schema: Any) -> list[Any] | None:
     """The values of a schema that is a list of them and nothing else."""

@@ -21,9 +21,6 @@ from ethos_registry.types._tool import (
     ToolOptions,
 )
 
-__all__ = ["FunctionTool", "lists_options", "tool"]
-
-
 _logger = logging.getLogger("ethos_registry")
 
 P = ParamSpec("P")

@@ -13,9 +13,6 @@ from ethos_registry.schema._dialect import Dialect
 from ethos_registry.schema._fixed_values import add_type
 from ethos_registry.schema._value_pass import ValuePass
 
-__all__ = ["UNSAID", "LimitPass", "is_python_pattern"]
-
-
 UNSAID = frozenset({"title", "deprecated", "$schema"})
 """Keywords that a model need not read where the provider does not take them."""
 _HAS_KIND = frozenset({"type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "not", "if"})

@@ -19,17 +19,6 @@ from pydantic.fields import FieldInfo
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 
-__all__ = [
-    "Documentation",
-    "Parameters",
-    "innermost",
-    "read_docstring",
-    "read_parameters",
-    "resolve",
-    "signature_of",
-]
-
-
 # Annotations of a function as types, also if they are strings or refer to a local scope.
 
 

@@ -10,31 +10,6 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-__all__ = [
-    "KEYWORDS",
-    "MAX_FIELDS",
-    "MAX_FIELD_CHARS",
-    "MISSING",
-    "UNKNOWN",
-    "WRONG",
-    "Problem",
-    "clipped",
-    "expectation",
-    "joined",
-    "json_phrase",
-    "line",
-    "not_an_argument",
-    "one_of_a_kind",
-    "path_text",
-    "phrase",
-    "problem_line",
-    "problem_lines",
-    "problems_text",
-    "unknown_name",
-    "wrong_root",
-]
-
-
 # What pydantic expected, in the terms of JSON: one phrase for each kind of error.
 
 _WHOLE = "should be a whole number"

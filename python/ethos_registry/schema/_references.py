@@ -19,17 +19,6 @@ from ethos_registry.schema._conjunction import both, compact
 from ethos_registry.schema._drafts import has_old_references, node_of_2020_12
 from ethos_registry.types._schema_rules import SCHEMA, SCHEMA_LISTS, SCHEMAS_BY_NAME
 
-__all__ = [
-    "References",
-    "children",
-    "inner_schemas",
-    "pointer_of",
-    "references_in",
-    "references_of",
-    "schema_at",
-]
-
-
 _KEPT_CHARS = 2_000
 """Up to this length, references are inlined even if that more than doubles the schema."""
 _CUT_LEVELS = 3

@@ -19,15 +19,6 @@ from ethos_registry.schema._references import pointer_of, references_of, schema_
 from ethos_registry.types._call import Repair, RepairKind, RepairLevel
 from ethos_registry.types._json_values import MAX_DEPTH
 
-__all__ = [
-    "ArgumentRepair",
-    "FailingPaths",
-    "Parse",
-    "repaired_arguments",
-    "repaired_text",
-    "repaired_whole",
-]
-
 Path: TypeAlias = tuple[int | str, ...]
 FailingPaths: TypeAlias = Callable[[Any], Sequence[Path]]
 """Where arguments fail; empty if they are valid."""

@@ -9,8 +9,6 @@ from ethos_registry.schema._compilation import Compilation, NoSchemaError
 from ethos_registry.schema._conjunction import is_same, types_of
 from ethos_registry.schema._fixed_values import add_type, fixed_values
 
-__all__ = ["RootPass"]
-
 
 class RootPass(Compilation):
     """Merges unions at the root into one object; what that loses is for the description."""

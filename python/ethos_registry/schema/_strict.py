@@ -16,9 +16,6 @@ from ethos_registry.schema._dialect import StrictBudget, StrictRules
 from ethos_registry.types._json_values import read_only
 from ethos_registry.types._schema_rules import ordered_schema
 
-__all__ = ["BudgetUse", "StrictForm", "strict_form"]
-
-
 _CANNOT_BE_SAID = {
     "patternProperties": "patternProperties",
     "prefixItems": "prefixItems",

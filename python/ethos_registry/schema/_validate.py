@@ -26,9 +26,6 @@ from ethos_registry.schema._problems import (
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolError
 
-__all__ = ["ArgumentValidator", "keyword_phrases"]
-
-
 # What a JSON Schema expected: phrases for each keyword, the same as for pydantic.
 
 _SAID_AS: dict[str, tuple[str, str]] = {

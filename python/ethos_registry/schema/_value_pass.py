@@ -17,11 +17,6 @@ from ethos_registry.schema._fixed_values import (
 )
 from ethos_registry.schema._root_pass import RootPass
 
-__all__ = [
-    "ValuePass",
-    "describe_in_branch",
-]
-
 
 class ValuePass(RootPass):
     """The values of one schema."""

@@ -19,25 +19,6 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.metrics import Meter
 
-__all__ = [
-    "DURATION_BUCKETS",
-    "MAX_CONTENT_BYTES",
-    "UNKNOWN_TOOL",
-    "AttributeSource",
-    "AttributeValue",
-    "Instruments",
-    "Langfuse",
-    "OpenInference",
-    "TracedCall",
-    "captures_content",
-    "content_of_arguments",
-    "content_of_text",
-    "error_type_of",
-    "gist",
-    "reason_of",
-]
-
-
 # Arguments and results as a span may hold them: without credentials, and bounded.
 
 CAPTURE_VARIABLE: Final = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"

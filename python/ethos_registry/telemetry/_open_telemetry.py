@@ -43,9 +43,6 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
-__all__ = ["MeasuredBatch", "OpenTelemetry", "TracedBatch"]
-
-
 # The spans and metrics of one batch.
 
 _NANOSECONDS = 1_000_000_000

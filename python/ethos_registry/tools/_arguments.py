@@ -16,23 +16,6 @@ from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ErrorCode, ToolError, ToolResult, err
 from ethos_registry.types._tool import Tool, ToolSettings
 
-__all__ = [
-    "RefusalError",
-    "argument_tool",
-    "check_expanded",
-    "known_arguments",
-    "optional_flag",
-    "optional_number",
-    "optional_whole_number",
-    "os_refusal",
-    "outside",
-    "quoted",
-    "required_text",
-    "resolve_below",
-    "working_directory",
-]
-
-
 _SHOWN_CHARS = 200
 _MAX_DIGITS = 18
 """The longest number that is read from a string."""

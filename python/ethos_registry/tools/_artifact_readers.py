@@ -23,22 +23,6 @@ from ethos_registry.types._ports import TurnScope
 from ethos_registry.types._result import ToolError, ToolOk, ToolResult, err, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = [
-    "READER_NAMES",
-    "ArtifactReaders",
-    "byte_length",
-    "cat",
-    "estimate_tokens",
-    "grep",
-    "head",
-    "json_get",
-    "json_keys",
-    "json_slice",
-    "line_count",
-    "tail",
-]
-
-
 # Parts of an artifact that is JSON, by JSON Pointer (RFC 6901).
 
 _INDEX = re.compile("0|[1-9][0-9]{0,17}")

@@ -47,9 +47,6 @@ if TYPE_CHECKING:
     from ethos_registry.capabilities._address_guard import Resolve
     from ethos_registry.capabilities._guarded_connections import ForwardProxy
 
-__all__ = ["Browser", "BrowserThread", "OpenPage", "find_chromium", "has_playwright"]
-
-
 # An installed Chromium on a thread of its own, driven by Playwright.
 
 R = TypeVar("R")

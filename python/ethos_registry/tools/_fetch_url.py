@@ -30,18 +30,6 @@ from ethos_registry.types._ports import ScopedResponse
 from ethos_registry.types._result import ToolOk, ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = [
-    "Page",
-    "check_web_extra",
-    "decoded",
-    "described_bytes",
-    "fetch_url_tool",
-    "page_of",
-    "request_errors",
-    "sniffed_type",
-]
-
-
 # What a request can raise.
 
 

@@ -20,9 +20,6 @@ from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = ["DEFAULT_STATUSES", "PRIORITIES", "Board", "Ticket", "kanban_tools"]
-
-
 # A ticket board in a SQLite file, for several threads and processes at once.
 
 Ticket = dict[str, str]

@@ -24,9 +24,6 @@ from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = ["FoundNote", "Note", "Notes", "memory_scope", "memory_tools"]
-
-
 # Which memory a turn has.
 
 

@@ -29,20 +29,6 @@ from ethos_registry.types._policy import CommandPolicy
 from ethos_registry.types._result import ToolResult
 from ethos_registry.types._tool import Tool
 
-__all__ = [
-    "LINTERS_LOOKED_FOR",
-    "LOOKED_FOR",
-    "TYPE_CHECKERS_LOOKED_FOR",
-    "ProjectProgram",
-    "lint_tool",
-    "linters_in",
-    "run_tests_tool",
-    "runners_in",
-    "type_checkers_in",
-    "typecheck_tool",
-]
-
-
 # The files of a project, and the programs that they choose.
 
 _MAX_FILE_BYTES = 1_000_000

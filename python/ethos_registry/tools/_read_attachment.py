@@ -18,9 +18,6 @@ from ethos_registry.types._policy import ToolCapabilities
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = ["read_attachment_tool"]
-
-
 _PROPERTIES = {
     "ref": {
         "type": "string",

@@ -12,8 +12,6 @@ from ethos_registry.tools._write_file import write_file_tool
 from ethos_registry.types import _checks
 from ethos_registry.types._tool import Tool
 
-__all__ = ["ready_tools"]
-
 
 @_checks.checked_signature
 def ready_tools() -> list[Tool]:

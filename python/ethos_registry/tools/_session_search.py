@@ -23,9 +23,6 @@ from ethos_registry.types._observer import RecordedCall
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = ["SearchedCalls", "session_search_tool"]
-
-
 SearchedCalls: TypeAlias = Literal["session", "agent", "all"]
 """Which recorded calls a search sees: those of the call's session, those of its agent (else its
 personality) in all sessions, or all."""

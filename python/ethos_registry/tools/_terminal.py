@@ -9,7 +9,6 @@ import sys
 
 from ethos_registry.tools._arguments import RefusalError, quoted, required_text
 from ethos_registry.tools._command import (
-    MAX_TIMEOUT_SECONDS,
     CommandCall,
     SandboxChoice,
     command_tool,
@@ -21,9 +20,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._policy import CommandPolicy
 from ethos_registry.types._result import ToolResult
 from ethos_registry.types._tool import Tool
-
-__all__ = ["DEFAULT_MAX_OUTPUT_BYTES", "MAX_TIMEOUT_SECONDS", "terminal_tool"]
-
 
 DEFAULT_MAX_OUTPUT_BYTES = 1024 * 1024
 """Half of it from the start of the output, half from the end."""

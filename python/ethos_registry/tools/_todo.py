@@ -13,9 +13,6 @@ from ethos_registry.types._ports import KeyValueStore
 from ethos_registry.types._result import ToolResult, err, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = ["todo_tools"]
-
-
 _KEY = "todo"
 _MAX_ITEMS = 100
 _MAX_CONTENT_CHARS = 500

@@ -27,17 +27,6 @@ from ethos_registry.types._ports import ScopedResponse
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = [
-    "BraveSearch",
-    "ScriptedSearch",
-    "SearchBackend",
-    "SearchError",
-    "SearchResult",
-    "TavilySearch",
-    "web_search_tool",
-]
-
-
 # What searches the web, behind one interface.
 
 

@@ -16,8 +16,6 @@ from ethos_registry.types._transport import (
     not_started,
 )
 
-__all__ = ["CallerQueue"]
-
 
 class CallerQueue:
     """The items of one `execute_many`; `put` is for any thread, the rest for the caller's loop.

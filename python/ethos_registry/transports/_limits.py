@@ -22,9 +22,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._settings import check_settings, optional, setting, settings_to_wire
 
-__all__ = ["PoolSettings", "WorkerLimits", "apply_limits", "begin_cpu_limit"]
-
-
 _limit = optional(_checks.whole_count)
 
 

@@ -45,9 +45,6 @@ from ethos_registry.types._transport import (
     not_started,
 )
 
-__all__ = ["GatewayLink", "McpTransport"]
-
-
 _logger = logging.getLogger("ethos_registry")
 
 # The connection of a transport to a gateway, and one call over it.

@@ -35,9 +35,6 @@ from ethos_registry.types._transport import (
     not_started,
 )
 
-__all__ = ["CallQueue", "WorkerPool"]
-
-
 # The calls that wait for a worker, and which worker each may have.
 
 

@@ -29,9 +29,6 @@ from ethos_registry.types._transport import (
     not_started,
 )
 
-__all__ = ["ProcessTransport"]
-
-
 _NO_LIMITS = WorkerLimits()
 
 

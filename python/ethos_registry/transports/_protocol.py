@@ -23,26 +23,6 @@ from ethos_registry.types._result import ToolError, ToolOk, ToolResult
 from ethos_registry.types._tool import Tool
 from ethos_registry.types._transport import ToolExecuteRequest, TransportReply
 
-__all__ = [
-    "READ_BYTES",
-    "RESPOND_SECONDS",
-    "TICKET_BYTES",
-    "TrackedMtimes",
-    "bounded_result",
-    "checked_offer",
-    "checked_references",
-    "exact_json_bytes",
-    "json_bytes",
-    "load_tools",
-    "offered_tools",
-    "read_line",
-    "registry_digest",
-    "reply_line",
-    "tracked_mtimes",
-    "written_mtimes",
-]
-
-
 RESPOND_SECONDS = 5.0
 """A worker whose event loop takes no turn for that long after a call was stopped is replaced."""
 

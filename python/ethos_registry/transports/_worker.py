@@ -46,9 +46,6 @@ from ethos_registry.types._transport import (
     not_started,
 )
 
-__all__ = ["main"]
-
-
 _WATCH_SECONDS = 0.05
 """How long the loop may take no turn before its other calls are reported as held."""
 

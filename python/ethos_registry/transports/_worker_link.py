@@ -24,9 +24,6 @@ from ethos_registry.transports._protocol import (
 )
 from ethos_registry.types._transport import ToolExecuteRequest, TransportItem, batch_to_wire
 
-__all__ = ["QUEUED_CALLS", "PoolBatch", "PoolCall", "WorkerLink", "cancel_line", "request_line"]
-
-
 QUEUED_CALLS = 32
 """The most plain functions that a worker is given: one that runs, the others wait in its queue."""
 

@@ -11,9 +11,6 @@ from typing import Any, Final
 
 from ethos_registry.types._checks import guarded
 
-__all__ = ["NEVER_ABORTED", "AbortController", "AbortSignal"]
-
-
 _logger = logging.getLogger("ethos_registry")
 
 

@@ -11,17 +11,6 @@ from time import monotonic
 from types import coroutine
 from typing import Any
 
-__all__ = [
-    "BLOCKING_SECONDS",
-    "awaited",
-    "called",
-    "measured",
-    "report_blocking",
-    "watched",
-    "watched_rest",
-]
-
-
 BLOCKING_SECONDS = 0.25
 """Code that runs longer without awaiting is reported."""
 

@@ -15,26 +15,6 @@ from ethos_registry.types._content import ContentBlock
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolResult, result_from_wire
 
-__all__ = [
-    "MAX_CELL_CHARS",
-    "MAX_ROWS",
-    "ApprovalStore",
-    "CallResult",
-    "MalformedCall",
-    "Pending",
-    "PendingApproval",
-    "Repair",
-    "RepairKind",
-    "RepairLevel",
-    "ToolCall",
-    "call_identity",
-    "call_parts",
-    "checked_repair_level",
-    "html_table",
-    "results_table",
-]
-
-
 # Wrong arguments that had one reading.
 
 RepairLevel: TypeAlias = Literal["off", "safe", "all"]

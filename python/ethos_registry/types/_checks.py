@@ -13,31 +13,6 @@ from typing import Any, ParamSpec, TypeVar
 from ethos_registry._suggest import did_you_mean, nearest
 from ethos_registry.types._errors import ConfigError, SignatureError
 
-__all__ = [
-    "boolean",
-    "brief",
-    "check_callback",
-    "check_takes",
-    "checked_class",
-    "checked_signature",
-    "finite_number",
-    "guarded",
-    "has_lone_surrogate",
-    "is_async_callable",
-    "no_attribute",
-    "one_of",
-    "optional_text",
-    "optional_unicode_text",
-    "path",
-    "python_names",
-    "strings",
-    "text",
-    "unicode_text",
-    "unknown_option",
-    "wire_name",
-]
-
-
 # Checks of a function before it is called, so that a mistake is reported when it is passed.
 
 _SIGNATURE_CHARS = 80

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import Self
 
-__all__ = ["AsyncClosing", "Closing"]
-
 
 class Closing:
     """An object that `with` closes."""

@@ -16,26 +16,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict, freeze, thaw
 
-__all__ = [
-    "MAX_CONTENT_BYTES",
-    "NO_CONTENT",
-    "Attachment",
-    "Audio",
-    "ContentBlock",
-    "ContentData",
-    "Document",
-    "Image",
-    "Link",
-    "Readable",
-    "Savable",
-    "block_of_signature",
-    "content_blocks",
-    "content_from_wire",
-    "content_to_wire",
-    "is_text",
-]
-
-
 # Files attached to the user's message.
 
 

@@ -27,17 +27,6 @@ from ethos_registry.types._ports import (
     Storage,
 )
 
-__all__ = [
-    "DEFAULT_BUDGET_CHARS",
-    "Audience",
-    "ContextChanges",
-    "MemoryScope",
-    "ReadMtime",
-    "ToolContext",
-    "ToolProgressEvent",
-]
-
-
 # Progress events of running tools, and who may see them.
 
 Audience: TypeAlias = Literal["internal", "user", "dashboard"]

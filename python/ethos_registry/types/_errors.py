@@ -18,16 +18,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-__all__ = [
-    "ApprovalError",
-    "ConfigError",
-    "EthosRegistryError",
-    "MissingExtraError",
-    "SignatureError",
-    "ToolAlreadyRegisteredError",
-    "TurnAlreadySignalledError",
-]
-
 
 class EthosRegistryError(Exception):
     """The base of every exception that this package raises."""

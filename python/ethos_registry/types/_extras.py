@@ -9,9 +9,6 @@ from types import MappingProxyType
 from ethos_registry import _lazy
 from ethos_registry.types._errors import MissingExtraError
 
-__all__ = ["EXTRAS", "has_extra", "installed_extras", "missing_extra"]
-
-
 EXTRAS: Mapping[str, str] = MappingProxyType(
     {extra: packages[0] for extra, packages in _lazy.EXTRAS.items()}
 )

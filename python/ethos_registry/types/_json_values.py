@@ -19,22 +19,6 @@ from ethos_registry import _core
 from ethos_registry.types._checks import brief, guarded, has_lone_surrogate
 from ethos_registry.types._errors import ConfigError
 
-__all__ = [
-    "MAX_DEPTH",
-    "MAX_JSON_BYTES",
-    "ReadOnlyDict",
-    "ReadOnlyList",
-    "call_checksum",
-    "canonical_json",
-    "freeze",
-    "json_fields",
-    "json_object",
-    "read_only",
-    "sha256_hex",
-    "thaw",
-]
-
-
 # Canonical JSON: the same string for equal values, whatever their key order; and checksums.
 
 

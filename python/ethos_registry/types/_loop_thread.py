@@ -11,14 +11,6 @@ from concurrent.futures import Future
 from contextvars import ContextVar, copy_context
 from typing import Any, TypeVar
 
-__all__ = [
-    "LoopThread",
-    "caller_loop_is_blocked",
-    "is_stack_deep",
-    "on_own_thread",
-    "run_sync",
-]
-
 T = TypeVar("T")
 
 caller_loop_is_blocked: ContextVar[bool] = ContextVar("caller_loop_is_blocked", default=False)

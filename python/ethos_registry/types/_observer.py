@@ -12,19 +12,6 @@ from ethos_registry.types._context import ToolContext
 from ethos_registry.types._result import ErrorReason
 from ethos_registry.types._tool import Tool
 
-__all__ = [
-    "FinishedCall",
-    "FinishedCalls",
-    "FinishedRow",
-    "Observer",
-    "RecordedCall",
-    "RecordedCalls",
-    "StartedBatch",
-    "StartedCall",
-    "TaggedTool",
-]
-
-
 # One call with its arguments and output, as recordings hold it.
 
 

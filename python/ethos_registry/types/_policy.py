@@ -14,30 +14,6 @@ from ethos_registry.types._checks import python_names, wire_name
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict, freeze, thaw
 
-__all__ = [
-    "CAPABILITY_ALIASES",
-    "CAPABILITY_NAMES",
-    "COMMAND_LIMITS",
-    "NO_TOOLS",
-    "CapabilityName",
-    "CommandPolicy",
-    "FsReach",
-    "NetworkPolicy",
-    "NoTools",
-    "Personality",
-    "ToolCapabilities",
-    "ToolFilterOpts",
-    "WhyRefused",
-    "binds_itself",
-    "is_unbound",
-    "policy_note",
-    "required_level",
-    "restricts",
-    "why_refused",
-    "without_confinement",
-]
-
-
 # The capabilities that a tool declares.
 
 CapabilityName: TypeAlias = Literal[

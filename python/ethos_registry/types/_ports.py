@@ -10,30 +10,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._content import Attachment, ContentBlock
 from ethos_registry.types._remote_finish import SharedFolder
 
-__all__ = [
-    "ArtifactOrigin",
-    "ArtifactStore",
-    "KeyValueStore",
-    "ScopedAttachments",
-    "ScopedFetch",
-    "ScopedFileEntry",
-    "ScopedFs",
-    "ScopedProcess",
-    "ScopedProgram",
-    "ScopedProgramResult",
-    "ScopedResponse",
-    "ScopedSecretsResolver",
-    "SharedArtifactStore",
-    "Storage",
-    "StoredText",
-    "SyncKeyValueStore",
-    "SyncScopedFetch",
-    "SyncScopedFs",
-    "ToolView",
-    "TurnScope",
-]
-
-
 # The origin of an artifact.
 
 

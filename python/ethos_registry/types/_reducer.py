@@ -10,17 +10,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolResult
 
-__all__ = [
-    "DefaultPolicy",
-    "ReductionLevel",
-    "ReductionPolicy",
-    "ToolReducerContext",
-    "ToolResultReducer",
-    "ToolResultReducerRegistry",
-    "checked_reduction",
-]
-
-
 # How long the reduced text of a result may be.
 
 ReductionLevel: TypeAlias = Literal["lossless", "facts", "verdict"]

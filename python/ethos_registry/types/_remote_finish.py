@@ -10,8 +10,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._checks import python_names, wire_name
 from ethos_registry.types._errors import ConfigError
 
-__all__ = ["FinishFacts", "FinishOrder", "SharedFolder"]
-
 
 @dataclass(frozen=True, slots=True)
 class SharedFolder:

@@ -21,23 +21,6 @@ from ethos_registry.types._content import (
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import json_fields, json_object
 
-__all__ = [
-    "ERROR_CODES",
-    "ERROR_REASONS",
-    "NO_EXTRA",
-    "ErrorCode",
-    "ErrorReason",
-    "ToolError",
-    "ToolOk",
-    "ToolResult",
-    "check_cost",
-    "err",
-    "ok",
-    "plain_result",
-    "result_from_wire",
-]
-
-
 ErrorCode: TypeAlias = Literal["input_invalid", "not_available", "execution_failed", "STALE_WRITE"]
 """The stable class of an error, for models and programs."""
 

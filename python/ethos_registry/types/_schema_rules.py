@@ -20,20 +20,6 @@ from ethos_registry.types._checks import brief
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import ReadOnlyDict, ReadOnlyList
 
-__all__ = [
-    "KEYWORD_ORDER",
-    "SCHEMA",
-    "SCHEMAS_BY_NAME",
-    "SCHEMA_LISTS",
-    "check_references",
-    "check_schema",
-    "doubts",
-    "holds_schema_list",
-    "in_order",
-    "ordered_schema",
-]
-
-
 # The keywords of JSON Schema whose values are schemas, drafts 4 to 2020-12.
 
 SCHEMA = frozenset(

@@ -6,9 +6,6 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-__all__ = ["is_secret_name"]
-
-
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 _SECRET_WORDS = frozenset(

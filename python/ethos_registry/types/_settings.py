@@ -8,17 +8,6 @@ from typing import Any, TypeVar, get_args
 
 from ethos_registry.types import _checks
 
-__all__ = [
-    "Check",
-    "check_settings",
-    "checked_settings",
-    "choice",
-    "optional",
-    "setting",
-    "setting_names",
-    "settings_to_wire",
-]
-
 S = TypeVar("S")
 Check = Callable[[Any, str], Any]
 """Takes a value and the setting's name; returns what the group holds, or raises `ConfigError`."""

@@ -21,26 +21,6 @@ from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._schema_rules import check_schema, ordered_schema
 from ethos_registry.types._settings import Check, choice, optional
 
-__all__ = [
-    "REGISTRY_DEFAULT",
-    "Backoff",
-    "BoundedTextTool",
-    "CollisionPolicy",
-    "DispatchMode",
-    "Execute",
-    "RegisterOptions",
-    "Registration",
-    "Retry",
-    "RetryOn",
-    "RetryRule",
-    "Segment",
-    "Tool",
-    "ToolChanges",
-    "ToolOptions",
-    "ToolSettings",
-]
-
-
 # When a call of a tool that failed is tried again.
 
 Backoff: TypeAlias = float | Sequence[float] | Callable[[int], float]

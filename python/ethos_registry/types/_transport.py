@@ -18,23 +18,6 @@ from ethos_registry.types._policy import NO_TOOLS, Personality, ToolFilterOpts
 from ethos_registry.types._remote_finish import FinishFacts, FinishOrder
 from ethos_registry.types._result import ERROR_REASONS, ToolError, ToolResult, result_from_wire
 
-__all__ = [
-    "PROTOCOL_VERSION",
-    "REQUEST_FIELDS",
-    "LiveContext",
-    "ToolExecuteRequest",
-    "ToolTransport",
-    "TransportHeld",
-    "TransportItem",
-    "TransportProgress",
-    "TransportReply",
-    "TransportStarted",
-    "TransportTraits",
-    "may_have_run",
-    "not_started",
-]
-
-
 # A call on its way to where its tool runs.
 
 PROTOCOL_VERSION = 1

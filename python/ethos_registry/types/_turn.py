@@ -19,9 +19,6 @@ from ethos_registry.types._json_values import call_checksum
 from ethos_registry.types._ports import ArtifactStore
 from ethos_registry.types._tool import Tool
 
-__all__ = ["DispatchContext", "ForgedTools", "ToolExecution", "ToolForge", "ToolResolver"]
-
-
 _logger = logging.getLogger("ethos_registry")
 
 _MOST_UNCOUNTED = 1_024

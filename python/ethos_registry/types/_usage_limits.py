@@ -18,20 +18,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
 
-__all__ = [
-    "NANO_USD",
-    "CheckedLimit",
-    "LimitKey",
-    "LimitScope",
-    "UsageAmounts",
-    "UsageCounter",
-    "UsageLimit",
-    "UsageLimits",
-    "checked_limits",
-    "limit_keys",
-]
-
-
 LimitScope: TypeAlias = Literal["run", "day", "tenant", "tenant_day"]
 """One run (`run_id` of the context, else its `session_id`), a day (UTC), a tenant (`tenant_id`)
 since the ledger began, or a tenant on one day."""

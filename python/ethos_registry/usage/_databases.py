@@ -15,9 +15,6 @@ from ethos_registry.types._extras import missing_extra
 from ethos_registry.usage._record import NothingStoredError, UsageStoreError
 from ethos_registry.usage._schema import tables
 
-__all__ = ["PostgresDriver", "SqliteDriver"]
-
-
 # A ledger in PostgreSQL, for several machines; psycopg comes with the extra `postgres`.
 
 CONNECT_SECONDS = 5

@@ -33,14 +33,6 @@ from ethos_registry.usage._record import (
 from ethos_registry.usage._report import UsageReport, make_report, usage_filter
 from ethos_registry.usage._store import MEMORY, UsageStore, store_at
 
-__all__ = [
-    "PLACE_VARIABLE",
-    "LedgerWriter",
-    "UsageLedger",
-    "default_place",
-    "read_usage",
-]
-
 
 def _stored_key(key: LimitKey) -> LimitKey:
     """The key with a digest in place of an id that a database refuses or that is long."""

@@ -13,34 +13,6 @@ from ethos_registry.types._errors import EthosRegistryError
 from ethos_registry.types._observer import FinishedCall, FinishedCalls
 from ethos_registry.types._result import ToolResult
 
-__all__ = [
-    "ANSWERED",
-    "BUCKET_GROWTH",
-    "DRY_RUN",
-    "FAILED",
-    "MAX_NAME_CHARS",
-    "NOT_REACHED",
-    "OK",
-    "CountKey",
-    "CountedCalls",
-    "Counts",
-    "KnownTool",
-    "NothingStoredError",
-    "Pair",
-    "Totals",
-    "UsageBatch",
-    "UsageFilter",
-    "UsageRow",
-    "UsageStoreError",
-    "bucket_of",
-    "bucket_seconds",
-    "is_refusal",
-    "outcome_of",
-    "quantile",
-    "stored_name",
-]
-
-
 # Durations as counts in buckets, each 12 % wider than the one before.
 
 BUCKET_GROWTH = 1.12

@@ -31,17 +31,6 @@ from ethos_registry.usage._record import (
     stored_name,
 )
 
-__all__ = [
-    "AgentUsage",
-    "DayUsage",
-    "ToolUsage",
-    "UsageReport",
-    "make_report",
-    "usage_filter",
-    "usage_page",
-]
-
-
 # A report as one HTML page that needs nothing else.
 
 _ESCAPES = str.maketrans(

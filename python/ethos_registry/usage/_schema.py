@@ -5,20 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import NamedTuple
 
-__all__ = [
-    "ADDED",
-    "SCHEMA_VERSION",
-    "SPAN_DURATION_KEYS",
-    "SPAN_KEYS",
-    "WIDTHS",
-    "SpanRange",
-    "additive_upsert",
-    "first_days",
-    "spans_from",
-    "tables",
-]
-
-
 # Spans of days: calls are also summed up by 4 and by 16 days, for reports over the last days.
 
 WIDTHS = (1, 4, 16)

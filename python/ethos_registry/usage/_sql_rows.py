@@ -27,19 +27,6 @@ from ethos_registry.usage._schema import (
     spans_from,
 )
 
-__all__ = [
-    "Rows",
-    "Statements",
-    "cells",
-    "days",
-    "durations",
-    "read_facts",
-    "span_durations",
-    "spans",
-    "tools",
-    "totals",
-]
-
 
 class Statements(Protocol):
     """Runs statements written with `?` for values."""

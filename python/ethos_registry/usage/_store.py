@@ -34,9 +34,6 @@ from ethos_registry.usage._schema import (
 )
 from ethos_registry.usage._sql_rows import Rows, read_facts
 
-__all__ = ["MEMORY", "Driver", "MemoryStore", "SqlStore", "UsageStore", "store_at"]
-
-
 # A ledger's store over SQL: what SQLite and PostgreSQL have in common.
 
 FORGOTTEN_AFTER_SECONDS = 90 * 86_400.0

@@ -22,25 +22,6 @@ from ethos_registry.types._extras import missing_extra
 from ethos_registry.types._settings import setting
 from ethos_registry.types._transport import PROTOCOL_VERSION
 
-__all__ = [
-    "CONTROL",
-    "DEFAULT_NAMESPACE",
-    "ActorSettings",
-    "LostError",
-    "RayActor",
-    "UnavailableError",
-    "answer_of",
-    "brief_error",
-    "connect",
-    "create_actor",
-    "draining_nodes",
-    "is_connected",
-    "placement_options",
-    "worker_name",
-    "worker_names",
-]
-
-
 # The connection of this process to a Ray cluster.
 
 DEFAULT_NAMESPACE = "ethos-registry"

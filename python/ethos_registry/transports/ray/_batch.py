@@ -21,9 +21,6 @@ from ethos_registry.types._transport import (
     may_have_run,
 )
 
-__all__ = ["RayBatch"]
-
-
 _NOT_JSON = (TypeError, ValueError, RecursionError)
 _NOT_BEGUN = "it was stopped before it began"
 _SILENT_SECONDS = 0.1

@@ -25,17 +25,6 @@ from ethos_registry.transports.ray._actor import (
 from ethos_registry.types import _checks
 from ethos_registry.types._settings import check_settings, setting
 
-__all__ = [
-    "FoundMembers",
-    "Members",
-    "OwnMembers",
-    "RaySessions",
-    "SessionMember",
-    "SessionMembers",
-    "session_actor_name",
-]
-
-
 _logger = logging.getLogger("ethos_registry")
 
 # Settings of tools that keep state for a session.

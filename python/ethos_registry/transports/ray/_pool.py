@@ -29,9 +29,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import EthosRegistryError
 from ethos_registry.types._settings import checked_settings
 
-__all__ = ["RayWorkers"]
-
-
 _OTHERS_SECONDS = 5.0
 _SHUTDOWN_SECONDS = 15.0
 _STEP_SECONDS = 0.1

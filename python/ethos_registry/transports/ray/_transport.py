@@ -38,8 +38,6 @@ from ethos_registry.types._transport import (
     TransportTraits,
 )
 
-__all__ = ["RayTransport"]
-
 
 class RayTransport(AsyncClosing, ToolTransport):
     """A pool of actors on a Ray cluster; needs the extra `ray`.

@@ -35,9 +35,6 @@ from ethos_registry.types._transport import (
     not_started,
 )
 
-__all__ = ["RayItems", "RayWorker", "SerialRun"]
-
-
 # What happened in a batch of a Ray worker and was not sent yet.
 
 
