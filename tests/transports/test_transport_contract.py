@@ -48,7 +48,7 @@ from ethos_registry.types import (
     ReadMtime,
     ToolProgressEvent,
 )
-from ethos_registry.types._context import CONTEXT_FIELDS, LIVE_FIELDS, WIRE_FIELDS, ContextChanges
+from ethos_registry.types._context import CONTEXT_FIELDS, LIVE_FIELDS, WIRE_FIELDS, ContextFields
 from ethos_registry.types._transport import (
     REMOTE_LIVE_FIELDS,
     REQUEST_FIELDS,
@@ -125,9 +125,8 @@ def test_a_new_field_of_a_context_is_in_one_of_the_tables() -> None:
     parameters = set(inspect.signature(ToolContext.__init__).parameters) - {"self"}
     assert parameters == {*WIRE_FIELDS, *LIVE_FIELDS}
     changes = set(inspect.signature(ToolContext).parameters)
-    assert changes == set(get_type_hints(ContextChanges))
-    facts = {field.name for field in dataclasses.fields(ToolContext()._facts)}
-    assert facts <= parameters
+    assert changes == set(get_type_hints(ContextFields))
+    assert vars(ToolContext()._facts).keys() <= parameters
 
 
 def every_part(value: Any) -> Any:

@@ -196,7 +196,7 @@ def tracked_mtimes(request: ToolExecuteRequest) -> TrackedMtimes | None:
     if facts.read_mtimes is None:
         return None
     if not isinstance(facts.read_mtimes, TrackedMtimes):
-        object.__setattr__(facts, "read_mtimes", TrackedMtimes(facts.read_mtimes))
+        facts.read_mtimes = TrackedMtimes(facts.read_mtimes)
     return cast("TrackedMtimes", facts.read_mtimes)
 
 

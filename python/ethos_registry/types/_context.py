@@ -6,8 +6,11 @@ import math
 import os
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from functools import partial
+from inspect import Parameter, Signature
 from operator import attrgetter
-from typing import Any, ClassVar, Literal, TypeAlias, TypedDict, Unpack, get_args
+from types import SimpleNamespace
+from typing import Any, ClassVar, Final, Literal, TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 from ethos_registry._suggest import did_you_mean
 from ethos_registry.types import _checks, _ports
@@ -26,6 +29,7 @@ from ethos_registry.types._ports import (
     ScopedSecretsResolver,
     Storage,
 )
+from ethos_registry.types._settings import Check, choice, optional
 
 # Progress events of running tools, and who may see them.
 
@@ -112,42 +116,6 @@ def _clamped(percent: object) -> float | None:
     return float(min(max(percent, 0), 100))
 
 
-# The keywords of `ToolContext.replace`, for type checkers.
-
-
-class ContextChanges(TypedDict, total=False):
-    """What `ToolContext.replace` takes: the fields of a `ToolContext`."""
-
-    session_id: str
-    session_key: str
-    platform: str
-    working_dir: str | os.PathLike[str] | None
-    agent_id: str | None
-    personality_id: str | None
-    memory_scope: Literal["global", "per-personality"] | None
-    memory_scope_id: str | None
-    team_id: str | None
-    tenant_id: str | None
-    run_id: str | None
-    current_turn: int
-    message_count: int
-    abort_signal: AbortSignal | None
-    emit: Callable[[ToolProgressEvent], object] | None
-    result_budget_chars: float
-    storage: Storage | None
-    read_mtimes: MutableMapping[str, Any] | None
-    network_policy: NetworkPolicy | None
-    artifact_store: ArtifactStore | None
-    kv_store: KeyValueStore | None
-    secrets_resolver: ScopedSecretsResolver | None
-    scoped_fetch: ScopedFetch | None
-    scoped_fs: ScopedFs | None
-    scoped_process: ScopedProcess | None
-    attachments: ScopedAttachments | None
-    dry_run: bool
-    tool_call_id: str
-
-
 DEFAULT_BUDGET_CHARS = 80_000
 """How many characters the results of one batch may have together."""
 
@@ -191,6 +159,137 @@ def _drop(event: ToolProgressEvent) -> None:
     """The default `emit`: events are dropped."""
 
 
+class ContextFields(TypedDict, total=False):
+    """The fields of a `ToolContext`, all with a default; the attributes explain them."""
+
+    session_id: str
+    session_key: str
+    platform: str
+    working_dir: str | os.PathLike[str] | None
+    agent_id: str | None
+    personality_id: str | None
+    memory_scope: MemoryScope | None
+    memory_scope_id: str | None
+    team_id: str | None
+    tenant_id: str | None
+    run_id: str | None
+    current_turn: int
+    message_count: int
+    abort_signal: AbortSignal | None
+    emit: Callable[[ToolProgressEvent], object] | None
+    result_budget_chars: float
+    storage: Storage | None
+    read_mtimes: MutableMapping[str, ReadMtime] | None
+    network_policy: NetworkPolicy | None
+    artifact_store: ArtifactStore | None
+    kv_store: KeyValueStore | None
+    secrets_resolver: ScopedSecretsResolver | None
+    scoped_fetch: ScopedFetch | None
+    scoped_fs: ScopedFs | None
+    scoped_process: ScopedProcess | None
+    attachments: ScopedAttachments | None
+    dry_run: bool
+    tool_call_id: str
+
+
+def _folder(path: Any, field: str) -> str:
+    if path is None:
+        return os.getcwd()
+    return _checks.text(os.fspath(path) if isinstance(path, os.PathLike) else path, field)
+
+
+def _signal(signal: object, field: str) -> AbortSignal:
+    if signal is None:
+        return NEVER_ABORTED
+    if not isinstance(signal, AbortSignal):
+        raise ConfigError(
+            f"`{field}` must be an AbortSignal, got {type(signal).__name__}; "
+            "an `AbortController` has it as `signal`"
+        )
+    return signal
+
+
+def _callback(emit: Any, field: str) -> Callable[[ToolProgressEvent], object]:
+    if emit is None:
+        return _drop
+    if emit is not _drop:
+        check_callback(emit, field, "event")
+    return emit  # type: ignore[no-any-return]
+
+
+def _kind(expected: str, fits: Callable[[Any], bool]) -> tuple[None, Check]:
+    def check(value: object, field: str) -> object:
+        if value is not None and not fits(value):
+            raise ConfigError(f"`{field}` must be {expected}, got {type(value).__name__}")
+        return value
+
+    return None, check
+
+
+_TEXT: Final = ("", _checks.text)
+_OPTIONAL_TEXT: Final = (None, _checks.optional_text)
+_ANYTHING: Final = (None, lambda value, field: value)
+_DATA: Final[Mapping[str, tuple[Any, Check]]] = {
+    "session_id": _TEXT,
+    "session_key": _TEXT,
+    "platform": ("cli", _checks.text),
+    "working_dir": (None, _folder),
+    "agent_id": _OPTIONAL_TEXT,
+    "personality_id": _OPTIONAL_TEXT,
+    "memory_scope": (None, optional(choice(MemoryScope))),
+    "memory_scope_id": _OPTIONAL_TEXT,
+    "team_id": _OPTIONAL_TEXT,
+    "tenant_id": _OPTIONAL_TEXT,
+    "run_id": _OPTIONAL_TEXT,
+    "current_turn": (1, partial(_checks.finite_number, whole=True)),
+    "message_count": (0, partial(_checks.finite_number, whole=True)),
+    "result_budget_chars": (DEFAULT_BUDGET_CHARS, _checks.finite_number),
+    "read_mtimes": _kind("a dict of ReadMtime", lambda value: isinstance(value, MutableMapping)),
+    "network_policy": _kind("a NetworkPolicy", lambda value: isinstance(value, NetworkPolicy)),
+    "dry_run": (False, _checks.boolean),
+    "tool_call_id": _TEXT,
+}
+"""The default and the check of each field that is data, in their order on the wire."""
+_SCOPED: Final = dict.fromkeys(
+    (
+        "kv_store",
+        "secrets_resolver",
+        "scoped_fetch",
+        "scoped_fs",
+        "scoped_process",
+        "attachments",
+    ),
+    _ANYTHING,
+)
+_LIVE: Final[Mapping[str, tuple[Any, Check]]] = {
+    "abort_signal": (NEVER_ABORTED, _signal),
+    "emit": (_drop, _callback),
+    "storage": _ANYTHING,
+    "artifact_store": _kind("an artifact store", lambda value: hasattr(value, "spool")),
+    **_SCOPED,
+}
+"""The same of the fields that are objects of this process."""
+_FIELDS: Final = {**_DATA, **_LIVE}
+_DEFAULTS: Final = {field: default for field, (default, _) in _FIELDS.items()}
+_LEFT_OUT: Final[dict[str, Any]] = {"dry_run": False, "tool_call_id": ""}
+
+WIRE_FIELDS: tuple[str, ...] = tuple(_DATA)
+LIVE_FIELDS: tuple[str, ...] = tuple(_LIVE)
+CONTEXT_FIELDS: tuple[str, ...] = tuple(_FIELDS)
+
+
+Init = TypeVar("Init", bound=Any)
+
+
+def _with_fields(init: Init) -> Init:
+    """Show the fields where the signature is asked for."""
+    keyword = Parameter.KEYWORD_ONLY
+    fields = [Parameter(name, keyword, default=each) for name, each in _DEFAULTS.items()]
+    own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    init.__signature__ = Signature([own, *fields])
+    return init
+
+
 @_checks.checked_class
 class ToolContext:
     """Read-only facts of one session, turn and call; every field has a default.
@@ -215,80 +314,22 @@ class ToolContext:
         "_tool_call_id",
     )
 
-    def __init__(
-        self,
-        *,
-        session_id: str = "",
-        session_key: str = "",
-        platform: str = "cli",
-        working_dir: str | os.PathLike[str] | None = None,
-        agent_id: str | None = None,
-        personality_id: str | None = None,
-        memory_scope: MemoryScope | None = None,
-        memory_scope_id: str | None = None,
-        team_id: str | None = None,
-        tenant_id: str | None = None,
-        run_id: str | None = None,
-        current_turn: int = 1,
-        message_count: int = 0,
-        abort_signal: AbortSignal | None = None,
-        emit: Callable[[ToolProgressEvent], object] | None = None,
-        result_budget_chars: float = DEFAULT_BUDGET_CHARS,
-        storage: _ports.Storage | None = None,
-        read_mtimes: MutableMapping[str, ReadMtime] | None = None,
-        network_policy: NetworkPolicy | None = None,
-        artifact_store: ArtifactStore | None = None,
-        kv_store: _ports.KeyValueStore | None = None,
-        secrets_resolver: _ports.ScopedSecretsResolver | None = None,
-        scoped_fetch: _ports.ScopedFetch | None = None,
-        scoped_fs: _ports.ScopedFs | None = None,
-        scoped_process: _ports.ScopedProcess | None = None,
-        attachments: _ports.ScopedAttachments | None = None,
-        dry_run: bool = False,
-        tool_call_id: str = "",
-    ) -> None:
-        self._facts = _ContextFields(
-            session_id=session_id,
-            session_key=session_key,
-            platform=platform,
-            working_dir=_folder(working_dir),
-            agent_id=agent_id,
-            personality_id=personality_id,
-            memory_scope=memory_scope,
-            memory_scope_id=memory_scope_id,
-            team_id=team_id,
-            tenant_id=tenant_id,
-            run_id=run_id,
-            current_turn=current_turn,
-            message_count=message_count,
-            storage=storage,
-            read_mtimes=read_mtimes,
-            network_policy=network_policy,
-            artifact_store=artifact_store,
-            dry_run=dry_run,
-        )
-        if abort_signal is not None and not isinstance(abort_signal, AbortSignal):
-            raise ConfigError(
-                f"`abort_signal` must be an AbortSignal, got {type(abort_signal).__name__}; "
-                "an `AbortController` has it as `signal`"
-            )
-        if emit is not None and emit is not _drop:
-            check_callback(emit, "emit", "event")
-        self._abort_signal = NEVER_ABORTED if abort_signal is None else abort_signal
-        self._emit = _drop if emit is None else emit
-        self._budget = _checks.finite_number(result_budget_chars, "result_budget_chars")
-        self._tool_call_id = _checks.text(tool_call_id, "tool_call_id")
-        scoped = {
-            "kv_store": kv_store,
-            "secrets_resolver": secrets_resolver,
-            "scoped_fetch": scoped_fetch,
-            "scoped_fs": scoped_fs,
-            "scoped_process": scoped_process,
-            "attachments": attachments,
-        }
+    @_with_fields
+    def __init__(self, **fields: Unpack[ContextFields]) -> None:
+        values = dict(_DEFAULTS)
+        fields.setdefault("working_dir", None)  # asked for when the context is made
+        for name, given in fields.items():
+            if name not in _FIELDS:
+                raise _checks.unknown_option("ToolContext", name, _FIELDS)
+            values[name] = _FIELDS[name][1](given, name)
+        self._abort_signal = values.pop("abort_signal")
+        self._emit = values.pop("emit")
+        self._budget = values.pop("result_budget_chars")
+        self._tool_call_id = values.pop("tool_call_id")
         self._scoped: Mapping[str, Any] = {
-            name: value for name, value in scoped.items() if value is not None
+            name: value for name in _SCOPED if (value := values.pop(name)) is not None
         }
+        self._facts = SimpleNamespace(**values)
 
     session_id = property(attrgetter("_facts.session_id"), doc="Stable id of the session.")
     session_key = property(attrgetter("_facts.session_key"), doc="Readable key, as `cli:my-repo`.")
@@ -323,7 +364,7 @@ class ToolContext:
     @property
     def storage(self) -> _ports.Storage | None:
         """The turn's file storage, or `None`; see `folder_storage`."""
-        return self._facts.storage
+        return self._facts.storage  # type: ignore[no-any-return]
 
     @property
     def kv_store(self) -> _ports.KeyValueStore | None:
@@ -377,7 +418,7 @@ class ToolContext:
         """What these arguments were bound to before they came to the tool, at most once."""
         return None
 
-    def replace(self, **changes: Unpack[ContextChanges]) -> ToolContext:
+    def replace(self, **changes: Unpack[ContextFields]) -> ToolContext:
         """A context with some fields changed.
 
         >>> ToolContext(platform="slack").replace(current_turn=2).platform
@@ -400,10 +441,7 @@ class ToolContext:
 
     def __repr__(self) -> str:
         shown = {name: getattr(self, name) for name in WIRE_FIELDS}
-        default = _DEFAULTS
-        differs = (
-            f"{name}={value!r}" for name, value in shown.items() if value != default.get(name)
-        )
+        differs = (f"{name}={value!r}" for name, value in shown.items() if value != _DEFAULTS[name])
         return f"ToolContext({', '.join(differs)})"
 
     def to_wire(self) -> dict[str, Any]:
@@ -442,118 +480,3 @@ class ToolContext:
                     f"{did_you_mean(name, LIVE_FIELDS)}; it has {', '.join(LIVE_FIELDS)}"
                 )
         return cls(**values, **live)
-
-
-def _folder(path: str | os.PathLike[str] | None) -> Any:
-    """The path as a string; values of another kind are left to the check of the field."""
-    if path is None:
-        return os.getcwd()
-    return os.fspath(path) if isinstance(path, os.PathLike) else path
-
-
-_OPTIONAL_IDS = (
-    "agent_id",
-    "personality_id",
-    "memory_scope_id",
-    "team_id",
-    "tenant_id",
-    "run_id",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _ContextFields:
-    """What all calls of a batch share."""
-
-    session_id: str
-    session_key: str
-    platform: str
-    working_dir: str
-    agent_id: str | None
-    personality_id: str | None
-    memory_scope: MemoryScope | None
-    memory_scope_id: str | None
-    team_id: str | None
-    tenant_id: str | None
-    run_id: str | None
-    current_turn: int
-    message_count: int
-    storage: _ports.Storage | None
-    read_mtimes: MutableMapping[str, ReadMtime] | None
-    network_policy: NetworkPolicy | None
-    artifact_store: ArtifactStore | None
-    dry_run: bool
-
-    def __post_init__(self) -> None:
-        for name in ("session_id", "session_key", "platform", "working_dir"):
-            _checks.text(getattr(self, name), name)
-        for name in _OPTIONAL_IDS:
-            _checks.optional_text(getattr(self, name), name)
-        if self.memory_scope is not None:
-            _checks.one_of(self.memory_scope, get_args(MemoryScope), "memory_scope")
-        _checks.finite_number(self.current_turn, "current_turn", whole=True)
-        _checks.finite_number(self.message_count, "message_count", whole=True)
-        _checks.boolean(self.dry_run, "dry_run")
-        if self.read_mtimes is not None and not isinstance(self.read_mtimes, MutableMapping):
-            raise ConfigError(
-                f"`read_mtimes` must be a dict of ReadMtime, got {type(self.read_mtimes).__name__}"
-            )
-        if self.network_policy is not None and not isinstance(self.network_policy, NetworkPolicy):
-            raise ConfigError(
-                "`network_policy` must be a NetworkPolicy, "
-                f"got {type(self.network_policy).__name__}"
-            )
-        if self.artifact_store is not None and not hasattr(self.artifact_store, "spool"):
-            kind = type(self.artifact_store).__name__
-            raise ConfigError(f"`artifact_store` must be an artifact store, got {kind}")
-
-
-WIRE_FIELDS: tuple[str, ...] = (
-    "session_id",
-    "session_key",
-    "platform",
-    "working_dir",
-    "agent_id",
-    "personality_id",
-    "memory_scope",
-    "memory_scope_id",
-    "team_id",
-    "tenant_id",
-    "run_id",
-    "current_turn",
-    "message_count",
-    "result_budget_chars",
-    "read_mtimes",
-    "network_policy",
-    "dry_run",
-    "tool_call_id",
-)
-"""The fields that are data, in their order on the wire."""
-
-LIVE_FIELDS: tuple[str, ...] = (
-    "abort_signal",
-    "emit",
-    "storage",
-    "artifact_store",
-    "kv_store",
-    "secrets_resolver",
-    "scoped_fetch",
-    "scoped_fs",
-    "scoped_process",
-    "attachments",
-)
-"""The fields that are objects of this process."""
-
-CONTEXT_FIELDS: tuple[str, ...] = (*WIRE_FIELDS, *LIVE_FIELDS)
-
-_LEFT_OUT: dict[str, Any] = {"dry_run": False, "tool_call_id": ""}
-_DEFAULTS: dict[str, Any] = {
-    "session_id": "",
-    "session_key": "",
-    "platform": "cli",
-    "current_turn": 1,
-    "message_count": 0,
-    "result_budget_chars": DEFAULT_BUDGET_CHARS,
-    "dry_run": False,
-    "tool_call_id": "",
-}
