@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from ethos_registry.execution._results import CallResults
-from ethos_registry.registry._batch_request import checked_tool_context
+from ethos_registry.registry._batch_request import ApprovalAnswer, checked_tool_context
 from ethos_registry.registry._caller import Caller
 from ethos_registry.registry._definitions import ViewDefinitions
 from ethos_registry.registry._stream import BrokenStreamPolicy, StreamCallbacks, StreamDispatcher
@@ -95,28 +95,15 @@ class AgentCaller(Caller):
 
     async def resume(
         self,
-        token: str,
+        answer: ApprovalAnswer,
         context: object,
         turn_attachments: Sequence[Any] | None,
         options: Mapping[str, Any],
-        *,
-        approved: bool,
-        edited_args: Any,
-        reason: str | None,
     ) -> CallResult:
         """Continue a call of this agent that waits for approval."""
         own = self._own(context)
         with _entered(self._scope(own, options)):
-            return await Caller.resume(
-                self,
-                token,
-                own,
-                turn_attachments,
-                options,
-                approved=approved,
-                edited_args=edited_args,
-                reason=reason,
-            )
+            return await Caller.resume(self, answer, own, turn_attachments, options)
 
     def dispatcher(
         self,

@@ -6,13 +6,13 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ethos_registry._table.admission import Admission
 from ethos_registry.execution._approvals import resumed_call
 from ethos_registry.execution._batch_run import BatchRun
 from ethos_registry.execution._call import BatchRequest
-from ethos_registry.execution._options import DEFAULT_OPTIONS, checked_options
+from ethos_registry.execution._options import DEFAULT_OPTIONS, BatchOptions, checked_options
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.execution._usage_limits import ViewLimits
 from ethos_registry.providers._reply import reply_calls
@@ -91,27 +91,39 @@ def checked_request(
     return BatchRequest(calls, checked_in, checked, admission, runtime, personality, turn)
 
 
+class ResumeOptions(BatchOptions, total=False):
+    """The options of `View.resume`."""
+
+    edited_args: Any
+    reason: str | None
+    context: ToolContext | None
+    turn_attachments: Sequence[Any] | None
+
+
+class ApprovalAnswer(NamedTuple):
+    """What a person decided about a call; the arguments of `View.resume`."""
+
+    token: str
+    approved: bool
+    edited_args: Any
+    reason: str | None
+
+
 async def checked_resume(
-    request: BatchRequest,
-    token: str,
-    *,
-    approved: bool,
-    edited_args: Any,
-    reason: str | None,
-    agent_id: str | None = None,
+    request: BatchRequest, answer: ApprovalAnswer, agent_id: str | None = None
 ) -> CallResult:
     """Continue a call that waits for approval; see `View.resume`."""
     personality = request.personality
     call, resumed = resumed_call(
         request.runtime.approvals,
-        token,
+        answer.token,
         request.admission.snapshot,
         personality_id=None if personality is None else personality.id,
         agent_id=agent_id,
         session_id=request.context.session_id,
-        is_approved=_checks.boolean(approved, "approved"),
-        edited_args=edited_args,
-        reason=_checks.optional_unicode_text(reason, "reason"),
+        is_approved=_checks.boolean(answer.approved, "approved"),
+        edited_args=answer.edited_args,
+        reason=_checks.optional_unicode_text(answer.reason, "reason"),
     )
     options = dataclasses.replace(request.options, resumed=resumed)
     [result] = await BatchRun(dataclasses.replace(request, calls=[call], options=options)).run()

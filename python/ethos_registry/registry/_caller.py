@@ -14,7 +14,12 @@ from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.execution._usage_limits import ViewLimits
 from ethos_registry.providers._by_name import reply_parser
-from ethos_registry.registry._batch_request import checked_request, checked_resume, read_reply
+from ethos_registry.registry._batch_request import (
+    ApprovalAnswer,
+    checked_request,
+    checked_resume,
+    read_reply,
+)
 from ethos_registry.registry._stream import BrokenStreamPolicy, StreamCallbacks, StreamDispatcher
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._policy import Personality
@@ -67,24 +72,14 @@ class Caller:
 
     def resume(
         self,
-        token: str,
+        answer: ApprovalAnswer,
         context: object,
         turn_attachments: Sequence[Any] | None,
         options: Mapping[str, Any],
-        *,
-        approved: bool,
-        edited_args: Any,
-        reason: str | None,
     ) -> Coroutine[Any, Any, CallResult]:
         """The coroutine of a call that waited for approval."""
-        return checked_resume(
-            self.request(None, context, turn_attachments, options),
-            token,
-            approved=approved,
-            edited_args=edited_args,
-            reason=reason,
-            agent_id=self.agent_id,
-        )
+        request = self.request(None, context, turn_attachments, options)
+        return checked_resume(request, answer, self.agent_id)
 
     def dispatcher(
         self,

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from ethos_registry._table.admission import Admission, without
 from ethos_registry._table.entry import Entry
-from ethos_registry.execution._options import BatchOptions, OnStart, StreamOptions
+from ethos_registry.execution._options import BatchOptions, StreamOptions
 from ethos_registry.execution._results import CallResults
 from ethos_registry.providers._by_name import provider as provider_named
 from ethos_registry.providers._prefix import (
@@ -31,7 +31,7 @@ from ethos_registry.registry._search_view import (
     found_view,
     unavailable_entry,
 )
-from ethos_registry.registry._stream import BrokenStreamPolicy, OnArguments, StreamDispatcher
+from ethos_registry.registry._stream import DispatchOptions, StreamDispatcher
 from ethos_registry.registry._view import View
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
@@ -234,23 +234,10 @@ class PrefixSession:
     def dispatch(
         self,
         context: ToolContext | None = None,
-        *,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
+        **options: Unpack[DispatchOptions],
     ) -> StreamDispatcher:
         """Run the calls of a streamed reply; the parameters are those of `View.dispatch`."""
-        return self._view.dispatch(
-            context,
-            provider=self._format.name,
-            turn_attachments=turn_attachments,
-            on_start=on_start,
-            on_arguments=on_arguments,
-            on_broken_stream=on_broken_stream,
-            **options,
-        )
+        return self._view.dispatch(context, provider=self._format.name, **options)
 
     # The list
 

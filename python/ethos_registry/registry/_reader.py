@@ -22,6 +22,7 @@ from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.execution._usage_limits import checked_view_limits
 from ethos_registry.registry._batch_request import (
+    ApprovalAnswer,
     checked_calls,
     checked_request,
     checked_resume,
@@ -379,13 +380,8 @@ class RegistryReader:
     ) -> CallResult:
         """Continue a call of `execute_parallel` that waits for approval; see `View.resume`."""
         given = (context, turn_attachments, options, allowed_tools, filter_opts)
-        return await checked_resume(
-            self._request(None, *given),
-            token,
-            approved=approved,
-            edited_args=edited_args,
-            reason=reason,
-        )
+        answer = ApprovalAnswer(token, approved, edited_args, reason)
+        return await checked_resume(self._request(None, *given), answer)
 
     def execute_parallel_sync(
         self,

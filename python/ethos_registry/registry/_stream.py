@@ -15,7 +15,7 @@ import pydantic_core
 
 from ethos_registry.execution._batch_run import BatchRun
 from ethos_registry.execution._call import BatchRequest
-from ethos_registry.execution._options import OnStart
+from ethos_registry.execution._options import BatchOptions, OnStart
 from ethos_registry.execution._results import CallResults
 from ethos_registry.providers._by_name import provider as provider_named
 from ethos_registry.providers._sse import EventDecoder
@@ -41,6 +41,16 @@ BrokenStreamPolicy: TypeAlias = Literal["await", "cancel"]
 """What happens to calls that run when the stream fails: `await` lets them end, `cancel` stops them
 with their grace period."""
 OnArguments: TypeAlias = Callable[[str, Any], object]
+
+
+class DispatchOptions(BatchOptions, total=False):
+    """The options of `View.dispatch`."""
+
+    turn_attachments: Sequence[Any] | None
+    on_start: OnStart | None
+    on_arguments: OnArguments | None
+    on_broken_stream: BrokenStreamPolicy
+
 
 _DONE = "[DONE]"
 _NOT_EVENTS = (int, float, complex, list, tuple, set, frozenset, type(None))

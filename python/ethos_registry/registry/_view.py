@@ -22,13 +22,18 @@ from ethos_registry.providers._wire_types import (
     OpenAIResponsesTool,
     PlainDefinition,
 )
-from ethos_registry.registry._batch_request import checked_tool_context
+from ethos_registry.registry._batch_request import (
+    ApprovalAnswer,
+    ResumeOptions,
+    checked_tool_context,
+)
 from ethos_registry.registry._caller import Caller
 from ethos_registry.registry._definitions import ViewDefinitions, tools_table
 from ethos_registry.registry._search import FoundTools
 from ethos_registry.registry._stream import (
     BrokenStreamPolicy,
     DispatchedStream,
+    DispatchOptions,
     OnArguments,
     StreamCallbacks,
     StreamDispatcher,
@@ -296,39 +301,18 @@ class View:
             ConfigError: An argument is of the wrong kind, or the registry has no `approvals`.
 
         """
-        return await self._caller.resume(
-            token,
-            context,
-            turn_attachments,
-            options,
-            approved=approved,
-            edited_args=edited_args,
-            reason=reason,
-        )
+        answer = ApprovalAnswer(token, approved, edited_args, reason)
+        return await self._caller.resume(answer, context, turn_attachments, options)
 
     def resume_sync(
         self,
         token: str,
         *,
         approved: bool,
-        edited_args: Any = None,
-        reason: str | None = None,
-        context: ToolContext | None = None,
-        turn_attachments: Sequence[Any] | None = None,
-        **options: Unpack[BatchOptions],
+        **options: Unpack[ResumeOptions],
     ) -> CallResult:
         """`resume` for code that does not await; it takes the same parameters."""
-        return run_sync(
-            lambda: self.resume(
-                token,
-                approved=approved,
-                edited_args=edited_args,
-                reason=reason,
-                context=context,
-                turn_attachments=turn_attachments,
-                **options,
-            )
-        )
+        return run_sync(lambda: self.resume(token, approved=approved, **options))
 
     def stream(
         self,
@@ -406,11 +390,7 @@ class View:
         context: ToolContext | None = None,
         *,
         provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
+        **options: Unpack[DispatchOptions],
     ) -> SyncStreamDispatcher:
         """`dispatch` for the streams of synchronous clients: use it with `with` and `feed`.
 
@@ -424,17 +404,7 @@ class View:
         ...     return turn.messages()
 
         """
-        return SyncStreamDispatcher(
-            self.dispatch(
-                context,
-                provider=provider,
-                turn_attachments=turn_attachments,
-                on_start=on_start,
-                on_arguments=on_arguments,
-                on_broken_stream=on_broken_stream,
-                **options,
-            )
-        )
+        return SyncStreamDispatcher(self.dispatch(context, provider=provider, **options))
 
     def dispatching(
         self,
@@ -442,11 +412,7 @@ class View:
         context: ToolContext | None = None,
         *,
         provider: str,
-        turn_attachments: Sequence[Any] | None = None,
-        on_start: OnStart | None = None,
-        on_arguments: OnArguments | None = None,
-        on_broken_stream: BrokenStreamPolicy = "await",
-        **options: Unpack[BatchOptions],
+        **options: Unpack[DispatchOptions],
     ) -> DispatchedStream[Event]:
         """Pass a stream's events through unchanged, and run its calls meanwhile.
 
@@ -459,16 +425,7 @@ class View:
         ...         print(chunk)
         ...     return turn.messages()
         """
-        dispatcher = self.dispatch(
-            context,
-            provider=provider,
-            turn_attachments=turn_attachments,
-            on_start=on_start,
-            on_arguments=on_arguments,
-            on_broken_stream=on_broken_stream,
-            **options,
-        )
-        return DispatchedStream(stream, dispatcher)
+        return DispatchedStream(stream, self.dispatch(context, provider=provider, **options))
 
     async def report_usage(
         self, context: ToolContext | None = None, *, tokens: int = 0, cost_usd: float = 0.0
