@@ -83,11 +83,8 @@ def personality_gate(
 
     `granted_tools` narrows it further, to tools of these names.
     """
-    if not isinstance(personality, Personality):
-        raise ConfigError(
-            f"`personality` must be a Personality, got {type(personality).__name__}; "
-            "`Personality(id, toolset=[...])` makes one"
-        )
+    way_out = "`Personality(id, toolset=[...])` makes one"
+    _checks.instance(personality, Personality, "personality", "a Personality", way_out)
     return _gate(
         _exact(personality.tool_names),
         _exact(personality.groups) if personality.toolset is not None else None,

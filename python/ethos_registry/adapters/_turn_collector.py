@@ -275,11 +275,7 @@ class TurnCollector:
         call_budget_chars: float | None = None,
         **options: Unpack[StreamOptions],
     ) -> None:
-        if not isinstance(view, ToolView):
-            raise ConfigError(
-                f"`view` must be a view, got {type(view).__name__}; "
-                "`registry.view(personality)` makes one"
-            )
+        _checks.instance(view, ToolView, "view", "a view", "`registry.view(personality)` makes one")
         checked_options(options)
         if turn_budget_chars is not None:
             _checks.finite_number(turn_budget_chars, "turn_budget_chars")

@@ -21,7 +21,6 @@ from ethos_registry.artifacts._content import (
 from ethos_registry.artifacts._store import DEFAULT_TIME_TO_LIVE_SECONDS, MemoryArtifactStore
 from ethos_registry.types import _checks
 from ethos_registry.types._content import NO_CONTENT, ContentBlock, content_blocks
-from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ArtifactOrigin
 from ethos_registry.types._remote_finish import SharedFolder
 
@@ -149,8 +148,7 @@ class SpooledArtifactStore(MemoryArtifactStore):
         the file is not one that a worker of this store wrote.
         """
         _checks.text(artifact_id, "artifact_id")
-        if not isinstance(origin, ArtifactOrigin):
-            raise ConfigError(f"`origin` must be an ArtifactOrigin, got {type(origin).__name__}")
+        _checks.instance(origin, ArtifactOrigin, "origin", "an ArtifactOrigin")
         blocks, shared = content_blocks(content), self._shared
         name = _checks.text(file, "file")
         is_ours = (

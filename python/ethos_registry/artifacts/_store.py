@@ -23,7 +23,6 @@ from ethos_registry.artifacts._content import (
 from ethos_registry.types import _checks
 from ethos_registry.types._closing import Closing
 from ethos_registry.types._content import NO_CONTENT, ContentBlock, content_blocks
-from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._ports import ArtifactOrigin, TurnScope
 from ethos_registry.types._tool import Tool, ToolChanges
 
@@ -135,8 +134,7 @@ class MemoryArtifactStore(Closing):
         would exceed `max_bytes`, or cannot write the text.
         """
         _checks.text(artifact_id, "artifact_id")
-        if not isinstance(origin, ArtifactOrigin):
-            raise ConfigError(f"`origin` must be an ArtifactOrigin, got {type(origin).__name__}")
+        _checks.instance(origin, ArtifactOrigin, "origin", "an ArtifactOrigin")
         data = _core.replace_surrogates(_checks.text(text, "text")).encode()
         self._store(artifact_id, data, origin, content_blocks(content))
 

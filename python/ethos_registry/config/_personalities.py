@@ -142,10 +142,7 @@ def _source(path_or_text: str | os.PathLike[str]) -> tuple[str, str]:
                 _TEXT_NAME, 1, f"the text is larger than {MAX_DOCUMENT_BYTES:,} characters"
             )
         return _TEXT_NAME, path_or_text
-    if not isinstance(path_or_text, str | os.PathLike):
-        raise ConfigError(
-            f"`path_or_text` must be a path or YAML text, got {type(path_or_text).__name__}"
-        )
+    _checks.instance(path_or_text, str | os.PathLike, "path_or_text", "a path or YAML text")
     name = os.fspath(path_or_text)
     try:
         with open(name, "rb") as file:

@@ -22,6 +22,7 @@ from ethos_registry.types._result import ToolResult
 from ethos_registry.types._settings import (
     checked_settings,
     choice,
+    instance_of,
     optional,
     setting,
     setting_names,
@@ -281,12 +282,6 @@ def _on_result(value: Any, name: str) -> OnResult:
     return on_result
 
 
-def _control(value: object, name: str) -> BatchControl:
-    if not isinstance(value, BatchControl):
-        raise ConfigError(f"`{name}` must be a BatchControl, got {type(value).__name__}")
-    return value
-
-
 def _callers(value: Any, name: str) -> tuple[Context, ...]:
     if not isinstance(value, Sequence) or not all(isinstance(each, Context) for each in value):
         raise ConfigError(
@@ -312,7 +307,9 @@ class CheckedOptions:
     sink: ResultSink | None = None
     """Set where calls run for a registry elsewhere, which counts their time and finishes their
     results: neither happens here."""
-    control: BatchControl | None = setting(optional(_control), default=None)
+    control: BatchControl | None = setting(
+        optional(instance_of(BatchControl, "a BatchControl")), default=None
+    )
     callers: tuple[Context, ...] | None = setting(optional(_callers), default=None)
     reduction: ReductionPolicy | None = setting(checked_reduction, default=None)
     limits: StartLimits | None = None

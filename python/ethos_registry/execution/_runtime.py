@@ -36,7 +36,7 @@ from ethos_registry.types._reducer import (
     ToolResultReducerRegistry,
     checked_reduction,
 )
-from ethos_registry.types._settings import optional, setting
+from ethos_registry.types._settings import instance_of, optional, setting
 from ethos_registry.types._transport import ToolTransport, TransportTraits
 
 # The observers of a registry, sorted by what they want to know.
@@ -341,12 +341,6 @@ class Counters:
         self.logged: set[str] = set()
 
 
-def _approvals(value: object, name: str) -> Approvals:
-    if not isinstance(value, Approvals):
-        raise ConfigError(f"`{name}` must be Approvals, got {type(value).__name__}")
-    return value
-
-
 def _reduction(value: object, name: str) -> ReductionPolicy | None:
     policy = checked_reduction(value, name)
     return None if policy is None else replace(policy)  # which no one else can reach
@@ -382,7 +376,9 @@ class Runtime:
     """Run around those of each batch."""
     max_concurrency: int | None = setting(optional(_checks.whole_count), default=None)
     """How many calls of all batches run at once on one loop."""
-    approvals: Approvals | None = setting(optional(_approvals), default=None)
+    approvals: Approvals | None = setting(
+        optional(instance_of(Approvals, "Approvals")), default=None
+    )
     """Signs the tokens of calls that wait for approval."""
     transports: Transports | None = setting(
         lambda value, _: checked_transports(value), default=None

@@ -181,10 +181,7 @@ class McpBridge:
             raise _checks.unknown_option("McpBridge", min(unknown), known)
         self._servers: dict[str, McpServer] = {}
         for server in servers:
-            if not isinstance(server, McpServer):
-                raise ConfigError(
-                    f"`servers` must be a list of McpServer, got {type(server).__name__}"
-                )
+            _checks.instance(server, McpServer, "servers", "a list of McpServer")
             if server.name in self._servers:
                 raise ConfigError(f"two MCP servers have the name {server.name!r}; rename one")
             self._servers[server.name] = server

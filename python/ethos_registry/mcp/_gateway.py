@@ -100,8 +100,7 @@ class McpGateway:
             artifact_store=artifact_store,
             dry_run=_checks.boolean(dry_run, "dry_run"),
         )
-        if not isinstance(registry, RegistryReader):
-            raise ConfigError(f"`registry` must be a registry, got {type(registry).__name__}")
+        _checks.instance(registry, RegistryReader, "registry", "a registry")
         if bridge is not None and not isinstance(bridge, McpBridge):
             raise ConfigError(f"`bridge` must be an McpBridge, got {type(bridge).__name__}")
         self._make: Callable[..., Any] = partial(
@@ -233,8 +232,7 @@ class McpGateway:
         access = Access(host, token, allowed_hosts, needs_token=users is None)
         if users is None:
             return http_app(self._served, access, self._running)
-        if not isinstance(users, McpUsers):
-            raise ConfigError(f"`users` must be McpUsers, got {type(users).__name__}")
+        _checks.instance(users, McpUsers, "users", "McpUsers")
         if token is not None:
             raise ConfigError("give `token` or `users`, not both")
         from ethos_registry.mcp._gateway_http import session_manager, users_app

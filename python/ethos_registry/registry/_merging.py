@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, get_args
+from typing import Any, NamedTuple, TypeAlias, cast, get_args
 
 from ethos_registry._table.entry import Entry
 from ethos_registry.registry._entry import checked_entry
@@ -120,16 +120,13 @@ ForgeSource: TypeAlias = ToolForge | Forge | Iterable[ToolForge | Forge]
 """What `ToolRegistry.turn` takes."""
 
 
-def checked_turn(context: object) -> DispatchContext:
+def checked_turn(context: Any) -> DispatchContext:
     """The context of a turn; `TurnAlreadySignalledError` if it has ended."""
-    if not isinstance(context, DispatchContext):
-        raise ConfigError(
-            f"`context` must be a DispatchContext, got {type(context).__name__}; "
-            "`DispatchContext()` makes one"
-        )
+    way_out = "`DispatchContext()` makes one"
+    _checks.instance(context, DispatchContext, "context", "a DispatchContext", way_out)
     if context.is_signalled:
         raise TurnAlreadySignalledError("acknowledged" if context.is_acked else "not acknowledged")
-    return context
+    return cast("DispatchContext", context)
 
 
 def forged_by(tools: ForgedTools, context: DispatchContext) -> list[RegisteredEntry]:

@@ -243,11 +243,7 @@ class PrefixSession:
 
     def _adapted(self, view: View, earlier: View | None = None) -> View:
         """The view as this provider can show it, with what was found in an earlier one."""
-        if not isinstance(view, View):
-            raise ConfigError(
-                f"`view` must be a View, got {type(view).__name__}; "
-                "`registry.view(personality)` makes one"
-            )
+        _checks.instance(view, View, "view", "a View", "`registry.view(personality)` makes one")
         if view._definitions.layout is DEFERRED:
             raise ConfigError(
                 "a view with the provider's search has no list to keep: give its `definitions`"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from ethos_registry import _core
 from ethos_registry._table.admission import Admission, is_available, refusal_under
@@ -60,17 +60,14 @@ class ToolSearch:
         _checks.one_of(self.by, get_args(SearchBy), "by")
 
 
-def checked_search(search: object) -> ToolSearch | None:
+def checked_search(search: Any) -> ToolSearch | None:
     """The search of a view, or `None`; `ConfigError` for another value than the documented ones."""
     if search is False:
         return None
     if search is True:
         return ToolSearch()
-    if not isinstance(search, ToolSearch):
-        raise ConfigError(
-            f"`search` must be True, False or a ToolSearch, got {type(search).__name__}"
-        )
-    return search
+    _checks.instance(search, ToolSearch, "search", "True, False or a ToolSearch")
+    return cast("ToolSearch", search)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,13 @@ from ethos_registry.capabilities._sandbox import (
 )
 from ethos_registry.transports._protocol import checked_references
 from ethos_registry.types import _checks
-from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._settings import check_settings, optional, setting, settings_to_wire
+from ethos_registry.types._settings import (
+    check_settings,
+    instance_of,
+    optional,
+    setting,
+    settings_to_wire,
+)
 
 _limit = optional(_checks.whole_count)
 
@@ -83,18 +88,6 @@ def _workers(value: object, name: str) -> int:
     return os.cpu_count() or 1 if value is None else _checks.whole_count(value, name)
 
 
-def _limits(value: object, name: str) -> WorkerLimits:
-    if not isinstance(value, WorkerLimits):
-        raise ConfigError(f"`{name}` must be WorkerLimits, got {type(value).__name__}")
-    return value
-
-
-def _sandbox(value: object, name: str) -> SandboxPolicy:
-    if not isinstance(value, SandboxPolicy):
-        raise ConfigError(f"`{name}` must be a SandboxPolicy, got {type(value).__name__}")
-    return value
-
-
 @dataclass(frozen=True, slots=True)
 class PoolSettings:
     """What `ProcessTransport` was given, checked."""
@@ -107,8 +100,8 @@ class PoolSettings:
     start_seconds: float = setting(_checks.finite_number)
     cancel_grace_seconds: float = setting(_checks.finite_number)
     max_result_bytes: int = setting(_checks.whole_count, wire="max_result_bytes")
-    limits: WorkerLimits = setting(_limits, wire="limits")
-    sandbox: SandboxPolicy | None = setting(optional(_sandbox))
+    limits: WorkerLimits = setting(instance_of(WorkerLimits, "WorkerLimits"), wire="limits")
+    sandbox: SandboxPolicy | None = setting(optional(instance_of(SandboxPolicy, "a SandboxPolicy")))
     command_sandbox: CommandSandboxPort | None = setting(lambda value, _: value)
     directory: str | None = setting(optional(lambda value, _: os.fspath(value)))
     environment: Mapping[str, str] | None = setting(lambda value, _: value)

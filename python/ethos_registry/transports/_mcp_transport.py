@@ -30,7 +30,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._abort import NEVER_ABORTED, AbortSignal
 from ethos_registry.types._closing import AsyncClosing
 from ethos_registry.types._context import ToolProgressEvent
-from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._loop_thread import LoopThread
 from ethos_registry.types._result import ERROR_CODES, ERROR_REASONS, ToolError, ToolResult
 from ethos_registry.types._transport import (
@@ -249,8 +248,7 @@ class McpTransport(AsyncClosing, ToolTransport):
     ) -> None:
         from ethos_registry.mcp._server import McpServer
 
-        if not isinstance(server, McpServer):
-            raise ConfigError(f"`server` must be an McpServer, got {type(server).__name__}")
+        _checks.instance(server, McpServer, "server", "an McpServer")
         self._server = server
         self._secrets = secrets
         self._ready_seconds = _checks.finite_number(ready_timeout_seconds, "ready_timeout_seconds")

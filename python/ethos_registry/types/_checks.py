@@ -226,6 +226,13 @@ def brief(value: object) -> str:
     return shown if len(shown) <= MAX_VALUE_CHARS else f"{shown[: MAX_VALUE_CHARS - 3]}..."
 
 
+def instance(value: object, kind: Any, what: str, expected: str, way_out: str = "") -> None:
+    """Nothing, or `ConfigError` with the type of the value and a way out."""
+    if not isinstance(value, kind):
+        way_out = way_out and f"; {way_out}"
+        raise ConfigError(f"`{what}` must be {expected}, got {type(value).__name__}{way_out}")
+
+
 def text(value: object, what: str) -> str:
     """`value` if it is a string."""
     if not isinstance(value, str):

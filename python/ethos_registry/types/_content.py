@@ -41,10 +41,7 @@ class Attachment:
     def __post_init__(self) -> None:
         for name in ("ref", "type", "url"):
             _checks.text(getattr(self, name), f"attachment.{name}")
-        if not isinstance(self.extra, Mapping):
-            raise ConfigError(
-                f"`attachment.extra` must be an object, got {type(self.extra).__name__}"
-            )
+        _checks.instance(self.extra, Mapping, "attachment.extra", "an object")
         # File names may contain lone surrogates; they are never part of a request.
         extra = freeze(self.extra, "attachment", keeps_surrogates=True)
         object.__setattr__(self, "extra", extra)

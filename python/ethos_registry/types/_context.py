@@ -29,7 +29,7 @@ from ethos_registry.types._ports import (
     ScopedSecretsResolver,
     Storage,
 )
-from ethos_registry.types._settings import Check, choice, optional
+from ethos_registry.types._settings import Check, choice, instance_of, optional
 
 # Progress events of running tools, and who may see them.
 
@@ -198,15 +198,12 @@ def _folder(path: Any, field: str) -> str:
     return _checks.text(os.fspath(path) if isinstance(path, os.PathLike) else path, field)
 
 
-def _signal(signal: object, field: str) -> AbortSignal:
+def _signal(signal: Any, field: str) -> AbortSignal:
     if signal is None:
         return NEVER_ABORTED
-    if not isinstance(signal, AbortSignal):
-        raise ConfigError(
-            f"`{field}` must be an AbortSignal, got {type(signal).__name__}; "
-            "an `AbortController` has it as `signal`"
-        )
-    return signal
+    way_out = "an `AbortController` has it as `signal`"
+    _checks.instance(signal, AbortSignal, field, "an AbortSignal", way_out)
+    return signal  # type: ignore[no-any-return]
 
 
 def _callback(emit: Any, field: str) -> Callable[[ToolProgressEvent], object]:
@@ -217,13 +214,10 @@ def _callback(emit: Any, field: str) -> Callable[[ToolProgressEvent], object]:
     return emit  # type: ignore[no-any-return]
 
 
-def _kind(expected: str, fits: Callable[[Any], bool]) -> tuple[None, Check]:
-    def check(value: object, field: str) -> object:
-        if value is not None and not fits(value):
-            raise ConfigError(f"`{field}` must be {expected}, got {type(value).__name__}")
-        return value
-
-    return None, check
+def _store(store: object, field: str) -> object:
+    if not hasattr(store, "spool"):
+        raise ConfigError(f"`{field}` must be an artifact store, got {type(store).__name__}")
+    return store
 
 
 _TEXT: Final = ("", _checks.text)
@@ -244,8 +238,8 @@ _DATA: Final[Mapping[str, tuple[Any, Check]]] = {
     "current_turn": (1, partial(_checks.finite_number, whole=True)),
     "message_count": (0, partial(_checks.finite_number, whole=True)),
     "result_budget_chars": (DEFAULT_BUDGET_CHARS, _checks.finite_number),
-    "read_mtimes": _kind("a dict of ReadMtime", lambda value: isinstance(value, MutableMapping)),
-    "network_policy": _kind("a NetworkPolicy", lambda value: isinstance(value, NetworkPolicy)),
+    "read_mtimes": (None, optional(instance_of(MutableMapping, "a dict of ReadMtime"))),
+    "network_policy": (None, optional(instance_of(NetworkPolicy, "a NetworkPolicy"))),
     "dry_run": (False, _checks.boolean),
     "tool_call_id": _TEXT,
 }
@@ -265,7 +259,7 @@ _LIVE: Final[Mapping[str, tuple[Any, Check]]] = {
     "abort_signal": (NEVER_ABORTED, _signal),
     "emit": (_drop, _callback),
     "storage": _ANYTHING,
-    "artifact_store": _kind("an artifact store", lambda value: hasattr(value, "spool")),
+    "artifact_store": (None, optional(_store)),
     **_SCOPED,
 }
 """The same of the fields that are objects of this process."""

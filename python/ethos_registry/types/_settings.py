@@ -26,6 +26,16 @@ def optional(check: Check) -> Check:
     return lambda value, name: None if value is None else check(value, name)
 
 
+def instance_of(kind: Any, expected: str, way_out: str = "") -> Check:
+    """The check of a setting that is an object of a class."""
+
+    def check(value: object, name: str) -> object:
+        _checks.instance(value, kind, name, expected, way_out)
+        return value
+
+    return check
+
+
 def choice(literal: Any) -> Check:
     """The check of a setting that is one of the strings of a `Literal`."""
     return lambda value, name: _checks.one_of(value, get_args(literal), name)

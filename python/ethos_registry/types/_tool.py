@@ -19,7 +19,7 @@ from ethos_registry.types._policy import ToolCapabilities
 from ethos_registry.types._reducer import ReductionPolicy, checked_reduction
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._schema_rules import check_schema, ordered_schema
-from ethos_registry.types._settings import Check, choice, optional
+from ethos_registry.types._settings import Check, choice, instance_of, optional
 
 # When a call of a tool that failed is tried again.
 
@@ -382,9 +382,8 @@ def _checked_name(name: object) -> str:
     return str.__str__(name)  # a member of an enumeration becomes its text
 
 
-def _checked_schema(schema: object) -> Mapping[str, Any]:
-    if not isinstance(schema, Mapping):
-        raise ConfigError(f"`schema` must be a JSON Schema object, got {type(schema).__name__}")
+def _checked_schema(schema: Any) -> Mapping[str, Any]:
+    _checks.instance(schema, Mapping, "schema", "a JSON Schema object")
     if schema.get("type") != "object":
         raise ConfigError(
             '`schema` must have an object root: {"type": "object", "properties": {...}}, '
@@ -402,12 +401,6 @@ def _checked_capabilities(capabilities: Any, field: str) -> ToolCapabilities:
     if isinstance(capabilities, ToolCapabilities):
         return capabilities
     return ToolCapabilities.from_wire(capabilities)
-
-
-def _checked_retry(retry: object, field: str) -> Retry:
-    if not isinstance(retry, Retry):
-        raise ConfigError(f"`retry` must be a Retry, got {type(retry).__name__}; `Retry(3)` is one")
-    return retry
 
 
 def _checked_timeout(seconds: object, field: str) -> Any:
@@ -473,7 +466,7 @@ _SETTINGS: Final[Mapping[str, tuple[Any, Check]]] = {
     "idempotent": _FLAG,
     "strict": _FLAG,
     "dispatch": _optional(choice(DispatchMode)),
-    "retry": _optional(_checked_retry),
+    "retry": _optional(instance_of(Retry, "a Retry", "`Retry(3)` is one")),
     "reduction": _optional(checked_reduction),
     "max_concurrency": _optional(_checks.whole_count),
     "calls_per_second": _optional(_checked_rate),

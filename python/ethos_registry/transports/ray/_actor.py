@@ -17,7 +17,6 @@ from typing import Any
 
 from ethos_registry.transports._protocol import RESPOND_SECONDS, read_line
 from ethos_registry.types import _checks
-from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._extras import missing_extra
 from ethos_registry.types._settings import setting
 from ethos_registry.types._transport import PROTOCOL_VERSION
@@ -196,8 +195,7 @@ def placement_options(
             options[name] = _checks.finite_number(number, name)
     for name, given in (("resources", resources), ("label_selector", label_selector)):
         if given is not None:
-            if not isinstance(given, Mapping):
-                raise ConfigError(f"`{name}` must be a mapping, got {type(given).__name__}")
+            _checks.instance(given, Mapping, name, "a mapping")
             options[name] = dict(given)
     return options
 
