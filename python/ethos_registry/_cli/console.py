@@ -12,14 +12,16 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import FrameType
-from typing import Any, TextIO, cast
+from typing import Any, TextIO, TypeVar, cast
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 
 from ethos_registry import EthosRegistryError
+
+T = TypeVar("T")
 
 # The output of a program, bounded in memory.
 
@@ -341,13 +343,28 @@ def json_text(document: object, *, only_ascii: bool = True) -> str:
     return json.dumps(plain, ensure_ascii=only_ascii, indent=2, allow_nan=False) + "\n"
 
 
-def write_rendered(renderable: RenderableType) -> None:
-    """Draw for the terminal, or in plain text if standard output is not one."""
+def write_lines(lines: Iterable[str]) -> None:
+    """Write each line, with what a terminal would obey escaped."""
+    write_text("".join(f"{visible(line)}\n" for line in lines))
+
+
+def write_rendered(draw: Callable[[T, int], Iterable[RenderableType]], report: T) -> None:
+    """Draw for the terminal, or in plain text; `draw` takes the report and the width."""
     console = Console(file=sys.stdout, markup=False, highlight=False, emoji=False)
     console.width = max(console.width, MIN_WIDTH)
     with console.capture() as captured:
-        console.print(renderable)
+        console.print(Group(*draw(report, console.width)))
     write_text("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+def write_report(
+    report: T, draw: Callable[[T, int], Iterable[RenderableType]], *, as_json: bool
+) -> None:
+    """Write a report as JSON, or draw it."""
+    if as_json:
+        write_json(report)
+    else:
+        write_rendered(draw, report)
 
 
 def _plain(value: Any, depth: int) -> Any:
@@ -396,7 +413,17 @@ def make_app(**settings: Any) -> typer.Typer:
     )
 
 
-def show_help_without_command(context: typer.Context) -> None:
+def make_group(help_text: str, short_help: str) -> typer.Typer:
+    """The commands of a group such as `formats`; without one of them it prints its help."""
+    return make_app(
+        callback=_show_help_without_command,
+        invoke_without_command=True,
+        help=help_text,
+        short_help=short_help,
+    )
+
+
+def _show_help_without_command(context: typer.Context) -> None:
     """Print the help of the group on standard output, as the program itself does."""
     if context.invoked_subcommand is None:
         write_text(f"{context.get_help()}\n")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypedDict
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -82,30 +82,23 @@ def _guessed(text: str) -> int:
     return -(-len(text) // CHARS_PER_TOKEN)
 
 
-class RenderedCost:
-    """Draws the costs as a table."""
-
-    def __init__(self, cost: PromptCost) -> None:
-        self.cost = cost
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """A row a tool, then the total and its share of the context."""
-        cost = self.cost
-        if not cost["tools"]:
-            yield Text("no tools are shown")
-            return
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, show_footer=True)
-        table.add_column("Tool", "total", overflow="fold")
-        table.add_column("Segment", overflow="fold")
-        table.add_column("Bytes", f"{cost['bytes']:,}", justify="right")
-        table.add_column("Tokens (estimate)", f"{cost['tokens']:,}", justify="right")
-        for tool in cost["tools"]:
-            table.add_row(
-                Text(visible(tool["name"])),
-                tool["segment"],
-                f"{tool['bytes']:,}",
-                f"{tool['tokens']:,}",
-            )
-        yield table
-        share = f"{cost['context_share']:.2%} of a context of {cost['context_tokens']:,} tokens"
-        yield Text(f"{share}; tokens estimated as {cost['counter']}, for {cost['provider']}")
+def drawn_cost(cost: PromptCost, width: int) -> Iterator[RenderableType]:
+    """A row a tool, then the total and its share of the context."""
+    if not cost["tools"]:
+        yield Text("no tools are shown")
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, show_footer=True)
+    table.add_column("Tool", "total", overflow="fold")
+    table.add_column("Segment", overflow="fold")
+    table.add_column("Bytes", f"{cost['bytes']:,}", justify="right")
+    table.add_column("Tokens (estimate)", f"{cost['tokens']:,}", justify="right")
+    for tool in cost["tools"]:
+        table.add_row(
+            Text(visible(tool["name"])),
+            tool["segment"],
+            f"{tool['bytes']:,}",
+            f"{tool['tokens']:,}",
+        )
+    yield table
+    share = f"{cost['context_share']:.2%} of a context of {cost['context_tokens']:,} tokens"
+    yield Text(f"{share}; tokens estimated as {cost['counter']}, for {cost['provider']}")

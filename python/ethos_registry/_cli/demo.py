@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypedDict
 
 import typer
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -147,41 +147,35 @@ _BEFORE_LINES = 12
 _MIN_COLUMN_WIDTH = 36
 
 
-class RenderedTurn:
-    """Draws the calls with both answers side by side, below each other where it is narrow."""
-
-    def __init__(self, turn: list[ComparedCall]) -> None:
-        self.turn = turn
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """What is shown, one row a call, then the sums."""
-        yield Text(
-            f"A model's reply has {len(self.turn)} tool calls. Each runs twice: as a plain "
-            f"function, and in a registry with a budget of {BUDGET_CHARS:,} characters for all "
-            "results."
-        )
-        yield Text()
-        if options.max_width >= 2 * _MIN_COLUMN_WIDTH + 5:
-            table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, show_lines=True)
-            table.add_column("Without a registry", ratio=1, overflow="fold")
-            table.add_column("What the model reads", ratio=1, overflow="fold")
-            for call in self.turn:
-                title = _title(call)
-                table.add_row(
-                    Text.assemble(title, "\n", _before(call)),
-                    Text.assemble(title, "\n", _after(call)),
-                )
-            yield table
-        else:
-            for call in self.turn:
-                yield _title(call)
-                yield Text("Without a registry", style="dim")
-                yield _before(call)
-                yield Text("What the model reads", style="dim")
-                yield _after(call)
-                yield Text()
-        yield Text()
-        yield from _summary(self.turn)
+def drawn_turn(turn: list[ComparedCall], width: int) -> Iterator[RenderableType]:
+    """Each call with both answers side by side, below each other where it is narrow."""
+    yield Text(
+        f"A model's reply has {len(turn)} tool calls. Each runs twice: as a plain "
+        f"function, and in a registry with a budget of {BUDGET_CHARS:,} characters for all "
+        "results."
+    )
+    yield Text()
+    if width >= 2 * _MIN_COLUMN_WIDTH + 5:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, show_lines=True)
+        table.add_column("Without a registry", ratio=1, overflow="fold")
+        table.add_column("What the model reads", ratio=1, overflow="fold")
+        for call in turn:
+            title = _title(call)
+            table.add_row(
+                Text.assemble(title, "\n", _before(call)),
+                Text.assemble(title, "\n", _after(call)),
+            )
+        yield table
+    else:
+        for call in turn:
+            yield _title(call)
+            yield Text("Without a registry", style="dim")
+            yield _before(call)
+            yield Text("What the model reads", style="dim")
+            yield _after(call)
+            yield Text()
+    yield Text()
+    yield from _summary(turn)
 
 
 def _title(call: ComparedCall) -> Text:
@@ -231,4 +225,4 @@ def demo(
     if json:
         write_json(report)
     else:
-        write_rendered(RenderedTurn(turn))
+        write_rendered(drawn_turn, turn)

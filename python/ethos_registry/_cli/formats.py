@@ -18,12 +18,12 @@ import typer
 from ethos_registry import _core, reduce_text
 from ethos_registry._cli.console import (
     CommandError,
-    make_app,
+    make_group,
     print_line,
     read_output,
-    show_help_without_command,
     visible,
     write_json,
+    write_lines,
     write_text,
 )
 from ethos_registry._cli.options import AsJson, any_whole_number
@@ -256,11 +256,9 @@ def score(registered: OutputFormat, sample: Sample) -> SampleScore:
 SOME_FACT_IS_LOST = 1
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
-app = make_app(
-    callback=show_help_without_command,
-    invoke_without_command=True,
-    help="List, test, draft and trust formats of outputs.",
-    short_help="List, test, draft and trust formats of outputs.",
+app = make_group(
+    "List, test, draft and trust formats of outputs.",
+    "List, test, draft and trust formats of outputs.",
 )
 
 
@@ -299,7 +297,7 @@ def list_formats(json: AsJson = False) -> None:
         f"{'  (' + row['path'] + ')' if row['path'] else ''}"
         for row in rows
     ]
-    write_text("".join(f"{visible(line)}\n" for line in lines))
+    write_lines(lines)
 
 
 @app.command("test")
@@ -329,7 +327,7 @@ def run_samples(
         scores += of_format
         if not json:
             lines = [f"{registered.name}:", *(each.line() for each in of_format)]
-            write_text("".join(f"{visible(line)}\n" for line in "\n".join(lines).split("\n")))
+            write_lines("\n".join(lines).split("\n"))
     if json:
         write_json([_score_row(each) for each in scores])
     if not all(each.ok for each in scores):

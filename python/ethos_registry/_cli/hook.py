@@ -19,7 +19,14 @@ from typing import Annotated, Any
 
 import typer
 
-from ethos_registry._cli.console import CommandError, make_app, print_line, visible, write_text
+from ethos_registry._cli.console import (
+    CommandError,
+    make_app,
+    print_line,
+    visible,
+    write_lines,
+    write_text,
+)
 from ethos_registry._cli.fake_model import FakeModel
 from ethos_registry._cli.hook_agents import (
     AGENTS,
@@ -442,7 +449,7 @@ def _apply(agent: CodingAgent, change: _Change, dry_run: bool) -> None:
             str(path),
             str(path),
         )
-        write_text("".join(f"{visible(line.rstrip())}\n" for line in lines))
+        write_lines(line.rstrip() for line in lines)
         return
     try:
         if change.after is None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, TypedDict
 
 import typer
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -23,8 +23,9 @@ from ethos_registry._cli.console import (
     visible,
     write_json,
     write_rendered,
+    write_report,
 )
-from ethos_registry._cli.cost import RenderedCost, prompt_cost
+from ethos_registry._cli.cost import drawn_cost, prompt_cost
 from ethos_registry._cli.options import (
     AsJson,
     PersonalityFile,
@@ -79,22 +80,16 @@ _STYLES = {
 }
 
 
-class RenderedCapabilities:
-    """Draws a report: one line for each finding."""
-
-    def __init__(self, report: CapabilityReport) -> None:
-        self.report = report
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The findings, then the level of the sandbox."""
-        for finding in self.report["findings"]:
-            named = f"{visible(finding['tool'])}: " if finding["tool"] else ""
-            line = f"{finding['kind']}: {named}{visible(finding['message'])}"
-            yield Text(line, style=_STYLES.get(finding["kind"], "yellow"))
-        if not self.report["findings"]:
-            yield Text(f"`{visible(self.report['personality'])}` covers what its tools declare")
-        reason = self.report["sandbox_reason"]
-        yield Text(f"sandbox: {self.report['sandbox']}" + (f" ({reason})" if reason else ""))
+def drawn_capabilities(report: CapabilityReport, width: int) -> Iterator[RenderableType]:
+    """One line for each finding, then the level of the sandbox."""
+    for finding in report["findings"]:
+        named = f"{visible(finding['tool'])}: " if finding["tool"] else ""
+        line = f"{finding['kind']}: {named}{visible(finding['message'])}"
+        yield Text(line, style=_STYLES.get(finding["kind"], "yellow"))
+    if not report["findings"]:
+        yield Text(f"`{visible(report['personality'])}` covers what its tools declare")
+    reason = report["sandbox_reason"]
+    yield Text(f"sandbox: {report['sandbox']}" + (f" ({reason})" if reason else ""))
 
 
 # `doctor`: what this machine can enforce and what is installed.
@@ -131,7 +126,7 @@ def doctor() -> None:
         missing = f"missing: pip install 'ethos-registry[{extra}]'"
         hint = "installed" if is_there else missing
         table.add_row(f"extra {extra}", hint)
-    write_rendered(table)
+    write_rendered(lambda table, width: [table], table)
 
 
 TABLE_MIN_WIDTH = 76
@@ -195,34 +190,28 @@ def _listed(item: Registration, explanation: Explanation | None) -> ListedTool:
     }
 
 
-class RenderedListing:
-    """Draws a listing: a table, or lines in a narrow terminal."""
-
-    def __init__(self, listing: ToolsReport) -> None:
-        self.listing = listing
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The tools, then what is hidden and why, then entries that match nothing."""
-        tools = self.listing["tools"]
-        if not tools:
-            yield Text("no tools are registered")
-        elif options.max_width >= TABLE_MIN_WIDTH:
-            yield _table(tools, with_outcome=self.listing["personality"] is not None)
-        else:
-            for tool in tools:
-                outcome = f", {tool['outcome']}" if tool["outcome"] else ""
-                yield Text(visible(tool["name"]), style="bold")
-                yield Text(f"  {visible(tool['toolset'] or '-')}, {tool['segment']}{outcome}")
-                yield Text(f"  {visible(tool['description'])}")
+def drawn_listing(listing: ToolsReport, width: int) -> Iterator[RenderableType]:
+    """The tools, then what is hidden and why, then entries that match nothing."""
+    tools = listing["tools"]
+    if not tools:
+        yield Text("no tools are registered")
+    elif width >= TABLE_MIN_WIDTH:
+        yield _table(tools, with_outcome=listing["personality"] is not None)
+    else:
         for tool in tools:
-            if tool["why"] is not None and tool["outcome"] != "visible":
-                yield Text(visible(tool["why"]), style="yellow")
-        for field, entries in self.listing["unmatched"].items():
-            names = ", ".join(f"`{visible(entry)}`" for entry in entries)
-            if field == "undeclared":
-                yield Text(f"no policy binds what declares no capability: {names}", style="yellow")
-                continue
-            yield Text(f"`{field}` has entries that match nothing: {names}", style="red")
+            outcome = f", {tool['outcome']}" if tool["outcome"] else ""
+            yield Text(visible(tool["name"]), style="bold")
+            yield Text(f"  {visible(tool['toolset'] or '-')}, {tool['segment']}{outcome}")
+            yield Text(f"  {visible(tool['description'])}")
+    for tool in tools:
+        if tool["why"] is not None and tool["outcome"] != "visible":
+            yield Text(visible(tool["why"]), style="yellow")
+    for field, entries in listing["unmatched"].items():
+        names = ", ".join(f"`{visible(entry)}`" for entry in entries)
+        if field == "undeclared":
+            yield Text(f"no policy binds what declares no capability: {names}", style="yellow")
+            continue
+        yield Text(f"`{field}` has entries that match nothing: {names}", style="red")
 
 
 def _table(tools: list[ListedTool], *, with_outcome: bool) -> Table:
@@ -294,10 +283,7 @@ def tools(
         checked = registry_to_check(tools or ())
         check_personality(checked, may)
         report = capability_report(checked, may)
-        if json:
-            write_json(report)
-        else:
-            write_rendered(RenderedCapabilities(report))
+        write_report(report, drawn_capabilities, as_json=json)
         refused = ("no_backend", "not_bindable")
         if any(finding["kind"] in refused for finding in report["findings"]):
             raise typer.Exit(SOME_CALL_REFUSED)
@@ -306,18 +292,12 @@ def tools(
     if cost_for is not None:
         check_personality(registry, may)
         cost = prompt_cost(taken_prefix(registry, registrations, may, cost_for))
-        if json:
-            write_json(cost)
-        else:
-            write_rendered(RenderedCost(cost))
+        write_report(cost, drawn_cost, as_json=json)
         return
     if definitions_for is not None:
         check_personality(registry, may)
         write_json(definitions(registry, registrations, may, definitions_for))
         return
     found = listing(registry, registrations, may)
-    if json:
-        write_json(found)
-    else:
-        write_rendered(RenderedListing(found))
+    write_report(found, drawn_listing, as_json=json)
     check_personality(registry, may)

@@ -8,29 +8,29 @@ import json
 import json as json_module
 import os
 import sys
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any, TypedDict, TypeVar
 
 import typer
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from ethos_registry import Personality, ToolContext, ToolRegistry
 from ethos_registry._cli.console import (
     CommandError,
-    make_app,
+    make_group,
     print_line,
-    show_help_without_command,
     visible,
     write_json,
-    write_rendered,
+    write_lines,
+    write_report,
     write_text,
 )
-from ethos_registry._cli.cost import RenderedCost, prompt_cost
+from ethos_registry._cli.cost import drawn_cost, prompt_cost
 from ethos_registry._cli.options import AsJson, positive_number
 from ethos_registry._cli.prefix import note_lines
 from ethos_registry.capabilities import containment
@@ -114,43 +114,37 @@ def _way_out(problem: McpProblem, status: McpServerStatus) -> str:
     return ways.get(problem.kind, "report it to the server's author")
 
 
-class RenderedServers:
-    """Draws the report: a row a server, then the problems."""
-
-    def __init__(self, report: ServersReport) -> None:
-        self.report = report
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """The table, the problems with their ways out, and how processes are ended."""
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-        for column in ("Server", "State", "Protocol", "Tools"):
-            table.add_column(column, overflow="fold")
-        for server in self.report["servers"]:
-            table.add_row(
-                Text(visible(server["name"])),
-                server["state"],
-                server["protocol"] or "-",
-                str(server["tools"]),
-            )
-        yield table
-        for problem in self.report["problems"]:
-            place = (
-                problem["server"]
-                if problem["tool"] is None
-                else f"{problem['server']}/{problem['tool']}"
-            )
-            yield Text(visible(f"{place}: {problem['message']}"))
-            yield Text(f"  {problem['way_out']}")
-        for line in note_lines(SchemaNote(**note) for note in self.report["schemas"]):
-            yield Text(line)
-        for server in self.report["servers"]:
-            if server["stderr_tail"]:
-                yield Text(f"standard error of {visible(server['name'])}:")
-                for line in server["stderr_tail"].splitlines()[-10:]:
-                    yield Text(f"  {visible(line, 200)}")
-        yield Text(f"processes: {_CONTAINMENT[self.report['containment']]}")
-        if not self.report["problems"]:
-            yield Text("no problems")
+def drawn_servers(report: ServersReport, width: int) -> Iterator[RenderableType]:
+    """The servers, the problems with their ways out, and how processes are ended."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in ("Server", "State", "Protocol", "Tools"):
+        table.add_column(column, overflow="fold")
+    for server in report["servers"]:
+        table.add_row(
+            Text(visible(server["name"])),
+            server["state"],
+            server["protocol"] or "-",
+            str(server["tools"]),
+        )
+    yield table
+    for problem in report["problems"]:
+        place = (
+            problem["server"]
+            if problem["tool"] is None
+            else f"{problem['server']}/{problem['tool']}"
+        )
+        yield Text(visible(f"{place}: {problem['message']}"))
+        yield Text(f"  {problem['way_out']}")
+    for line in note_lines(SchemaNote(**note) for note in report["schemas"]):
+        yield Text(line)
+    for server in report["servers"]:
+        if server["stderr_tail"]:
+            yield Text(f"standard error of {visible(server['name'])}:")
+            for line in server["stderr_tail"].splitlines()[-10:]:
+                yield Text(f"  {visible(line, 200)}")
+    yield Text(f"processes: {_CONTAINMENT[report['containment']]}")
+    if not report["problems"]:
+        yield Text("no problems")
 
 
 def difference_lines(found: PinDifference) -> list[str]:
@@ -177,11 +171,9 @@ _CONFIGS = ("mcp.json", ".mcp.json")
 
 T = TypeVar("T")
 
-app = make_app(
-    callback=show_help_without_command,
-    invoke_without_command=True,
-    help="Connect MCP servers: list and call their tools, approve their definitions.",
-    short_help="List, call, check and pin the tools of MCP servers.",
+app = make_group(
+    "Connect MCP servers: list and call their tools, approve their definitions.",
+    "List, call, check and pin the tools of MCP servers.",
 )
 
 Config = Annotated[
@@ -278,10 +270,7 @@ def list_(
         return prompt_cost(prefix), problems, is_ready
 
     cost, problems, is_ready = _with_bridge(bridge, use)
-    if json:
-        write_json(cost)
-    else:
-        write_rendered(RenderedCost(cost))
+    write_report(cost, drawn_cost, as_json=json)
     _print_problems(problems)
     if not is_ready:
         raise typer.Exit(FAILED)
@@ -327,7 +316,7 @@ def call(
     if json:
         write_json(result.to_wire())
     else:
-        write_text("".join(f"{visible(line)}\n" for line in result.text.split("\n")))
+        write_lines(result.text.split("\n"))
         for block in result.result.content:
             print_line(f"content: {block!r}")
     if not result.ok:
@@ -365,10 +354,7 @@ def doctor(
         return servers_report(bridge, notes)
 
     report = _with_bridge(bridge, use)
-    if json:
-        write_json(report)
-    else:
-        write_rendered(RenderedServers(report))
+    write_report(report, drawn_servers, as_json=json)
     if report["problems"] or any(note["kind"] == "left_out" for note in report["schemas"]):
         raise typer.Exit(FAILED)
 
@@ -437,7 +423,7 @@ def diff(
     else:
         lines = [line for found in differences for line in difference_lines(found)]
         lines = lines or ["nothing differs from the pins"]
-        write_text("".join(f"{visible(line)}\n" for line in lines))
+        write_lines(lines)
     for name in failed:
         print_line(f"warning: {name}: not connected, so it was not compared")
     if differences or failed:

@@ -15,11 +15,12 @@ import typer
 from ethos_registry import ConfigError, Personality, ToolRegistry, View, provider
 from ethos_registry._cli.console import (
     CommandError,
-    make_app,
+    make_group,
     print_line,
-    show_help_without_command,
     visible,
     write_json,
+    write_lines,
+    write_output,
     write_text,
 )
 from ethos_registry._cli.options import AsJson, PersonalityFile, PersonalityId, ToolReferences
@@ -131,11 +132,9 @@ def _in_process(seed: str, arguments: list[str]) -> Prefix:
 
 DIFFERS = 1
 
-app = make_app(
-    callback=show_help_without_command,
-    invoke_without_command=True,
-    help="Save and compare what a request begins with: the bytes of its tools.",
-    short_help="Save and compare the bytes of tool lists.",
+app = make_group(
+    "Save and compare what a request begins with: the bytes of its tools.",
+    "Save and compare the bytes of tool lists.",
 )
 
 ProviderOption = Annotated[
@@ -162,10 +161,7 @@ def save(
     if file == "-":
         write_text(f"{prefix.to_json()}\n")
         return
-    try:
-        Path(file).write_text(f"{prefix.to_json()}\n", encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{file}: cannot be written: {error.strerror or error}") from None
+    write_output(file, f"{prefix.to_json()}\n")
 
 
 @app.command(short_help="Show what changed between two requests.")
@@ -190,7 +186,7 @@ def diff(
     if json:
         write_json(diff_document(found))
     else:
-        write_text("".join(f"{visible(line)}\n" for line in str(found).splitlines()))
+        write_lines(str(found).splitlines())
     if not found.same:
         raise typer.Exit(DIFFERS)
 
@@ -243,7 +239,7 @@ def check(
         for found in diffs
         for change in found.changes
     }
-    write_text("".join(f"{visible(line)}\n" for line in sorted(lines)))
+    write_lines(sorted(lines))
     raise typer.Exit(DIFFERS)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -44,30 +45,23 @@ _ID = re.compile(r"[0-9a-f]{8}")
 # `ethos-registry recall` without an id: the saved outputs as a table.
 
 
-class RecallTable:
+def drawn_outputs(archive: _core.OutputArchive, width: int) -> Iterator[RenderableType]:
     """Saved outputs, the newest first: id, time, exit code, size, command."""
-
-    def __init__(self, archive: _core.OutputArchive) -> None:
-        self._archive = archive
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        outputs = self._archive.all()
-        if not outputs:
-            place = visible(repr(str(self._archive.folder)))
-            yield Text(
-                f"No outputs are saved in {place}; `ethos-registry run -- COMMAND` saves one."
-            )
-            return
-        table = Table(box=None, pad_edge=False)
-        table.add_column("id", no_wrap=True)
-        table.add_column("started", no_wrap=True)
-        table.add_column("exit", justify="right")
-        table.add_column("bytes", justify="right")
-        table.add_column("command", overflow="fold")
-        for output_id, command, exit_code, started, size_bytes in outputs:
-            time = datetime.fromtimestamp(started).strftime("%Y-%m-%d %H:%M:%S")
-            table.add_row(output_id, time, str(exit_code), f"{size_bytes:,}", visible(command, 200))
-        yield table
+    outputs = archive.all()
+    if not outputs:
+        place = visible(repr(str(archive.folder)))
+        yield Text(f"No outputs are saved in {place}; `ethos-registry run -- COMMAND` saves one.")
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("id", no_wrap=True)
+    table.add_column("started", no_wrap=True)
+    table.add_column("exit", justify="right")
+    table.add_column("bytes", justify="right")
+    table.add_column("command", overflow="fold")
+    for output_id, command, exit_code, started, size_bytes in outputs:
+        time = datetime.fromtimestamp(started).strftime("%Y-%m-%d %H:%M:%S")
+        table.add_row(output_id, time, str(exit_code), f"{size_bytes:,}", visible(command, 200))
+    yield table
 
 
 # `ethos-registry recall` and `show`: the whole output of a command.
@@ -85,7 +79,7 @@ def recall(
     """Print the complete output of an earlier `run` or hook; exit code 3 if it is not saved."""
     archive = _core.OutputArchive()
     if output_id is None:
-        write_rendered(RecallTable(archive))
+        write_rendered(drawn_outputs, archive)
         return
     # Read before: printing takes a while, and another process may remove the output.
     codes = {each[0]: each[2] for each in archive.all()}

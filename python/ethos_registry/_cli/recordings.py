@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -18,9 +18,8 @@ from ethos_registry._cli.console import (
     NOTHING_FOUND,
     CommandError,
     is_terminal,
-    make_app,
+    make_group,
     print_line,
-    show_help_without_command,
     visible,
     write_json,
     write_rendered,
@@ -47,54 +46,44 @@ def started(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-class TurnTable:
+def drawn_turns(turns: list[RecordedTurn], width: int) -> Iterator[RenderableType]:
     """Turns in the order of their first calls."""
-
-    def __init__(self, turns: Iterable[RecordedTurn]) -> None:
-        self._turns = list(turns)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if not self._turns:
-            yield Text("No calls are recorded.")
-            return
-        table = _table(("session", "turn", "started", "calls", "failed", "raw", "sent", "numbers"))
-        for turn in self._turns:
-            table.add_row(
-                visible(turn.session_id, _NAME_CHARS) or "-",
-                str(turn.turn),
-                started(turn.started_at_seconds),
-                f"{turn.calls:,}",
-                f"{turn.failed_calls:,}",
-                f"{turn.raw_chars:,}",
-                f"{turn.sent_chars:,}",
-                f"{turn.first_number}-{turn.last_number}",
-            )
-        yield table
+    if not turns:
+        yield Text("No calls are recorded.")
+        return
+    table = _table(("session", "turn", "started", "calls", "failed", "raw", "sent", "numbers"))
+    for turn in turns:
+        table.add_row(
+            visible(turn.session_id, _NAME_CHARS) or "-",
+            str(turn.turn),
+            started(turn.started_at_seconds),
+            f"{turn.calls:,}",
+            f"{turn.failed_calls:,}",
+            f"{turn.raw_chars:,}",
+            f"{turn.sent_chars:,}",
+            f"{turn.first_number}-{turn.last_number}",
+        )
+    yield table
 
 
-class CallTable:
+def drawn_calls(calls: Iterable[RecordedCall], width: int) -> Iterator[RenderableType]:
     """Calls in the order in which they were recorded."""
-
-    def __init__(self, calls: Iterable[RecordedCall]) -> None:
-        self._calls = calls
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        table = _table(("number", "turn", "tool", "outcome", "raw", "sent", "seconds", "args"))
-        for call in self._calls:
-            table.add_row(
-                str(call.number),
-                str(call.turn),
-                visible(call.tool_name, _NAME_CHARS),
-                "ok" if call.ok else str(call.reason or call.code),
-                f"{call.raw_chars:,}",
-                f"{call.sent_chars:,}",
-                f"{call.duration_seconds:.3f}",
-                visible(call.args, _ARGS_CHARS),
-            )
-        if table.row_count:
-            yield table
-        else:
-            yield Text("No such calls are recorded.")
+    table = _table(("number", "turn", "tool", "outcome", "raw", "sent", "seconds", "args"))
+    for call in calls:
+        table.add_row(
+            str(call.number),
+            str(call.turn),
+            visible(call.tool_name, _NAME_CHARS),
+            "ok" if call.ok else str(call.reason or call.code),
+            f"{call.raw_chars:,}",
+            f"{call.sent_chars:,}",
+            f"{call.duration_seconds:.3f}",
+            visible(call.args, _ARGS_CHARS),
+        )
+    if table.row_count:
+        yield table
+    else:
+        yield Text("No such calls are recorded.")
 
 
 def _table(names: Iterable[str]) -> Table:
@@ -107,11 +96,9 @@ def _table(names: Iterable[str]) -> Table:
     return table
 
 
-app = make_app(
-    callback=show_help_without_command,
-    invoke_without_command=True,
-    help="List, show and replay recorded calls.",
-    short_help="List, show and replay recorded calls.",
+app = make_group(
+    "List, show and replay recorded calls.",
+    "List, show and replay recorded calls.",
 )
 
 Place = Annotated[
@@ -144,13 +131,13 @@ def list_(
         if json:
             write_json([dataclasses.asdict(each) for each in turns])
         else:
-            write_rendered(TurnTable(turns))
+            write_rendered(drawn_turns, turns)
         return
     calls = recording.calls(session_id=session, turn=turn, tool=tool)
     if json:
         write_json([_without_output(call) for call in calls])
     else:
-        write_rendered(CallTable(calls))
+        write_rendered(drawn_calls, calls)
 
 
 @app.command(short_help="Show one call.")

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -176,24 +176,17 @@ _HEADINGS = (
 )
 
 
-class RenderedUsage:
-    """Draws a report: its tools, then dead and hot ones, then calls by others than the owner."""
-
-    def __init__(self, report: UsageReport) -> None:
-        self.report = report
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """A table, or lines where the terminal is narrow."""
-        report = self.report
-        tools = sorted(report.tools, key=lambda tool: (-tool.invocations, tool.name))
-        if not tools:
-            yield Text("no tools were registered or called")
-        elif options.max_width >= TABLE_MIN_WIDTH:
-            yield _table(tools)
-        else:
-            yield from _lines(tools)
-        yield Text()
-        yield from _summary(report)
+def drawn_usage(report: UsageReport, width: int) -> Iterator[RenderableType]:
+    """The tools, then dead and hot ones, then calls by others than the owner."""
+    tools = sorted(report.tools, key=lambda tool: (-tool.invocations, tool.name))
+    if not tools:
+        yield Text("no tools were registered or called")
+    elif width >= TABLE_MIN_WIDTH:
+        yield _table(tools)
+    else:
+        yield from _lines(tools)
+    yield Text()
+    yield from _summary(report)
 
 
 def _table(tools: Iterable[ToolUsage]) -> Table:
@@ -398,4 +391,4 @@ def usage(
     elif html is not None:
         write_output(html, made.to_html())
     else:
-        write_rendered(RenderedUsage(made))
+        write_rendered(drawn_usage, made)
