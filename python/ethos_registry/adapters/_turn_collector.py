@@ -8,7 +8,7 @@ import dataclasses
 import itertools
 from collections.abc import Callable
 from contextvars import copy_context
-from typing import Any, TypeAlias, Unpack
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 from ethos_registry.execution import _refusals
 from ethos_registry.execution._options import BatchControl, StreamOptions, checked_options
@@ -221,6 +221,15 @@ def is_same_context(first: ToolContext | None, second: ToolContext | None) -> bo
     )
 
 
+class CallOptions(TypedDict, total=False):
+    """The options of a call that joins no other."""
+
+    tool_call_id: str
+    context: ToolContext | None
+    view: ToolView | None
+    on_progress: OnProgress | None
+
+
 _Key: TypeAlias = tuple[asyncio.AbstractEventLoop, int, RunKey]
 
 
@@ -373,23 +382,10 @@ class TurnCollector:
         self,
         name: str,
         args: Any,
-        *,
-        tool_call_id: str = "",
-        context: ToolContext | None = None,
-        view: ToolView | None = None,
-        on_progress: OnProgress | None = None,
+        **options: Unpack[CallOptions],
     ) -> CallResult:
         """The result of one call for code without an event loop: a batch of its own."""
-        return run_sync(
-            lambda: self.call_alone(
-                name,
-                args,
-                tool_call_id=tool_call_id,
-                context=context,
-                view=view,
-                on_progress=on_progress,
-            )
-        )
+        return run_sync(lambda: self.call_alone(name, args, **options))
 
     def _joined(self, call: CollectedCall, run: object, view: ToolView) -> CollectedBatch:
         """The open batch that the call joined, or the one that it opened."""

@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, TypedDict, Unpack
 
 from ethos_registry._persistence.files import make_private_folder
@@ -261,12 +260,7 @@ class McpBridge:
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._close()
 
     def _connect(self, name: str, server: McpServer) -> None:

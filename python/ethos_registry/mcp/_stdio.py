@@ -8,7 +8,6 @@ import math
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from ethos_registry._processes.supervised_process import SupervisedProcess
@@ -155,12 +154,7 @@ class StdioTransport:
             raise
         return receive, self._writer
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         import anyio
 
         self._is_closing = True

@@ -111,6 +111,16 @@ PROVIDERS: Mapping[str, WireFormat[Any, Any]] = _Loaded(_wire_format, _KNOWN)
 """Every name that `provider()` knows."""
 
 
+def _named(known: Mapping[str, V], what: str, name: object, there_are: str = "known are {}") -> V:
+    if not isinstance(name, str) or name not in known:
+        names = ", ".join(f"`{each}`" for each in known)
+        raise ConfigError(
+            f"unknown {what} {name!r}{did_you_mean(name, known)}; {there_are.format(names)}",
+            context={"field": what, "value": name},
+        )
+    return known[name]
+
+
 @overload
 def provider(name: Literal["anthropic"], dialect: str | None = None) -> AnthropicMessages: ...
 @overload
@@ -142,23 +152,8 @@ def provider(name: str, dialect: str | None = None) -> WireFormat[Any, Any]:
     >>> provider("openai").name
     'openai_chat'
     """
-    if not isinstance(name, str) or name not in PROVIDERS:
-        known = ", ".join(f"`{each}`" for each in PROVIDERS)
-        raise ConfigError(
-            f"unknown provider {name!r}{did_you_mean(name, PROVIDERS)}; known are {known}",
-            context={"field": "provider", "value": name},
-        )
-    found = PROVIDERS[name]
-    if dialect is None:
-        return found
-    rules = DIALECTS.get(dialect)
-    if rules is None:
-        known = ", ".join(f"`{each}`" for each in DIALECTS)
-        raise ConfigError(
-            f"unknown dialect {dialect!r}{did_you_mean(dialect, DIALECTS)}; known are {known}",
-            context={"field": "dialect", "value": dialect},
-        )
-    return type(found)(rules)
+    found = _named(PROVIDERS, "provider", name)
+    return found if dialect is None else type(found)(_named(DIALECTS, "dialect", dialect))
 
 
 # Parsers of streams by the name of the provider.
@@ -175,13 +170,6 @@ def reply_parser(name: str) -> ReplyParser:
     >>> reply_parser("openai").provider
     'openai_chat'
     """
-    if not isinstance(name, str) or name not in STREAMS:
-        known = ", ".join(f"`{each}`" for each in STREAMS)
-        raise ConfigError(
-            f"unknown provider {name!r}{did_you_mean(name, STREAMS)}; "
-            f"streams of {known} can be dispatched",
-            context={"field": "provider", "value": name},
-        )
-    parser = STREAMS[name]()
+    parser = _named(STREAMS, "provider", name, "streams of {} can be dispatched")()
     parser.given_name = name
     return parser

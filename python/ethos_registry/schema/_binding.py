@@ -224,18 +224,13 @@ class Binder(NamedTuple):
         return named
 
 
-class FunctionCall(NamedTuple):
-    """The `execute` of a tool made from a plain function: bind, call, convert."""
+class _BoundCall(NamedTuple):
+    """A function with what binds a model's arguments to it."""
 
     binder: Binder
     function: Callable[..., Any]
     wraps_async: bool = False
     """Whether the function returns what an `async def` below it does."""
-
-    def __call__(self, args: Any, context: ToolContext) -> ToolResult:
-        """The result of calling the function with a model's arguments."""
-        values = self.binder.bind(args, context)
-        return values if isinstance(values, ToolError) else self.call(values)
 
     @property
     def takes_context(self) -> bool:
@@ -249,6 +244,20 @@ class FunctionCall(NamedTuple):
     def failing(self, args: Any) -> list[tuple[int | str, ...]]:
         """Where arguments do not bind; empty if they do."""
         return self.binder.failing(args)
+
+    def __repr__(self) -> str:
+        return f"<execute of {self.function!r}>"
+
+
+class FunctionCall(_BoundCall):
+    """The `execute` of a tool made from a plain function: bind, call, convert."""
+
+    __slots__ = ()
+
+    def __call__(self, args: Any, context: ToolContext) -> ToolResult:
+        """The result of calling the function with a model's arguments."""
+        values = self.binder.bind(args, context)
+        return values if isinstance(values, ToolError) else self.call(values)
 
     def call(self, values: dict[str, Any]) -> ToolResult:
         """The result of calling the function with keyword arguments that are bound."""
@@ -259,37 +268,20 @@ class FunctionCall(NamedTuple):
             return ToolOk(returned, None, None, NO_EXTRA)
         return result_from_value(returned)
 
-    def __repr__(self) -> str:
-        return f"<execute of {self.function!r}>"
-
 
 async def _awaited(returned: Awaitable[Any]) -> ToolResult:
     return result_from_value(await returned)
 
 
-class AsyncFunctionCall(NamedTuple):
+class AsyncFunctionCall(_BoundCall):
     """The same for an `async def`."""
 
-    binder: Binder
-    function: Callable[..., Any]
+    __slots__ = ()
 
     async def __call__(self, args: Any, context: ToolContext) -> ToolResult:
         """The result of calling the function with a model's arguments."""
         values = self.binder.bind(args, context)
         return values if isinstance(values, ToolError) else await self.call(values)
-
-    @property
-    def takes_context(self) -> bool:
-        """Whether the function has a parameter for the call's `ToolContext`."""
-        return self.binder.context_name is not None
-
-    def bind(self, args: Any, context: ToolContext) -> dict[str, Any] | ToolError:
-        """The keyword arguments alone."""
-        return self.binder.bind(args, context)
-
-    def failing(self, args: Any) -> list[tuple[int | str, ...]]:
-        """Where arguments do not bind; empty if they do."""
-        return self.binder.failing(args)
 
     async def call(self, values: dict[str, Any]) -> ToolResult:
         """The result of calling the function with keyword arguments that are bound."""
@@ -297,9 +289,6 @@ class AsyncFunctionCall(NamedTuple):
         if type(returned) is str:
             return ToolOk(returned, None, None, NO_EXTRA)
         return result_from_value(returned)
-
-    def __repr__(self) -> str:
-        return f"<execute of {self.function!r}>"
 
 
 class _PartialCall(NamedTuple):
