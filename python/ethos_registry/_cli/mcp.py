@@ -75,13 +75,7 @@ def servers_report(bridge: McpBridge, notes: Iterable[SchemaNote] = ()) -> Serve
             for status in statuses.values()
         ],
         "problems": [
-            {
-                "server": problem.server,
-                "kind": problem.kind,
-                "tool": problem.tool,
-                "message": problem.message,
-                "way_out": _way_out(problem, statuses[problem.server]),
-            }
+            asdict(problem) | {"way_out": _way_out(problem, statuses[problem.server])}
             for problem in problems
         ],
         "schemas": [asdict(note) for note in notes],
@@ -407,19 +401,7 @@ def diff(
 
     differences, failed = _with_bridge(bridge, use)
     if json:
-        write_json(
-            [
-                {
-                    "server": found.server,
-                    "tool": found.tool,
-                    "change": found.change,
-                    "fields": found.fields,
-                    "pinned": found.pinned,
-                    "listed": found.listed,
-                }
-                for found in differences
-            ]
-        )
+        write_json([asdict(found) | {"fields": found.fields} for found in differences])
     else:
         lines = [line for found in differences for line in difference_lines(found)]
         lines = lines or ["nothing differs from the pins"]

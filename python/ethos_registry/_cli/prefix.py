@@ -92,16 +92,7 @@ def diff_document(diff: PrefixDiff) -> dict[str, Any]:
         "byte_offset": diff.byte_offset,
         "before_bytes": diff.before_bytes,
         "after_bytes": diff.after_bytes,
-        "changes": [
-            {
-                "tool": change.tool,
-                "kind": change.kind,
-                "pointer": change.pointer,
-                "byte_offset": change.byte_offset,
-                "dragged": change.dragged,
-            }
-            for change in diff.changes
-        ],
+        "changes": [asdict(change) for change in diff.changes],
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from contextvars import Context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from ethos_registry.types import _checks
@@ -434,15 +434,7 @@ class TransportReply:
         result = result_from_wire(payload["result"])
         reason = payload.get("reason")
         if reason in ERROR_REASONS and isinstance(result, ToolError):
-            result = ToolError(
-                result.error,
-                result.code,
-                reason,
-                result.structured,
-                result.cost_usd,
-                result.extra,
-                result.content,
-            )
+            result = replace(result, reason=reason)
         mtimes, finish = payload.get("readMtimes"), payload.get("finish")
         return cls(
             payload["index"],
