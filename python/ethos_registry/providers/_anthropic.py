@@ -25,9 +25,12 @@ from ethos_registry.providers._wire_format import (
     WireFormat,
     call_entries,
     call_id,
+    cut_off,
     echoed,
     ended_well,
     items,
+    named_call,
+    no_reply,
     read,
     sent_parts,
 )
@@ -93,14 +96,9 @@ class AnthropicMessages(WireFormat[AnthropicTool, AnthropicMessage]):
                 continue
             toolset_name = read(block, "toolset_name")
             identifier = call_id(read(block, "id"), len(calls), toolset_name=toolset_name)
-            name = read(block, "name")
-            if not isinstance(name, str) or not name:
-                calls.append(MalformedCall(identifier, "", "the call names no tool"))
-            elif reason := _cut(blocks[index + 1 :], stop_reason):
-                calls.append(MalformedCall(identifier, name, reason))
-            else:
-                given = read(block, "input")
-                calls.append(ToolCall(identifier, name, {} if given is None else given))
+            problem = _cut(blocks[index + 1 :], stop_reason)
+            given = read(block, "input")
+            calls.append(named_call(identifier, read(block, "name"), given, {}, problem))
         return calls
 
     def messages(self, results: Iterable[CallResult]) -> list[AnthropicMessage]:
@@ -119,11 +117,7 @@ def _blocks(reply: object) -> list[Any]:
         return []
     blocks = items(content)
     if blocks is None:
-        raise ConfigError(
-            "a reply of `anthropic` is a Message or a dict with `content`, "
-            f"got {type(reply).__name__}",
-            context={"field": "reply", "value": reply},
-        )
+        raise no_reply("anthropic", "a Message or a dict with `content`", reply)
     return list(blocks)
 
 
@@ -142,10 +136,7 @@ def _cut(following: list[Any], stop_reason: object) -> str:
         return "another model took over before the arguments were complete; call the tool again"
     if stop_reason is _ABSENT or ended_well(stop_reason):
         return ""
-    return (
-        f"the reply ended before the arguments were complete (stop_reason {stop_reason}); "
-        "call the tool again"
-    )
+    return cut_off(f"stop_reason {stop_reason}")
 
 
 MEDIA_BYTES = {

@@ -21,8 +21,11 @@ from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
     call_id,
+    cut_off,
     ended_well,
     items,
+    named_call,
+    no_reply,
     read,
     sent_call_id,
     sent_parts,
@@ -31,7 +34,6 @@ from ethos_registry.providers._wire_format import (
 from ethos_registry.providers._wire_types import BedrockMessage, BedrockTool
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
-from ethos_registry.types._errors import ConfigError
 
 _COMPLETE = ("stop_sequence", None)
 _FORMATS = {"image/png": "png", "image/jpeg": "jpeg", "image/gif": "gif", "image/webp": "webp"}
@@ -70,11 +72,7 @@ class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
         message = read(read(reply, "output"), "message") or read(reply, "message") or reply
         blocks = items(read(message, "content"))
         if blocks is None:
-            raise ConfigError(
-                "a reply of `bedrock` is a response of `converse` or its message, "
-                f"got {type(reply).__name__}",
-                context={"field": "reply", "value": reply},
-            )
+            raise no_reply("bedrock", "a response of `converse` or its message", reply)
         stop_reason = word(read(reply, "stopReason"))
         calls: list[ToolCall | MalformedCall] = []
         for block in blocks:
@@ -82,18 +80,11 @@ class BedrockConverse(WireFormat[BedrockTool, BedrockMessage]):
             if use is None or read(use, "type") == "server_tool_use":
                 continue
             identifier = call_id(read(use, "toolUseId"), len(calls))
-            name = read(use, "name")
-            if not isinstance(name, str) or not name:
-                calls.append(MalformedCall(identifier, "", "the call names no tool"))
-            elif block is blocks[-1] and not (stop_reason in _COMPLETE or ended_well(stop_reason)):
-                reason = (
-                    "the reply ended before the arguments were complete "
-                    f"(stopReason {stop_reason}); call the tool again"
-                )
-                calls.append(MalformedCall(identifier, name, reason))
-            else:
-                given = read(use, "input")
-                calls.append(ToolCall(identifier, name, {} if given is None else given))
+            is_whole = stop_reason in _COMPLETE or ended_well(stop_reason)
+            is_cut = block is blocks[-1] and not is_whole
+            problem = cut_off(f"stopReason {stop_reason}") if is_cut else ""
+            given = read(use, "input")
+            calls.append(named_call(identifier, read(use, "name"), given, {}, problem))
         return calls
 
     def messages(self, results: Iterable[CallResult]) -> list[BedrockMessage]:

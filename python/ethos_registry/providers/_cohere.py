@@ -20,8 +20,10 @@ from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
     call_entries,
-    call_id,
+    cut_last,
     ended_well,
+    function_entry,
+    no_reply,
     read,
     sent_parts,
     word,
@@ -29,7 +31,6 @@ from ethos_registry.providers._wire_format import (
 from ethos_registry.providers._wire_types import CohereMessage, CohereTool
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
-from ethos_registry.types._errors import ConfigError
 
 _STOP_SEQUENCE = "STOP_SEQUENCE"
 """Ends a reply whose last call is whole."""
@@ -63,31 +64,15 @@ class CohereChat(WireFormat[CohereTool, CohereMessage]):
         message = read(reply, "message")
         if message is None:
             if read(reply, "role") != "assistant":
-                raise ConfigError(
-                    "a reply of `cohere` is a response of `/v2/chat` or an assistant message, "
-                    f"got {type(reply).__name__}",
-                    context={"field": "reply", "value": reply},
-                )
+                expected = "a response of `/v2/chat` or an assistant message"
+                raise no_reply("cohere", expected, reply)
             message = reply
-        calls: list[ToolCall | MalformedCall] = []
-        for position, entry in enumerate(call_entries(message)):
-            identifier = call_id(read(entry, "id"), position)
-            function = read(entry, "function")
-            name = read(function, "name")
-            if not isinstance(name, str) or not name:
-                calls.append(MalformedCall(identifier, "", "the call names no tool"))
-                continue
-            arguments = read(function, "arguments")
-            calls.append(ToolCall(identifier, name, "" if arguments is None else arguments))
+        entries = enumerate(call_entries(message))
+        calls = [function_entry(entry, position, "") for position, entry in entries]
         finish_reason = word(read(reply, "finish_reason"))
         is_whole = finish_reason in (_STOP_SEQUENCE, None) or ended_well(finish_reason)
         if calls and not is_whole:
-            last = calls[-1]
-            reason = (
-                "the reply ended before the arguments were complete "
-                f"(finish_reason {finish_reason}); call the tool again"
-            )
-            calls[-1] = MalformedCall(last.tool_call_id, last.name, reason)
+            cut_last(calls, f"finish_reason {finish_reason}")
         return calls
 
     def messages(self, results: Iterable[CallResult]) -> list[CohereMessage]:

@@ -20,8 +20,11 @@ from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
     call_id,
+    cut_last,
     ended_well,
     items,
+    named_call,
+    no_reply,
     read,
     sent_parts,
     word,
@@ -30,7 +33,6 @@ from ethos_registry.providers._wire_types import GeminiMessage
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._content import MAX_CONTENT_BYTES
-from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._json_values import MAX_DEPTH
 
 _WHOLE = ("FINISH_REASON_UNSPECIFIED", None)
@@ -83,13 +85,7 @@ class Gemini(WireFormat[Any, GeminiMessage]):
             for position, part in enumerate(found)
         ]
         if calls and finish_reason not in _WHOLE and not ended_well(finish_reason):
-            last = calls[-1]
-            calls[-1] = MalformedCall(
-                last.tool_call_id,
-                last.name,
-                "the reply ended before the arguments were complete "
-                f"(finishReason {finish_reason}); call the tool again",
-            )
+            cut_last(calls, f"finishReason {finish_reason}")
         return calls
 
     def messages(self, results: Iterable[CallResult]) -> list[GeminiMessage]:
@@ -114,23 +110,16 @@ def _parts(reply: object) -> tuple[list[Any], str | None]:
         return list(parts), finish_reason
     if candidates is not None or content is not reply:
         return [], finish_reason  # blocked, or malformed: there is nothing to run
-    raise ConfigError(
-        "a reply of `gemini` is a GenerateContentResponse, a candidate or a content, "
-        f"got {type(reply).__name__}",
-        context={"field": "reply", "value": reply},
-    )
+    expected = "a GenerateContentResponse, a candidate or a content"
+    raise no_reply("gemini", expected, reply)
 
 
 def _call(call: object, position: int) -> ToolCall | MalformedCall:
     identifier = call_id(read(call, "id"), position)
-    name = read(call, "name")
-    if not isinstance(name, str) or not name:
-        return MalformedCall(identifier, "", "the call names no tool")
+    problem = ""
     if read(call, "will_continue", "willContinue") or read(call, "partial_args", "partialArgs"):
-        reason = "the arguments of the call are not complete; call the tool again"
-        return MalformedCall(identifier, name, reason)
-    args = read(call, "args")
-    return ToolCall(identifier, name, {} if args is None else args)
+        problem = "the arguments of the call are not complete; call the tool again"
+    return named_call(identifier, read(call, "name"), read(call, "args"), {}, problem)
 
 
 _MEDIA_BYTES = dict.fromkeys(

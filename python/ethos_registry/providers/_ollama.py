@@ -23,8 +23,10 @@ from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
     call_entries,
-    call_id,
+    cut_last,
     ended_well,
+    function_entry,
+    no_reply,
     read,
     sent_parts,
     word,
@@ -33,7 +35,6 @@ from ethos_registry.providers._wire_types import OllamaMessage, OllamaTool
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._content import MAX_CONTENT_BYTES
-from ethos_registry.types._errors import ConfigError
 
 
 class Ollama(WireFormat[OllamaTool, OllamaMessage]):
@@ -66,21 +67,12 @@ class Ollama(WireFormat[OllamaTool, OllamaMessage]):
         message = read(reply, "message")
         if message is None:
             if read(reply, "role") != "assistant":
-                raise ConfigError(
-                    "a reply of `ollama` is a ChatResponse or an assistant message, "
-                    f"got {type(reply).__name__}",
-                    context={"field": "reply", "value": reply},
-                )
+                raise no_reply("ollama", "a ChatResponse or an assistant message", reply)
             message = reply
-        entries = call_entries(message)
-        calls = [_call(entry, position) for position, entry in enumerate(entries)]
+        entries = enumerate(call_entries(message))
+        calls = [function_entry(entry, position, {}) for position, entry in entries]
         if calls and word(read(reply, "done_reason")) == "length":
-            last = calls[-1]
-            reason = (
-                "the reply ended before the arguments were complete (done_reason length); "
-                "call the tool again"
-            )
-            calls[-1] = MalformedCall(last.tool_call_id, last.name, reason)
+            cut_last(calls, "done_reason length")
         return calls
 
     def messages(self, results: Iterable[CallResult]) -> list[OllamaMessage]:
@@ -89,16 +81,6 @@ class Ollama(WireFormat[OllamaTool, OllamaMessage]):
         The format has neither ids nor a flag for errors, so the text states an error.
         """
         return [_message(result) for result in results]
-
-
-def _call(entry: object, position: int) -> ToolCall | MalformedCall:
-    identifier = call_id(read(entry, "id"), position)
-    function = read(entry, "function")
-    name = read(function, "name")
-    if not isinstance(name, str) or not name:
-        return MalformedCall(identifier, "", "the call names no tool")
-    arguments = read(function, "arguments")
-    return ToolCall(identifier, name, {} if arguments is None else arguments)
 
 
 _MEDIA_BYTES = dict.fromkeys(("image/jpeg", "image/png", "image/webp"), MAX_CONTENT_BYTES)

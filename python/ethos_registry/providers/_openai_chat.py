@@ -24,9 +24,11 @@ from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
     call_entries,
-    call_id,
+    cut_last,
     ended_well,
+    function_entry,
     items,
+    no_reply,
     read,
     sent_call_id,
     sent_parts,
@@ -82,13 +84,7 @@ class OpenAIChat(WireFormat[OpenAIChatTool, OpenAIChatMessage]):
             _refuse_blocks(message)
         calls = [_call(entry, position) for position, entry in enumerate(entries)]
         if calls and finish_reason is not None and not ended_well(finish_reason):
-            last = calls[-1]
-            calls[-1] = MalformedCall(
-                last.tool_call_id,
-                last.name,
-                "the reply ended before the arguments were complete "
-                f"(finish_reason {finish_reason}); call the tool again",
-            )
+            cut_last(calls, f"finish_reason {finish_reason}")
         return calls
 
     def messages(self, results: Iterable[CallResult]) -> list[OpenAIChatMessage]:
@@ -130,11 +126,8 @@ def _message(reply: object) -> tuple[object, object]:
         return message, read(choice, "finish_reason")
     if choices is None and read(reply, "role") == "assistant":
         return reply, None
-    raise ConfigError(
-        "a reply of `openai_chat` is a whole ChatCompletion, a choice or an assistant message, "
-        f"got {type(reply).__name__}",
-        context={"field": "reply", "value": reply},
-    )
+    expected = "a whole ChatCompletion, a choice or an assistant message"
+    raise no_reply("openai_chat", expected, reply)
 
 
 def _refuse_blocks(message: object) -> None:
@@ -148,16 +141,11 @@ def _refuse_blocks(message: object) -> None:
 
 
 def _call(entry: object, position: int) -> ToolCall | MalformedCall:
-    identifier = call_id(read(entry, "id"), position)
-    function = read(entry, "function")
-    name = read(function, "name")
-    if isinstance(name, str) and name:
-        arguments = read(function, "arguments")
-        return ToolCall(identifier, name, "" if arguments is None else arguments)
-    if (custom := read(entry, "custom")) is not None:
+    call = function_entry(entry, position, "")
+    if isinstance(call, MalformedCall) and (custom := read(entry, "custom")) is not None:
         reason = "a call of a custom tool has no JSON arguments; call a function"
-        return MalformedCall(identifier, str(read(custom, "name") or ""), reason)
-    return MalformedCall(identifier, "", "the call names no tool")
+        return MalformedCall(call.tool_call_id, str(read(custom, "name") or ""), reason)
+    return call
 
 
 def error_text(text: str) -> str:

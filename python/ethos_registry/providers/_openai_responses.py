@@ -22,8 +22,11 @@ from ethos_registry.providers._wire_format import (
     ProviderDefinition,
     WireFormat,
     call_id,
+    cut_off,
     echoed,
     items,
+    named_call,
+    no_reply,
     read,
     sent_parts,
     word,
@@ -32,7 +35,6 @@ from ethos_registry.providers._wire_types import OpenAIResponsesItem, OpenAIResp
 from ethos_registry.schema._dialect import Dialect
 from ethos_registry.types._call import CallResult, MalformedCall, ToolCall
 from ethos_registry.types._content import MAX_CONTENT_BYTES
-from ethos_registry.types._errors import ConfigError
 
 _CUT = "incomplete"
 
@@ -72,11 +74,8 @@ class OpenAIResponses(WireFormat[OpenAIResponsesTool, OpenAIResponsesItem]):
         if output is None:
             output = items(read(reply, "output"))
         if output is None:
-            raise ConfigError(
-                "a reply of `openai_responses` is a Response, or a dict or list with its output "
-                f"items, got {type(reply).__name__}",
-                context={"field": "reply", "value": reply},
-            )
+            expected = "a Response, or a dict or list with its output items"
+            raise no_reply("openai_responses", expected, reply)
         is_cut = items(reply) is None and word(read(reply, "status")) in (_CUT, "failed")
         entries = [item for item in output if word(read(item, "type")) == "function_call"]
         return [
@@ -114,14 +113,8 @@ def _call(item: object, position: int, *, is_cut: bool) -> ToolCall | MalformedC
         caller=read(item, "caller"),
         namespace=read(item, "namespace"),
     )
-    name = read(item, "name")
-    if not isinstance(name, str) or not name:
-        return MalformedCall(identifier, "", "the call names no tool")
-    if is_cut:
-        reason = "the reply ended before the arguments were complete; call the tool again"
-        return MalformedCall(identifier, name, reason)
-    arguments = read(item, "arguments")
-    return ToolCall(identifier, name, "" if arguments is None else arguments)
+    problem = cut_off() if is_cut else ""
+    return named_call(identifier, read(item, "name"), read(item, "arguments"), "", problem)
 
 
 _MEDIA_BYTES = dict.fromkeys(
@@ -305,10 +298,7 @@ class OpenAIResponsesStream(ReplyParser):
             self._take_whole_name(call, read_field(item, "name"))
             self._take_id(call, read_field(item, "call_id"))
         if text_of(item, "status") == "incomplete":
-            call.problem = (
-                "the reply ended before the arguments were complete (status incomplete); "
-                "call the tool again"
-            )
+            call.problem = cut_off("status incomplete")
         elif call.arguments.is_blank:
             self._awaits_proof.append(call)
         else:

@@ -12,6 +12,7 @@ import pydantic_core
 
 from ethos_registry import _core
 from ethos_registry.providers._delta_merge import DeltaMerge, fields_of
+from ethos_registry.providers._wire_format import cut_off
 
 # The arguments of one call while they arrive.
 
@@ -308,8 +309,6 @@ Fact: TypeAlias = CallOpened | ArgumentsGrew | CallClosed | CallProven | ReplyEn
 _ENTRY_FIELDS = ("index", "id", "type", "function", "custom")
 _FUNCTION_FIELDS = ("name", "arguments", "index")
 
-_CUT = "the reply ended before the arguments were complete"
-_AGAIN = "call the tool again"
 _REASON_CHARS = 120
 
 
@@ -386,7 +385,7 @@ class ReplyParser:
         if call.problem is not None:
             return call.problem
         reason = "" if self.end is None else self.end.reason
-        return f"{_CUT} ({reason}); {_AGAIN}" if reason else f"{_CUT}; {_AGAIN}"
+        return cut_off(reason)
 
     @property
     def is_cut(self) -> bool:

@@ -152,6 +152,44 @@ NO_MESSAGE = "(no message)"
 DataBlock: TypeAlias = Image | Document | Audio
 
 
+def no_reply(provider: str, expected: str, reply: object) -> ConfigError:
+    """The error for a value that is not a reply of the provider."""
+    return ConfigError(
+        f"a reply of `{provider}` is {expected}, got {type(reply).__name__}",
+        context={"field": "reply", "value": reply},
+    )
+
+
+def cut_off(why: str = "") -> str:
+    """What is wrong with a call in which its reply ended."""
+    why = why and f" ({why})"
+    return f"the reply ended before the arguments were complete{why}; call the tool again"
+
+
+def cut_last(calls: list[ToolCall | MalformedCall], why: str) -> None:
+    """Let the last call not run: its reply ended in it."""
+    last = calls[-1]
+    calls[-1] = MalformedCall(last.tool_call_id, last.name, cut_off(why))
+
+
+def named_call(
+    identifier: str, name: object, args: Any, empty: Any, problem: str = ""
+) -> ToolCall | MalformedCall:
+    """A call of a reply, with `empty` for absent arguments; it must not run with a problem."""
+    if not isinstance(name, str) or not name:
+        return MalformedCall(identifier, "", "the call names no tool")
+    if problem:
+        return MalformedCall(identifier, name, problem)
+    return ToolCall(identifier, name, empty if args is None else args)
+
+
+def function_entry(entry: object, position: int, empty: Any) -> ToolCall | MalformedCall:
+    """The call of an entry `{id, function: {name, arguments}}`."""
+    function = read(entry, "function")
+    identifier = call_id(read(entry, "id"), position)
+    return named_call(identifier, read(function, "name"), read(function, "arguments"), empty)
+
+
 def read(value: object, *names: str) -> Any:
     """The first of some fields that an SDK's object or a dict has; `None` if it has none."""
     for name in names:
