@@ -330,8 +330,20 @@ def _is_size(value: Any) -> bool:
     return _is_number(value) and value >= 0 and value == int(value)
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+def _is(kind: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kind)
+
+
+def _matches(pattern: str) -> Callable[[Any], bool]:
+    matched = re.compile(pattern).fullmatch
+    return lambda value: isinstance(value, str) and matched(value) is not None
+
+
+def _is_object_of(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and all(map(holds, value.values()))
+
+
+_is_text, _is_boolean = _is(str), _is(bool)
 
 
 def _is_pattern(value: object) -> bool:
@@ -358,43 +370,8 @@ def _is_list_of_names(value: object) -> bool:
     return isinstance(value, list) and all(map(_is_text, value)) and len({*value}) == len(value)
 
 
-def _is_dependent_required(value: object) -> bool:
-    return isinstance(value, dict) and all(map(_is_list_of_names, value.values()))
-
-
-def _is_dependencies(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(item, dict | bool) or _is_list_of_names(item) for item in value.values()
-    )
-
-
-def _is_boolean(value: object) -> bool:
-    return isinstance(value, bool)
-
-
-def _is_list(value: object) -> bool:
-    return isinstance(value, list)
-
-
-def _is_vocabulary(value: object) -> bool:
-    return isinstance(value, dict) and all(map(_is_boolean, value.values()))
-
-
-def _is_anchor(value: object) -> bool:
-    return isinstance(value, str) and _ANCHOR.fullmatch(value) is not None
-
-
-def _is_uri(value: object) -> bool:
-    return isinstance(value, str) and _URI.fullmatch(value) is not None
-
-
-def _is_reference(value: object) -> bool:
-    return isinstance(value, str) and _REFERENCE.fullmatch(value) is not None
-
-
-_ANCHOR = re.compile(r"[A-Za-z_][-A-Za-z0-9._:]*")
-_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*")
-_REFERENCE = re.compile(r"[^\s<>\"{}|\\^`]*")
+def _is_dependency(value: object) -> bool:
+    return isinstance(value, dict | bool) or _is_list_of_names(value)
 
 
 def _is_type(value: object) -> bool:
@@ -411,28 +388,37 @@ def _rules() -> dict[str, _Rule]:
     size: _Rule = ("a whole number >= 0", _is_size)
     number: _Rule = ("a number", _is_number)
     limit: _Rule = ("a number", lambda value: isinstance(value, bool) or _is_number(value))
-    by_name: _Rule = ("an object of schemas", lambda value: isinstance(value, dict))
+    by_name: _Rule = ("an object of schemas", _is(dict))
     schemas: _Rule = (
         "a list of one schema or more",
         lambda value: isinstance(value, list) and bool(value),
     )
     names: _Rule = ("a list of different strings", _is_list_of_names)
     flag: _Rule = ("true or false", _is_boolean)
-    values: _Rule = ("a list", _is_list)
-    reference: _Rule = ("a URI reference", _is_reference)
+    values: _Rule = ("a list", _is(list))
+    reference: _Rule = ("a URI reference", _matches(r"[^\s<>\"{}|\\^`]*"))
+    anchor: _Rule = (
+        "a letter or _, then letters, digits, - _ . :",
+        _matches(r"[A-Za-z_][-A-Za-z0-9._:]*"),
+    )
+    uri = _matches(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`]*")
+    dependencies = _is_object_of(_is_dependency)
     rules: dict[str, _Rule] = {
         "type": (f"one of {', '.join(_TYPES)}, or a list of different ones", _is_type),
         "enum": values,
         "examples": values,
         "required": names,
-        "dependentRequired": ("an object of lists of different strings", _is_dependent_required),
-        "dependencies": ("an object of schemas and lists of different strings", _is_dependencies),
+        "dependentRequired": (
+            "an object of lists of different strings",
+            _is_object_of(_is_list_of_names),
+        ),
+        "dependencies": ("an object of schemas and lists of different strings", dependencies),
         "multipleOf": ("a number > 0", lambda value: _is_number(value) and value > 0),
         "pattern": (_PATTERN, _is_pattern),
-        "$schema": ("an absolute URI", _is_uri),
-        "$vocabulary": ("an object of booleans", _is_vocabulary),
-        "$anchor": ("a letter or _, then letters, digits, - _ . :", _is_anchor),
-        "$dynamicAnchor": ("a letter or _, then letters, digits, - _ . :", _is_anchor),
+        "$schema": ("an absolute URI", uri),
+        "$vocabulary": ("an object of booleans", _is_object_of(_is_boolean)),
+        "$anchor": anchor,
+        "$dynamicAnchor": anchor,
     }
     rules |= dict.fromkeys(
         (
