@@ -4,6 +4,8 @@ is left."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -11,6 +13,7 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +21,7 @@ import pytest
 from ethos_registry import ConfigError, ToolRegistry
 from ethos_registry.capabilities import containment
 from ethos_registry.mcp import McpBridge
+from ethos_registry.mcp._stdio import LogFile, StdioTransport
 from long_counts import counts
 from mcp_bridge_tools import RAW, call, is_running, raw, text_of, until, view
 from started import PATIENCE_SECONDS, started
@@ -189,6 +193,57 @@ async def test_a_cancelled_start_leaves_no_process() -> None:
     with pytest.raises(asyncio.CancelledError):
         await entering
     assert not is_running(pid)
+
+
+@pytest.fixture(params=["asyncio", "uvloop"])
+def runner(request: pytest.FixtureRequest) -> Iterator[asyncio.Runner]:
+    factory = asyncio.SelectorEventLoop
+    if request.param == "uvloop":
+        factory = pytest.importorskip("uvloop").new_event_loop
+    with asyncio.Runner(loop_factory=factory) as found:
+        yield found
+
+
+def pipes_to(*command: str) -> StdioTransport:
+    return StdioTransport(
+        command, environment=os.environ, directory=None, log=LogFile(None), on_lost=lambda: None
+    )
+
+
+@tree_only
+def test_pipes_are_closed_once_wherever_their_connection_is_cancelled(
+    runner: asyncio.Runner,
+) -> None:
+    """A number that is closed a second time is that of somebody else's file."""
+
+    async def connect(turns: int) -> None:
+        transport = pipes_to("sleep", "100")
+        connecting = asyncio.create_task(transport.__aenter__())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        if not connecting.cancel():
+            await transport.__aexit__(None, None, None)
+        with contextlib.suppress(asyncio.CancelledError):
+            await connecting
+
+    for turns in range(1, 20):
+        runner.run(connect(turns))
+        files = [os.open(os.devnull, os.O_RDONLY) for _ in range(9)]
+        gc.collect()
+        for each in files:
+            os.close(each)
+
+
+@tree_only
+def test_pipes_that_a_server_keeps_open_are_closed(runner: asyncio.Runner) -> None:
+    async def connect(rounds: int) -> int:
+        for _ in range(rounds):
+            async with pipes_to("sleep", "100"):
+                pass
+        return len(os.listdir("/proc/self/fd"))
+
+    before = runner.run(connect(1))  # a loop makes some descriptors when it first needs them
+    assert runner.run(connect(5)) < before + 5
 
 
 SOURCE = Path(RAW).read_text()

@@ -8,13 +8,13 @@ import math
 import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import IO, TYPE_CHECKING, Any, Self, cast
 
 from ethos_registry._processes.supervised_process import SupervisedProcess
 from ethos_registry._processes.supervisor import start_supervised
 
 if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from anyio.streams.memory import MemoryObjectSendStream
     from mcp.shared.message import SessionMessage
 
 # The standard error of a server: a file of bounded size, and its end in memory.
@@ -106,8 +106,6 @@ class StdioTransport:
         """Whether the server has answered; one that never did gets no time to exit by itself."""
         self.process: SupervisedProcess | None = None
         self._probe: _Probe | None = None
-        self._receive: MemoryObjectReceiveStream[Any] | None = None
-        """What the client reads. It does not close it if it is cancelled before it begins."""
 
     @property
     def was_probed(self) -> bool:
@@ -134,15 +132,18 @@ class StdioTransport:
         assert process.stderr is not None
         self._pipes = (process.stdout, process.stderr, process.stdin)
         self._transports: list[asyncio.BaseTransport] = []
+        # The client does not close what it reads if it is cancelled before it begins.
+        send, self._receive = anyio.create_memory_object_stream[Any](math.inf)
+        self._reader = _LineReader(send, self._log, self._lost)
         try:
-            send, receive = anyio.create_memory_object_stream[Any](math.inf)
-            self._receive = receive
-            self._reader = _LineReader(send, self._log, self._lost)
-            reading, _ = await loop.connect_read_pipe(lambda: self._reader, process.stdout)
+            pipe = _given_to(loop, process.stdout)
+            reading, _ = await loop.connect_read_pipe(lambda: self._reader, pipe)
             self._transports.append(reading)
-            logging, _ = await loop.connect_read_pipe(lambda: _LogReader(self._log), process.stderr)
+            pipe = _given_to(loop, process.stderr)
+            logging, _ = await loop.connect_read_pipe(lambda: _LogReader(self._log), pipe)
             self._transports.append(logging)
-            writing, flow = await loop.connect_write_pipe(_Flow, process.stdin)
+            pipe = _given_to(loop, process.stdin)
+            writing, flow = await loop.connect_write_pipe(_Flow, pipe)
             self._transports.append(writing)
             self._probe = _Probe(self._reader.answer)
             self._reader.on_line = self._probe.answered
@@ -152,7 +153,7 @@ class StdioTransport:
         except BaseException:
             self._release()
             raise
-        return receive, self._writer
+        return self._receive, self._writer
 
     async def __aexit__(self, *_: object) -> None:
         import anyio
@@ -218,8 +219,8 @@ class StdioTransport:
             if not self._ended.is_set():
                 process.kill()
             process.detach()
-        if self._receive is not None:
-            self._receive.close()
+        self._reader.close()
+        self._receive.close()
         for transport in self._transports:
             _abort(transport)
         for pipe in self._pipes[len(self._transports) :]:  # no transport took them over
@@ -493,5 +494,33 @@ class _LineWriter:
 def _abort(transport: asyncio.BaseTransport) -> None:
     """Close at once; one that is closed already cannot be closed again."""
     if not transport.is_closing():
-        close = getattr(transport, "abort", transport.close)
-        close()
+        try:
+            cast("asyncio.WriteTransport", transport).abort()
+        except (AttributeError, NotImplementedError):  # it reads
+            transport.close()
+
+
+class _Descriptor:
+    """What uvloop needs to know of a pipe."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def fileno(self) -> int:
+        """The number, which is the loop's to close."""
+        return self._number
+
+    def close(self) -> None:
+        """Nothing: the number may be another file's by now."""
+
+
+def _given_to(loop: asyncio.AbstractEventLoop, pipe: IO[bytes]) -> IO[bytes]:
+    """A pipe that nobody but the loop closes.
+
+    uvloop closes the descriptor and then the file, which closes the number a second time: by then
+    another thread may have opened a file of that number.
+    """
+    if isinstance(loop, asyncio.BaseEventLoop):
+        return pipe
+    with pipe:
+        return cast("IO[bytes]", _Descriptor(os.dup(pipe.fileno())))
