@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -26,9 +27,29 @@ def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
 sys.addaudithook(_on_event)
 
 
+def _record_connections_of(loops: Any) -> None:
+    """uvloop raises no audit event: its sockets are native."""
+    connect = loops.create_connection
+
+    async def create_connection(
+        loop: Any, factory: Any, host: Any = None, *rest: Any, **options: Any
+    ) -> Any:
+        if _RECORDING and host is not None:
+            _RECORDING[-1].append(host)
+        return await connect(loop, factory, host, *rest, **options)
+
+    loops.create_connection = create_connection
+
+
+if os.environ.get("ETHOS_REGISTRY_TEST_LOOP") == "uvloop":
+    import uvloop
+
+    _record_connections_of(uvloop.Loop)
+
+
 @contextlib.contextmanager
 def connects() -> Iterator[list[str]]:
-    """The addresses that sockets of this process try to connect to, in order."""
+    """The addresses that this process tries to connect to, in order."""
     found: list[str] = []
     _RECORDING.append(found)
     try:
