@@ -683,7 +683,7 @@ TEXTS = {"ascii": "line of words\n", "emoji": "\U0001f41f, née\n"}
 @pytest.mark.parametrize("has_secret", [False, True], ids=["no secret", "a secret"])
 @pytest.mark.parametrize("alphabet", TEXTS)
 async def test_cutting_costs_at_most_three_times_as_much_as_without(alphabet, has_secret):
-    """By the shortest of each, in turns: noise goes away with more rounds."""
+    """By the tenth of the rounds that took least in all: both ran when little else did."""
     words = TEXTS[alphabet]
 
     @tool(capabilities=ToolCapabilities(secrets=["search/key"]), max_result_chars=10_000)
@@ -707,10 +707,11 @@ async def test_cutting_costs_at_most_three_times_as_much_as_without(alphabet, ha
     backends = standard_backends(secrets=EnvironmentSecrets(environ={"SEARCH_KEY": "a secret key"}))
     redacting = ToolRegistry([prints], capability_backends=backends)
     keeping = ToolRegistry([prints], capability_backends=backends, redact=False)
-    ours = theirs = float("inf")
-    for done in range(200):
-        ours = min(ours, await seconds(redacting))
-        theirs = min(theirs, await seconds(keeping))
-        if done > 10 and ours <= 3 * theirs:
-            return
+    rounds: list[tuple[float, float]] = []
+    for done in range(1, 201):
+        rounds.append((await seconds(redacting), await seconds(keeping)))
+        if done % 50 == 0:
+            ours, theirs = map(sum, zip(*sorted(rounds, key=sum)[: done // 10], strict=True))
+            if ours <= 3 * theirs:
+                return
     pytest.fail(f"takes {ours / theirs:.1f} times as long")
