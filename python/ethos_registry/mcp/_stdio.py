@@ -515,7 +515,7 @@ class _Descriptor:
 
 
 def _given_to(loop: asyncio.AbstractEventLoop, pipe: IO[bytes]) -> IO[bytes]:
-    """A pipe that nobody but the loop closes.
+    """A pipe that only the loop closes.
 
     uvloop closes the descriptor and then the file, which closes the number a second time: by then
     another thread may have opened a file of that number.
