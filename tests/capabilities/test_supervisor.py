@@ -517,7 +517,8 @@ class TestWithoutASupervisor:
         monkeypatch.setattr(supervisor, "_is_unavailable", False)
         described = terminal_tool().schema["properties"]["timeout_seconds"]["description"]
         assert "everything that it started is ended" in described
-        assert "may still" not in Ending(None, "", 0, 1.0).sentence
+        ended = Ending(_run.ProcessEnd(None, timed_out=True), "", 0, 1.0, "")
+        assert "may still" not in ended.described()[0]
 
     def test_the_process_group_is_ended(self, folder: Path, unsupervised: None) -> None:
         process = start(["sh", "-c", "./sleeper 999 & wait"], directory=str(folder))

@@ -382,7 +382,12 @@ class TestLock:
         self, folder: Path, monkeypatch: pytest.MonkeyPatch, has_lock: bool
     ) -> None:
         if not has_lock:  # as some network drives answer
-            monkeypatch.setattr(_folder, "_take", _without_lock)
+            find = _folder.WorkingFiles.target
+            monkeypatch.setattr(
+                _folder.WorkingFiles,
+                "target",
+                lambda files, path, **options: _WithoutLock(find(files, path, **options)),
+            )
 
         def count_up() -> None:
             context = ToolContext(working_dir=folder, read_mtimes={})
@@ -438,8 +443,17 @@ def test_no_descriptor_stays_open(folder: Path, context: ToolContext) -> None:
             PATCH.execute({"path": path, "old": "x", "new": "y"}, context)
 
 
-def _without_lock(target: Any) -> bool:
-    raise OSError(errno.ENOLCK, "No locks available")
+class _WithoutLock:
+    """A target in a folder that has no lock."""
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._target, name)
+
+    def lock(self) -> bool:
+        raise OSError(errno.ENOLCK, "No locks available")
 
 
 KILLED_WRITER = """

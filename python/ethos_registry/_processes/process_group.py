@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ethos_registry._processes.supervised_process import StartOptions, SupervisedProcess
 
@@ -76,8 +76,7 @@ class GroupProcess(SupervisedProcess):
         """Stop watching: without a supervisor, what is left lives on."""
         self._finish(0)
 
-    def _thread(self, run: object) -> None:
-        assert callable(run)
+    def _thread(self, run: Callable[[], None]) -> None:
         threading.Thread(target=run, name="ethos-registry-wait", daemon=True).start()
 
     def _wait(self) -> None:

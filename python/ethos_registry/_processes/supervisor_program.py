@@ -185,7 +185,7 @@ class Supervisor:
             self.poll.register(host, select.POLLIN)
         self.looks_for_host = host is None
         self.tell(b"ready\n")
-        if self.poll_control():
+        if is_readable(self.control, 0):
             self.read_control()
         if self.is_stopping:  # cancelled before there was anything to cancel
             self.tell(b"ended 0\n")
@@ -334,11 +334,6 @@ class Supervisor:
             if not self.is_detached:
                 self.end(self.request["grace_seconds"])
 
-    def poll_control(self) -> bool:
-        waiting = select.poll()
-        waiting.register(self.control, select.POLLIN)
-        return bool(waiting.poll(0))
-
     def close_control(self) -> None:
         if self.control >= 0:
             self.poll.unregister(self.control)
@@ -433,8 +428,8 @@ class Supervisor:
                     kill(pid, native.SIGKILL)
                 if not self.reap():
                     break
-                if children == before:
-                    self.poll_wake_up(2)
+                if children == before and is_readable(self.wake_up, 2):
+                    posix.read(self.wake_up, 4096)
                 before = children
             if monotonic() > give_up:
                 if not is_reported:
@@ -444,11 +439,11 @@ class Supervisor:
         if not is_reported:
             self.tell(b"ended 0\n")
 
-    def poll_wake_up(self, milliseconds: int) -> None:
-        waiting = select.poll()
-        waiting.register(self.wake_up, select.POLLIN)
-        if waiting.poll(milliseconds):
-            posix.read(self.wake_up, 4096)
+
+def is_readable(descriptor: int, milliseconds: int) -> bool:
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(milliseconds))
 
 
 def kill(pid: int, number: int) -> None:

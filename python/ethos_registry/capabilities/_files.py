@@ -59,12 +59,13 @@ class Protection:
         for name in self.__match_args__:
             object.__setattr__(self, name, tuple(getattr(self, name)))
 
-    def scoped_files(self, read: Sequence[str], write: Sequence[str], folder: str) -> Any:
+    def scoped_files(
+        self, read: Sequence[str], write: Sequence[str], folder: str
+    ) -> _core.ScopedFiles:
         """The files below `read` and `write` without the closed ones: `_core.ScopedFiles`."""
-        native = getattr(_core, "ScopedFiles", None)
-        if native is None:
+        if not hasattr(_core, "ScopedFiles"):
             raise ConfigError("scoped files need a POSIX system; this one has no directory handles")
-        return native(read, write, folder, _protected_files(self))
+        return _core.ScopedFiles(read, write, folder, _protected_files(self))
 
 
 @functools.lru_cache(maxsize=64)
@@ -222,8 +223,7 @@ class SyncReachFiles:
 
     def read_bytes(self, path: str, *, limit_bytes: int = READ_LIMIT_BYTES) -> bytes:
         """The content of a regular file; `OSError` if it is larger than the limit."""
-        content: bytes = self._native.read(path, limit_bytes)
-        return content
+        return self._native.read(path, limit_bytes)
 
     def read(self, path: str, *, limit_bytes: int = READ_LIMIT_BYTES) -> str:
         """The content as UTF-8; bytes that are not UTF-8 become U+FFFD."""
@@ -249,7 +249,7 @@ class SyncReachFiles:
 
     def list_entries(self, path: str = ".") -> Sequence[FileEntry]:
         """The entries of a directory, by name; symbolic links are not followed."""
-        return [FileEntry(*entry) for entry in self._native.list(path)]
+        return [FileEntry(*entry) for entry in self._native.list(path)]  # type: ignore[arg-type]
 
     def mkdir(self, path: str) -> None:
         """Create a directory and its parents; one that exists is not changed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from ethos_registry._suggest import did_you_mean
@@ -15,7 +16,7 @@ from ethos_registry.capabilities._files import (
     ReachFiles,
     TurnAttachments,
 )
-from ethos_registry.capabilities._key_values import KeyValueDatabase, KeyValues
+from ethos_registry.capabilities._key_values import KeyValueDatabase
 from ethos_registry.capabilities._network import ConnectionPools, FetchLimits
 from ethos_registry.capabilities._process import ProgramRunner
 from ethos_registry.capabilities._resolver import (
@@ -53,25 +54,20 @@ __all__ = ["RequestBackend", "StandardBackends", "standard_backends"]
 # Makes the scoped fetch of a call.
 
 
+@dataclass(frozen=True, slots=True)
 class RequestBackend:
     """The requests of tools, each under the policy of its call."""
 
-    def __init__(
-        self,
-        pools: ConnectionPools,
-        limits: FetchLimits | None = None,
-        policies: PolicySource | None = None,
-    ) -> None:
-        self._pools = pools
-        self._limits = FetchLimits() if limits is None else limits
-        self._policies = policies
+    pools: ConnectionPools
+    limits: FetchLimits | None = None
+    policies: PolicySource | None = None
 
     def scoped(self, hosts: Sequence[str], context: ToolContext) -> ReachFetch:
         """Requests to the hosts, as far as the policies of a call permit them."""
         from ethos_registry.capabilities._fetch import ReachFetch
 
-        policy = network_policy(context, personality_of(context, self._policies))
-        return ReachFetch(HostRules.of(hosts, policy), self._pools, self._limits)
+        policy = network_policy(context, personality_of(context, self.policies))
+        return ReachFetch(HostRules.of(hosts, policy), self.pools, self.limits or FetchLimits())
 
 
 Factory = Callable[[str, Any, ToolContext], Any]
@@ -157,42 +153,28 @@ def standard_backends(
             reach.read, reach.write, working_dir=context.working_dir, protection=protection
         )
 
-    def attachments(
-        tool_name: str, declaration: Mapping[str, Any], context: ToolContext
-    ) -> TurnAttachments:
-        return TurnAttachments(
-            declaration,
-            context.turn_attachments,
-            None if requests is None else lambda host: requests.scoped([host], context),
-        )
-
     factories: dict[CapabilityName, Factory] = {
         "fs_reach": files,
         "process": _ProgramBackend(confines, policies, protection),
-        "attachments": attachments,
+        "attachments": lambda tool_name, declaration, context: TurnAttachments(
+            declaration,
+            context.turn_attachments,
+            None if requests is None else lambda host: requests.scoped([host], context),
+        ),
     }
     if secrets is not None:
         factories["secrets"] = SecretsBackend(secrets)
     if key_values is not None:
-        database = (
-            key_values if isinstance(key_values, KeyValueDatabase) else KeyValueDatabase(key_values)
+        if not isinstance(key_values, KeyValueDatabase):
+            key_values = KeyValueDatabase(key_values)
+        database = key_values
+        factories["storage"] = lambda tool_name, declaration, context: database.scope(
+            storage_scope(tool_name, declaration, context)
         )
-
-        def storage(
-            tool_name: str, declaration: Mapping[str, Any], context: ToolContext
-        ) -> KeyValues:
-            return database.scope(storage_scope(tool_name, declaration, context))
-
-        factories["storage"] = storage
     if requests is not None:
-        fetches = requests
-
-        def fetch(
-            tool_name: str, declaration: Mapping[str, Any], context: ToolContext
-        ) -> ReachFetch:
-            return fetches.scoped(declaration.get("allowedHosts", ()), context)
-
-        factories["network"] = fetch
+        factories["network"] = lambda tool_name, declaration, context: requests.scoped(
+            declaration.get("allowedHosts", ()), context
+        )
     return StandardBackends(factories, policies, protection)
 
 
@@ -239,27 +221,25 @@ def _is_open(network: NetworkPolicy | None) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
 class _ProgramBackend:
     """Makes the runner of declared programs: confined under a policy, or refused."""
 
-    def __init__(
-        self, sandbox: CommandSandboxPort, policies: PolicySource | None, protection: Protection
-    ) -> None:
-        self._sandbox = sandbox
-        self._policies = policies
-        self._protection = protection
+    sandbox: CommandSandboxPort
+    policies: PolicySource | None
+    protection: Protection
 
     def __call__(
         self, tool_name: str, declaration: Mapping[str, Any], context: ToolContext
     ) -> ProgramRunner:
-        policy = sandbox_policy(context, self._policies, self._protection)
-        if policy is not None and (problem := missing_level(self._sandbox.probe(), policy.level)):
+        policy = sandbox_policy(context, self.policies, self.protection)
+        if policy is not None and (problem := missing_level(self.sandbox.probe(), policy.level)):
             raise UnconfinedError(f"programs cannot be confined here: {problem}")
-        personality = personality_of(context, self._policies)
+        personality = personality_of(context, self.policies)
         return ProgramRunner(
             declaration.get("allowedBinaries", ()),
             working_dir=context.working_dir,
-            sandbox=self._sandbox,
+            sandbox=self.sandbox,
             policy=policy,
             abort_signal=context.abort_signal,
             commands=None if personality is None else personality.commands,
@@ -267,8 +247,8 @@ class _ProgramBackend:
 
     def why_refused(self, personality: Personality) -> str:
         """Why programs cannot run under a personality here; empty if they can."""
-        current = current_personality(self._policies, personality, None) or personality
-        return why_unconfined("programs", current, self._sandbox)
+        current = current_personality(self.policies, personality, None) or personality
+        return why_unconfined("programs", current, self.sandbox)
 
 
 def storage_scope(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> str:

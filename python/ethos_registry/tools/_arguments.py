@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import errno
 import math
 import os
 import re
@@ -114,26 +113,22 @@ def required_text(args: Mapping[str, Any], name: str, example: str) -> str:
 
 def optional_whole_number(args: Mapping[str, Any], name: str, *, minimum: int) -> int | None:
     """A whole number of at least `minimum`, also as digits in a string; `None` when absent."""
-    if name not in args:
-        return None
-    number = _number(args[name])
+    number = _number(args.get(name, minimum))
     if number is None or number != int(number) or number < minimum:
         raise RefusalError(
             f"`{name}` must be a whole number >= {minimum}, got {quoted(args[name])}"
         )
-    return int(number)
+    return int(number) if name in args else None
 
 
 def optional_number(args: Mapping[str, Any], name: str, *, maximum: float) -> float | None:
     """A number over 0 and up to `maximum`, also in a string; `None` when absent."""
-    if name not in args:
-        return None
-    number = _number(args[name])
+    number = _number(args.get(name, maximum))
     if number is None or not 0 < number <= maximum:
         raise RefusalError(
             f"`{name}` must be a number over 0 and up to {maximum:g}, got {quoted(args[name])}"
         )
-    return float(number)
+    return float(number) if name in args else None
 
 
 def optional_flag(args: Mapping[str, Any], name: str) -> bool:
@@ -220,21 +215,7 @@ def outside(path: str) -> RefusalError:
     return RefusalError(f"{text}; give a path inside it, such as `src/main.py`")
 
 
-def os_refusal(path: str, error: OSError, names: Sequence[str] | None) -> RefusalError:
-    """The error for the model if the system does not open `path`; `names` are in its folder."""
-    if isinstance(error, FileNotFoundError):
-        return RefusalError(f"no such file: {quoted(path)}{_near(path, names)}")
-    if isinstance(error, NotADirectoryError):
-        return RefusalError(f"no such file: {quoted(path)}; a part of that path is a file")
-    if isinstance(error, PermissionError):
-        return RefusalError(f"no permission to read {quoted(path)}", "execution_failed")
-    if error.errno == errno.ELOOP:
-        return RefusalError(f"{quoted(path)} is a symbolic link that leads to itself")
-    reason = error.strerror or type(error).__name__
-    return RefusalError(f"{quoted(path)} could not be read: {reason}", "execution_failed")
-
-
-def _near(path: str, names: Sequence[str] | None) -> str:
+def near_names(path: str, names: Sequence[str] | None) -> str:
     """`; similar: ...` for names in the same folder, or the folder that is missing."""
     folder, name = os.path.split(path)
     if names is None:

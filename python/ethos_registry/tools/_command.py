@@ -16,7 +16,7 @@ from ethos_registry._processes.supervisor import containment
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION
 from ethos_registry.capabilities._process import joined_limits
 from ethos_registry.capabilities._resolver import personality_of
-from ethos_registry.capabilities._run import run_program, signal_name
+from ethos_registry.capabilities._run import ProcessEnd, run_program, signal_name
 from ethos_registry.capabilities._sandbox import (
     SHARED_SANDBOX,
     CommandSandboxPort,
@@ -57,7 +57,6 @@ __all__ = [
     "command_tool",
     "ending_result",
     "run_command",
-    "timeout_property",
 ]
 
 
@@ -242,6 +241,14 @@ class Confinement:
     def __init__(
         self, choice: SandboxChoice, tool_name: str, commands: CommandPolicy | None = None
     ) -> None:
+        if not isinstance(commands, CommandPolicy | None):
+            raise ConfigError(f"`commands` must be a CommandPolicy, got {type(commands).__name__}")
+        is_known = choice in ("policy", "required", "off")
+        if not is_known and not callable(getattr(choice, "wrap", None)):
+            raise ConfigError(
+                '`sandbox` must be "policy", "required", "off" or a command sandbox, '
+                f"got {choice!r}"
+            )
         self._commands = CommandPolicy() if commands is None else commands
         self._tool_name = tool_name
         self._is_off = choice == "off"
@@ -274,17 +281,15 @@ class Confinement:
         personality = personality_of(context)
         stated = self._commands.narrowed(None if personality is None else personality.commands)
         unset = {name: value for name, value in _DEFAULTS.items() if not getattr(stated, name)}
-        if containment() == "tree":
-            return dataclasses.replace(stated, **unset)  # type: ignore[arg-type]
-        if stated.processes or stated.total_memory_bytes:
+        if containment() != "tree" and not (
+            unset.pop("processes", 0) and unset.pop("total_memory_bytes", 0)
+        ):
             raise RefusalError(
                 f"{self._tool_name} cannot limit processes and memory on this system: leave "
                 "`processes` and `total_memory_bytes` out of `commands`",
                 "not_available",
             )
-        return dataclasses.replace(
-            stated, output_bytes=stated.output_bytes or _DEFAULTS["output_bytes"]
-        )
+        return dataclasses.replace(stated, **unset)  # type: ignore[arg-type]
 
     def prepared(
         self,
@@ -318,19 +323,6 @@ _DEFAULTS = {
     "output_bytes": 256 * 1024**2,
 }
 """For a build with all processors, but not for a fork bomb or output without end."""
-
-
-def checked_sandbox(
-    choice: object, tool_name: str, commands: CommandPolicy | None = None
-) -> Confinement:
-    """The confinement of a tool; `ConfigError` for an unknown choice."""
-    if not isinstance(commands, CommandPolicy | None):
-        raise ConfigError(f"`commands` must be a CommandPolicy, got {type(commands).__name__}")
-    if choice in ("policy", "required", "off") or callable(getattr(choice, "wrap", None)):
-        return Confinement(choice, tool_name, commands)  # type: ignore[arg-type]
-    raise ConfigError(
-        f'`sandbox` must be "policy", "required", "off" or a command sandbox, got {choice!r}'
-    )
 
 
 def blocked_note(output: str, policy: SandboxPolicy) -> str:
@@ -377,64 +369,44 @@ _COLOUR_SWITCHES = ("CLICOLOR_FORCE", "COLORTERM", "FORCE_COLOR", "PY_COLORS")
 class Ending:
     """How a program ended, and its output."""
 
-    exit_code: int | None
-    """Negative: the signal that ended it; `None`: it was ended at the timeout."""
+    end: ProcessEnd
     output: str
     dropped_bytes: int
     timeout_seconds: float
-    is_all_ended: bool = True
-    """After a timeout: whether certainly nothing that it started is running."""
+    limit: str
+    """The value of the limit that ended it."""
     note: str = ""
     """What a sandbox blocked, if it is known."""
-    restored: Sequence[str] = ()
-    """Protected files that the program changed, and that are as they were before."""
-    exceeded: str = ""
-    """The limit that ended it, with its value; empty if none did."""
 
-    @property
-    def sentence(self) -> str:
-        """How it ended, for a program that did not succeed."""
-        return f"{self._how} {self.note}".rstrip()
-
-    @property
-    def _how(self) -> str:
-        if self.exceeded:
-            return f"Command was ended: it exceeded the limit {self.exceeded}."
-        if self.exit_code is None:
+    def described(self) -> tuple[str, dict[str, Any]]:
+        """How it ended, for a program that did not succeed, and the extra fields of the error."""
+        end, status = self.end, self.end.status
+        if end.exceeded:
+            text = f"Command was ended: it exceeded the limit {end.exceeded} ({self.limit})."
+            return text, {"exit_code": None, "limit": end.exceeded}
+        if end.timed_out or status is None:
             text = f"Command was killed after {self.timeout_seconds:g} s: time was up."
-            return text if self.is_all_ended else f"{text} {MAY_RUN_ON[containment()]}"
-        if self.exit_code < 0:
-            name = signal_name(-self.exit_code, "number")
-            return f"Command was killed by signal {name} ({-self.exit_code})."
-        return f"Command exited with code {self.exit_code}."
-
-    @property
-    def error_fields(self) -> Mapping[str, Any]:
-        """The extra fields of the error result."""
-        if self.exceeded:
-            return {"exit_code": None, "limit": self.exceeded.partition(" ")[0]}
-        if self.exit_code is not None:
-            return {"exit_code": self.exit_code}
-        fields: dict[str, Any] = {"exit_code": None, "timed_out": True}
-        return fields if self.is_all_ended else fields | {"may_still_run": True}
-
-    @property
-    def structured(self) -> dict[str, Any]:
-        """The fields for programs in either case."""
-        fields: dict[str, Any] = {"dropped_bytes": self.dropped_bytes} if self.dropped_bytes else {}
-        return fields | {"restored_files": [*self.restored]} if self.restored else fields
+            fields: dict[str, Any] = {"exit_code": None, "timed_out": True}
+            if not end.is_all_ended:
+                text, fields["may_still_run"] = f"{text} {MAY_RUN_ON[containment()]}", True
+            return text, fields
+        if status < 0:
+            text = f"Command was killed by signal {signal_name(-status, 'number')} ({-status})."
+            return text, {"exit_code": status}
+        return f"Command exited with code {status}.", {"exit_code": status}
 
 
 def ending_result(ending: Ending, first_line: str = "", **fields: Any) -> ToolResult:
     """The result of a tool that ran one program; `first_line` ends with its line end."""
-    structured = fields | ending.structured
-    if ending.exit_code == 0:
-        return ok(f"{first_line}{ending.output}", structured={"exit_code": 0} | structured)
-    return err(
-        f"{first_line}{ending.sentence}\n{ending.output}",
-        structured=structured or None,
-        **ending.error_fields,
-    )
+    if ending.dropped_bytes:
+        fields["dropped_bytes"] = ending.dropped_bytes
+    if ending.end.restored:
+        fields["restored_files"] = [*ending.end.restored]
+    text, extra = ending.described()
+    if extra == {"exit_code": 0}:
+        return ok(f"{first_line}{ending.output}", structured=extra | fields)
+    sentence = f"{text} {ending.note}".rstrip()
+    return err(f"{first_line}{sentence}\n{ending.output}", structured=fields or None, **extra)
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,11 +431,16 @@ def command_tool(
     default_timeout_seconds: float,
     sandbox: SandboxChoice,
     commands: CommandPolicy | None,
+    what: str,
+    folder: str,
     required: Sequence[str] | None = None,
 ) -> Tool:
-    """A tool whose `work` runs one program; `cwd` and `timeout_seconds` are added to its schema."""
+    """A tool whose `work` runs one program; `timeout_seconds` and `cwd` are added to its schema.
+
+    `what` is ended at the timeout, `folder` is the use of `cwd`: both are for its description.
+    """
     default = float(_checks.finite_number(default_timeout_seconds, "default_timeout_seconds"))
-    confinement = checked_sandbox(sandbox, name, commands)
+    confinement = Confinement(sandbox, name, commands)
 
     async def run(values: Mapping[str, Any], context: ToolContext) -> ToolResult:
         timeout = optional_number(values, "timeout_seconds", maximum=MAX_TIMEOUT_SECONDS)
@@ -481,7 +458,20 @@ def command_tool(
     return argument_tool(
         name,
         description,
-        properties,
+        {
+            **properties,
+            "timeout_seconds": {
+                "type": "number",
+                "exclusiveMinimum": 0,
+                "maximum": MAX_TIMEOUT_SECONDS,
+                "description": f"Seconds after which {what} {_ENDED[containment()]}. "
+                f"Default: {default_timeout_seconds:g}.",
+            },
+            "cwd": {
+                "type": "string",
+                "description": f"{folder}, inside the working directory. Default: itself.",
+            },
+        },
         run,
         required=required,
         bind=bind,
@@ -501,17 +491,6 @@ def _folder(values: Mapping[str, Any], root: str) -> str:
     if not os.path.isdir(directory):
         raise RefusalError(f"`cwd` {quoted(path)} is not a folder in the working directory")
     return directory
-
-
-def timeout_property(what: str, default_timeout_seconds: float) -> Mapping[str, Any]:
-    """The schema of `timeout_seconds`, with what is ended at the timeout on this system."""
-    return {
-        "type": "number",
-        "exclusiveMinimum": 0,
-        "maximum": MAX_TIMEOUT_SECONDS,
-        "description": f"Seconds after which {what} {_ENDED[containment()]}. "
-        f"Default: {default_timeout_seconds:g}.",
-    }
 
 
 async def run_command(
@@ -573,16 +552,8 @@ async def run_command(
         more = len(end.restored) - _NAMED_PATHS
         text += f" and {more} more]\n" if more > 0 else "]\n"
     note = "" if policy is None or end.status == 0 else blocked_note(text, policy)
-    return Ending(
-        None if end.exceeded or end.timed_out else end.status,
-        text,
-        dropped,
-        call.timeout_seconds,
-        end.is_all_ended,
-        note,
-        end.restored,
-        f"{end.exceeded} ({getattr(commands, end.exceeded):,})" if end.exceeded else "",
-    )
+    limit = f"{getattr(commands, end.exceeded):,}" if end.exceeded else ""
+    return Ending(end, text, dropped, call.timeout_seconds, limit, note)
 
 
 def _progress(context: ToolContext) -> OutputProgress:

@@ -11,7 +11,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from ethos_registry import _core
 from ethos_registry.capabilities._files import DEFAULT_PROTECTION, Protection
@@ -20,7 +20,7 @@ from ethos_registry.capabilities._resolver import narrowed_reach
 from ethos_registry.tools._arguments import (
     RefusalError,
     check_expanded,
-    os_refusal,
+    near_names,
     outside,
     quoted,
     working_directory,
@@ -68,20 +68,12 @@ class PathFiles:
     """The methods of `_core.ScopedFiles`; a link that is swapped meanwhile can lead elsewhere."""
 
     def __init__(
-        self,
-        read: Sequence[str],
-        write: Sequence[str],
-        folder: str,
-        *,
-        closed_names: Sequence[str] = (),
-        closed_names_to_writing: Sequence[str] = (),
+        self, read: Sequence[str], write: Sequence[str], folder: str, protection: Protection
     ) -> None:
         self._roots = {"read": read, "write": write}
         self._folder = folder
-        self._closed = {
-            "read": closed_names,
-            "write": (*closed_names, *closed_names_to_writing),
-        }
+        closed = protection.closed_names
+        self._closed = {"read": closed, "write": (*closed, *protection.read_only_names)}
 
     def resolved(self, path: str, access: str) -> str:
         """The real path; `PermissionError` beyond the reach and for closed names."""
@@ -153,7 +145,7 @@ class PathTarget:
 
     def read(self, limit_bytes: int) -> bytes:
         """The content; an `OSError` if it is longer."""
-        return PathFiles([self.path], [], os.sep).read(self.path, limit_bytes)
+        return PathFiles([self.path], [], os.sep, Protection()).read(self.path, limit_bytes)
 
     def lock(self) -> bool:
         """There is no lock of a folder here."""
@@ -196,7 +188,7 @@ _thread_lock = threading.Lock()
 
 
 @contextlib.contextmanager
-def locked(target: Any, signal: AbortSignal) -> Iterator[None]:
+def locked(target: _core.ScopedTarget | PathTarget, signal: AbortSignal) -> Iterator[None]:
     """Hold the lock of the folder of a `_core.ScopedTarget`.
 
     The lock is an advisory `flock` on the folder itself: it leaves no file behind, it ends with
@@ -210,7 +202,7 @@ def locked(target: Any, signal: AbortSignal) -> Iterator[None]:
 
     """
     try:
-        _wait(lambda: _take(target), signal)
+        _wait(target.lock, signal)
         release = target.unlock
     except OSError:
         _wait(lambda: _thread_lock.acquire(blocking=False), signal)
@@ -219,12 +211,6 @@ def locked(target: Any, signal: AbortSignal) -> Iterator[None]:
         yield
     finally:
         release()
-
-
-def _take(target: Any) -> bool:
-    """Try to take the lock; `OSError` if the file system has none."""
-    is_taken: bool = target.lock()
-    return is_taken
 
 
 def _wait(take: Callable[[], bool], signal: AbortSignal) -> None:
@@ -354,35 +340,26 @@ class WorkingFiles:
         self._reach = narrowed_reach(declared, allowed, context.working_dir)
         protection: Protection = getattr(context, "protection", DEFAULT_PROTECTION)
         read, write = list(self._reach.read), list(self._reach.write)
-        self._native: Any
+        self._native: _core.ScopedFiles | PathFiles
         if hasattr(_core, "ScopedFiles"):
             self._native = protection.scoped_files(read, write, self.root)
         else:
-            self._native = PathFiles(
-                read,
-                write,
-                self.root,
-                closed_names=protection.closed_names,
-                closed_names_to_writing=protection.read_only_names,
-            )
+            self._native = PathFiles(read, write, self.root, protection)
 
     def open(self, path: str) -> tuple[int, str]:
         """A descriptor of a regular file, and its real path."""
-        opened: tuple[int, str] = self._native.open(self._absolute(path))
-        return opened
+        return self._native.open(self._absolute(path))
 
     def read(self, path: str, limit_bytes: int) -> bytes:
         """The bytes of a regular file; `OSError` with `EFBIG` if it has more."""
-        content: bytes = self._native.read(self._absolute(path), limit_bytes)
-        return content
+        return self._native.read(self._absolute(path), limit_bytes)
 
     def names(self, path: str) -> tuple[str, list[tuple[str, str]]]:
         """The real path of a folder, and `(name, kind)` of each entry, by name."""
-        found: tuple[str, list[tuple[str, str]]] = self._native.entries(self._absolute(path))
-        return found
+        return self._native.entries(self._absolute(path))
 
-    def target(self, path: str, *, make_folders: bool = False) -> Any:
-        """Where a file is or will be written; see `_core.ScopedTarget`."""
+    def target(self, path: str, *, make_folders: bool = False) -> _core.ScopedTarget | PathTarget:
+        """Where a file is or will be written."""
         return self._native.target(self._absolute(path), make_folders=make_folders)
 
     def real_path(self, path: str) -> str:
@@ -405,30 +382,34 @@ class WorkingFiles:
         self, path: str, error: OSError, access: Literal["read", "write"] = "read"
     ) -> RefusalError:
         """The error for the model if a path is not opened."""
-        text = str(error)
+        text, shown = str(error), quoted(path)
         if "must have" in text and "\0" not in path:
             error = OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         elif not is_below(self.real_path(path), (self.root,)):
             return outside(path)
-        if not isinstance(error, PermissionError) or error.errno is not None:
-            return os_refusal(path, error, self._names_beside(path))
-        if "too many symbolic links" in text:
-            return RefusalError(f"{quoted(path)} is a symbolic link that leads to itself")
+        if isinstance(error, FileNotFoundError):
+            near = near_names(path, self._names_beside(path))
+            return RefusalError(f"no such file: {shown}{near}")
+        if isinstance(error, NotADirectoryError | FileExistsError):
+            return RefusalError(f"no such file: {shown}; a part of that path is a file")
+        if error.errno == errno.ELOOP or "too many symbolic links" in text:
+            return RefusalError(f"{shown} is a symbolic link that leads to itself")
         if "not a regular file" in text:
-            return RefusalError(f"{quoted(path)} is a pipe, socket or device, not a file")
+            return RefusalError(f"{shown} is a pipe, socket or device, not a file")
+        if not isinstance(error, PermissionError):
+            done = "read" if access == "read" else "written"
+            reason = error.strerror or type(error).__name__
+            return RefusalError(f"{shown} could not be {done}: {reason}", "execution_failed")
+        if error.errno is not None:
+            return RefusalError(f"no permission to {access} {shown}", "execution_failed")
         if "always denied" in text:
-            return RefusalError(
-                f"PATH_NOT_REACHABLE: {access} of {quoted(path)} is always denied: it is a "
-                "protected file",
-                "not_available",
-            )
-        roots = self._reach.read if access == "read" else self._reach.write
-        named = ", ".join(quoted(root) for root in roots[:_NAMED_ROOTS])
-        way_out = f"permitted: {named}" if roots else "this personality may not touch such files"
-        return RefusalError(
-            f"PATH_NOT_REACHABLE: {access} not permitted for {quoted(path)}; {way_out}",
-            "not_available",
-        )
+            why = f"of {shown} is always denied: it is a protected file"
+        else:
+            roots = self._reach.read if access == "read" else self._reach.write
+            named = ", ".join(map(quoted, roots[:_NAMED_ROOTS]))
+            way = f"permitted: {named}" if roots else "this personality may not touch such files"
+            why = f"not permitted for {shown}; {way}"
+        return RefusalError(f"PATH_NOT_REACHABLE: {access} {why}", "not_available")
 
     def _names_beside(self, path: str) -> list[str] | None:
         """The names in the folder of a path; `None` if the folder does not exist."""

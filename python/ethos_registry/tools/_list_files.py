@@ -35,6 +35,7 @@ __all__ = [
     "Glob",
     "Walk",
     "list_files_tool",
+    "path_prefix",
     "printable",
 ]
 
@@ -206,6 +207,11 @@ class Walk:
             yield from self._entries(real, below, f"{path}/", depth + 1)
 
 
+def path_prefix(root: str, folder: str) -> str:
+    """What comes before the path of an entry of `folder` to make it relative to `root`."""
+    return "" if folder == root else f"{os.path.relpath(folder, root)}/".replace(os.sep, "/")
+
+
 def printable(path: str) -> str:
     """A path on one line; control characters and bytes that are not UTF-8 are escaped."""
     return path if path.isprintable() else ascii(path)[1:-1]
@@ -270,8 +276,7 @@ def _list(values: Mapping[str, Any], context: ToolContext, max_entries: int) -> 
     is_full = False
     try:
         resolved, names = files.names(path)
-        from_root = os.path.relpath(resolved, files.root).replace(os.sep, "/")
-        prefix = "" if resolved == files.root else f"{from_root}/"
+        prefix = path_prefix(files.root, resolved)
         with closing(walk.below(resolved, names)) as entries:
             for found in entries:
                 if glob and not (glob.matches(found.path) or glob.matches(prefix + found.path)):

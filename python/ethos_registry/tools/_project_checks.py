@@ -22,7 +22,6 @@ from ethos_registry.tools._command import (
     command_tool,
     ending_result,
     run_command,
-    timeout_property,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._policy import CommandPolicy
@@ -202,14 +201,10 @@ def project_tool(
                 "description": "Arguments to add to the runner's command line, such as "
                 f"`{command.example}`. Default: none, so {command.default}.",
             },
-            "cwd": {
-                "type": "string",
-                "description": "Folder of the project, inside the working directory. "
-                "Default: itself.",
-            },
-            "timeout_seconds": timeout_property("the run", default_timeout_seconds),
         },
         partial(_run, command),
+        what="the run",
+        folder="Folder of the project",
         default_timeout_seconds=default_timeout_seconds,
         sandbox=sandbox,
         commands=commands,
@@ -586,7 +581,7 @@ def lint_tool(
     sandbox: SandboxChoice = "policy",
     commands: CommandPolicy | None = None,
 ) -> Tool:
-    """The tool `lint(arguments?, cwd?, timeout_seconds?)`, in the toolset `terminal`.
+    """The tool `lint(arguments?, timeout_seconds?, cwd?)`, in the toolset `terminal`.
 
     Finds the linter by the files of the context's `working_dir`, or of `cwd` below it: ruff, flake8
     and pylint by their settings, a `lint` script of package.json, eslint, biome, clippy for
@@ -605,7 +600,7 @@ def typecheck_tool(
     sandbox: SandboxChoice = "policy",
     commands: CommandPolicy | None = None,
 ) -> Tool:
-    """The tool `typecheck(arguments?, cwd?, timeout_seconds?)`, in the toolset `terminal`.
+    """The tool `typecheck(arguments?, timeout_seconds?, cwd?)`, in the toolset `terminal`.
 
     Like `lint_tool`, with mypy, pyright, ty and pyrefly by their settings, a `typecheck` script of
     package.json, `tsc --noEmit` for tsconfig.json, `cargo check`, `go vet ./...`, `make typecheck`.
@@ -636,7 +631,7 @@ def run_tests_tool(
     sandbox: SandboxChoice = "policy",
     commands: CommandPolicy | None = None,
 ) -> Tool:
-    """The tool `run_tests(arguments?, cwd?, timeout_seconds?)`, in the toolset `terminal`.
+    """The tool `run_tests(arguments?, timeout_seconds?, cwd?)`, in the toolset `terminal`.
 
     Finds the runner by the files of the context's `working_dir`, or of `cwd` below it, in the
     order of `LOOKED_FOR`: pytest (with the interpreter of `.venv` or `venv` if there is one), the

@@ -191,17 +191,13 @@ class _Request:
         return self.first is not None or self.last is not None
 
 
-def _request(values: Mapping[str, Any]) -> _Request:
+def _read(values: Mapping[str, Any], context: ToolContext, max_bytes: int) -> ToolResult:
     path = required_text(values, "path", "src/main.py")
     first = optional_whole_number(values, "lineStart", minimum=1)
     last = optional_whole_number(values, "lineEnd", minimum=1)
     if first is not None and last is not None and first > last:
         raise RefusalError(f"`lineStart` {first} is after `lineEnd` {last}; swap them")
-    return _Request(path, first, last)
-
-
-def _read(values: Mapping[str, Any], context: ToolContext, max_bytes: int) -> ToolResult:
-    request = _request(values)
+    request = _Request(path, first, last)
     files = WorkingFiles(context)
     try:
         descriptor, resolved = files.open(request.path)

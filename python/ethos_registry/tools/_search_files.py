@@ -19,7 +19,7 @@ from ethos_registry.tools._arguments import (
     required_text,
 )
 from ethos_registry.tools._folder import WorkingFiles
-from ethos_registry.tools._list_files import FolderEntry, Glob, Walk, printable
+from ethos_registry.tools._list_files import FolderEntry, Glob, Walk, path_prefix, printable
 from ethos_registry.tools._write_file import encoded
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
@@ -239,17 +239,14 @@ def _files(
     except NotADirectoryError:
         descriptor, resolved = files.open(path)
         os.close(descriptor)
-        yield "", FolderEntry(resolved, path, _from_root(files.root, resolved), "file")
+        name = path_prefix(files.root, resolved).removesuffix("/")
+        yield "", FolderEntry(resolved, path, name, "file")
         return
-    prefix = "" if resolved == files.root else f"{_from_root(files.root, resolved)}/"
+    prefix = path_prefix(files.root, resolved)
     with closing(walk.below(resolved, names)) as entries:
         for found in entries:
             if found.kind == "file":
                 yield prefix, found
-
-
-def _from_root(root: str, resolved: str) -> str:
-    return os.path.relpath(resolved, root).replace(os.sep, "/")
 
 
 def _summary(search: _Search, walk: Walk, pattern: str, path: str) -> str:

@@ -14,7 +14,6 @@ from ethos_registry.tools._command import (
     command_tool,
     ending_result,
     run_command,
-    timeout_property,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._policy import CommandPolicy
@@ -81,13 +80,10 @@ def terminal_tool(
         "and no screen: interactive programs do not work.",
         {
             "command": {"type": "string", "description": "The command line, as for `bash -c`."},
-            "timeout_seconds": timeout_property("the command", default_timeout_seconds),
-            "cwd": {
-                "type": "string",
-                "description": "Folder to run in, inside the working directory. Default: itself.",
-            },
         },
         run,
+        what="the command",
+        folder="Folder to run in",
         default_timeout_seconds=default_timeout_seconds,
         sandbox=sandbox,
         commands=commands,

@@ -10,9 +10,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ethos_registry import _core
 from ethos_registry.tools._arguments import RefusalError, argument_tool, quoted, required_text
 from ethos_registry.tools._folder import (
     MAX_DIGEST_BYTES,
+    PathTarget,
     Status,
     WorkingFiles,
     check_fresh,
@@ -81,14 +83,14 @@ def change_file(
             if context.abort_signal.aborted:
                 raise RefusalError("nothing was written: the turn was aborted", "execution_failed")
             note(context, target.path, target.replace(content), digest_of(content))
-    except FileNotFoundError as error:
-        raise files.refusal(path, error) from None
     except OSError as error:
-        raise _refusal(files, path, error) from None
+        raise files.refusal(path, error, "write") from None
     return Changed(target.path, content, before is None)
 
 
-def _target(files: WorkingFiles, path: str, context: ToolContext, *, create: bool) -> Any:
+def _target(
+    files: WorkingFiles, path: str, context: ToolContext, *, create: bool
+) -> _core.ScopedTarget | PathTarget:
     """Where the file is; no folder is created for one that was deleted together with it."""
     try:
         return files.target(path)
@@ -99,9 +101,8 @@ def _target(files: WorkingFiles, path: str, context: ToolContext, *, create: boo
     return files.target(path, make_folders=True)
 
 
-def _checked_status(target: Any, path: str) -> Status | None:
-    status: Status | None = target.status()
-    if status is None:
+def _checked_status(target: _core.ScopedTarget | PathTarget, path: str) -> Status | None:
+    if (status := target.status()) is None:
         return None
     mode = status[0]
     if stat.S_ISDIR(mode):
@@ -127,7 +128,7 @@ def _not_a_file(path: str, kind: str) -> RefusalError:
 class Current:
     """The current content of the file, read on demand and once."""
 
-    _target: Any
+    _target: _core.ScopedTarget | PathTarget
     _path: str
     _status: Status | None
     _max_bytes: int
@@ -141,7 +142,7 @@ class Current:
 
     def _read(self) -> bytes:
         try:
-            content: bytes = self._target.read(self._max_bytes)
+            return self._target.read(self._max_bytes)
         except OSError as error:
             if error.errno != errno.EFBIG:
                 raise
@@ -149,7 +150,6 @@ class Current:
                 f"{quoted(self._path)} has more than {self._max_bytes:,} bytes; "
                 "change it with a command in the terminal"
             ) from None
-        return content
 
     def readable(self) -> bytes:
         """The bytes, or none if the file cannot be read or is too large."""
@@ -157,19 +157,6 @@ class Current:
             return self.content()
         except (OSError, RefusalError):
             return b""
-
-
-def _refusal(files: WorkingFiles, path: str, error: OSError) -> RefusalError:
-    if isinstance(error, NotADirectoryError | IsADirectoryError | FileExistsError):
-        return RefusalError(
-            f"{quoted(path)} could not be written: a part of that path is a file or a link"
-        )
-    if isinstance(error, PermissionError) and error.errno is None:
-        return files.refusal(path, error, "write")
-    if isinstance(error, PermissionError):
-        return RefusalError(f"no permission to write {quoted(path)}", "execution_failed")
-    reason = error.strerror or type(error).__name__
-    return RefusalError(f"{quoted(path)} could not be written: {reason}", "execution_failed")
 
 
 _PROPERTIES = {

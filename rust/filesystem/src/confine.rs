@@ -7,7 +7,6 @@
 //! `chown` and `utime` outside the permitted folders still succeed.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
@@ -24,16 +23,7 @@ use seccompiler::{
 const NEEDED: ABI = ABI::V4;
 
 /// Why a process could not be confined.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unconfined(String);
-
-impl fmt::Display for Unconfined {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unconfined {}
+pub type Unconfined = String;
 
 /// Whether this kernel and processor can confine a program.
 ///
@@ -71,7 +61,7 @@ pub fn prepare(
         .set_compatibility(CompatLevel::BestEffort)
         .add_rules(path_beneath_rules(read, readable))
         .and_then(|rules| rules.add_rules(path_beneath_rules(write, writable)))
-        .map_err(|error| Unconfined(format!("Landlock: {error}")))?;
+        .map_err(|error| format!("Landlock: {error}"))?;
     Ok((descriptor(rules)?, filter))
 }
 
@@ -81,24 +71,21 @@ pub fn prepare(
 /// # Errors
 /// This kernel cannot do it; Linux 6.12 can.
 pub fn prepare_socket_scope() -> Result<OwnedFd, Unconfined> {
-    let missing = |error: landlock::RulesetError| Unconfined(format!("Landlock: {error}"));
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .scope(Scope::AbstractUnixSocket)
         .and_then(Ruleset::create)
-        .map_err(missing)
+        .map_err(|error| format!("Landlock: {error}"))
         .and_then(descriptor)
 }
 
 fn descriptor(rules: RulesetCreated) -> Result<OwnedFd, Unconfined> {
-    Option::from(rules).ok_or_else(|| Unconfined("this kernel has no Landlock".to_owned()))
+    Option::from(rules).ok_or_else(|| "this kernel has no Landlock".to_owned())
 }
 
 fn ruleset(network: bool) -> Result<RulesetCreated, Unconfined> {
     let missing = |error: landlock::RulesetError| {
-        Unconfined(format!(
-            "this kernel has no Landlock, or a version that is too old: {error}"
-        ))
+        format!("this kernel has no Landlock, or a version that is too old: {error}")
     };
     let mut rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -263,7 +250,7 @@ fn encoded(filter: &BpfProgram) -> Vec<u8> {
 }
 
 fn filter(world: World) -> Result<BpfProgram, Unconfined> {
-    let failed = |error: &dyn fmt::Display| Unconfined(format!("seccomp: {error}"));
+    let failed = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| failed(&error))?;
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
     let mut refuse = |number: i64, argument: u8, operation: SeccompCmpOp, value: u64| {
@@ -271,7 +258,7 @@ fn filter(world: World) -> Result<BpfProgram, Unconfined> {
             .and_then(|condition| SeccompRule::new(vec![condition]))
             .map_err(|error| failed(&error))?;
         rules.entry(number).or_default().push(condition);
-        Ok(())
+        Ok::<(), Unconfined>(())
     };
     for &(number, argument, mask, value) in REFUSED_VALUES {
         refuse(number, argument, SeccompCmpOp::MaskedEq(mask), value)?;

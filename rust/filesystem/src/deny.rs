@@ -10,10 +10,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
-use crate::error::Access;
+use crate::error::{Access, Fault};
 
 /// What a rule protects a file from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protects {
     /// Writes only: hooks, configuration that programs execute.
     FromWriting,
@@ -37,21 +37,19 @@ struct ProtectedPath {
 }
 
 impl Rules {
-    /// Protect every path that has these components in sequence, anywhere.
-    pub fn add_names(&mut self, names: &Path, protects: Protects) {
-        let names = components(names);
-        if !names.is_empty() {
-            self.names.push((names, protects));
-        }
-    }
-
-    /// Protect one absolute path, everything below it, and every hard link to it.
-    pub fn add_path(&mut self, path: &Path, protects: Protects) {
-        self.paths.push(ProtectedPath {
-            path: path.to_owned(),
+    /// Protect absolute paths, everything below them, and every hard link to them; and every path
+    /// that has the components of one of `names` in sequence, anywhere.
+    pub fn add(&mut self, paths: &[PathBuf], names: &[PathBuf], protects: Protects) {
+        self.paths.extend(paths.iter().map(|path| ProtectedPath {
+            path: path.clone(),
             components: components(path),
             protects,
-        });
+        }));
+        let rows = names.iter().map(|names| components(names));
+        self.names.extend(
+            rows.filter(|row| !row.is_empty())
+                .map(|row| (row, protects)),
+        );
     }
 
     /// The rules with what the protected paths are now: their real paths, devices and inodes.
@@ -61,14 +59,13 @@ impl Rules {
             rules: Arc::clone(self),
             real: Vec::new(),
             identities: HashSet::new(),
-            identities_written: HashSet::new(),
         };
         let known = self
             .known
             .lock()
             .map_or_else(|_| Arc::default(), |known| Arc::clone(&known));
         let mut states: HashMap<&Path, Option<FolderState>> = HashMap::new();
-        let mut look = Look::default();
+        let mut folders = Folders::new();
         let mut is_complete = true;
         for (index, protected) in self.paths.iter().enumerate() {
             if let Some(Some((folder, then))) = known.lacking.get(index)
@@ -76,7 +73,7 @@ impl Rules {
             {
                 continue; // no name was added to the folder since
             }
-            let is_absent = deny.add(protected, &mut look).is_none();
+            let is_absent = deny.add(protected, &mut folders).is_none();
             is_complete = is_complete && !is_absent;
         }
         let is_recent = known
@@ -179,23 +176,7 @@ fn folder_state(path: &Path) -> Option<FolderState> {
 }
 
 /// Real paths of folders, each resolved once while the rules are judged.
-#[derive(Default)]
-struct Look<'rules>(HashMap<&'rules Path, Option<PathBuf>>);
-
-impl<'rules> Look<'rules> {
-    fn real_path(&mut self, path: &'rules Path, stat: &Stat) -> Option<PathBuf> {
-        let is_link = FileType::from_raw_mode(stat.st_mode) == FileType::Symlink;
-        match (path.parent(), path.file_name()) {
-            (Some(folder), Some(name)) if !is_link => self
-                .0
-                .entry(folder)
-                .or_insert_with(|| std::fs::canonicalize(folder).ok())
-                .as_ref()
-                .map(|folder| folder.join(name)),
-            _ => std::fs::canonicalize(path).ok(),
-        }
-    }
-}
+type Folders<'rules> = HashMap<&'rules Path, Option<PathBuf>>;
 
 /// Rules that apply inside permitted folders too, as they were judged at one moment.
 #[derive(Debug)]
@@ -203,8 +184,7 @@ pub struct Deny {
     rules: Arc<Rules>,
     /// Where protected paths lead through links.
     real: Vec<(Vec<OsString>, Protects)>,
-    identities: HashSet<(u64, u64)>,
-    identities_written: HashSet<(u64, u64)>,
+    identities: HashSet<((u64, u64), Protects)>,
 }
 
 impl Deny {
@@ -212,55 +192,63 @@ impl Deny {
     fn add<'rules>(
         &mut self,
         protected: &'rules ProtectedPath,
-        look: &mut Look<'rules>,
+        folders: &mut Folders<'rules>,
     ) -> Option<()> {
-        let found = rustix::fs::lstat(&protected.path).ok()?;
+        let path = &protected.path;
+        let found = rustix::fs::lstat(path).ok()?;
         let is_link = FileType::from_raw_mode(found.st_mode) == FileType::Symlink;
-        let stat = if is_link {
-            rustix::fs::stat(&protected.path)
-        } else {
-            Ok(found)
+        let (stat, real) = match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) if !is_link => {
+                let folder = folders
+                    .entry(folder)
+                    .or_insert_with(|| std::fs::canonicalize(folder).ok());
+                (Ok(found), folder.as_ref().map(|folder| folder.join(name)))
+            }
+            _ => (rustix::fs::stat(path), std::fs::canonicalize(path).ok()),
         };
         if let Ok(stat) = stat {
-            if let Some(real) = look.real_path(&protected.path, &found)
-                && real != protected.path
-            {
+            if let Some(real) = real.filter(|real| real != path) {
                 self.real.push((components(&real), protected.protects));
             }
-            match protected.protects {
-                Protects::FromAll => self.identities.insert(identity(&stat)),
-                Protects::FromWriting => self.identities_written.insert(identity(&stat)),
-            };
+            self.identities
+                .insert((identity(&stat), protected.protects));
         }
         Some(())
     }
 
+    /// [`Fault::Protected`] if a rule closes the file with these real components.
+    pub(crate) fn check_path(&self, real: &[OsString], access: Access) -> Result<(), Fault> {
+        if self.closes_path(real, access) {
+            return Err(Fault::Protected);
+        }
+        Ok(())
+    }
+
     /// Whether a rule closes the file with these real components.
     pub(crate) fn closes_path(&self, real: &[OsString], access: Access) -> bool {
+        let is_same = |(have, name): (&OsString, &OsString)| have.eq_ignore_ascii_case(name);
         let has_row = |row: &[OsString]| {
-            real.windows(row.len()).any(|window| {
-                window
-                    .iter()
-                    .zip(row)
-                    .all(|(have, name)| have.as_bytes().eq_ignore_ascii_case(name.as_bytes()))
-            })
+            real.windows(row.len())
+                .any(|window| window.iter().zip(row).all(is_same))
         };
-        let given = self.rules.paths.iter();
-        self.rules
-            .names
+        let Rules { names, paths, .. } = &*self.rules;
+        let given = paths
+            .iter()
+            .map(|given| (&given.components, given.protects));
+        let leads_to = self.real.iter().map(|(path, protects)| (path, *protects));
+        names
             .iter()
             .any(|(row, protects)| binds(*protects, access) && has_row(row))
             || given
-                .map(|given| (&given.components, given.protects))
-                .chain(self.real.iter().map(|(path, protects)| (path, *protects)))
+                .chain(leads_to)
                 .any(|(path, protects)| binds(protects, access) && real.starts_with(path))
     }
 
     /// Whether a rule closes the file with this device and inode.
     pub(crate) fn closes_file(&self, stat: &Stat, access: Access) -> bool {
-        let identity = identity(stat);
-        self.identities.contains(&identity)
-            || access == Access::Write && self.identities_written.contains(&identity)
+        [Protects::FromAll, Protects::FromWriting]
+            .into_iter()
+            .any(|one| binds(one, access) && self.identities.contains(&(identity(stat), one)))
     }
 }
 

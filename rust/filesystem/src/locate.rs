@@ -95,9 +95,7 @@ impl Reach {
     ) -> Result<Located, Fault> {
         let (root, rest) = self.root_of(path, access)?;
         let named = without_dots(path);
-        if self.deny.closes_path(&named, access) {
-            return Err(Fault::Protected);
-        }
+        self.deny.check_path(&named, access)?;
         if missing == Missing::IsMade {
             self.root_of(&named, access)?; // no folder is left behind by a path that leads out
         }
@@ -124,18 +122,14 @@ impl Reach {
                 continue;
             }
             walk.real.push(part.clone());
-            if self.deny.closes_path(&walk.real, access) {
-                return Err(Fault::Protected);
-            }
+            self.deny.check_path(&walk.real, access)?;
             if walk.ahead.is_empty() {
                 return walk.located(part);
             }
             walk.descend(&part, missing)?;
         }
         // A folder that is already open: a root, or the result of `..`.
-        if self.deny.closes_path(&walk.real, access) {
-            return Err(Fault::Protected);
-        }
+        self.deny.check_path(&walk.real, access)?;
         walk.located(OsString::from("."))
     }
 
@@ -165,9 +159,7 @@ impl Reach {
             walk.real.clone()
         };
         named.extend(parts.iter().chain(walk.ahead.iter().rev()).cloned());
-        if self.deny.closes_path(&without_dots(&named), access) {
-            return Err(Fault::Protected);
-        }
+        self.deny.check_path(&without_dots(&named), access)?;
         if target.is_absolute() {
             let (root, rest) = self
                 .root_of(&parts, access)

@@ -11,9 +11,9 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::error::{Access, Fault};
-use crate::locate::{Missing, check_file};
+use crate::locate::{Located, Missing, check_file};
 use crate::reach::Reach;
-use crate::replace::{Target, replace};
+use crate::replace::Target;
 
 /// How often a walk is tried while the directory changes.
 const ATTEMPTS: usize = 8;
@@ -77,7 +77,7 @@ impl Reach {
         let path = self.absolute(path)?;
         again(|| {
             let located = self.locate(&path, Access::Write, Missing::Fails)?;
-            replace(self, &located, bytes, false).map(drop)
+            Target::new(located).replace(self, bytes).map(drop)
         })
     }
 
@@ -107,15 +107,13 @@ impl Reach {
             if located.name == "." {
                 return Ok(());
             }
-            let mode = Mode::from_raw_mode(0o777);
-            match rustix::fs::mkdirat(&located.parent, &located.name, mode) {
-                Ok(()) => Ok(()),
-                Err(Errno::EXIST) => {
-                    rustix::fs::openat(&located.parent, &located.name, FOLDER, Mode::empty())
-                        .map(drop)
-                        .map_err(|_| Fault::System(Errno::EXIST))
-                }
-                Err(errno) => Err(errno.into()),
+            let Located { parent, name, .. } = &located;
+            match rustix::fs::mkdirat(parent, name, Mode::from_raw_mode(0o777)) {
+                // What is there may be a folder.
+                Err(Errno::EXIST) => rustix::fs::openat(parent, name, FOLDER, Mode::empty())
+                    .map(drop)
+                    .map_err(|_| Errno::EXIST.into()),
+                made => Ok(made?),
             }
         })
     }
@@ -157,11 +155,7 @@ impl Reach {
         };
         let mut entries = Vec::new();
         for (name, _) in self.entries(&folder, real)? {
-            match rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => entries.push(entry(name, &stat)),
-                Err(Errno::NOENT) => {} // deleted while the folder was read
-                Err(errno) => return Err(errno.into()),
-            }
+            entries.extend(entry_of(&folder, &name)?);
         }
         Ok(entries)
     }
@@ -176,16 +170,10 @@ impl Reach {
         let mut named = Vec::new();
         for (name, found) in self.entries(&folder, real)? {
             let kind = match found {
-                FileType::Unknown => {
-                    match rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) {
-                        Ok(stat) => FileType::from_raw_mode(stat.st_mode),
-                        Err(Errno::NOENT) => continue,
-                        Err(errno) => return Err(errno.into()),
-                    }
-                }
-                known => known,
+                FileType::Unknown => entry_of(&folder, &name)?.map(|entry| entry.kind),
+                known => Some(known),
             };
-            named.push((name, kind));
+            named.extend(kind.map(|kind| (name, kind)));
         }
         Ok((place, named))
     }
@@ -234,14 +222,13 @@ impl Reach {
 
 /// Try again while the directories change during the walk.
 fn again<T>(mut attempt: impl FnMut() -> Result<T, Fault>) -> Result<T, Fault> {
-    let mut last = Fault::KeptChanging;
     for _ in 0..ATTEMPTS {
         match attempt() {
-            Err(Fault::KeptChanging) => last = Fault::KeptChanging,
+            Err(Fault::KeptChanging) => {}
             done => return done,
         }
     }
-    Err(last)
+    Err(Fault::KeptChanging)
 }
 
 /// The whole content of a file of at most `limit` bytes, with room at once for the size that its status states:
@@ -271,6 +258,15 @@ fn entry(name: OsString, stat: &Stat) -> Entry {
         kind: FileType::from_raw_mode(stat.st_mode),
         size: u64::try_from(stat.st_size).unwrap_or(0),
         modified: stat.st_mtime as f64 + stat.st_mtime_nsec as f64 / 1e9,
+    }
+}
+
+/// The entry of an open folder; `None` if it was deleted while the folder was read.
+fn entry_of(folder: &OwnedFd, name: &OsString) -> Result<Option<Entry>, Fault> {
+    match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(stat) => Ok(Some(entry(name.clone(), &stat))),
+        Err(Errno::NOENT) => Ok(None),
+        Err(errno) => Err(errno.into()),
     }
 }
 

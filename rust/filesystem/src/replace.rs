@@ -62,9 +62,7 @@ impl Target {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Located { parent, name, real } = &self.located;
         reach.root_of(real, Access::Read)?;
-        if reach.deny.closes_path(real, Access::Read) {
-            return Err(Fault::Protected);
-        }
+        reach.deny.check_path(real, Access::Read)?;
         let file = rustix::fs::openat(parent, name, flags, Mode::empty())?;
         let stat = check_file(reach, &file, Access::Read)?;
         read_all(File::from(file), &stat, limit)
@@ -99,47 +97,34 @@ impl Target {
     /// # Errors
     /// A [`Fault`]; the file is unchanged.
     pub fn replace(&self, reach: &Reach, bytes: &[u8]) -> Result<Stat, Fault> {
-        replace(reach, &self.located, bytes, self.lock.is_some())
-    }
-}
-
-/// Write the bytes to a new file, then rename it over the old one: readers see the old or the new content.
-///
-/// `is_alone`: the caller holds the lock of the folder.
-pub(crate) fn replace(
-    reach: &Reach,
-    located: &Located,
-    bytes: &[u8],
-    is_alone: bool,
-) -> Result<Stat, Fault> {
-    if located.name == "." {
-        return Err(Errno::ISDIR.into());
-    }
-    let before = located.status()?;
-    if let Some(stat) = &before {
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile if reach.deny.closes_file(stat, Access::Write) => {
-                return Err(Fault::Protected);
-            }
-            FileType::RegularFile => {}
-            FileType::Symlink => return Err(Fault::KeptChanging),
-            FileType::Directory => return Err(Errno::ISDIR.into()),
-            _ => return Err(Fault::NotRegular),
+        let Located { parent, name, .. } = &self.located;
+        if name == "." {
+            return Err(Errno::ISDIR.into());
         }
+        let before = self.status()?;
+        if let Some(stat) = &before {
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::RegularFile if reach.deny.closes_file(stat, Access::Write) => {
+                    return Err(Fault::Protected);
+                }
+                FileType::RegularFile => {}
+                FileType::Symlink => return Err(Fault::KeptChanging),
+                FileType::Directory => return Err(Errno::ISDIR.into()),
+                _ => return Err(Fault::NotRegular),
+            }
+        }
+        // Readers see the old content or the new one: a new file is renamed over the old one.
+        let (temporary, file) = create_beside(parent, before.as_ref(), self.lock.is_some())?;
+        let done = fill(&file, before.as_ref(), bytes, || acl_of(parent, name)).and_then(|()| {
+            rustix::fs::renameat(parent, &temporary, parent, name)?;
+            Ok(rustix::fs::fstat(&file)?)
+        });
+        if done.is_err() {
+            // Nothing is left behind; the first failure is the one that is reported.
+            let _ = rustix::fs::unlinkat(parent, &temporary, AtFlags::empty());
+        }
+        done
     }
-    let (temporary, file) = create_beside(&located.parent, before.as_ref(), is_alone)?;
-    let done = fill(&file, before.as_ref(), bytes, || {
-        acl_of(&located.parent, &located.name)
-    })
-    .and_then(|()| {
-        rustix::fs::renameat(&located.parent, &temporary, &located.parent, &located.name)?;
-        Ok(rustix::fs::fstat(&file)?)
-    });
-    if done.is_err() {
-        // Nothing is left behind; the first failure is the one that is reported.
-        let _ = rustix::fs::unlinkat(&located.parent, &temporary, AtFlags::empty());
-    }
-    done
 }
 
 /// A new file that no one else may read until it has the permissions of the one it replaces.

@@ -29,7 +29,7 @@ pub(crate) fn prepare_confinement(
     checked(|| {
         prepare(&read, &write, network)
             .map(|(rules, filter)| (rules.into_raw_fd(), Cow::Owned(filter)))
-            .map_err(|error| PyOSError::new_err(error.to_string()))
+            .map_err(PyOSError::new_err)
     })
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn prepare_socket_scope() -> PyResult<Option<i32>> {
 /// What keeps `prepare_confinement` from working here; `None` if nothing does.
 #[pyfunction]
 pub(crate) fn confinement_problem() -> PyResult<Option<String>> {
-    checked(|| Ok(probe().err().map(|error| error.to_string())))
+    checked(|| Ok(probe().err()))
 }
 
 /// The seccomp filter for a command in namespaces of its own, as the kernel reads it.
@@ -54,6 +54,6 @@ pub(crate) fn namespace_filter_instructions() -> PyResult<Cow<'static, [u8]>> {
     checked(|| {
         namespace_filter()
             .map(Cow::Owned)
-            .map_err(|error| PyOSError::new_err(error.to_string()))
+            .map_err(PyOSError::new_err)
     })
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use ethos_registry_filesystem::{
-    Access, Errno, Fault, FileType, Protects, Reach, Rules, Stat, Target,
+    Access, Entry, Errno, Fault, FileType, Protects, Reach, Rules, Stat, Target,
 };
 use pyo3::exceptions::{PyOSError, PyPermissionError, PyValueError};
 use pyo3::prelude::*;
@@ -51,22 +51,12 @@ impl ProtectedFiles {
         closed_names_to_writing: Vec<PathBuf>,
     ) -> Self {
         let mut rules = Rules::default();
-        for (paths, protects) in [
-            (&closed, Protects::FromAll),
-            (&closed_to_writing, Protects::FromWriting),
-        ] {
-            for path in paths {
-                rules.add_path(path, protects);
-            }
-        }
-        for (rows, protects) in [
-            (&closed_names, Protects::FromAll),
-            (&closed_names_to_writing, Protects::FromWriting),
-        ] {
-            for row in rows {
-                rules.add_names(row, protects);
-            }
-        }
+        rules.add(&closed, &closed_names, Protects::FromAll);
+        rules.add(
+            &closed_to_writing,
+            &closed_names_to_writing,
+            Protects::FromWriting,
+        );
         Self {
             rules: Arc::new(rules),
         }
@@ -117,10 +107,8 @@ impl ScopedFiles {
         path: PathBuf,
         limit_bytes: u64,
     ) -> PyResult<Cow<'static, [u8]>> {
-        self.run(py, Access::Read, &path, |reach| {
-            reach.read(&path, limit_bytes)
-        })
-        .map(Cow::Owned)
+        let work = |reach: &Reach| reach.read(&path, limit_bytes);
+        self.run(py, Access::Read, &path, work).map(Cow::Owned)
     }
 
     /// Create a file or replace its content in one step; its permissions stay.
@@ -146,13 +134,8 @@ impl ScopedFiles {
         path: PathBuf,
     ) -> PyResult<Vec<(OsString, &'static str, u64, f64)>> {
         let entries = self.run(py, Access::Read, &path, |reach| reach.list(&path))?;
-        Ok(entries
-            .into_iter()
-            .map(|entry| {
-                let kind = kind(entry.kind);
-                (entry.name, kind, entry.size, entry.modified)
-            })
-            .collect())
+        let facts = |entry: Entry| (entry.name, kind(entry.kind), entry.size, entry.modified);
+        Ok(entries.into_iter().map(facts).collect())
     }
 
     /// A descriptor of a regular file, which the caller closes, and its path without links.
@@ -206,10 +189,8 @@ impl ScopedTarget {
 
     /// `(mode, device, inode, size_bytes, modified_nanoseconds)` of what is there, or `None`.
     fn status(&self, py: Python<'_>) -> PyResult<Option<Status>> {
-        Ok(self
-            .run(py, |_, target| target.status())?
-            .as_ref()
-            .map(status))
+        let found = self.run(py, |_, target| target.status())?;
+        Ok(found.as_ref().map(status))
     }
 
     /// Whether this process may write to the file itself, not just replace it.
@@ -322,11 +303,9 @@ fn error(fault: Fault, access: Access, path: &Path) -> PyErr {
             let code = errno.raw_os_error();
             let text = std::io::Error::from_raw_os_error(code).to_string();
             let text = text
-                .split(" (os error")
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            return PyOSError::new_err((code, text, path.as_os_str().to_owned()));
+                .split_once(" (os error")
+                .map_or(&*text, |parts| parts.0);
+            return PyOSError::new_err((code, text.to_owned(), path.as_os_str().to_owned()));
         }
     };
     refused(&format!("{access} of {shown}{why}"))
