@@ -114,6 +114,14 @@ def call(message: dict, name: str, arguments: dict) -> dict[str, object] | None:
             values = {"progressToken": token, "progress": step, "total": arguments["steps"]}
             send({"jsonrpc": "2.0", "method": "notifications/progress", "params": values})
         return {"content": text("done")}
+    if name == "flood":
+        values = arguments["message"]
+        if values["method"] == "notifications/progress":
+            values["params"]["progressToken"] = message["params"]["_meta"]["progressToken"]
+        line = json.dumps({"jsonrpc": "2.0"} | values).encode() + b"\n"
+        for _ in range(arguments["times"]):
+            sys.stdout.buffer.write(line)
+        return {"content": text("done")}
     if name == "changed":
         send({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
         return {"content": text("announced")}

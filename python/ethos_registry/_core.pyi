@@ -297,10 +297,10 @@ class SchemaValidator:
 
         `path` holds keys and indices and ends with the name where a field is missing or unknown.
         `keyword` is the schema's; `names` represents a wrong name, `schema` for too many reasons
-        to look for, and for what is not JSON at all: `json` (another kind of value), `key` (a key
-        that is not a string), `finite`, `large`, `surrogate` (a lone one) and `depth`. `expected` is
-        the keyword's value as JSON text; `in_union` states that one alternative of a union, not the
-        whole, expected it.
+        to look for, `effort` for arguments that take too long to check, and for what is not JSON at
+        all: `json` (another kind of value), `key` (a key that is not a string), `finite`, `large`,
+        `surrogate` (a lone one) and `depth`. `expected` is the keyword's value as JSON text;
+        `in_union` states that one alternative of a union, not the whole, expected it.
         """
 
 @final

@@ -15,10 +15,12 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
-from ethos_registry import ConfigError, ToolRegistry
+from ethos_registry import CallResult, ConfigError, ToolRegistry
 from ethos_registry.capabilities import containment
 from ethos_registry.mcp import McpBridge
 from ethos_registry.mcp._stdio import LogFile, StdioTransport
@@ -290,3 +292,53 @@ async def test_an_entered_bridge_cannot_be_entered_again() -> None:
     async with McpBridge([raw()]) as bridge:
         with pytest.raises(ConfigError, match="make another one"):
             await bridge.__aenter__()
+
+
+FLOOD = '[{"name": "flood", "inputSchema": {"type": "object"}}]'
+LONG = "x" * 20_000
+NOTIFICATIONS = {
+    "progress": {"progress": 1, "message": LONG},
+    "message": {"level": "info", "data": LONG},
+    "resources/updated": {"uri": f"file:///{LONG}"},
+    "tools/list_changed": {"_meta": {"a": LONG}},
+    "of_nobody": {"a": LONG},
+}
+
+
+async def flooded(
+    tmp_path: Path, times: int, message: dict[str, Any]
+) -> tuple[CallResult, str, int]:
+    """A call during which the server sends a message again and again: its result, why the server
+    was lost, and the bytes by which this process grew."""
+    listing = tmp_path / "listing.json"
+    listing.write_text(FLOOD)
+    flooding = raw("--listing", str(listing), name="flooding", reconnect_wait_seconds=60)
+    async with McpBridge([flooding, raw()]) as bridge:
+        shown = view(bridge)
+        before = most = psutil.Process().memory_info().rss
+        flood = {"message": message, "times": times}
+        running = asyncio.create_task(call(shown, ("flooding__flood", flood)))
+        while not running.done():  # other servers are answered meanwhile
+            assert await text_of(shown, "raw__echo", text="here") == "here"
+            most = max(most, psutil.Process().memory_info().rss)
+            await asyncio.sleep(0.01)
+        [result] = await running
+        assert await text_of(shown, "raw__echo", text="here") == "here"
+        return result, bridge.servers["flooding"].reason, most - before
+
+
+@pytest.mark.parametrize("name", NOTIFICATIONS)
+async def test_a_flood_of_notifications_is_not_held_in_memory(tmp_path: Path, name: str) -> None:
+    message = {"method": f"notifications/{name}", "params": NOTIFICATIONS[name]}
+    result, _, grown = await flooded(tmp_path, 5_000, message)
+    assert result.text == "done"
+    assert grown < 40 << 20  # all of them are 100 MB
+
+
+@pytest.mark.parametrize("method", ["ping", "sampling/createMessage", "roots/list"])
+async def test_a_flood_of_requests_ends_the_connection(tmp_path: Path, method: str) -> None:
+    message = {"id": "q", "method": method, "params": {"messages": [], "maxTokens": 1}}
+    result, reason, grown = await flooded(tmp_path, 20_000, message)
+    assert "the connection to MCP server flooding was lost" in result.text
+    assert "more than 1,000 requests open" in reason
+    assert grown < 40 << 20  # the answers to all of them are 150 MB or more

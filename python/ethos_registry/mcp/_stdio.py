@@ -147,7 +147,9 @@ class StdioTransport:
             self._transports.append(writing)
             self._probe = _Probe(self._reader.answer)
             self._reader.on_line = self._probe.answered
-            self._writer = _LineWriter(writing, flow, self._probe.sent)
+            self._writer = _LineWriter(
+                writing, flow, self._probe.sent, self._reader.request_answered
+            )
             process.on_exit(self._from_thread(self._program_exited))
             process.on_end(self._from_thread(self._ended.set))
         except BaseException:
@@ -251,6 +253,8 @@ class StdioTransport:
         self._reader.close()
 
 
+MAX_OPEN_REQUESTS = 1_000
+"""A server that has more does not read the answers: each would wait in memory."""
 PROBE_SECONDS = 3.0
 """A server that answers nothing in that time is asked by the older handshake too."""
 _METHOD_NOT_FOUND = -32601
@@ -312,6 +316,8 @@ class _LineReader(asyncio.Protocol):
         self._parts: list[bytes] = []
         self._size = 0
         self._is_closed = False
+        self.open_requests = 0
+        """Of the server, whose answers it has not taken."""
         self.on_line: Callable[[], object] | None = None
         """Called at the first message."""
         self.problem = ""
@@ -371,7 +377,18 @@ class _LineReader(asyncio.Protocol):
             self.on_line()
             self.on_line = None
         for message in messages:
+            if getattr(message, "method", None) and getattr(message, "id", None) is not None:
+                self.open_requests += 1
+            if self.open_requests > MAX_OPEN_REQUESTS:
+                if not self._is_closed:
+                    self.problem = f"it has more than {MAX_OPEN_REQUESTS:,} requests open"
+                    self._on_end()
+                return
             self.answer(message)
+
+    def request_answered(self) -> None:
+        """The server has taken an answer."""
+        self.open_requests -= 1
 
     def answer(self, message: Any) -> None:
         """Give the client a message."""
@@ -436,10 +453,12 @@ class _LineWriter:
         transport: asyncio.WriteTransport,
         flow: _Flow,
         on_first: Callable[[Any], object],
+        on_answer: Callable[[], object],
     ) -> None:
         from anyio import BrokenResourceError
 
         self._on_first: Callable[[Any], object] | None = on_first
+        self._on_answer = on_answer
         self._broken = BrokenResourceError
         self._transport = transport
         self._flow = flow
@@ -461,6 +480,8 @@ class _LineWriter:
         self._lines.append(item.message.model_dump_json(by_alias=True, exclude_unset=True))
         if not self._flow.may_write.is_set():
             await self._flow.may_write.wait()
+        if getattr(item.message, "method", None) is None:
+            self._on_answer()
 
     def _write(self) -> None:
         lines, self._lines = self._lines, []

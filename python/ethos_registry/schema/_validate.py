@@ -63,6 +63,7 @@ _TYPES = {
 _OTHERS = {
     "anyOf": "should fit one of the alternatives",
     "contains": "does not hold the items that it should",
+    "effort": "should be smaller: it takes too long to check this",
     "falseSchema": "is not allowed",
     "json": "should be a JSON value",
     "large": "should be a shorter number",
@@ -108,7 +109,7 @@ def _options(values: Iterable[object]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-_WITHOUT_VALUE = ("additionalProperties", "required", "key", "names", "schema")
+_WITHOUT_VALUE = ("additionalProperties", "required", "key", "names", "schema", "effort")
 """Keywords about the presence of something: the value does not help."""
 
 

@@ -39,6 +39,16 @@ pub struct SchemaError {
 pub trait Instances: Json {
     /// `value` among the values of this representation.
     fn of(value: &Value) -> Self::Node<'_>;
+
+    /// How often this thread may look at values still, if they count that. At 0 they are empty:
+    /// the answer of a validation is not known.
+    #[must_use]
+    fn left() -> usize {
+        usize::MAX
+    }
+
+    /// Let this thread look at values so often.
+    fn set_left(_left: usize) {}
 }
 
 impl Instances for SerdeJson {
@@ -124,7 +134,7 @@ impl<F: Instances> Validator<F> {
     pub fn matches(&self, instance: &F::Node<'_>, depth: usize) -> Option<bool> {
         self.chains
             .are_short(depth)
-            .then(|| self.compiled.is_valid(instance.clone()))
+            .then(|| self.compiled.is_valid(instance.clone()) && F::left() > 0)
     }
 
     /// The one reason why `instance` does not match, as [`Validator::matches`] looks at it; nothing
@@ -143,14 +153,17 @@ impl<F: Instances> Validator<F> {
     /// Whether `value` matches; a value nested deeper than [`MAX_DEPTH`] does not.
     #[must_use]
     pub fn is_valid(&self, value: &Value) -> bool {
-        self.with_room(value, || self.compiled.is_valid(F::of(value)))
-            .unwrap_or(false)
+        self.with_room(value, || {
+            self.compiled.is_valid(F::of(value)) && F::left() > 0
+        })
+        .unwrap_or(false)
     }
 
     /// Why `value` does not match, at most [`MAX_PROBLEMS`] reasons; none when it does.
     ///
     /// Where a schema refers to itself so that the reasons could be exponentially many, one
-    /// problem of the keyword `schema` represents all of them.
+    /// problem of the keyword `schema` represents all of them; where the value cannot be looked at
+    /// any more, one of the keyword `effort`.
     #[must_use]
     pub fn problems(&self, value: &Value) -> Vec<Problem> {
         self.with_room(value, || self.found(value))
@@ -159,14 +172,22 @@ impl<F: Instances> Validator<F> {
 
     fn found(&self, value: &Value) -> Vec<Problem> {
         if let Some(schema) = &self.referring {
-            if self.compiled.is_valid(F::of(value)) {
+            if self.compiled.is_valid(F::of(value)) && F::left() > 0 {
                 return Vec::new();
+            }
+            if F::left() == 0 {
+                return vec![Problem::of_whole("effort")];
             }
             if !effort::is_small(schema, value, self.chains) {
                 return vec![Problem::of_whole("schema")];
             }
         }
-        problem::collect::<F>(self.compiled.iter_errors(F::of(value)), &F::of(value))
+        let errors = self.compiled.iter_errors(F::of(value));
+        let problems = problem::collect::<F>(errors, &F::of(value));
+        if F::left() > 0 {
+            return problems;
+        }
+        vec![Problem::of_whole("effort")]
     }
 
     fn with_room<T: Send>(&self, value: &Value, work: impl FnOnce() -> T + Send) -> Option<T> {
@@ -174,7 +195,11 @@ impl<F: Instances> Validator<F> {
         if depth > MAX_DEPTH {
             return None;
         }
-        stack::with_room(self.chains.steps(depth), work)
+        let left = F::left();
+        stack::with_room(self.chains.steps(depth), || {
+            F::set_left(left);
+            work()
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyMapping, PyTuple};
 
 use crate::call::checked;
-use crate::instance::{Instance, plain};
+use crate::instance::{Instance, effort, pattern_weight, plain};
 use crate::json::json;
 
 /// A JSON Schema, compiled once; thread-safe.
@@ -19,6 +19,8 @@ use crate::json::json;
 #[pyclass(frozen, module = "ethos_registry._core")]
 pub(crate) struct SchemaValidator {
     compiled: Validator<Instance>,
+    /// What its patterns can cost for each byte.
+    weight: usize,
 }
 
 #[pymethods]
@@ -34,18 +36,26 @@ impl SchemaValidator {
                     "at `{pointer}`: it is not valid JSON (`{keyword}`)"
                 ))
             })?;
+            let weight = pattern_weight::heaviest(&schema);
             let compiled = Validator::compile(schema).map_err(|error| {
                 PyValueError::new_err(format!("at `{}`: {}", error.pointer, error.message))
             })?;
-            Ok(Self { compiled })
+            Ok(Self { compiled, weight })
         })
     }
 
     /// Whether `args` matches the schema; what is not JSON does not.
     fn is_valid(&self, args: &Bound<'_, PyAny>) -> PyResult<bool> {
         checked(|| {
-            let seen = plain(args).and_then(|(place, depth)| self.compiled.matches(&place, depth));
-            Ok(seen.unwrap_or_else(|| json(args).is_ok_and(|args| self.compiled.is_valid(&args))))
+            if let Some((place, depth, places)) = plain(args) {
+                effort::allow(places, self.weight);
+                if let Some(is_valid) = self.compiled.matches(&place, depth) {
+                    return Ok(is_valid);
+                }
+            }
+            let args = json(args);
+            effort::allow(args.as_ref().map_or(0, effort::places), self.weight);
+            Ok(args.is_ok_and(|args| self.compiled.is_valid(&args)))
         })
     }
 
@@ -54,20 +64,28 @@ impl SchemaValidator {
     ///
     /// `path` holds keys and indices and ends with the name where a field is missing or unknown.
     /// `keyword` is the schema's; `names` represents a wrong name, `schema` for too many reasons
-    /// to look for, and for what is not JSON at all: `json` (another kind of value), `key` (a key
-    /// that is not a string), `finite`, `large`, `surrogate` (a lone one) and `depth`. `expected` is
-    /// the keyword's value as JSON text; `in_union` states that one alternative of a union, not the
-    /// whole, expected it.
+    /// to look for, `effort` for arguments that take too long to check, and for what is not JSON at
+    /// all: `json` (another kind of value), `key` (a key that is not a string), `finite`, `large`,
+    /// `surrogate` (a lone one) and `depth`. `expected` is the keyword's value as JSON text;
+    /// `in_union` states that one alternative of a union, not the whole, expected it.
     #[pyo3(signature = (args) -> "list[tuple[tuple[str | int, ...], str, str, bool]] | None")]
     fn validate<'py>(&self, args: &Bound<'py, PyAny>) -> PyResult<Option<Vec<Reported<'py>>>> {
         let py = args.py();
         checked(|| {
-            if let Some((place, depth)) = plain(args) {
+            if let Some((place, depth, places)) = plain(args) {
+                effort::allow(places, self.weight);
                 if self.compiled.matches(&place, depth) == Some(true) {
                     return Ok(None);
                 }
-                if let Some(problem) = self.compiled.only_problem(&place, depth) {
-                    return Ok(Some(vec![reported(py, problem)?]));
+                if !effort::is_spent() {
+                    effort::allow(places, self.weight);
+                    let problem = self.compiled.only_problem(&place, depth);
+                    if let Some(problem) = problem.filter(|_| !effort::is_spent()) {
+                        return Ok(Some(vec![reported(py, problem)?]));
+                    }
+                }
+                if effort::is_spent() {
+                    return Ok(Some(vec![reported(py, Problem::of_whole("effort"))?]));
                 }
             }
             let args = match json(args) {
@@ -78,6 +96,7 @@ impl SchemaValidator {
                     return Ok(Some(vec![(path, keyword, "null".to_owned(), false)]));
                 }
             };
+            effort::allow(effort::places(&args), self.weight);
             let problems = self.compiled.problems(&args);
             if problems.is_empty() {
                 return Ok(None);

@@ -43,7 +43,7 @@ pub(super) fn is_small(schema: &Value, value: &Value, chains: Chains) -> bool {
     while let Some((at, value)) = pending.pop() {
         let Value::Object(fields) = at else { continue };
         let before = pending.len();
-        if !follow(fields, schema, value, &mut pending) {
+        if !follow(fields, schema, value, &mut pending, before + left) {
             return false;
         }
         left = left.saturating_sub(pending.len() - before);
@@ -64,12 +64,13 @@ fn places(value: &Value) -> usize {
     places
 }
 
-/// Adds where the keywords of one schema lead; whether that is known.
+/// Adds where the keywords of one schema lead; whether that is known and not more than `most`.
 fn follow<'a>(
     fields: &'a Map<String, Value>,
     root: &'a Value,
     value: &'a Value,
     pending: &mut Vec<(&'a Value, &'a Value)>,
+    most: usize,
 ) -> bool {
     for (keyword, inner) in fields {
         match keyword.as_str() {
@@ -88,6 +89,9 @@ fn follow<'a>(
             "patternProperties" => {
                 for schema in children(inner) {
                     pending.extend(children(value).map(|value| (schema, value)));
+                    if pending.len() > most {
+                        return false;
+                    }
                 }
             }
             "items" | "prefixItems" if inner.is_array() => {

@@ -23,7 +23,7 @@ pub struct Problem {
     /// Where; for a missing and for an unexpected field the path ends with its name.
     pub path: Vec<Step>,
     /// The schema's keyword; `oneOf` only if several alternatives match; `names` for a field
-    /// whose name is wrong; `schema`, `depth` for problems without a keyword.
+    /// whose name is wrong; `schema`, `effort`, `depth` for problems without a keyword.
     pub keyword: String,
     /// The keyword's value in the schema; null if the keyword needs none.
     pub expected: Value,
@@ -32,7 +32,9 @@ pub struct Problem {
 }
 
 impl Problem {
-    pub(super) fn of_whole(keyword: &str) -> Self {
+    /// The problem of a value as a whole, by a keyword that no schema has.
+    #[must_use]
+    pub fn of_whole(keyword: &str) -> Self {
         Self {
             path: Vec::new(),
             keyword: keyword.to_owned(),

@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use serde_json::Value;
 
-use super::{Instance, Key, Place};
+use super::distinct::Distinct;
+use super::{Instance, Key, Place, effort};
 
 /// The fields of an object.
 pub(crate) enum Fields<'a> {
@@ -40,6 +41,9 @@ impl<'a> Object<'a, Instance> for Fields<'a> {
     }
 
     fn get(&self, key: &Key) -> Option<Place<'a>> {
+        if !effort::look(0) {
+            return None;
+        }
         match self {
             Self::Object(fields) => {
                 let py = fields.py();
@@ -64,6 +68,9 @@ impl<'a> Iterator for Members<'a> {
     type Item = (Name<'a>, Place<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
+        if !effort::look(0) {
+            return None;
+        }
         match self {
             Self::Object(fields) => fields
                 .next()
@@ -77,12 +84,15 @@ impl<'a> Iterator for Members<'a> {
 
 impl AsRef<str> for Name<'_> {
     fn as_ref(&self) -> &str {
-        match self {
+        let name = match self {
             Self::Object(name) => name
                 .cast_exact::<PyString>()
                 .map_or("", |name| name.to_str().unwrap_or_default()),
             Self::Value(name) => name,
-        }
+        };
+        effort::look(effort::NAME);
+        effort::compare(name);
+        name
     }
 }
 
@@ -112,10 +122,15 @@ impl<'a> Array<'a, Instance> for Items<'a> {
     type ElementsIter = Elements<'a>;
 
     fn len(&self) -> usize {
-        match self {
+        let items = match self {
             Self::Object(items) => items.len(),
             Self::Value(items) => items.len(),
+        };
+        // The library marks as many items as evaluated.
+        if effort::look(items / effort::MARKS) {
+            return items;
         }
+        0
     }
 
     fn elements(&self) -> Elements<'a> {
@@ -124,12 +139,20 @@ impl<'a> Array<'a, Instance> for Items<'a> {
             Self::Value(items) => Elements::Value(items.iter()),
         }
     }
+
+    fn is_unique(&self) -> bool {
+        let mut seen = Distinct::default();
+        self.elements().all(|item| seen.insert(&item.copied()))
+    }
 }
 
 impl<'a> Iterator for Elements<'a> {
     type Item = Place<'a>;
 
     fn next(&mut self) -> Option<Place<'a>> {
+        if !effort::look(0) {
+            return None;
+        }
         match self {
             Self::Object(items) => items.next().map(Place::Object),
             Self::Value(items) => items.next().map(Place::Value),
