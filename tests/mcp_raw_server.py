@@ -185,7 +185,9 @@ if given.noise:
     print("listening on stdio", flush=True)
 for line in sys.stdin.buffer:
     received = json.loads(line)
-    if received["method"] == "tools/call":
+    if "method" not in received:  # the answer to a request of a flood
+        continue
+    if received["method"] == "tools/call" and received["params"]["name"] != "flood":
         threading.Thread(target=answer, args=(received,), daemon=True).start()
     else:
         answer(received)

@@ -500,7 +500,9 @@ class Connection:
             try:
                 self._set("connecting", self._reason)
                 await self._connect()
-                reason = "the connection was lost"
+                transport = self._transport
+                why = transport.exit_text() if isinstance(transport, StdioTransport) else None
+                reason = f"the connection was lost: {why}" if why else "the connection was lost"
             except Exception as error:
                 reason = await self._failure(error)
                 if self._choose_handshake() and not self._is_closing:

@@ -178,7 +178,7 @@ class StdioTransport:
             return None
         except OSError as error:
             return f"it cannot be started: {error.strerror or error}: {error.filename!r}"
-        if not self._ended_itself:
+        if self._reader.is_refused or not self._ended_itself:
             return self._reader.problem or None
         return f"it ended by signal {-status}" if status < 0 else f"it exited with status {status}"
 
@@ -320,6 +320,7 @@ class _LineReader(asyncio.Protocol):
         """Of the server, whose answers it has not taken."""
         self.on_line: Callable[[], object] | None = None
         """Called at the first message."""
+        self.is_refused = False
         self.problem = ""
         """Why nothing more is read, if that is not the server's end."""
         self._transport: asyncio.ReadTransport | None = None
@@ -347,9 +348,8 @@ class _LineReader(asyncio.Protocol):
         if start < len(data):
             self._parts.append(data[start:] if start else data)
             self._size += len(data) - start
-            if self._size > MAX_LINE_BYTES and not self._is_closed:
-                self.problem = f"it wrote a line of more than {MAX_LINE_BYTES >> 20} MiB"
-                self._on_end()
+            if self._size > MAX_LINE_BYTES:
+                self._refuse(f"it wrote a line of more than {MAX_LINE_BYTES >> 20} MiB")
         if self._send.statistics().current_buffer_used > _MAX_WAITING:
             self._pause()
 
@@ -366,8 +366,14 @@ class _LineReader(asyncio.Protocol):
             self._parts.clear()
             self._send.close()
 
+    def _refuse(self, problem: str) -> None:
+        """Read nothing more of a server, however it ends then."""
+        if not self._is_closed:
+            self.problem, self.is_refused = problem, True
+            self._on_end()
+
     def _take(self, line: bytes) -> None:
-        if not line.strip():
+        if self.is_refused or not line.strip():
             return
         messages = self._messages_in(line)
         if not messages:
@@ -380,9 +386,7 @@ class _LineReader(asyncio.Protocol):
             if getattr(message, "method", None) and getattr(message, "id", None) is not None:
                 self.open_requests += 1
             if self.open_requests > MAX_OPEN_REQUESTS:
-                if not self._is_closed:
-                    self.problem = f"it has more than {MAX_OPEN_REQUESTS:,} requests open"
-                    self._on_end()
+                self._refuse(f"it has more than {MAX_OPEN_REQUESTS:,} requests open")
                 return
             self.answer(message)
 
