@@ -105,7 +105,7 @@ pub(super) fn of_text(text: &str) -> usize {
     text.len() / BYTES
 }
 
-/// The places of a value, long texts as several.
+/// The places of a value; a long string is several.
 pub(crate) fn places(value: &Value) -> usize {
     1 + match value {
         Value::String(text) => of_text(text),
