@@ -722,11 +722,15 @@ def test_a_locked_file_is_waited_for_once(tmp_path, monkeypatch, lock, exists):
     other.execute("PRAGMA locking_mode = EXCLUSIVE")
     other.execute(lock)
     other.execute("CREATE TABLE other (id)")
+    ledgers = []  # one that is collected is closed, and waits too
     for act in (UsageLedger.flush, UsageLedger.report, UsageLedger.close):
         ledger = UsageLedger(path, flush_seconds=60)
+        ledgers.append(ledger)
         ledger.record("search", "clerk", "ok")
         waits.clear()
         act(ledger)
         assert len(waits) == 1, act
         assert ledger.problem is not None
     other.close()
+    for ledger in ledgers:
+        ledger.close()
