@@ -12,9 +12,6 @@ from collections.abc import Callable, Sequence
 
 from ethos_registry._processes.supervised_process import StartOptions, SupervisedProcess
 
-__all__ = ["UNKNOWN_STATUS", "GroupProcess"]
-
-
 UNKNOWN_STATUS = 255
 _POLL_SECONDS = 0.02
 _KILL_SECONDS = 3.0

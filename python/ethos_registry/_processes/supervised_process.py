@@ -16,19 +16,6 @@ from ethos_registry._suggest import did_you_mean
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 
-__all__ = [
-    "Containment",
-    "LandlockRules",
-    "ResourceLimits",
-    "SocketScope",
-    "StartOptions",
-    "SupervisedProcess",
-    "SupervisorUnavailableError",
-    "WhenEnded",
-    "checked_limits",
-]
-
-
 # What a program may use and access, set in its process before it runs.
 
 

@@ -33,9 +33,6 @@ from ethos_registry._processes.supervised_process import (
     checked_limits,
 )
 
-__all__ = ["containment", "start_supervised"]
-
-
 _PROGRAM = "ethos_registry._processes.supervisor_program"
 _START = (
     "import marshal,posix,sys\n"

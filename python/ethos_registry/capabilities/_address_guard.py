@@ -14,20 +14,6 @@ from ethos_registry.types._errors import EthosRegistryError
 from ethos_registry.types._loop_thread import on_own_thread
 from ethos_registry.types._policy import NetworkPolicy
 
-__all__ = [
-    "HostNotAllowedError",
-    "HostRules",
-    "Resolve",
-    "Target",
-    "canonical_host",
-    "host_matches",
-    "joined",
-    "look_up",
-    "system_addresses",
-    "target_of",
-]
-
-
 _METADATA_NAMES = frozenset(
     {
         "instance-data",

@@ -19,9 +19,6 @@ from ethos_registry.capabilities._network import (
     header_map,
 )
 
-__all__ = ["ConnectionPools", "ReachFetch", "SyncReachFetch"]
-
-
 DEFAULT_LIMITS = FetchLimits()
 
 

@@ -22,18 +22,6 @@ from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._policy import FsReach
 from ethos_registry.types._ports import ScopedFetch
 
-__all__ = [
-    "DEFAULT_PROTECTION",
-    "AttachmentNotFoundError",
-    "FileEntry",
-    "Protection",
-    "ReachFiles",
-    "SyncReachFiles",
-    "TurnAttachments",
-    "folder_storage",
-]
-
-
 # Files that remain closed even inside a permitted directory.
 
 

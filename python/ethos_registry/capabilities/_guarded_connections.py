@@ -21,14 +21,6 @@ from ethos_registry.capabilities._address_guard import (
     target_of,
 )
 
-__all__ = [
-    "ForwardProxy",
-    "GuardedBackend",
-    "Resolve",
-    "check_addresses",
-]
-
-
 # Connections of httpcore that go only to addresses that were checked.
 
 _NO_ADDRESSES: frozenset[IPv4Address | IPv6Address] = frozenset()

@@ -14,9 +14,6 @@ from typing import Any, TypeVar
 from ethos_registry._persistence.sqlite_file import SqliteFile, sqlite_problem
 from ethos_registry.types._errors import EthosRegistryError
 
-__all__ = ["KeyValueDatabase", "KeyValueError", "KeyValues", "QuotaExceededError", "SyncKeyValues"]
-
-
 R = TypeVar("R")
 
 _APPLICATION_ID = 0x4574684B

@@ -34,17 +34,6 @@ from ethos_registry.types._secret_names import is_secret_name
 if TYPE_CHECKING:
     import httpcore
 
-__all__ = [
-    "Body",
-    "ConnectionPools",
-    "Exchange",
-    "FetchLimits",
-    "FetchResponse",
-    "ResponseTooLargeError",
-    "decoded_by",
-]
-
-
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FRAMING = frozenset(
     [

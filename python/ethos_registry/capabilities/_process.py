@@ -23,9 +23,6 @@ from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._loop_thread import run_sync
 from ethos_registry.types._policy import CommandPolicy
 
-__all__ = ["BinaryNotAllowedError", "ProgramResult", "ProgramRunner"]
-
-
 DEFAULT_TIMEOUT_SECONDS = 60.0
 DEFAULT_OUTPUT_BYTES = 1024 * 1024
 _FIXED_PATHS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")

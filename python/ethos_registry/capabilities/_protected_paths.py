@@ -18,8 +18,6 @@ from typing import TypeAlias
 
 from ethos_registry.capabilities._files import Protection
 
-__all__ = ["MAX_FOLDERS", "ProtectedPaths", "is_below"]
-
 MAX_FOLDERS = 2_000
 """Folders of the writable directories that are searched for protected names, the nearest first."""
 _MAX_BYTES = 8 * 1024 * 1024

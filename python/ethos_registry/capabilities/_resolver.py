@@ -26,24 +26,6 @@ from ethos_registry.types._policy import (
     ToolCapabilities,
 )
 
-__all__ = [
-    "FROM_PERSONALITY",
-    "CapabilityBackends",
-    "PolicySource",
-    "Reach",
-    "checked_backends",
-    "covers_host",
-    "current_personality",
-    "first_missing_backend",
-    "joined_network_policy",
-    "narrowed_reach",
-    "network_policy",
-    "personality_of",
-    "resolve_capabilities",
-    "uncovered_paths",
-]
-
-
 # Whether an allow list covers a declared host pattern.
 
 

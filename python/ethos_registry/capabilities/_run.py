@@ -20,9 +20,6 @@ from ethos_registry.capabilities._sandbox import PreparedCommand
 from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._loop_thread import on_own_thread
 
-__all__ = ["OutputPipe", "ProcessEnd", "run_program", "signal_name"]
-
-
 # The output of a program, read on the event loop.
 
 _READ_BYTES = 64 * 1024

@@ -30,28 +30,6 @@ from ethos_registry.capabilities._protected_paths import MAX_FOLDERS, ProtectedP
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import EthosRegistryError
 
-__all__ = [
-    "SHARED_SANDBOX",
-    "CommandSandbox",
-    "CommandSandboxPort",
-    "PreparedCommand",
-    "SandboxLevel",
-    "SandboxPolicy",
-    "Support",
-    "UnconfinedError",
-    "find_bubblewrap",
-    "probe_bubblewrap",
-    "probe_landlock",
-    "probe_seatbelt",
-    "sandbox_support",
-    "seatbelt_profile",
-    "system_paths",
-    "wrap_in_bubblewrap",
-    "wrap_in_landlock",
-    "wrap_in_seatbelt",
-]
-
-
 SandboxLevel: TypeAlias = Literal["namespaces", "landlock", "seatbelt", "none"]
 """`namespaces`: the command sees only permitted paths, and no process of the host (bubblewrap).
 `landlock`: rules for reads, writes and sockets; metadata, and protected files in writable

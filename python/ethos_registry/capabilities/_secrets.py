@@ -22,22 +22,6 @@ from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
 from ethos_registry.types._extras import missing_extra
 
-__all__ = [
-    "DeclaredSecrets",
-    "EnvironmentSecrets",
-    "FileSecrets",
-    "IssuedSecrets",
-    "KeyringSecrets",
-    "SecretByteStream",
-    "SecretNotDeclaredError",
-    "SecretSource",
-    "SecretStream",
-    "SecretsBackend",
-    "issued_secrets_of",
-    "reference_matches",
-]
-
-
 # What tools were given as secrets, so that it can be found in their output.
 
 _PERCENT = re.compile("%[0-9A-F]{2}")

@@ -48,9 +48,6 @@ from ethos_registry.types._policy import (
 if TYPE_CHECKING:
     from ethos_registry.capabilities._fetch import ReachFetch
 
-__all__ = ["RequestBackend", "StandardBackends", "standard_backends"]
-
-
 # Makes the scoped fetch of a call.
 
 

@@ -46,20 +46,6 @@ from ethos_registry.types._policy import (
 from ethos_registry.types._result import ToolResult, err, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = [
-    "BoundedOutput",
-    "CommandCall",
-    "Confinement",
-    "Ending",
-    "OutputProgress",
-    "SandboxChoice",
-    "blocked_note",
-    "command_tool",
-    "ending_result",
-    "run_command",
-]
-
-
 # The output of a command: bounded in memory, and reported in pieces while it runs.
 
 _CUT_SEARCH_BYTES = 4_096

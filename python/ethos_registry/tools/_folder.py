@@ -29,24 +29,6 @@ from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._context import ReadMtime, ToolContext
 from ethos_registry.types._policy import Personality
 
-__all__ = [
-    "MAX_DIGEST_BYTES",
-    "TEMPORARY_PREFIX",
-    "PathFiles",
-    "PathTarget",
-    "Status",
-    "WorkingFiles",
-    "check_fresh",
-    "digest_of",
-    "forget",
-    "is_temporary",
-    "locked",
-    "new_digest",
-    "note",
-    "status_of",
-]
-
-
 TEMPORARY_PREFIX = ".ethos-registry-"
 """The start of the name of a file beside one that is being replaced."""
 

@@ -26,20 +26,6 @@ from ethos_registry.types._policy import binds_itself
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = [
-    "DEFAULT_DEPTH",
-    "DEFAULT_MAX_ENTRIES",
-    "MAX_DEPTH",
-    "NOT_ENTERED",
-    "FolderEntry",
-    "Glob",
-    "Walk",
-    "list_files_tool",
-    "path_prefix",
-    "printable",
-]
-
-
 # Globs for paths, such as `src/**/*.{ts,tsx}`.
 
 _MAX_ALTERNATIVES = 100

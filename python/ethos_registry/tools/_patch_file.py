@@ -23,9 +23,6 @@ from ethos_registry.types._policy import binds_itself
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = ["DEFAULT_MAX_BYTES", "nearest_line", "patch_file_tool"]
-
-
 # The line of a file that is most similar to one that was not found.
 
 _MAX_LINES = 20_000

@@ -29,16 +29,6 @@ from ethos_registry.types._policy import binds_itself
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = [
-    "DEFAULT_MAX_BYTES",
-    "BinaryContentError",
-    "LineScan",
-    "TooLargeError",
-    "read_file_tool",
-    "scan_lines",
-]
-
-
 # Lines out of a stream of bytes, in memory that does not grow with the file.
 
 _CHUNK_BYTES = 256 * 1024

@@ -27,16 +27,6 @@ from ethos_registry.types._policy import binds_itself
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = [
-    "DEFAULT_MAX_FILE_BYTES",
-    "DEFAULT_MAX_MATCHES",
-    "MAX_MATCHES",
-    "matching_lines",
-    "regex_lines",
-    "search_files_tool",
-]
-
-
 # The lines of a file that contain a string or match a regular expression.
 
 

@@ -28,9 +28,6 @@ from ethos_registry.types._policy import binds_itself
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-__all__ = ["Changed", "Current", "change_file", "encoded", "with_kept_bytes", "write_file_tool"]
-
-
 # How tools change a file: checked, locked, replaced in one step.
 
 
