@@ -262,6 +262,16 @@ def test_files_of_public_subpackages_are_private_but_for_the_adapters() -> None:
     }
 
 
+def test_private_files_list_no_names() -> None:
+    private = {
+        name: path
+        for name, path in MODULES.items()
+        if path.name != "__init__.py" and any(part.startswith("_") for part in name.split("."))
+    }
+    assert private
+    assert not [name for name, path in private.items() if "\n__all__" in path.read_text()]
+
+
 def test_optional_dependencies_are_imported_at_the_top_of_the_listed_modules_only() -> None:
     required = {"pydantic", "pydantic_core", "typing_extensions", PACKAGE.name}
     found = {}

@@ -131,6 +131,14 @@ HOSTILE: dict[str, tuple[dict[str, Any], Any]] = {
         of_a({"items": {"pattern": "(a|b|\\w).{0,250}(x|y.).{0,250}z[0-9]"}}),
         {"a": ["abcd xyz é" * 100] * 500},
     ),
+    "a pattern with as many states as texts": (
+        of_a({"pattern": "^[ab]*a" + "[ab]" * 200 + "$"}),
+        {"a": "".join("ab"[number * number % 7 % 2] for number in range(1_000_000))},
+    ),
+    "a pattern just light enough": (
+        of_a({"pattern": "[ab]*a[ab]{10}c"}),
+        {"a": "".join("ab"[number * number % 1_009 % 2] for number in range(1_000_000))},
+    ),
     "patterns by branches": (
         branches(2_000, lambda number: {"pattern": f"a.*b{number}c|a$"}),
         {"a": "é" * 400_000 + "a"},
@@ -197,13 +205,17 @@ def test_items_are_unique_as_json_values(items: str, is_unique: bool, is_plain: 
         (of_a({"type": "string", "pattern": "\\S", "minLength": 1}), {"a": "é " * 4_000_000}),
         (of_a({"pattern": "^[\\s\\S]{1,5000}$"}), {"a": "é " * 2_500}),
         (
+            of_a({"pattern": "^data:image/(png|jpeg|webp);base64,[A-Za-z0-9+/=]+$"}),
+            {"a": "data:image/png;base64," + "QUJD" * 1_000_000},
+        ),
+        (
             of_a({"items": {"pattern": "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"}}),
             {"a": ["0123abcd-0123-0123-0123-0123456789ab"] * 20_000},
         ),
         (of_a({"items": {"enum": [f"v{n}" for n in range(1_000)]}}), {"a": ["v999"] * 100_000}),
         (of_a({"uniqueItems": True}), {"a": [str(number) for number in range(50_000)]}),
     ],
-    ids=["integers", "long text", "bounded text", "identifiers", "enum", "unique"],
+    ids=["integers", "long text", "bounded text", "data URL", "identifiers", "enum", "unique"],
 )
 def test_large_arguments_of_ordinary_schemas_are_checked(
     schema: dict[str, Any], args: dict[str, Any]

@@ -6,6 +6,7 @@
 //! references and the search for reasons by [`effort`].
 
 mod effort;
+mod pattern_weight;
 mod problem;
 mod stack;
 
@@ -16,6 +17,7 @@ use jsonschema::json::{Json, SerdeJson};
 use jsonschema::{PatternOptions, ValidationError};
 use serde_json::Value;
 
+pub use pattern_weight::heaviest as heaviest_pattern;
 pub use problem::{Problem, Step};
 use stack::Chains;
 

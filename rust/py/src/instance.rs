@@ -4,7 +4,6 @@ mod distinct;
 pub(crate) mod effort;
 mod number;
 mod parts;
-pub(crate) mod pattern_weight;
 
 use std::borrow::Cow;
 

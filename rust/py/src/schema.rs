@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyMapping, PyTuple};
 
 use crate::call::checked;
-use crate::instance::{Instance, effort, pattern_weight, plain};
+use crate::instance::{Instance, effort, plain};
 use crate::json::json;
 
 /// A JSON Schema, compiled once; thread-safe.
@@ -36,7 +36,7 @@ impl SchemaValidator {
                     "at `{pointer}`: it is not valid JSON (`{keyword}`)"
                 ))
             })?;
-            let weight = pattern_weight::heaviest(&schema);
+            let weight = schema::heaviest_pattern(&schema);
             let compiled = Validator::compile(schema).map_err(|error| {
                 PyValueError::new_err(format!("at `{}`: {}", error.pointer, error.message))
             })?;

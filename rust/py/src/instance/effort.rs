@@ -30,7 +30,7 @@ pub(super) const REPORT: usize = 32;
 /// leads to new ones. Most patterns are a hundred times faster.
 const POSITIONS: usize = 1 << 23;
 /// The positions that have few sets: each set is walked once.
-const LIGHT: usize = 8;
+const LIGHT: usize = 12;
 /// The positions after which the clock is looked at.
 const POSITIONS_UNTIMED: usize = 1 << 20;
 const PATTERNS_AT_MOST: Duration = Duration::from_millis(200);
