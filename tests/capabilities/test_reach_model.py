@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import posixpath
 import shlex
 import shutil
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ethos_registry import Personality, ToolContext, ToolRegistry
@@ -94,6 +95,9 @@ class Model:
             names = {name.removeprefix(f"{real}/").split("/")[0] for name in self.below(real)}
             return " ".join(sorted(names))
         is_written = node is not None and self.writes(real) and self.has_folder(path)
+        if self.replaces:  # the name is judged too: a link below another root is not enough
+            spelled = path.replace("/./", "/")
+            is_written &= self.writes(spelled) or self.writes(posixpath.normpath(path))
         if not is_written:
             return None
         if self.replaces or not isinstance(node, list):
@@ -273,6 +277,37 @@ def test_a_reach_means_the_same_everywhere(way, examples):
 
     @settings(max_examples=examples, deadline=None)
     @given(read=roots, write=roots, links=links, program=programs)
+    @example(
+        read=["one"],
+        write=["one", "two/deep"],
+        links=[("one", "l1", "../two/../one/f.txt"), ("one", "l2", "../two/l1")],
+        program=[
+            (
+                [],
+                [
+                    ("read", "two/../one/f.txt"),
+                    ("read", "one/l1"),
+                    ("read", "one/l2"),
+                    ("read", "two/f.txt"),
+                    ("read", "two/f.txt/../../one/f.txt"),
+                    ("read", "two/missing/../../one/f.txt"),
+                    ("read", "out/../one/f.txt"),
+                    ("list", "two/../one/deep"),
+                    ("list", "two/../two"),
+                    ("write", "two/../one/new.txt"),
+                ],
+            )
+        ],
+    )
+    @example(
+        read=["one"],
+        write=["two"],
+        links=[("one", "l1", "../two")],
+        program=[
+            ([], [("write", "one/../two/f.txt"), ("write", "one/deep/../../two/new.txt")]),
+            ([], [("write", "one/../one/f.txt"), ("write", "two/../one/new.txt")]),
+        ],
+    )
     def check(read, write, links, program):
         compare(way, read, write, links, program)
 

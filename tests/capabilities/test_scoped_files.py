@@ -525,3 +525,18 @@ class TestProtectedPathsAreResolvedForEachCall:
                 files().read(f"other{number}")
             (home / ".netrc").unlink()
             assert files().read(f"other{number}") == "secret"
+
+
+def test_a_path_that_passes_what_is_only_read_makes_no_folder_there(tmp_path):
+    read, write = tmp_path / "read", tmp_path / "write"
+    read.mkdir()
+    write.mkdir()
+    files = ReachFiles([str(read)], [str(write)], working_dir=str(tmp_path)).sync
+
+    files.mkdir("read/../write/made")
+    for path in ("read/new/../../write/other", "read/new", "write/../read/new"):
+        with pytest.raises(OSError, match=r"PATH_NOT_REACHABLE|No such file"):
+            files.mkdir(path)
+
+    assert (write / "made").is_dir()
+    assert not [*read.iterdir()]

@@ -54,7 +54,9 @@ impl Reach {
     ) -> Result<Option<(OwnedFd, Vec<OsString>)>, Fault> {
         use rustix::fs::{ResolveFlags, openat2};
 
-        let (root, rest) = self.root_of(path, access)?;
+        let Ok((root, rest)) = self.root_of(path, access) else {
+            return Ok(None);
+        };
         if rest.iter().any(|part| part == "..") || rest.is_empty() {
             return Ok(None);
         }
@@ -93,13 +95,13 @@ impl Reach {
         access: Access,
         missing: Missing,
     ) -> Result<Located, Fault> {
-        let (root, rest) = self.root_of(path, access)?;
+        let (root, rest) = self.start_of(path.to_vec(), access)?;
         let named = without_dots(path);
-        self.deny.check_path(&named, access)?;
-        if missing == Missing::IsMade {
+        if missing == Missing::IsMade || self.root_of(path, access).is_err() {
             self.root_of(&named, access)?; // no folder is left behind by a path that leads out
         }
-        let mut walk = Walk::new(root, rest)?;
+        self.deny.check_path(&named, access)?;
+        let mut walk = Walk::new(root, &rest)?;
         let mut turns = 0;
         while let Some(part) = walk.ahead.pop() {
             let target = if part == ".." {
@@ -123,13 +125,20 @@ impl Reach {
             }
             walk.real.push(part.clone());
             self.deny.check_path(&walk.real, access)?;
+            let is_inside = self.root_of(&walk.real, access).is_ok();
             if walk.ahead.is_empty() {
-                return walk.located(part);
+                return if is_inside {
+                    walk.located(part)
+                } else {
+                    Err(Fault::LeavesReach)
+                };
             }
-            walk.descend(&part, missing)?;
+            walk.descend(&part, if is_inside { missing } else { Missing::Fails })?;
         }
         // A folder that is already open: a root, or the result of `..`.
         self.deny.check_path(&walk.real, access)?;
+        self.root_of(&walk.real, access)
+            .map_err(|_| Fault::LeavesReach)?;
         walk.located(OsString::from("."))
     }
 
@@ -142,10 +151,15 @@ impl Reach {
             path.pop();
         }
         path.extend(walk.ahead.drain(..).rev());
-        let (root, rest) = self
-            .root_of(&path, access)
-            .map_err(|_| Fault::LeavesReach)?;
-        *walk = Walk::new(root, rest)?;
+        self.restart(walk, path, access)
+    }
+
+    fn restart(&self, walk: &mut Walk, path: Vec<OsString>, access: Access) -> Result<(), Fault> {
+        let (root, rest) = self.start_of(path, access).map_err(|fault| match fault {
+            Fault::NotPermitted => Fault::LeavesReach,
+            other => other,
+        })?;
+        *walk = Walk::new(root, &rest)?;
         Ok(())
     }
 
@@ -161,16 +175,9 @@ impl Reach {
         named.extend(parts.iter().chain(walk.ahead.iter().rev()).cloned());
         self.deny.check_path(&without_dots(&named), access)?;
         if target.is_absolute() {
-            let (root, rest) = self
-                .root_of(&parts, access)
-                .map_err(|_| Fault::LeavesReach)?;
-            let ahead = std::mem::take(&mut walk.ahead);
-            *walk = Walk::new(root, rest)?;
-            let below = std::mem::replace(&mut walk.ahead, ahead);
-            walk.ahead.extend(below);
-        } else {
-            walk.ahead.extend(parts.into_iter().rev());
+            return self.restart(walk, named, access);
         }
+        walk.ahead.extend(parts.into_iter().rev());
         Ok(())
     }
 }

@@ -110,12 +110,46 @@ impl Reach {
             Access::Read => &self.read,
             Access::Write => &self.write,
         };
-        roots
-            .iter()
-            .filter_map(|root| Some((root, root.below(path)?)))
-            .min_by_key(|(_, rest)| rest.len())
-            .ok_or(Fault::NotPermitted)
+        most_specific(roots.iter(), path).ok_or(Fault::NotPermitted)
     }
+
+    /// Where the walk along a path starts: a root, and the rest of the path below it. Folders that
+    /// contain a root may be passed by `..`, and a path to write may lead through what is read.
+    pub(crate) fn start_of(
+        &self,
+        mut path: Vec<OsString>,
+        access: Access,
+    ) -> Result<(&Root, Vec<OsString>), Fault> {
+        let write = match access {
+            Access::Read => [].as_slice(),
+            Access::Write => &self.write,
+        };
+        let roots = || self.read.iter().chain(write);
+        loop {
+            if let Some((root, rest)) = most_specific(roots(), &path) {
+                return Ok((root, rest.to_vec()));
+            }
+            let up = path.iter().position(|part| part == "..");
+            let passed = up.and_then(|up| path.get(..up));
+            let Some(passed) = passed.filter(|passed| {
+                roots().any(|root| root.real.starts_with(passed)) // never tell what else exists
+            }) else {
+                return Err(Fault::NotPermitted);
+            };
+            open_without_links(passed)?;
+            let up = passed.len();
+            path.drain(up.saturating_sub(1)..=up);
+        }
+    }
+}
+
+fn most_specific<'root, 'path>(
+    roots: impl Iterator<Item = &'root Root>,
+    path: &'path [OsString],
+) -> Option<(&'root Root, &'path [OsString])> {
+    roots
+        .filter_map(|root| Some((root, root.below(path)?)))
+        .min_by_key(|(_, rest)| rest.len())
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
