@@ -540,3 +540,20 @@ def test_a_path_that_passes_what_is_only_read_makes_no_folder_there(tmp_path):
 
     assert (write / "made").is_dir()
     assert not [*read.iterdir()]
+
+
+def test_a_root_that_is_a_file_and_becomes_a_link_opens_nothing_beside_it(tmp_path):
+    file, secret = tmp_path / "file.txt", tmp_path / "secret.txt"
+    file.write_text("own")
+    secret.write_text("secret")
+    files = ReachFiles([str(file)], [str(file)], working_dir=str(tmp_path)).sync
+    assert files.read("file.txt") == "own"
+
+    file.unlink()
+    file.symlink_to("secret.txt")
+    with pytest.raises(PermissionError, match="outside the permitted folders"):
+        files.read("file.txt")
+    with pytest.raises(PermissionError, match="outside the permitted folders"):
+        files.write("file.txt", "changed")
+
+    assert secret.read_text() == "secret"
