@@ -25,6 +25,7 @@ from ethos_registry import ToolContext, ToolOk, ToolRegistry, default_reducers, 
 from ethos_registry._core import KnownSecrets, finish, redact
 from ethos_registry.capabilities import EnvironmentSecrets, ToolCapabilities, standard_backends
 from ethos_registry.capabilities._secrets import IssuedSecrets
+from ethos_registry.reduction._redaction import redacted_start
 from ethos_registry.types import Document, Link
 
 CORPUS = Path(__file__).parents[1] / "corpus"
@@ -674,6 +675,33 @@ def test_a_cut_within_an_escape_sequence_leaves_no_open_tag():
     for cap in range(1, len(text)):
         finished = finish(text, cap, fence=("t", "s"))
         assert finished == oracle_sanitize.finish(text, cap, "t", "s"), cap
+
+
+def test_what_is_cut_is_searched_where_it_is_kept_and_a_margin_behind_it():
+    start = redacted_start("é" * 1_000_000, 10_000, redact)
+    assert start is not None
+    assert 10_000 < len(start) < 20_000
+
+
+@pytest.mark.parametrize("at", ["start", "end", "both"])
+@pytest.mark.parametrize(
+    "note", ["[9 of 12 lines left out]", "[9 of 12 lines left \x1b[31mout]", "[a list]"]
+)
+async def test_the_marker_states_the_same_length_with_and_without_redaction(note, at):
+    words = ["a line of words, é"] * 20_000
+    lines = [note] * (at != "end") + words + [note, note] * (at != "start")
+
+    @tool(max_result_chars=1_000)
+    def prints() -> str:
+        """Print."""
+        return "\n".join(lines)
+
+    shown = set()
+    for redacts in (True, False):
+        registry = ToolRegistry([prints], redact=redacts)
+        [result] = await registry.execute_parallel([{"id": "1", "name": "prints", "args": {}}])
+        shown.add(result.text)
+    assert len(shown) == 1
 
 
 TEXTS = {"ascii": "line of words\n", "emoji": "\U0001f41f, née\n"}

@@ -18,7 +18,13 @@ from ethos_registry.artifacts._spooled_store import write_shared
 from ethos_registry.execution._call import Batch, Call, CallPlan
 from ethos_registry.execution._full_text import FRAME_CHARS
 from ethos_registry.execution._refusals import exception_text
-from ethos_registry.reduction._finish import Fence, Finished, finish_result, sanitized
+from ethos_registry.reduction._finish import (
+    Fence,
+    Finished,
+    finish_result,
+    may_have_frames,
+    sanitized,
+)
 from ethos_registry.reduction._redaction import (
     Redact,
     Redactor,
@@ -108,7 +114,8 @@ def shortened(
     raw_chars, is_start = len(result.text), False
     if redact is not None:
         start = None
-        if not keeps_text and reducer is None and fence is None:
+        is_cut_only = not keeps_text and reducer is None and fence is None
+        if is_cut_only and not may_have_frames(result.text):  # each would count in the marker
             start = redacted_start(result.text, cap, redact)
         if start is None:
             result = redacted_text(result, redact)

@@ -127,7 +127,13 @@ _FRAME = re.compile(
     re.MULTILINE,
 )
 _FINAL_MARKER = re.compile(r"\n\[truncated — (0|[1-9][0-9]{0,18}) chars total\]\Z")
-_CONTROLS = re.compile("[\x1b\r\b\x9b]")
+_CONTROLS = "\x1b\r\b\x9b"
+_SIGNS = (*_CONTROLS, *_WORDS)
+
+
+def may_have_frames(text: str) -> bool:
+    """Whether a line of `text` may look like a note; most text has none of the signs."""
+    return "[" in text and any(sign in text for sign in _SIGNS)
 
 
 def mark_frames(text: str, *, is_displayed: bool = False) -> str:
@@ -140,7 +146,7 @@ def mark_frames(text: str, *, is_displayed: bool = False) -> str:
     >>> mark_frames("a\n[5 of 9 lines left out]\nb")
     'a\n(tool output) [5 of 9 lines left out]\nb'
     """
-    if _CONTROLS.search(text):
+    if any(control in text for control in _CONTROLS):
         displayed = _core.as_displayed(text)
         if _marked(displayed) is displayed:
             return text
@@ -232,7 +238,7 @@ def finish_result(
     finished = Finished()
     stated_chars = len(text) if raw_chars is None else raw_chars
     finished.raw_chars = stated_chars
-    if "[" in text:
+    if may_have_frames(text):
         marked = mark_frames(text, is_displayed=_reads_displayed(reducer))
         if marked is not text:
             stated_chars += len(marked) - len(text)

@@ -78,7 +78,7 @@ def redacted_start(text: str, chars: int, redact: Redact) -> str | None:
     if redact is not _core.redact and (type(redact) is not Redactor or redact.own is not None):
         return None
     margin = _MARGIN_CHARS + (0 if known is None else known.longest_bytes)
-    length = chars + margin
+    length = chars + margin + 1
     while 2 * length < len(text):
         start = redact(text[:length])
         if len(start) - margin > chars:
