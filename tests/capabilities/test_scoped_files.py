@@ -542,6 +542,30 @@ def test_a_path_that_passes_what_is_only_read_makes_no_folder_there(tmp_path):
     assert not [*read.iterdir()]
 
 
+@pytest.mark.parametrize("path", ["outer/inner/{}", "outer/beside/../inner/{}"])
+def test_a_root_that_is_another_folder_by_now_is_not_entered_on_any_way(tmp_path, path):
+    outer, other = tmp_path / "outer", tmp_path / "other"
+    for folder in (outer / "inner", outer / "beside", other):
+        folder.mkdir(parents=True)
+    (other / "old").write_text("other")
+    roots = [str(outer), str(outer / "inner")]
+    files = ReachFiles(roots, roots[1:], working_dir=str(tmp_path)).sync
+    files.write(path.format("new"), "own")
+    assert files.read(path.format("new")) == "own"
+
+    (outer / "inner").rename(outer / "before")
+    other.rename(outer / "inner")
+    with pytest.raises(PermissionError, match="outside the permitted folders"):
+        files.read(path.format("old"))
+    with pytest.raises(PermissionError, match="outside the permitted folders"):
+        files.write(path.format("old"), "changed")
+    with pytest.raises((PermissionError, FileNotFoundError)):
+        files.write(path.format("made/new"), "changed")
+
+    assert [*(outer / "inner").iterdir()] == [outer / "inner" / "old"]
+    assert (outer / "inner" / "old").read_text() == "other"
+
+
 def test_a_root_that_is_a_file_and_becomes_a_link_opens_nothing_beside_it(tmp_path):
     file, secret = tmp_path / "file.txt", tmp_path / "secret.txt"
     file.write_text("own")

@@ -104,15 +104,12 @@ impl Reach {
         let mut walk = Walk::new(root, &rest)?;
         let mut turns = 0;
         while let Some(part) = walk.ahead.pop() {
-            let target = if part == ".." {
-                None
-            } else {
-                walk.link(&part)?
-            };
-            if part == ".." && walk.climb() {
+            let is_up = part == "..";
+            if is_up && walk.climb() {
                 continue;
             }
-            if part == ".." || target.is_some() {
+            let target = if is_up { None } else { walk.link(&part)? };
+            if is_up || target.is_some() {
                 turns += 1;
                 if turns > LINKS_AT_MOST {
                     return Err(Fault::TooManyLinks);
@@ -125,21 +122,28 @@ impl Reach {
             }
             walk.real.push(part.clone());
             self.deny.check_path(&walk.real, access)?;
-            let is_inside = self.root_of(&walk.real, access).is_ok();
+            let is_inside = self.check_root(&walk, access);
             if walk.ahead.is_empty() {
-                return if is_inside {
-                    walk.located(part)
-                } else {
-                    Err(Fault::LeavesReach)
-                };
+                return is_inside.and_then(|()| walk.located(part));
             }
-            walk.descend(&part, if is_inside { missing } else { Missing::Fails })?;
+            let missing = is_inside.map_or(Missing::Fails, |()| missing);
+            walk.descend(&part, missing)?;
         }
         // A folder that is already open: a root, or the result of `..`.
         self.deny.check_path(&walk.real, access)?;
-        self.root_of(&walk.real, access)
-            .map_err(|_| Fault::LeavesReach)?;
+        self.check_root(&walk, access)?;
         walk.located(OsString::from("."))
+    }
+
+    /// Whether the walk is below a root, and passed the folder that this root was judged as.
+    fn check_root(&self, walk: &Walk, access: Access) -> Result<(), Fault> {
+        let (root, _) = self
+            .root_of(&walk.real, access)
+            .map_err(|_| Fault::LeavesReach)?;
+        match walk.folder_at(root.real.len()) {
+            Some(folder) => root.check(folder),
+            None => Ok(()), // opened as its root, or a single file
+        }
     }
 
     /// `..` above a root goes on below another one that contains the folder, or is refused.
@@ -197,6 +201,8 @@ fn without_dots(path: &[OsString]) -> Vec<OsString> {
 
 /// The state of a walk: the open folders from the root down, and the names still to resolve.
 struct Walk {
+    /// The components of the path of the first open folder.
+    start: usize,
     folders: Vec<OwnedFd>,
     real: Vec<OsString>,
     /// The next name is the last one.
@@ -216,10 +222,17 @@ impl Walk {
             opened => opened?,
         };
         Ok(Self {
+            start: real.len(),
             folders: vec![folder],
             real,
             ahead,
         })
+    }
+
+    /// The open folder whose path has so many components; not the first one.
+    fn folder_at(&self, components: usize) -> Option<&OwnedFd> {
+        let below = components.checked_sub(self.start)?;
+        self.folders.get(below).filter(|_| below > 0)
     }
 
     fn folder(&self) -> Result<&OwnedFd, Fault> {

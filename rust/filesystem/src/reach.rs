@@ -49,11 +49,17 @@ impl Root {
     /// The folder that was judged; a link or another folder in its place is not opened.
     pub(crate) fn open(&self) -> Result<OwnedFd, Fault> {
         let folder = open_without_links(&self.real)?;
-        let found = identity(&rustix::fs::fstat(&folder)?);
+        self.check(&folder)?;
+        Ok(folder)
+    }
+
+    /// [`Fault::LeavesReach`] if another folder than the one that was judged has this path now.
+    pub(crate) fn check(&self, folder: &OwnedFd) -> Result<(), Fault> {
+        let found = identity(&rustix::fs::fstat(folder)?);
         if self.identity.is_some_and(|then| then != found) {
             return Err(Fault::LeavesReach);
         }
-        Ok(folder)
+        Ok(())
     }
 
     /// The folder of a root that is a single file.
@@ -110,7 +116,11 @@ impl Reach {
             Access::Read => &self.read,
             Access::Write => &self.write,
         };
-        most_specific(roots.iter(), path).ok_or(Fault::NotPermitted)
+        roots
+            .iter()
+            .filter_map(|root| Some((root, root.below(path)?)))
+            .min_by_key(|(_, rest)| rest.len())
+            .ok_or(Fault::NotPermitted)
     }
 
     /// Where the walk along a path starts: a root, and the rest of the path below it. Folders that
@@ -120,36 +130,27 @@ impl Reach {
         mut path: Vec<OsString>,
         access: Access,
     ) -> Result<(&Root, Vec<OsString>), Fault> {
-        let write = match access {
-            Access::Read => [].as_slice(),
-            Access::Write => &self.write,
-        };
-        let roots = || self.read.iter().chain(write);
         loop {
-            if let Some((root, rest)) = most_specific(roots(), &path) {
+            let own = self.root_of(&path, access);
+            if let Ok((root, rest)) = own.or_else(|_| self.root_of(&path, Access::Read)) {
                 return Ok((root, rest.to_vec()));
             }
             let up = path.iter().position(|part| part == "..");
-            let passed = up.and_then(|up| path.get(..up));
-            let Some(passed) = passed.filter(|passed| {
-                roots().any(|root| root.real.starts_with(passed)) // never tell what else exists
-            }) else {
-                return Err(Fault::NotPermitted);
-            };
+            let (up, passed) = up
+                .and_then(|up| Some((up, path.get(..up)?)))
+                .filter(|(_, passed)| self.contains_root(passed, access))
+                .ok_or(Fault::NotPermitted)?;
             open_without_links(passed)?;
-            let up = passed.len();
             path.drain(up.saturating_sub(1)..=up);
         }
     }
-}
 
-fn most_specific<'root, 'path>(
-    roots: impl Iterator<Item = &'root Root>,
-    path: &'path [OsString],
-) -> Option<(&'root Root, &'path [OsString])> {
-    roots
-        .filter_map(|root| Some((root, root.below(path)?)))
-        .min_by_key(|(_, rest)| rest.len())
+    /// Whether a folder is on the way to a root: what else exists is not told.
+    fn contains_root(&self, folder: &[OsString], access: Access) -> bool {
+        let written = self.write.iter().filter(|_| access == Access::Write);
+        let mut roots = self.read.iter().chain(written);
+        roots.any(|root| root.real.starts_with(folder))
+    }
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
