@@ -6,6 +6,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import http.server
+import json
 import os
 import signal
 import subprocess
@@ -15,14 +17,14 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import psutil
 import pytest
 
 from ethos_registry import CallResult, ConfigError, ToolRegistry
 from ethos_registry.capabilities import containment
-from ethos_registry.mcp import McpBridge
+from ethos_registry.mcp import McpBridge, McpServer
 from ethos_registry.mcp._stdio import LogFile, StdioTransport
 from long_counts import counts
 from mcp_bridge_tools import RAW, call, is_running, raw, text_of, until, view
@@ -343,3 +345,65 @@ async def test_a_flood_of_requests_ends_the_connection(tmp_path: Path, method: s
     assert "the connection to MCP server flooding was lost" in result.text
     assert "more than 1,000 requests open" in reason
     assert grown < 40 << 20  # the answers to all of them are 150 MB or more
+
+
+class _Flooding(http.server.BaseHTTPRequestHandler):
+    """A server over HTTP whose only tool sends requests, and which never takes an answer."""
+
+    protocol_version = "HTTP/1.1"
+    taken: ClassVar[threading.Event]
+
+    def do_GET(self) -> None:
+        self.send_error(405)
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        method, values = message.get("method"), {"jsonrpc": "2.0", "id": message.get("id")}
+        if method is None:
+            self.taken.wait()
+        if method is None or values["id"] is None:
+            self._answer(202, "text/plain", b"")
+        elif method == "initialize":
+            facts = {"name": "flooding", "version": "1"}
+            version = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+            self._answer_json(values | {"result": version | {"serverInfo": facts}})
+        elif method == "tools/list":
+            self._answer_json(values | {"result": {"tools": json.loads(FLOOD)}})
+        elif method == "tools/call":
+            ping = {"jsonrpc": "2.0", "id": "q", "method": "ping"}
+            event = f"event: message\ndata: {json.dumps(ping)}\n\n".encode()
+            self._answer(200, "text/event-stream", event * 20_000)
+        else:
+            self._answer_json(values | {"error": {"code": -32601, "message": "no such method"}})
+
+    def _answer_json(self, message: dict[str, Any]) -> None:
+        self._answer(200, "application/json", json.dumps(message).encode())
+
+    def _answer(self, status: int, kind: str, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        with contextlib.suppress(OSError):  # the client is gone
+            self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+async def test_a_flood_of_requests_over_http_ends_the_connection() -> None:
+    _Flooding.taken = threading.Event()
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Flooding) as listening:
+        listening.daemon_threads = True
+        threading.Thread(target=listening.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{listening.server_port}/mcp"
+        try:
+            server = McpServer(name="flooding", url=url, reconnect_wait_seconds=60)
+            async with McpBridge([server]) as bridge:
+                [result] = await call(view(bridge), ("flooding__flood", {}))
+                assert "the connection to MCP server flooding was lost" in result.text
+                await until(lambda: bridge.servers["flooding"].state != "connecting")
+                assert "more than 1,000 requests open" in bridge.servers["flooding"].reason
+        finally:
+            _Flooding.taken.set()
+            listening.shutdown()

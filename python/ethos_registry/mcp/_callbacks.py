@@ -1,4 +1,4 @@
-"""What a server may ask of the program: a person's answer, a model's text, its folders."""
+"""What a server may ask of the program, and how much at once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 from ethos_registry.mcp._server_text import (
     cleaned,
@@ -158,3 +158,72 @@ def checked_roots(roots: Sequence[str]) -> tuple[str, ...]:
         if not isinstance(root, str) or not root.startswith("file://"):
             raise ConfigError(f"`roots` must be file:// URIs: {root!r}")
     return tuple(roots)
+
+
+MAX_OPEN_REQUESTS = 1_000
+"""A server that has more does not take the answers: each would wait in memory."""
+
+
+class OpenRequests:
+    """A transport for the SDK's client, which ends when its server has too many requests open.
+
+    The client starts a task for each request, whether the server takes the answers or not.
+    """
+
+    def __init__(self, transport: Any, on_too_many: Callable[[], object]) -> None:
+        self._transport = transport
+        self._on_too_many = on_too_many
+        self._open = 0
+        self.problem = ""
+        """Why nothing more is read."""
+
+    async def __aenter__(self) -> tuple[Any, Any]:
+        reading, writing = await self._transport.__aenter__()
+        return _Stream(reading, self._received), _Stream(writing, self._sent)
+
+    async def __aexit__(self, *details: object) -> Any:
+        return await self._transport.__aexit__(*details)
+
+    def _received(self, item: Any) -> None:
+        message = getattr(item, "message", None)
+        if getattr(message, "method", None) and getattr(message, "id", None) is not None:
+            self._open += 1
+        if self._open > MAX_OPEN_REQUESTS:
+            self.problem = f"it has more than {MAX_OPEN_REQUESTS:,} requests open"
+            self._on_too_many()
+            raise StopAsyncIteration
+
+    def _sent(self, item: Any) -> None:
+        if getattr(item.message, "method", None) is None:
+            self._open -= 1
+
+
+class _Stream:
+    """One side of a transport, and who sees what has passed through it."""
+
+    def __init__(self, stream: Any, passed: Callable[[Any], None]) -> None:
+        self._stream = stream
+        self._passed = passed
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def __aenter__(self) -> Self:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *details: object) -> Any:
+        return await self._stream.__aexit__(*details)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        item = await self._stream.__anext__()
+        self._passed(item)
+        return item
+
+    async def send(self, item: Any) -> None:
+        """Pass on one message; it counts when the transport has taken it."""
+        await self._stream.send(item)
+        self._passed(item)

@@ -13,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ethos_registry.capabilities._secrets import SecretSource
-from ethos_registry.mcp._callbacks import ServerCallbacks
+from ethos_registry.mcp._callbacks import OpenRequests, ServerCallbacks
 from ethos_registry.mcp._definitions import (
     McpServerStatus,
     RemoteDefinition,
@@ -282,6 +282,7 @@ class Connection:
         self._on_listing = on_listing
         self._client: Client | None = None
         self._transport: Any = None
+        self._requests: OpenRequests | None = None
         self._state: ServerState = "connecting"
         self._reason = ""
         self._protocol = ""
@@ -500,9 +501,7 @@ class Connection:
             try:
                 self._set("connecting", self._reason)
                 await self._connect()
-                transport = self._transport
-                why = transport.exit_text() if isinstance(transport, StdioTransport) else None
-                reason = f"the connection was lost: {why}" if why else "the connection was lost"
+                reason = self._loss()
             except Exception as error:
                 reason = await self._failure(error)
                 if self._choose_handshake() and not self._is_closing:
@@ -557,8 +556,10 @@ class Connection:
         listening: asyncio.Task[None] | None = None
         transport = open_transport(self.server, self._secrets, self.scrub, self.log, self._lose)
         self._transport = transport
+        is_stream = self.server.transport != "in-process"
+        self._requests = OpenRequests(transport, self._lose) if is_stream else None
         client = Client(
-            transport,
+            self._requests or transport,
             mode=self._mode,
             message_handler=self._on_message,
             client_info=_client_info(),
@@ -676,6 +677,13 @@ class Connection:
                 delay = FIRST_DELAY_SECONDS
             await asyncio.sleep(delay)
             delay = min(delay * 2, LONGEST_DELAY_SECONDS)
+
+    def _loss(self) -> str:
+        """Why a connection that worked ended."""
+        transport, why = self._transport, self._requests and self._requests.problem
+        if not why and isinstance(transport, StdioTransport):
+            why = transport.exit_text()
+        return f"the connection was lost: {why}" if why else "the connection was lost"
 
     async def _failure(self, error: Exception) -> str:
         """Why the connection failed, in one line."""

@@ -147,9 +147,7 @@ class StdioTransport:
             self._transports.append(writing)
             self._probe = _Probe(self._reader.answer)
             self._reader.on_line = self._probe.answered
-            self._writer = _LineWriter(
-                writing, flow, self._probe.sent, self._reader.request_answered
-            )
+            self._writer = _LineWriter(writing, flow, self._probe.sent)
             process.on_exit(self._from_thread(self._program_exited))
             process.on_end(self._from_thread(self._ended.set))
         except BaseException:
@@ -178,7 +176,7 @@ class StdioTransport:
             return None
         except OSError as error:
             return f"it cannot be started: {error.strerror or error}: {error.filename!r}"
-        if self._reader.is_refused or not self._ended_itself:
+        if not self._ended_itself:
             return self._reader.problem or None
         return f"it ended by signal {-status}" if status < 0 else f"it exited with status {status}"
 
@@ -253,8 +251,6 @@ class StdioTransport:
         self._reader.close()
 
 
-MAX_OPEN_REQUESTS = 1_000
-"""A server that has more does not read the answers: each would wait in memory."""
 PROBE_SECONDS = 3.0
 """A server that answers nothing in that time is asked by the older handshake too."""
 _METHOD_NOT_FOUND = -32601
@@ -316,11 +312,8 @@ class _LineReader(asyncio.Protocol):
         self._parts: list[bytes] = []
         self._size = 0
         self._is_closed = False
-        self.open_requests = 0
-        """Of the server, whose answers it has not taken."""
         self.on_line: Callable[[], object] | None = None
         """Called at the first message."""
-        self.is_refused = False
         self.problem = ""
         """Why nothing more is read, if that is not the server's end."""
         self._transport: asyncio.ReadTransport | None = None
@@ -348,8 +341,9 @@ class _LineReader(asyncio.Protocol):
         if start < len(data):
             self._parts.append(data[start:] if start else data)
             self._size += len(data) - start
-            if self._size > MAX_LINE_BYTES:
-                self._refuse(f"it wrote a line of more than {MAX_LINE_BYTES >> 20} MiB")
+            if self._size > MAX_LINE_BYTES and not self._is_closed:
+                self.problem = f"it wrote a line of more than {MAX_LINE_BYTES >> 20} MiB"
+                self._on_end()
         if self._send.statistics().current_buffer_used > _MAX_WAITING:
             self._pause()
 
@@ -366,14 +360,8 @@ class _LineReader(asyncio.Protocol):
             self._parts.clear()
             self._send.close()
 
-    def _refuse(self, problem: str) -> None:
-        """Read nothing more of a server, however it ends then."""
-        if not self._is_closed:
-            self.problem, self.is_refused = problem, True
-            self._on_end()
-
     def _take(self, line: bytes) -> None:
-        if self.is_refused or not line.strip():
+        if not line.strip():
             return
         messages = self._messages_in(line)
         if not messages:
@@ -383,16 +371,7 @@ class _LineReader(asyncio.Protocol):
             self.on_line()
             self.on_line = None
         for message in messages:
-            if getattr(message, "method", None) and getattr(message, "id", None) is not None:
-                self.open_requests += 1
-            if self.open_requests > MAX_OPEN_REQUESTS:
-                self._refuse(f"it has more than {MAX_OPEN_REQUESTS:,} requests open")
-                return
             self.answer(message)
-
-    def request_answered(self) -> None:
-        """The server has taken an answer."""
-        self.open_requests -= 1
 
     def answer(self, message: Any) -> None:
         """Give the client a message."""
@@ -457,12 +436,10 @@ class _LineWriter:
         transport: asyncio.WriteTransport,
         flow: _Flow,
         on_first: Callable[[Any], object],
-        on_answer: Callable[[], object],
     ) -> None:
         from anyio import BrokenResourceError
 
         self._on_first: Callable[[Any], object] | None = on_first
-        self._on_answer = on_answer
         self._broken = BrokenResourceError
         self._transport = transport
         self._flow = flow
@@ -484,8 +461,6 @@ class _LineWriter:
         self._lines.append(item.message.model_dump_json(by_alias=True, exclude_unset=True))
         if not self._flow.may_write.is_set():
             await self._flow.may_write.wait()
-        if getattr(item.message, "method", None) is None:
-            self._on_answer()
 
     def _write(self) -> None:
         lines, self._lines = self._lines, []
