@@ -387,10 +387,8 @@ def _host_sockets(folders: Sequence[str]) -> list[str]:
 
 
 def _bind(option: str, path: str) -> list[str]:
-    if os.path.islink(path):  # /bin and /lib are links to below /usr on most systems
-        target = os.readlink(path)
-        if path.count("/") == 1:
-            return ["--symlink", target, path]
+    if path.count("/") == 1 and os.path.islink(path):  # /bin and /lib on most systems
+        return ["--symlink", os.readlink(path), path]
     return [f"{option}-try", path, path]
 
 
@@ -423,15 +421,13 @@ _SUPERVISOR = os.path.join(os.path.dirname(_core.__file__), "_processes", "super
 
 def probe_landlock() -> str | None:
     """Why Landlock does not work here; `None` if it does."""
-    problem = getattr(_core, "confinement_problem", None)
-    if problem is None:
+    if not hasattr(_core, "confinement_problem"):
         return "Landlock is a Linux interface"
     if not sys.executable:
         return "the path of this Python interpreter is unknown"
     if importlib.util.find_spec("_ctypes") is None:  # a process confines itself by it
         return "this Python was built without ctypes"
-    found: str | None = problem()
-    return found
+    return _core.confinement_problem()
 
 
 def wrap_in_landlock(

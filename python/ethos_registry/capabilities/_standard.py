@@ -185,13 +185,8 @@ def sandbox_policy(
     level = required_level(personality)
     if reach is None and is_open and level is None:
         return None
-    folders = narrowed_reach(
-        {"read": ["/"], "write": ["/"]}
-        if reach is None
-        else {"read": "from-personality", "write": "from-personality"},
-        reach,
-        context.working_dir,
-    )
+    wanted = ["/"] if reach is None else "from-personality"
+    folders = narrowed_reach({"read": wanted, "write": wanted}, reach, context.working_dir)
     return SandboxPolicy(
         folders.read, folders.write, network=is_open, protection=protection, level=level
     )
@@ -203,11 +198,8 @@ def why_unconfined(what: str, personality: Personality, sandbox: CommandSandboxP
     if personality.fs_reach is None and _is_open(personality.network) and level is None:
         return ""
     problem = missing_level(sandbox.probe(), level)
-    if not problem:
-        return ""
-    return (
-        f"{what} cannot be confined here, as the policy of `{personality.id}` requires: {problem}"
-    )
+    policy = f"the policy of `{personality.id}` requires"
+    return problem and f"{what} cannot be confined here, as {policy}: {problem}"
 
 
 def _is_open(network: NetworkPolicy | None) -> bool:

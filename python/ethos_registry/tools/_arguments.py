@@ -148,16 +148,12 @@ def _number(value: object) -> int | float | None:
         if len(text) > _MAX_DIGITS or not text.isascii():
             return None
         try:
-            return int(text) if text.isdigit() else _finite(float(text))
+            value = int(text) if text.isdigit() else float(text)
         except ValueError:
             return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return value if isinstance(value, int) else _finite(value)
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 # Paths given by a model, confined to the working directory.

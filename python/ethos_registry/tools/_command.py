@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import errno
 import os
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -495,8 +496,7 @@ async def run_command(
     kept, from its start and its end; it is reported to the user while it is written.
 
     Raises:
-        OSError: The program cannot be started.
-        ValueError: The program or an argument contains a NUL character.
+        RefusalError: The program cannot be started.
 
     """
     context, confinement, directory = call.context, call.confinement, call.directory
@@ -530,6 +530,8 @@ async def run_command(
             limits=lambda: joined_limits(confinement.limits(context), None),
             output_bytes=commands.output_bytes,
         )
+    except (OSError, ValueError) as error:
+        raise _not_started(error, argv[0], call) from None
     finally:
         progress.finish()
     text, dropped = output.text()
@@ -540,6 +542,16 @@ async def run_command(
     note = "" if policy is None or end.status == 0 else blocked_note(text, policy)
     limit = f"{getattr(commands, end.exceeded):,}" if end.exceeded else ""
     return Ending(end, text, dropped, call.timeout_seconds, limit, note)
+
+
+def _not_started(error: OSError | ValueError, program: str, call: CommandCall) -> RefusalError:
+    argument = "`command`" if "command" in call.values else "`arguments`"
+    if isinstance(error, ValueError):
+        return RefusalError(f"{argument} has a NUL or a lone surrogate: it could not be started")
+    if error.errno == errno.E2BIG:
+        return RefusalError(f"{argument} is too long; write it to a file and run that")
+    reason = error.strerror or type(error).__name__
+    return RefusalError(f"{quoted(program)} could not be started: {reason}", "execution_failed")
 
 
 def _progress(context: ToolContext) -> OutputProgress:

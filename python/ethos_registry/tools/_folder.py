@@ -395,7 +395,6 @@ class WorkingFiles:
 
     def _names_beside(self, path: str) -> list[str] | None:
         """The names in the folder of a path; `None` if the folder does not exist."""
-        try:
+        with contextlib.suppress(OSError):
             return [name for name, _ in self.names(os.path.dirname(path) or os.curdir)[1]]
-        except OSError:
-            return None
+        return None

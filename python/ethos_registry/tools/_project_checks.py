@@ -225,17 +225,12 @@ async def _run(command: ProjectCommand, call: CommandCall) -> ToolResult:
             "not_available",
         )
     argv = runner.argv(arguments)
-    try:
-        ending = await run_command(
-            argv, call, max_output_bytes=_MAX_OUTPUT_BYTES, variables=runner.variables
-        )
-    except (OSError, ValueError) as error:
-        raise RefusalError(
-            f"{quoted(shlex.join(argv))} could not be started: {error}", "execution_failed"
-        ) from None
+    ending = await run_command(
+        argv, call, max_output_bytes=_MAX_OUTPUT_BYTES, variables=runner.variables
+    )
     line = _shown_command(root, argv)
-    first_line = _first_line(runner, others, line)
-    return ending_result(ending, f"{first_line}\n", runner=runner.name, command=line)
+    first_line = f"{_first_line(runner, others, line)}\n"
+    return ending_result(ending, first_line, runner=runner.name, command=line)
 
 
 def _arguments(values: Mapping[str, Any]) -> list[str]:

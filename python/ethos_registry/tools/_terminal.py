@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import sys
 
-from ethos_registry.tools._arguments import RefusalError, quoted, required_text
+from ethos_registry.tools._arguments import required_text
 from ethos_registry.tools._command import (
     CommandCall,
     SandboxChoice,
@@ -68,11 +67,7 @@ def terminal_tool(
 
     async def run(call: CommandCall) -> ToolResult:
         argv = _argv(shell, required_text(call.values, "command", "ls -la"))
-        try:
-            ending = await run_command(argv, call, max_output_bytes=limit)
-        except (OSError, ValueError) as error:
-            raise _not_started(error, argv[0]) from None
-        return ending_result(ending)
+        return ending_result(await run_command(argv, call, max_output_bytes=limit))
 
     return command_tool(
         "terminal",
@@ -92,17 +87,6 @@ def terminal_tool(
 
 
 def _argv(shell: str | None, command: str) -> tuple[str, ...]:
-    if shell is not None:
-        return (shell, "-c", command)
-    if sys.platform == "win32":
+    if shell is None and sys.platform == "win32":
         return (os.environ.get("COMSPEC", "cmd.exe"), "/d", "/c", command)
-    return (shutil.which("bash") or "/bin/sh", "-c", command)
-
-
-def _not_started(error: OSError | ValueError, shell: str) -> RefusalError:
-    if isinstance(error, ValueError):
-        return RefusalError("`command` contains a NUL or a lone surrogate, which is not possible")
-    if error.errno == errno.E2BIG:
-        return RefusalError("`command` is too long; write it to a file and run that")
-    reason = error.strerror or type(error).__name__
-    return RefusalError(f"{quoted(shell)} could not be started: {reason}", "execution_failed")
+    return (shell or shutil.which("bash") or "/bin/sh", "-c", command)

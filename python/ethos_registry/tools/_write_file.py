@@ -102,12 +102,8 @@ def _checked_status(target: _core.ScopedTarget | PathTarget, path: str) -> Statu
     if (status := target.status()) is None:
         return None
     mode = status[0]
-    if stat.S_ISDIR(mode):
-        raise _not_a_file(path, "a directory")
-    if stat.S_ISLNK(mode):
-        raise _not_a_file(path, "a symbolic link that leads to itself")
     if not stat.S_ISREG(mode):
-        raise _not_a_file(path, "a pipe, socket or device")
+        raise _not_a_file(path, _KINDS.get(stat.S_IFMT(mode), "a pipe, socket or device"))
     if not mode & 0o222 or not target.may_write():
         raise RefusalError(
             f"{quoted(path)} is write-protected, so nothing was written; ask the user whether it "
@@ -115,6 +111,12 @@ def _checked_status(target: _core.ScopedTarget | PathTarget, path: str) -> Statu
             "execution_failed",
         )
     return status
+
+
+_KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFLNK: "a symbolic link that leads to itself",
+}
 
 
 def _not_a_file(path: str, kind: str) -> RefusalError:
@@ -133,13 +135,11 @@ class Current:
 
     def content(self) -> bytes:
         """All bytes; `b""` if there is no file. `RefusalError` if there are too many."""
-        if self._content is None:
-            self._content = b"" if self._status is None else self._read()
-        return self._content
-
-    def _read(self) -> bytes:
         try:
-            return self._target.read(self._max_bytes)
+            if self._content is None:
+                exists = self._status is not None
+                self._content = self._target.read(self._max_bytes) if exists else b""
+            return self._content
         except OSError as error:
             if error.errno != errno.EFBIG:
                 raise

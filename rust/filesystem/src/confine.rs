@@ -22,14 +22,11 @@ use seccompiler::{
 /// The oldest Landlock version with all the rules: files, renames, truncation and TCP.
 const NEEDED: ABI = ABI::V4;
 
-/// Why a process could not be confined.
-pub type Unconfined = String;
-
 /// Whether this kernel and processor can confine a program.
 ///
 /// # Errors
 /// What is missing.
-pub fn probe() -> Result<(), Unconfined> {
+pub fn probe() -> Result<(), String> {
     ruleset(false).map(drop)?;
     filter(World::Host).map(drop)
 }
@@ -48,7 +45,7 @@ pub fn prepare(
     read: &[PathBuf],
     write: &[PathBuf],
     network: bool,
-) -> Result<(OwnedFd, Vec<u8>), Unconfined> {
+) -> Result<(OwnedFd, Vec<u8>), String> {
     let world = if network {
         World::HostWithNetwork
     } else {
@@ -70,7 +67,7 @@ pub fn prepare(
 ///
 /// # Errors
 /// This kernel cannot do it; Linux 6.12 can.
-pub fn prepare_socket_scope() -> Result<OwnedFd, Unconfined> {
+pub fn prepare_socket_scope() -> Result<OwnedFd, String> {
     Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .scope(Scope::AbstractUnixSocket)
@@ -79,11 +76,11 @@ pub fn prepare_socket_scope() -> Result<OwnedFd, Unconfined> {
         .and_then(descriptor)
 }
 
-fn descriptor(rules: RulesetCreated) -> Result<OwnedFd, Unconfined> {
+fn descriptor(rules: RulesetCreated) -> Result<OwnedFd, String> {
     Option::from(rules).ok_or_else(|| "this kernel has no Landlock".to_owned())
 }
 
-fn ruleset(network: bool) -> Result<RulesetCreated, Unconfined> {
+fn ruleset(network: bool) -> Result<RulesetCreated, String> {
     let missing = |error: landlock::RulesetError| {
         format!("this kernel has no Landlock, or a version that is too old: {error}")
     };
@@ -234,7 +231,7 @@ enum World {
 ///
 /// # Errors
 /// This processor has no filter.
-pub fn namespace_filter() -> Result<Vec<u8>, Unconfined> {
+pub fn namespace_filter() -> Result<Vec<u8>, String> {
     filter(World::Own).map(|filter| encoded(&filter))
 }
 
@@ -249,7 +246,7 @@ fn encoded(filter: &BpfProgram) -> Vec<u8> {
         .collect()
 }
 
-fn filter(world: World) -> Result<BpfProgram, Unconfined> {
+fn filter(world: World) -> Result<BpfProgram, String> {
     let failed = |error: &dyn std::fmt::Display| format!("seccomp: {error}");
     let arch = TargetArch::try_from(std::env::consts::ARCH).map_err(|error| failed(&error))?;
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = BTreeMap::new();
@@ -258,7 +255,7 @@ fn filter(world: World) -> Result<BpfProgram, Unconfined> {
             .and_then(|condition| SeccompRule::new(vec![condition]))
             .map_err(|error| failed(&error))?;
         rules.entry(number).or_default().push(condition);
-        Ok::<(), Unconfined>(())
+        Ok::<(), String>(())
     };
     for &(number, argument, mask, value) in REFUSED_VALUES {
         refuse(number, argument, SeccompCmpOp::MaskedEq(mask), value)?;

@@ -66,12 +66,11 @@ impl Reach {
         let resolve =
             ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS;
         match openat2(&folder, below.as_path(), flags, Mode::empty(), resolve) {
-            Ok(_)
-                if self.deny.closes_path(&real, access) || self.deny.closes_path(path, access) =>
-            {
-                Err(Fault::Protected)
+            Ok(file) => {
+                self.deny.check_path(&real, access)?;
+                self.deny.check_path(path, access)?;
+                Ok(Some((file, real)))
             }
-            Ok(file) => Ok(Some((file, real))),
             Err(Errno::NOENT) => Err(Fault::System(Errno::NOENT)),
             // A link, a kernel without the call, a filter that refuses it, or a rename in the meantime.
             Err(_) => Ok(None),
