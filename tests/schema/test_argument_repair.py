@@ -332,6 +332,15 @@ def test_very_many_problems_are_counted_and_neither_listed_nor_repaired(name, ar
     assert wrong.text == f"arguments: 200,000 values do not fit; the arguments are {known}"
 
 
+def test_names_are_compared_with_patterns_in_linear_time():
+    integer = {"type": "integer"}
+    schema = {"type": "object", "patternProperties": {"^a": integer, "^(a+)+$": integer}}
+    registry = ToolRegistry([Tool("sums", "", schema, lambda args, _: ok(str(*args.values())))])
+    start = time.process_time()
+    assert run(registry, {"a" * 40 + "b": "5"}, "sums").text == "5"
+    assert time.process_time() - start < 2
+
+
 def test_one_repair_does_not_copy_what_another_copied():
     def seconds(lists):
         start = time.process_time()

@@ -10,8 +10,10 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
+from ethos_registry import _core
 from ethos_registry.schema._compilation import NoSchemaError, in_place
 from ethos_registry.schema._conjunction import types_of
 from ethos_registry.schema._problems import path_text, wrong_root
@@ -313,10 +315,17 @@ def _schemas_of_step(schema: Mapping[str, Any], step: int | str) -> list[Any]:
 
 
 def _matches(pattern: str, name: str) -> bool:
+    """As the validation finds it: in linear time."""
+    found = _pattern(pattern)
+    return found is not None and found.is_valid(name)
+
+
+@lru_cache(maxsize=512)
+def _pattern(pattern: str) -> _core.SchemaValidator | None:
     try:
-        return re.search(pattern, name) is not None
-    except re.error:
-        return False
+        return _core.SchemaValidator({"pattern": pattern})
+    except ValueError:
+        return None
 
 
 class ArgumentRepair(NamedTuple):

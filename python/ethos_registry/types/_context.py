@@ -276,7 +276,7 @@ Init = TypeVar("Init", bound=Any)
 
 
 def _with_fields(init: Init) -> Init:
-    """Show the fields where the signature is asked for."""
+    """Show the fields to whoever inspects the signature."""
     keyword = Parameter.KEYWORD_ONLY
     fields = [Parameter(name, keyword, default=each) for name, each in _DEFAULTS.items()]
     own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
@@ -311,7 +311,7 @@ class ToolContext:
     @_with_fields
     def __init__(self, **fields: Unpack[ContextFields]) -> None:
         values = dict(_DEFAULTS)
-        fields.setdefault("working_dir", None)  # asked for when the context is made
+        fields.setdefault("working_dir", None)  # the folder when the context is made
         for name, given in fields.items():
             if name not in _FIELDS:
                 raise _checks.unknown_option("ToolContext", name, _FIELDS)
