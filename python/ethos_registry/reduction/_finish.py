@@ -128,12 +128,12 @@ _FRAME = re.compile(
 )
 _FINAL_MARKER = re.compile(r"\n\[truncated — (0|[1-9][0-9]{0,18}) chars total\]\Z")
 _CONTROLS = "\x1b\r\b\x9b"
-_SIGNS = (*_CONTROLS, *_WORDS)
+_FRAME_PARTS = (*_CONTROLS, *_WORDS)
 
 
 def may_have_frames(text: str) -> bool:
-    """Whether a line of `text` may look like a note; most text has none of the signs."""
-    return "[" in text and any(sign in text for sign in _SIGNS)
+    """Whether a line of `text` may look like a note; most text has none of the parts."""
+    return "[" in text and any(part in text for part in _FRAME_PARTS)
 
 
 def mark_frames(text: str, *, is_displayed: bool = False) -> str:

@@ -276,7 +276,7 @@ Init = TypeVar("Init", bound=Any)
 
 
 def _with_fields(init: Init) -> Init:
-    """Show the fields to whoever inspects the signature."""
+    """Show the fields in the signature."""
     keyword = Parameter.KEYWORD_ONLY
     fields = [Parameter(name, keyword, default=each) for name, each in _DEFAULTS.items()]
     own = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)

@@ -228,7 +228,7 @@ impl Walk {
         })
     }
 
-    /// The open folder whose path has so many components; not the first one.
+    /// The open folder whose path has that many components; not the first one.
     fn folder_at(&self, components: usize) -> Option<&OwnedFd> {
         let below = components.checked_sub(self.start)?;
         self.folders.get(below).filter(|_| below > 0)

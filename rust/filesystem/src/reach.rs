@@ -145,7 +145,7 @@ impl Reach {
         }
     }
 
-    /// Whether a folder is on the way to a root: what else exists is not told.
+    /// Whether a folder is on the way to a root: no one learns what else exists.
     fn contains_root(&self, folder: &[OsString], access: Access) -> bool {
         let written = self.write.iter().filter(|_| access == Access::Write);
         let mut roots = self.read.iter().chain(written);
