@@ -41,7 +41,7 @@ class SyncReachFetch:
 
     def fetch(self, url: str, **options: Unpack[FetchOptions]) -> FetchResponse:
         """The reply; see `ReachFetch.fetch`."""
-        return self._fetch._pools.wait(self._fetch.fetch(url, **options))
+        return self._fetch._pools.wait(lambda: self._fetch.fetch(url, **options))
 
     __call__ = fetch
 

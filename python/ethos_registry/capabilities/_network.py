@@ -12,7 +12,7 @@ import ssl
 import threading
 import weakref
 import zlib
-from collections.abc import AsyncGenerator, Coroutine, Mapping, MutableMapping
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -185,16 +185,12 @@ def _checked(headers: Mapping[str, str]) -> list[tuple[str, str]]:
         if name.lower() in _FRAMING:
             raise HostNotAllowedError(f"header {name!r} is set by the library")
         text = str(value)
-        if any(char in text for char in "\r\n\0") or not _is_latin_1(text):
+        if any(char in "\r\n\0" or ord(char) > 255 for char in text):
             raise HostNotAllowedError(
                 f"the value of header {name!r} has a line break or NUL, or is not Latin-1"
             )
         checked.append((name, text))
     return checked
-
-
-def _is_latin_1(text: str) -> bool:
-    return all(ord(char) < 256 for char in text)
 
 
 _CREDENTIAL_WORDS = re.compile(
@@ -337,11 +333,6 @@ class ConnectionPools:
         """Returns the addresses of a host."""
         return self._resolve
 
-    def _tls(self) -> ssl.SSLContext:
-        if self._ssl_context is None:
-            self._ssl_context = ssl.create_default_context()
-        return self._ssl_context
-
     async def for_loop(self, rules: HostRules) -> httpcore.AsyncConnectionPool:
         """The pool of a policy on the running event loop."""
         import httpcore
@@ -353,8 +344,10 @@ class ConnectionPools:
             found = self._async.get((rules, loop))
             if found is not None:
                 return found[0]
+            if self._ssl_context is None:
+                self._ssl_context = ssl.create_default_context()
             pool = httpcore.AsyncConnectionPool(
-                ssl_context=self._tls(),
+                ssl_context=self._ssl_context,
                 max_connections=self._max_connections,
                 network_backend=GuardedBackend(rules, self._resolve),
             )
@@ -365,17 +358,13 @@ class ConnectionPools:
         await anext(closing)
         return pool
 
-    def wait(self, work: Coroutine[Any, Any, R]) -> R:
+    def wait(self, make: Callable[[], Coroutine[Any, Any, R]]) -> R:
         """The result of a coroutine that runs on a loop of its own thread, for plain functions."""
         with self._lock:
             thread = self._threads.get(os.getpid())  # a fork has none of its parent's
             if thread is None:
                 thread = self._threads[os.getpid()] = LoopThread("ethos-registry-fetch")
-        done = thread.submit(work)
-        try:
-            return done.result()
-        finally:
-            done.cancel()
+        return thread.wait(make)
 
     async def aclose(self) -> None:
         """Close every connection of this loop and of plain functions."""
