@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Any
 
@@ -23,61 +23,12 @@ from ethos_registry.capabilities._address_guard import (
 
 # Connections of httpcore that go only to addresses that were checked.
 
-_NO_ADDRESSES: frozenset[IPv4Address | IPv6Address] = frozenset()
-
-
-def check_addresses(
-    host: str,
-    addresses: Iterable[str],
-    *,
-    allow_private: bool,
-    denied: frozenset[IPv4Address | IPv6Address] = _NO_ADDRESSES,
-) -> list[str]:
-    """The addresses, if all of them are permitted.
-
-    Raises `HostNotAllowedError` if one is not an ordinary unicast address: a host with a public
-    and a private address is refused. Cloud metadata services are always refused.
-    """
-    guarded = []
-    for address in addresses:
-        if "%" in address:
-            raise HostNotAllowedError(f"{host!r} resolves to {address}, which has a zone")
-        closed = _core.closed_address(address)
-        if closed is not None:
-            kind, is_metadata = closed
-            if is_metadata:
-                raise HostNotAllowedError(f"cloud-metadata host {host!r} is always denied")
-            if not allow_private:
-                raise HostNotAllowedError(
-                    f"{host!r} resolves to {address}, which is not public ({kind})"
-                )
-        if denied and denied.intersection(_meanings(address)):
-            raise HostNotAllowedError(f"{host!r} resolves to {address}, which is denied")
-        guarded.append(address)
-    if not guarded:
-        raise HostNotAllowedError(f"{host!r} has no address")
-    return guarded
-
 
 def _meanings(address: str) -> list[IPv4Address | IPv6Address]:
     """The address, and the IPv4 address that a mapped one connects to."""
     found = ip_address(address)
     mapped = getattr(found, "ipv4_mapped", None)
     return [found] if mapped is None else [found, mapped]
-
-
-def _check_peer(stream: Any, address: str, *, allow_private: bool) -> None:
-    """Raise unless the socket is connected to the checked address, and not to this machine."""
-    connection = stream.get_extra_info("socket")
-    try:
-        peer = ip_address(str(connection.getpeername()[0]))
-        own = ip_address(str(connection.getsockname()[0]))
-    except OSError as error:  # closed by the peer at once
-        raise httpcore.ConnectError(f"the connection to {address} was lost: {error}") from error
-    if peer != ip_address(address):
-        raise HostNotAllowedError(f"connected to {peer} instead of {address}")
-    if peer == own and not allow_private:
-        raise HostNotAllowedError(f"{peer} is an address of this machine")
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
@@ -99,15 +50,14 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         """A connection to the first of the checked addresses that answers."""
         try:
-            found = await look_up(self._resolve, host, port)
+            found = [*await look_up(self._resolve, host, port)]
         except TimeoutError as error:
             raise httpcore.ConnectTimeout(f"looking up {host!r} took too long") from error
         except OSError as error:
             raise httpcore.ConnectError(f"{host!r} cannot be resolved: {error}") from error
         failure: Exception = httpcore.ConnectError(f"no address of {host!r} answers")
-        for address in check_addresses(
-            host, found, allow_private=self._allow_private, denied=self._denied
-        ):
+        self.check_addresses(host, found)
+        for address in found:
             try:
                 stream = await self._backend.connect_tcp(
                     address, port, timeout, local_address, socket_options
@@ -116,19 +66,50 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
                 failure = error
                 continue
             try:
-                _check_peer(stream, address, allow_private=self._allow_private)
+                self._check_peer(stream, address)
             except BaseException:
                 await stream.aclose()
                 raise
             return stream
         raise failure
 
-    async def connect_unix_socket(self, *_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
-        """Refused: a path is not a host."""
-        raise HostNotAllowedError("Unix sockets are not hosts")
+    def check_addresses(self, host: str, addresses: Sequence[str]) -> None:
+        """Raise `HostNotAllowedError` unless all of the addresses are permitted.
+
+        Refused is what is not an ordinary unicast address: a host with a public and a private
+        address too. Cloud metadata services are always refused.
+        """
+        if not addresses:
+            raise HostNotAllowedError(f"{host!r} has no address")
+        for address in addresses:
+            if "%" in address:
+                raise HostNotAllowedError(f"{host!r} resolves to {address}, which has a zone")
+            closed = _core.closed_address(address)
+            if closed is not None:
+                kind, is_metadata = closed
+                if is_metadata:
+                    raise HostNotAllowedError(f"cloud-metadata host {host!r} is always denied")
+                if not self._allow_private:
+                    raise HostNotAllowedError(
+                        f"{host!r} resolves to {address}, which is not public ({kind})"
+                    )
+            if self._denied and self._denied.intersection(_meanings(address)):
+                raise HostNotAllowedError(f"{host!r} resolves to {address}, which is denied")
+
+    def _check_peer(self, stream: httpcore.AsyncNetworkStream, address: str) -> None:
+        """Raise unless the socket is connected to the checked address, and not to this machine."""
+        connection = stream.get_extra_info("socket")
+        try:
+            peer = ip_address(str(connection.getpeername()[0]))
+            own = ip_address(str(connection.getsockname()[0]))
+        except OSError as error:  # closed by the peer at once
+            raise httpcore.ConnectError(f"the connection to {address} was lost: {error}") from error
+        if peer != ip_address(address):
+            raise HostNotAllowedError(f"connected to {peer} instead of {address}")
+        if peer == own and not self._allow_private:
+            raise HostNotAllowedError(f"{peer} is an address of this machine")
 
     async def sleep(self, seconds: float) -> None:
-        """Wait between attempts."""
         await self._backend.sleep(seconds)
 
 
@@ -169,7 +150,6 @@ class ForwardProxy:
         return port
 
     async def aclose(self) -> None:
-        """Stop listening and close every connection."""
         if self._server is not None:
             self._server.close()
         clients = [*self._clients]
