@@ -14,7 +14,7 @@ import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 from urllib.parse import quote, quote_plus
 
 from ethos_registry import _core
@@ -41,12 +41,13 @@ class IssuedSecrets:
     'key=[redacted: secret]'
     """
 
-    __slots__ = ("_known", "_lock", "_values")
+    __slots__ = ("_lock", "_values", "known")
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._values: set[str] = set()
-        self._known: _core.KnownSecrets | None = None
+        self.known: _core.KnownSecrets | None = None
+        """The search for the values; `None` if there are none."""
 
     def add(self, value: str) -> None:
         """Remember a value; values of under 8 bytes are not searched for."""
@@ -59,28 +60,15 @@ class IssuedSecrets:
                     for part in _parts(known)
                     for form in _forms(part)
                 }
-                self._known = _core.KnownSecrets(sorted(forms))
+                self.known = _core.KnownSecrets(sorted(forms))
 
     def __bool__(self) -> bool:
-        return self._known is not None
-
-    @property
-    def known(self) -> _core.KnownSecrets | None:
-        """The search for the values; `None` if there are none."""
-        return self._known
+        return self.known is not None
 
     def redact(self, text: str) -> str:
         """`text` without the values; the same object if it has none."""
-        known = self._known
+        known = self.known
         return text if known is None else known.redact(text)
-
-    def redact_start(self, text: str) -> tuple[str, str]:
-        """The start of a stream: what can pass on, and the rest that may be the start of a value.
-
-        The rest belongs in front of the next piece; see `SecretStream`.
-        """
-        known = self._known
-        return (text, "") if known is None else known.redact_start(text)
 
     def __repr__(self) -> str:
         return f"IssuedSecrets({len(self._values)} values)"
@@ -184,7 +172,8 @@ class SecretStream:
     def add(self, piece: str) -> str:
         """What can pass on; the same object if it is all of this piece and nothing more."""
         text = self.waiting + piece if self.waiting else piece
-        ready, self.waiting = self._issued_secrets.redact_start(text)
+        known = self._issued_secrets.known
+        ready, self.waiting = (text, "") if known is None else known.redact_start(text)
         return ready
 
     def flush(self) -> str:
@@ -231,11 +220,8 @@ class SecretNotDeclaredError(EthosRegistryError, PermissionError):
         )
 
 
-class SecretSource(Protocol):
-    """Where secrets come from: the value of a reference, or `None`."""
-
-    def __call__(self, reference: str, /) -> str | None:
-        """The value of a reference; `None` if there is none."""
+SecretSource: TypeAlias = Callable[[str], str | None]
+"""Where secrets come from: the value of a reference, or `None`."""
 
 
 @_checks.checked_class
@@ -358,7 +344,7 @@ class DeclaredSecrets:
     def __init__(
         self,
         declared: Sequence[str],
-        source: Callable[[str], str | None],
+        source: SecretSource,
         issued_secrets: IssuedSecrets,
     ) -> None:
         self._declared = tuple(declared)
