@@ -96,9 +96,9 @@ class HostRules:
     they are resolved: in ASCII, addresses in their usual spelling.
     """
 
-    declared: tuple[str, ...]
-    allow: tuple[str, ...] | None = None
-    deny: tuple[str, ...] = ()
+    declared: Sequence[str]
+    allow: Sequence[str] | None = None
+    deny: Sequence[str] = ()
     allow_private_urls: bool = False
 
     def __post_init__(self) -> None:
@@ -111,13 +111,8 @@ class HostRules:
     def of(cls, declared: Sequence[str], policy: NetworkPolicy | None) -> HostRules:
         """The rules of a declaration under a personality's policy."""
         if policy is None:
-            return cls(tuple(declared))
-        return cls(
-            tuple(declared),
-            None if policy.allow is None else tuple(policy.allow),
-            tuple(policy.deny or ()),
-            bool(policy.allow_private_urls),
-        )
+            return cls(declared)
+        return cls(declared, policy.allow, policy.deny or (), bool(policy.allow_private_urls))
 
     def check(self, host: str) -> None:
         """Raise `HostNotAllowedError` unless requests to the host are permitted."""

@@ -48,25 +48,6 @@ from ethos_registry.types._policy import (
 if TYPE_CHECKING:
     from ethos_registry.capabilities._fetch import ReachFetch
 
-# Makes the scoped fetch of a call.
-
-
-@dataclass(frozen=True, slots=True)
-class RequestBackend:
-    """The requests of tools, each under the policy of its call."""
-
-    pools: ConnectionPools
-    limits: FetchLimits | None = None
-    policies: PolicySource | None = None
-
-    def scoped(self, hosts: Sequence[str], context: ToolContext) -> ReachFetch:
-        """Requests to the hosts, as far as the policies of a call permit them."""
-        from ethos_registry.capabilities._fetch import ReachFetch
-
-        policy = network_policy(context, personality_of(context, self.policies))
-        return ReachFetch(HostRules.of(hosts, policy), self.pools, self.limits or FetchLimits())
-
-
 Factory = Callable[[str, Any, ToolContext], Any]
 
 
@@ -138,9 +119,15 @@ def standard_backends(
 
     """
     confines = CommandSandbox() if sandbox is None else sandbox
-    requests = None
-    if pools is not None or importlib.util.find_spec("httpcore") is not None:
-        requests = RequestBackend(pools or ConnectionPools(), fetch_limits, policies)
+    if pools is None and importlib.util.find_spec("httpcore") is not None:
+        pools = ConnectionPools()
+
+    def requests(hosts: Sequence[str], context: ToolContext) -> ReachFetch:
+        from ethos_registry.capabilities._fetch import ReachFetch
+
+        assert pools is not None
+        policy = network_policy(context, personality_of(context, policies))
+        return ReachFetch(HostRules.of(hosts, policy), pools, fetch_limits or FetchLimits())
 
     def files(tool_name: str, declaration: Mapping[str, Any], context: ToolContext) -> ReachFiles:
         personality = personality_of(context, policies)
@@ -156,7 +143,7 @@ def standard_backends(
         "attachments": lambda tool_name, declaration, context: TurnAttachments(
             declaration,
             context.turn_attachments,
-            None if requests is None else lambda host: requests.scoped([host], context),
+            None if pools is None else lambda host: requests([host], context),
         ),
     }
     if secrets is not None:
@@ -168,8 +155,8 @@ def standard_backends(
         factories["storage"] = lambda tool_name, declaration, context: database.scope(
             storage_scope(tool_name, declaration, context)
         )
-    if requests is not None:
-        factories["network"] = lambda tool_name, declaration, context: requests.scoped(
+    if pools is not None:
+        factories["network"] = lambda tool_name, declaration, context: requests(
             declaration.get("allowedHosts", ()), context
         )
     return StandardBackends(factories, policies, protection)
