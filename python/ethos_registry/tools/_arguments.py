@@ -101,6 +101,24 @@ def argument_tool(
     return Tool(name, description, schema, function, **settings)
 
 
+# The schemas of arguments.
+
+
+def string(description: str, **limits: Any) -> dict[str, Any]:
+    return {"type": "string", **limits, "description": description}
+
+
+def whole_number(description: str, *, minimum: int = 1, **limits: Any) -> dict[str, Any]:
+    return {"type": "integer", "minimum": minimum, **limits, "description": description}
+
+
+def flag(description: str) -> dict[str, Any]:
+    return {"type": "boolean", "description": description}
+
+
+# The arguments, checked one by one.
+
+
 def required_text(args: Mapping[str, Any], name: str, example: str) -> str:
     """A string that is not blank; `example` is shown in the error."""
     value = args.get(name, "")

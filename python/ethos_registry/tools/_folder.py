@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import hashlib
 import os
 import secrets
@@ -19,15 +20,17 @@ from ethos_registry.capabilities._protected_paths import is_below
 from ethos_registry.capabilities._resolver import narrowed_reach
 from ethos_registry.tools._arguments import (
     RefusalError,
+    argument_tool,
     check_expanded,
     near_names,
     outside,
     quoted,
+    string,
     working_directory,
 )
 from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._context import ReadMtime, ToolContext
-from ethos_registry.types._policy import Personality
+from ethos_registry.types._policy import Personality, binds_itself
 
 TEMPORARY_PREFIX = ".ethos-registry-"
 """The start of the name of a file beside one that is being replaced."""
@@ -73,7 +76,6 @@ class PathFiles:
         return real
 
     def open(self, path: str) -> tuple[int, str]:
-        """A descriptor of a regular file, and its real path."""
         real = self.resolved(path, "read")
         mode = os.stat(real).st_mode
         if stat.S_ISDIR(mode):
@@ -83,7 +85,6 @@ class PathFiles:
         return os.open(real, os.O_RDONLY | getattr(os, "O_BINARY", 0)), real
 
     def read(self, path: str, limit_bytes: int) -> bytes:
-        """The bytes of a regular file; an `OSError` if it has more."""
         descriptor, _ = self.open(path)
         with os.fdopen(descriptor, "rb") as file:
             content = file.read(limit_bytes + 1)
@@ -92,7 +93,6 @@ class PathFiles:
         return content
 
     def entries(self, path: str) -> tuple[str, list[tuple[str, str]]]:
-        """The real path of a folder, and the names and kinds of its entries."""
         real = self.resolved(path, "read")
         if not os.path.isdir(real) and os.path.lexists(real):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
@@ -100,7 +100,6 @@ class PathFiles:
             return real, sorted((entry.name, _kind(entry)) for entry in entries)
 
     def target(self, path: str, *, make_folders: bool = False) -> PathTarget:
-        """Where a file is or will be written."""
         real = self.resolved(path, "write")
         if make_folders:
             os.makedirs(os.path.dirname(real), exist_ok=True)
@@ -116,28 +115,23 @@ class PathTarget:
         self.path = path
 
     def status(self) -> Status | None:
-        """The status of what is there."""
         with contextlib.suppress(FileNotFoundError):
             return status_of(os.lstat(self.path))
         return None
 
     def may_write(self) -> bool:
-        """Whether this process may write to the file itself."""
         return os.access(self.path, os.W_OK)
 
     def read(self, limit_bytes: int) -> bytes:
-        """The content; an `OSError` if it is longer."""
         return PathFiles([self.path], [], os.sep, Protection()).read(self.path, limit_bytes)
 
     def lock(self) -> bool:
-        """There is no lock of a folder here."""
         raise OSError(errno.ENOTSUP, "folders cannot be locked")
 
     def unlock(self) -> None:
         """Nothing is locked."""
 
     def replace(self, data: bytes) -> Status:
-        """Create the file or replace its content in one step."""
         temporary = os.path.join(
             os.path.dirname(self.path), f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}.tmp"
         )
@@ -228,9 +222,7 @@ def new_digest() -> hashlib.blake2b:
 
 def digest_of(content: bytes) -> str:
     """The digest of a whole content, for `note`."""
-    digest = new_digest()
-    digest.update(content)
-    return digest.hexdigest()
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
 
 
 def note(context: ToolContext, resolved: str, status: Status, digest: str) -> None:
@@ -298,6 +290,9 @@ def _stamp(status: Status) -> str:
 
 # The files that a ready tool may use: those of its call's working directory and personality.
 
+file_tool = functools.partial(argument_tool, bind=binds_itself, toolset="file")
+"""An `argument_tool` that keeps to the files that the personality permits."""
+FILE_PATH = string("Path of the file, relative to the working directory.")
 _NAMED_ROOTS = 4
 
 

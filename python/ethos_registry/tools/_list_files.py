@@ -6,23 +6,22 @@ import fnmatch
 import os
 import re
 import time
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ethos_registry.tools._arguments import (
     RefusalError,
-    argument_tool,
     optional_whole_number,
     quoted,
     required_text,
+    string,
+    whole_number,
 )
-from ethos_registry.tools._folder import WorkingFiles, is_temporary
+from ethos_registry.tools._folder import WorkingFiles, file_tool, is_temporary
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._context import ToolContext
-from ethos_registry.types._policy import binds_itself
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
@@ -86,30 +85,18 @@ def _segment(name: str) -> re.Pattern[str] | None:
 
 
 def _matches(pattern: Sequence[re.Pattern[str] | None], names: Sequence[str]) -> bool:
-    """Keeps the set of positions in the pattern that the names so far can have reached."""
-    places = _with_skipped_stars(pattern, {0})
+    """Keeps for each start of the pattern whether it matches the names so far."""
+    fits = [True]
+    for segment in pattern:
+        fits.append(fits[-1] and segment is None)
     for name in names:
-        reached = set()
-        for place in places:
-            if place == len(pattern):
-                continue
-            segment = pattern[place]
-            if segment is None:
-                reached.add(place)
-            elif segment.match(name):
-                reached.add(place + 1)
-        places = _with_skipped_stars(pattern, reached)
-        if not places:
-            return False
-    return len(pattern) in places
-
-
-def _with_skipped_stars(pattern: Sequence[re.Pattern[str] | None], places: set[int]) -> set[int]:
-    for place in sorted(places):
-        while place < len(pattern) and pattern[place] is None:
-            place += 1
-            places.add(place)
-    return places
+        before, fits = fits, [False]
+        for at, segment in enumerate(pattern):
+            if segment is None:  # one name more, or none
+                fits.append(before[at + 1] or fits[at])
+            else:
+                fits.append(before[at] and segment.match(name) is not None)
+    return fits[-1]
 
 
 # All entries below a folder, in a fixed order, without following links.
@@ -162,16 +149,14 @@ class Walk:
     """Folders that could not be opened."""
     _deadline: float = field(default=0.0, init=False)
 
-    def below(
-        self, folder: str, names: Sequence[tuple[str, str]]
-    ) -> Generator[FolderEntry, None, None]:
+    def below(self, folder: str, names: Sequence[tuple[str, str]]) -> Iterator[FolderEntry]:
         """Every entry below a real path with these entries; the depth of those in it is 1."""
         self._deadline = time.monotonic() + self.max_seconds
         return self._entries(folder, names, "", 1)
 
     def _entries(
         self, folder: str, names: Sequence[tuple[str, str]], prefix: str, depth: int
-    ) -> Generator[FolderEntry, None, None]:
+    ) -> Iterator[FolderEntry]:
         for name, kind in names:
             if kind == "file" and is_temporary(name):
                 continue
@@ -208,19 +193,9 @@ DEFAULT_DEPTH = 2
 DEFAULT_MAX_ENTRIES = 1_000
 
 _PROPERTIES = {
-    "path": {
-        "type": "string",
-        "description": "Folder to list, relative to the working directory. Default: itself.",
-    },
-    "pattern": {
-        "type": "string",
-        "description": "Glob for names, such as `*.py`, or for paths, such as `src/**/*.{ts,tsx}`.",
-    },
-    "depth": {
-        "type": "integer",
-        "minimum": 1,
-        "description": f"Levels to go down. Default: {DEFAULT_DEPTH}, all with a pattern.",
-    },
+    "path": string("Folder to list, relative to the working directory. Default: itself."),
+    "pattern": string("Glob for names, such as `*.py`, or for paths, such as `src/**/*.{ts,tsx}`."),
+    "depth": whole_number(f"Levels to go down. Default: {DEFAULT_DEPTH}, all with a pattern."),
 }
 
 
@@ -234,15 +209,13 @@ def list_files_tool(*, max_entries: int = DEFAULT_MAX_ENTRIES) -> Tool:
     `max_entries` lines, or 30 s, the last line reports that there is more. `structured` has `path`
     (the real absolute path), `files` (links included), `folders` and `truncated`.
     """
-    limit = int(_checks.finite_number(max_entries, "max_entries", minimum=1, whole=True))
+    limit = _checks.whole_count(max_entries, "max_entries")
 
-    return argument_tool(
+    return file_tool(
         "list_files",
         "List the files and folders in a folder, or all that match a pattern.",
         _PROPERTIES,
         lambda values, context: _list(values, context, limit),
-        bind=binds_itself,
-        toolset="file",
         max_result_chars=20_000,
         output_is_untrusted=True,
         idempotent=True,
@@ -263,15 +236,14 @@ def _list(values: Mapping[str, Any], context: ToolContext, max_entries: int) -> 
     try:
         resolved, names = files.names(path)
         prefix = path_prefix(files.root, resolved)
-        with closing(walk.below(resolved, names)) as entries:
-            for found in entries:
-                if glob and not (glob.matches(found.path) or glob.matches(prefix + found.path)):
-                    continue
-                is_full = len(shown_entries) == max_entries
-                if is_full:
-                    break
-                folders += found.kind == "directory"
-                shown_entries.append(_line(prefix, found))
+        for found in walk.below(resolved, names):
+            if glob and not (glob.matches(found.path) or glob.matches(prefix + found.path)):
+                continue
+            is_full = len(shown_entries) == max_entries
+            if is_full:
+                break
+            folders += found.kind == "directory"
+            shown_entries.append(_line(prefix, found))
     except NotADirectoryError:
         raise RefusalError(f"{quoted(path)} is a file, not a folder; read_file reads it") from None
     except OSError as error:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from ethos_registry.capabilities._address_guard import HostNotAllowedError
 from ethos_registry.capabilities._files import AttachmentNotFoundError
-from ethos_registry.tools._arguments import RefusalError, argument_tool, quoted
+from ethos_registry.tools._arguments import RefusalError, argument_tool, quoted, string
 from ethos_registry.tools._fetch_url import described_bytes, request_errors
 from ethos_registry.types import _checks
 from ethos_registry.types._content import Attachment
@@ -18,12 +18,7 @@ from ethos_registry.types._policy import ToolCapabilities
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
-_PROPERTIES = {
-    "ref": {
-        "type": "string",
-        "description": "Reference of the attachment. Default: list the attachments.",
-    }
-}
+_PROPERTIES = {"ref": string("Reference of the attachment. Default: list the attachments.")}
 
 
 @_checks.checked_signature

@@ -10,14 +10,16 @@ from typing import Any
 
 from ethos_registry.tools._arguments import (
     RefusalError,
-    argument_tool,
     optional_whole_number,
     quoted,
     required_text,
+    whole_number,
 )
 from ethos_registry.tools._folder import (
+    FILE_PATH,
     MAX_DIGEST_BYTES,
     WorkingFiles,
+    file_tool,
     forget,
     new_digest,
     note,
@@ -25,7 +27,6 @@ from ethos_registry.tools._folder import (
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
-from ethos_registry.types._policy import binds_itself
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
@@ -43,11 +44,7 @@ class TooLargeError(Exception):
 
 
 class BinaryContentError(Exception):
-    """The content has NUL bytes, so it is not text."""
-
-    def __init__(self, *, looks_like_utf_16: bool) -> None:
-        super().__init__()
-        self.looks_like_utf_16 = looks_like_utf_16
+    """The content has NUL bytes, so it is not text; the message is a hint, or empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +81,8 @@ def scan_lines(
     line, seen_bytes, ends_open = 1, 0, False
     while chunk := read(_CHUNK_BYTES):
         if seen_bytes == 0 and b"\0" in chunk[:_BINARY_CHECK_BYTES]:
-            raise BinaryContentError(looks_like_utf_16=chunk[:2] in _UTF_16_BYTE_ORDER_MARKS)
+            is_utf_16 = chunk[:2] in _UTF_16_BYTE_ORDER_MARKS
+            raise BinaryContentError("; it looks like UTF-16" if is_utf_16 else "")
         newlines = chunk.count(b"\n")
         if line + newlines >= first and (last is None or line <= last):
             start = _after_newlines(chunk, first - line)
@@ -111,7 +109,7 @@ def _after_newlines(chunk: bytes, count: int) -> int:
 
 def _text_bytes(collected: bytearray) -> bytes:
     if b"\0" in collected:
-        raise BinaryContentError(looks_like_utf_16=False)
+        raise BinaryContentError
     return bytes(collected)
 
 
@@ -119,20 +117,9 @@ DEFAULT_MAX_BYTES = 10_000_000
 """The largest text that one call returns."""
 
 _PROPERTIES = {
-    "path": {
-        "type": "string",
-        "description": "Path of the file, relative to the working directory.",
-    },
-    "lineStart": {
-        "type": "integer",
-        "minimum": 1,
-        "description": "First line to return, counted from 1. Default: the first.",
-    },
-    "lineEnd": {
-        "type": "integer",
-        "minimum": 1,
-        "description": "Last line to return, itself included. Default: the last.",
-    },
+    "path": FILE_PATH,
+    "lineStart": whole_number("First line to return, counted from 1. Default: the first."),
+    "lineEnd": whole_number("Last line to return, itself included. Default: the last."),
 }
 
 
@@ -153,17 +140,15 @@ def read_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     real absolute path, with the modification time from before the read; a missing file is removed
     from there.
     """
-    limit = int(_checks.finite_number(max_bytes, "max_bytes", minimum=1, whole=True))
+    limit = _checks.whole_count(max_bytes, "max_bytes")
 
-    return argument_tool(
+    return file_tool(
         "read_file",
         "Read a UTF-8 file. Long files are shown in part: give lineStart and lineEnd "
         "(counted from 1, both included) to read just these lines.",
         _PROPERTIES,
         lambda values, context: _read(values, context, limit),
         required=["path"],
-        bind=binds_itself,
-        toolset="file",
         max_result_chars=40_000,
         output_is_untrusted=True,
         idempotent=True,
@@ -247,9 +232,8 @@ def _scanned(
     except TooLargeError:
         raise _too_large(request, status.st_size, max_bytes) from None
     except BinaryContentError as error:
-        hint = "; it looks like UTF-16" if error.looks_like_utf_16 else ""
         raise RefusalError(
-            f"{quoted(request.path)} is a binary file of {status.st_size:,} bytes{hint}; "
+            f"{quoted(request.path)} is a binary file of {status.st_size:,} bytes{error}; "
             "read_file reads UTF-8 text only"
         ) from None
     if found.lines is not None and found.first > max(found.lines, 1):

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ethos_registry import _core
 from ethos_registry.tools._arguments import (
     RefusalError,
-    argument_tool,
+    flag,
     optional_flag,
     optional_whole_number,
     quoted,
     required_text,
+    string,
+    whole_number,
 )
-from ethos_registry.tools._folder import WorkingFiles
+from ethos_registry.tools._folder import WorkingFiles, file_tool
 from ethos_registry.tools._list_files import FolderEntry, Glob, Walk, path_prefix, printable
 from ethos_registry.tools._write_file import encoded
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
-from ethos_registry.types._policy import binds_itself
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
@@ -70,33 +70,24 @@ _BINARY_CHECK_BYTES = 8_192
 _MAX_SHOWN_LINE_CHARS = 1_000
 
 _PROPERTIES = {
-    "pattern": {
-        "type": "string",
-        "description": "The text to look for, exactly as in the files; case-sensitive. "
-        "With `regex`, a regular expression.",
-    },
-    "regex": {
-        "type": "boolean",
-        "description": "Use `pattern` as a regular expression for each "
-        "line, without look-around and back references; `(?i)` at its start ignores case. "
-        "Default: false.",
-    },
-    "path": {
-        "type": "string",
-        "description": "Folder or file to search, relative to the working directory. "
-        "Default: the working directory.",
-    },
-    "glob": {
-        "type": "string",
-        "description": "Search only files with such names, such as `*.py`, or paths, such as "
-        "`src/**/*.{ts,tsx}`.",
-    },
-    "maxMatches": {
-        "type": "integer",
-        "minimum": 1,
-        "maximum": MAX_MATCHES,
-        "description": f"Maximum number of lines to return. Default: {DEFAULT_MAX_MATCHES}.",
-    },
+    "pattern": string(
+        "The text to look for, exactly as in the files; case-sensitive. With `regex`, a regular "
+        "expression."
+    ),
+    "regex": flag(
+        "Use `pattern` as a regular expression for each line, without look-around and back "
+        "references; `(?i)` at its start ignores case. Default: false."
+    ),
+    "path": string(
+        "Folder or file to search, relative to the working directory. Default: the working "
+        "directory."
+    ),
+    "glob": string(
+        "Search only files with such names, such as `*.py`, or paths, such as `src/**/*.{ts,tsx}`."
+    ),
+    "maxMatches": whole_number(
+        f"Maximum number of lines to return. Default: {DEFAULT_MAX_MATCHES}.", maximum=MAX_MATCHES
+    ),
 }
 
 
@@ -115,17 +106,15 @@ def search_files_tool(*, max_file_bytes: int = DEFAULT_MAX_FILE_BYTES) -> Tool:
     `maxMatches` lines (at most 1,000) or 30 s and reports it. `structured` has `matches`, `files`
     (with matches), `searched` and `truncated`.
     """
-    limit = int(_checks.finite_number(max_file_bytes, "max_file_bytes", minimum=1, whole=True))
+    limit = _checks.whole_count(max_file_bytes, "max_file_bytes")
 
-    return argument_tool(
+    return file_tool(
         "search_files",
         "Find the lines that contain a string, or match a regular expression, in all files below a "
         "folder.",
         _PROPERTIES,
         lambda values, context: _search(values, context, limit),
         required=["pattern"],
-        bind=binds_itself,
-        toolset="file",
         max_result_chars=20_000,
         output_is_untrusted=True,
         idempotent=True,
@@ -189,14 +178,13 @@ def _search(values: Mapping[str, Any], context: ToolContext, max_file_bytes: int
     files = WorkingFiles(context)
     walk = Walk(files, context.abort_signal)
     try:
-        with closing(_files(files, path, walk)) as found_files:
-            for prefix, found in found_files:
-                from_root = prefix + found.path
-                if glob and not (glob.matches(found.path) or glob.matches(from_root)):
-                    continue
-                search.add_file(files, found.real, printable(from_root))
-                if search.is_full:
-                    break
+        for prefix, found in _files(files, path, walk):
+            from_root = prefix + found.path
+            if glob and not (glob.matches(found.path) or glob.matches(from_root)):
+                continue
+            search.add_file(files, found.real, printable(from_root))
+            if search.is_full:
+                break
     except OSError as error:
         raise files.refusal(path, error) from None
     is_cut = search.is_full or walk.is_cut
@@ -220,9 +208,7 @@ def _compiled(pattern: str) -> _core.Grep:
         raise RefusalError(f"`pattern` is not a valid regular expression: {error}") from None
 
 
-def _files(
-    files: WorkingFiles, path: str, walk: Walk
-) -> Generator[tuple[str, FolderEntry], None, None]:
+def _files(files: WorkingFiles, path: str, walk: Walk) -> Iterator[tuple[str, FolderEntry]]:
     """Every file, with the path from the root to the folder that its path starts from."""
     try:
         resolved, names = files.names(path)
@@ -233,10 +219,9 @@ def _files(
         yield "", FolderEntry(resolved, path, name, "file")
         return
     prefix = path_prefix(files.root, resolved)
-    with closing(walk.below(resolved, names)) as entries:
-        for found in entries:
-            if found.kind == "file":
-                yield prefix, found
+    for found in walk.below(resolved, names):
+        if found.kind == "file":
+            yield prefix, found
 
 
 def _summary(search: _Search, walk: Walk, pattern: str, path: str) -> str:

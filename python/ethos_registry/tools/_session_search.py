@@ -15,6 +15,8 @@ from ethos_registry.tools._arguments import (
     optional_whole_number,
     quoted,
     required_text,
+    string,
+    whole_number,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
@@ -70,21 +72,11 @@ def session_search_tool(
         "Search the arguments and output of earlier tool calls, also what was cut or is no longer "
         "in the conversation.",
         {
-            "query": {
-                "type": "string",
-                "description": "Words that the call must hold, such as `timeout config.toml`.",
-            },
-            "number": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Return the whole output of the call with this number.",
-            },
-            "limit": {
-                "type": "integer",
-                "minimum": 1,
-                "maximum": _MAX_LIMIT,
-                "description": f"Most calls to return. Default: {_DEFAULT_LIMIT}.",
-            },
+            "query": string("Words that the call must hold, such as `timeout config.toml`."),
+            "number": whole_number("Return the whole output of the call with this number."),
+            "limit": whole_number(
+                f"Most calls to return. Default: {_DEFAULT_LIMIT}.", maximum=_MAX_LIMIT
+            ),
         },
         work,
         toolset="memory",

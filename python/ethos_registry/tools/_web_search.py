@@ -17,6 +17,8 @@ from ethos_registry.tools._arguments import (
     optional_whole_number,
     quoted,
     required_text,
+    string,
+    whole_number,
 )
 from ethos_registry.tools._fetch_url import request_errors
 from ethos_registry.types import _checks
@@ -264,13 +266,8 @@ _MAX_COUNT = 20
 _MAX_QUERY_CHARS = 400
 
 _PROPERTIES = {
-    "query": {"type": "string", "description": "What to search for, in a few words."},
-    "count": {
-        "type": "integer",
-        "minimum": 1,
-        "maximum": _MAX_COUNT,
-        "description": f"How many results. Default: {_DEFAULT_COUNT}.",
-    },
+    "query": string("What to search for, in a few words."),
+    "count": whole_number(f"How many results. Default: {_DEFAULT_COUNT}.", maximum=_MAX_COUNT),
 }
 
 
