@@ -7,19 +7,21 @@ import difflib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from ethos_registry.tools._arguments import (
     RefusalError,
-    argument_tool,
+    flag,
     optional_flag,
     quoted,
     required_text,
+    string,
 )
+from ethos_registry.tools._folder import FILE_PATH, file_tool
 from ethos_registry.tools._write_file import change_file, encoded
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
-from ethos_registry.types._policy import binds_itself
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
@@ -67,12 +69,7 @@ def _first_difference(
 
 def _equal_lines(lines: Sequence[str], start: int, wanted: Sequence[str]) -> int:
     later = zip(lines[start + 1 : start + len(wanted)], wanted[1:], strict=False)
-    equal = 1
-    for line, other in later:
-        if line != other:
-            break
-        equal += 1
-    return equal
+    return 1 + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], later))
 
 
 def _most_like(lines: Sequence[str], wanted: str) -> int | None:
@@ -100,20 +97,12 @@ DEFAULT_MAX_BYTES = 10_000_000
 _PLACES_SHOWN = 10
 
 _PROPERTIES = {
-    "path": {
-        "type": "string",
-        "description": "Path of the file, relative to the working directory.",
-    },
-    "old": {
-        "type": "string",
-        "description": "The text to replace, exactly as it is in the file, with enough "
-        "around it to be unique.",
-    },
-    "new": {"type": "string", "description": "The text to put there."},
-    "replaceAll": {
-        "type": "boolean",
-        "description": "Replace every place instead of a single one. Default: false.",
-    },
+    "path": FILE_PATH,
+    "old": string(
+        "The text to replace, exactly as it is in the file, with enough around it to be unique."
+    ),
+    "new": string("The text to put there."),
+    "replaceAll": flag("Replace every place instead of a single one. Default: false."),
 }
 
 
@@ -132,17 +121,15 @@ def patch_file_tool(*, max_bytes: int = DEFAULT_MAX_BYTES) -> Tool:
     the nearest line) or occurs several times (with their lines), and `STALE_WRITE` as in
     `write_file`.
     """
-    limit = int(_checks.finite_number(max_bytes, "max_bytes", minimum=1, whole=True))
+    limit = _checks.whole_count(max_bytes, "max_bytes")
 
-    return argument_tool(
+    return file_tool(
         "patch_file",
         "Change part of a file: replace the text `old`, which must occur exactly "
         "once, by `new`. Read the file first.",
         _PROPERTIES,
         lambda values, context: _patch(values, context, limit),
         required=["path", "old", "new"],
-        bind=binds_itself,
-        toolset="file",
         output_is_untrusted=True,
     )
 
@@ -255,7 +242,7 @@ def _patch(values: Mapping[str, Any], context: ToolContext, max_bytes: int) -> T
     changed = change_file(
         path,
         context,
-        lambda current: patch.apply(current.content()),
+        lambda old_content: patch.apply(old_content()),
         create=False,
         max_bytes=max_bytes,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import errno
+import functools
 import stat
 import unicodedata
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ethos_registry import _core
-from ethos_registry.tools._arguments import RefusalError, argument_tool, quoted, required_text
+from ethos_registry.tools._arguments import RefusalError, quoted, required_text, string
 from ethos_registry.tools._folder import (
     MAX_DIGEST_BYTES,
     PathTarget,
@@ -19,12 +20,12 @@ from ethos_registry.tools._folder import (
     WorkingFiles,
     check_fresh,
     digest_of,
+    file_tool,
     locked,
     note,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
-from ethos_registry.types._policy import binds_itself
 from ethos_registry.types._result import ToolResult, ok
 from ethos_registry.types._tool import Tool
 
@@ -44,14 +45,15 @@ class Changed:
 def change_file(
     path: str,
     context: ToolContext,
-    new_content: Callable[[Current], bytes],
+    new_content: Callable[[Callable[[], bytes]], bytes],
     *,
     create: bool,
     max_bytes: int,
 ) -> Changed:
     """Replace the content of a file below the context's `working_dir`.
 
-    `new_content` gets the file as it is, returns the new bytes, and may raise `RefusalError`. With
+    `new_content` gets a function that reads the old bytes (`b""` if there is no file; a
+    `RefusalError` over `max_bytes`), returns the new ones, and may raise `RefusalError`. With
     `create`, a missing file and its missing folders are created. Check, change and renewal of the
     context's entry happen under one lock (`folder_lock`), and other readers see the old file or the
     new one, never a part: the new bytes are written to a temporary file, which replaces it. Mode,
@@ -72,11 +74,23 @@ def change_file(
             raise _not_a_file(path, "a directory")
         with locked(target, context.abort_signal):
             before = _checked_status(target, path)
-            current = Current(target, path, before, max_bytes)
-            check_fresh(context, target.path, path, before, current.content)
+
+            @functools.cache
+            def old_content() -> bytes:
+                try:
+                    return b"" if before is None else target.read(max_bytes)
+                except OSError as error:
+                    if error.errno != errno.EFBIG:
+                        raise
+                    raise RefusalError(
+                        f"{quoted(path)} has more than {max_bytes:,} bytes; "
+                        "change it with a command in the terminal"
+                    ) from None
+
+            check_fresh(context, target.path, path, before, old_content)
             if before is None and not create:
                 raise FileNotFoundError(errno.ENOENT, "", path)
-            content = new_content(current)
+            content = new_content(old_content)
             if context.abort_signal.aborted:
                 raise RefusalError("nothing was written: the turn was aborted", "execution_failed")
             note(context, target.path, target.replace(content), digest_of(content))
@@ -123,46 +137,11 @@ def _not_a_file(path: str, kind: str) -> RefusalError:
     return RefusalError(f"{quoted(path)} is {kind}, not a file; give the path of a file")
 
 
-@dataclass(slots=True)
-class Current:
-    """The current content of the file, read on demand and once."""
-
-    _target: _core.ScopedTarget | PathTarget
-    _path: str
-    _status: Status | None
-    _max_bytes: int
-    _content: bytes | None = None
-
-    def content(self) -> bytes:
-        """All bytes; `b""` if there is no file. `RefusalError` if there are too many."""
-        try:
-            if self._content is None:
-                exists = self._status is not None
-                self._content = self._target.read(self._max_bytes) if exists else b""
-            return self._content
-        except OSError as error:
-            if error.errno != errno.EFBIG:
-                raise
-            raise RefusalError(
-                f"{quoted(self._path)} has more than {self._max_bytes:,} bytes; "
-                "change it with a command in the terminal"
-            ) from None
-
-    def readable(self) -> bytes:
-        """The bytes, or none if the file cannot be read or is too large."""
-        try:
-            return self.content()
-        except (OSError, RefusalError):
-            return b""
-
-
 _PROPERTIES = {
-    "path": {
-        "type": "string",
-        "description": "Path of the file, relative to the working directory. "
-        "Missing folders are created.",
-    },
-    "content": {"type": "string", "description": "The whole new text of the file."},
+    "path": string(
+        "Path of the file, relative to the working directory. Missing folders are created."
+    ),
+    "content": string("The whole new text of the file."),
 }
 
 
@@ -180,28 +159,27 @@ def write_file_tool() -> Tool:
     and the file was changed, replaced or deleted since; the entry is renewed after the write.
     Without a map or an entry nothing is checked.
     """
-    return argument_tool(
+    return file_tool(
         "write_file",
         "Write a file: create it, or replace its whole text. To change a part of a file "
         "use patch_file.",
         _PROPERTIES,
         _write,
         required=["path", "content"],
-        bind=binds_itself,
-        toolset="file",
     )
 
 
 def _write(values: Mapping[str, Any], context: ToolContext) -> ToolResult:
     path = required_text(values, "path", "src/main.py")
-    content = encoded(values, "content")
-    changed = change_file(
-        path,
-        context,
-        lambda current: with_kept_bytes(content, current.readable()),
-        create=True,
-        max_bytes=MAX_DIGEST_BYTES,
-    )
+    given = encoded(values, "content")
+
+    def new_content(old_content: Callable[[], bytes]) -> bytes:
+        try:
+            return with_kept_bytes(given, old_content())
+        except (OSError, RefusalError):  # it cannot be read, or is too large
+            return given
+
+    changed = change_file(path, context, new_content, create=True, max_bytes=MAX_DIGEST_BYTES)
     content = changed.content
     lines = content.count(b"\n") + (not content.endswith(b"\n") and bool(content))
     verb = "Created" if changed.created else "Replaced"
