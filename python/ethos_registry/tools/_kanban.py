@@ -14,7 +14,13 @@ from typing import Any
 
 from ethos_registry._persistence.files import make_private_folder
 from ethos_registry._persistence.sqlite_file import SqliteFile, sqlite_problem
-from ethos_registry.tools._arguments import RefusalError, argument_tool, quoted, required_text
+from ethos_registry.tools._arguments import (
+    RefusalError,
+    argument_tool,
+    quoted,
+    required_text,
+    string,
+)
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._result import ToolResult, ok
@@ -40,7 +46,7 @@ _SCHEMA = (
     """,
     f"PRAGMA user_version = {_VERSION}",
 )
-_COLUMNS = "number, title, status, priority, updated_at"
+_COLUMNS = "'T-' || number, title, status, priority, updated_at"
 
 
 class Board:
@@ -57,25 +63,22 @@ class Board:
         self._file = SqliteFile(path, _SCHEMA, application_id=_APPLICATION_ID)
 
     def tickets(self, status: str | None) -> list[Ticket]:
-        """All tickets, or those of one status."""
-        where, values = ("", ()) if status is None else (" WHERE status = ?", (status,))
+        where = () if status is None else ("WHERE status = ?", status)
 
-        def found(connection: sqlite3.Connection) -> list[Any]:
+        def found(connection: sqlite3.Connection) -> list[Ticket]:
             _check_version(connection)
-            query = f"SELECT {_COLUMNS} FROM ticket{where} ORDER BY number"
-            return connection.execute(query, values).fetchall()
+            return _tickets(connection, *where)
 
         with self._opened():
-            return [_ticket(row) for row in self._file.read(found)]
+            return self._file.read(found)
 
     def create(self, title: str, status: str, priority: str) -> Ticket:
-        """Create a ticket."""
         with self._transaction() as connection:
             number = connection.execute(
                 "INSERT INTO ticket (title, status, priority, updated_at) VALUES (?, ?, ?, ?)",
                 (title, status, priority, _now()),
             ).lastrowid
-            return _ticket(_row(connection, number))
+            return _tickets(connection, "WHERE number = ?", number)[0]
 
     def move(self, number: int, status: str) -> Ticket | None:
         """Change the status of a ticket; `None` if it does not exist."""
@@ -84,8 +87,7 @@ class Board:
                 "UPDATE ticket SET status = ?, updated_at = ? WHERE number = ?",
                 (status, _now(), number),
             )
-            row = _row(connection, number)
-            return None if row is None else _ticket(row)
+            return next(iter(_tickets(connection, "WHERE number = ?", number)), None)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -121,20 +123,12 @@ def _check_version(connection: sqlite3.Connection) -> None:
         )
 
 
-def _row(connection: sqlite3.Connection, number: int | None) -> Any:
-    query = f"SELECT {_COLUMNS} FROM ticket WHERE number = ?"
-    return connection.execute(query, (number,)).fetchone()
-
-
-def _ticket(row: tuple[int, str, str, str, str]) -> Ticket:
-    number, title, status, priority, updated_at = row
-    return {
-        "id": f"T-{number}",
-        "title": title,
-        "status": status,
-        "priority": priority,
-        "updatedAt": updated_at,
-    }
+def _tickets(connection: sqlite3.Connection, where: str = "", *values: Any) -> list[Ticket]:
+    rows = connection.execute(f"SELECT {_COLUMNS} FROM ticket {where} ORDER BY number", values)
+    return [
+        {"id": name, "title": title, "status": status, "priority": priority, "updatedAt": changed}
+        for name, title, status, priority, changed in rows
+    ]
 
 
 def _now() -> str:
@@ -176,9 +170,9 @@ def kanban_tools(
             "kanban_create",
             "Add a ticket to the board.",
             {
-                "title": {"type": "string", "description": "What is to be done, in one line."},
-                "status": _choice(columns, f"Default: {columns[0]}."),
-                "priority": _choice(PRIORITIES, f"Default: {_DEFAULT_PRIORITY}."),
+                "title": string("What is to be done, in one line."),
+                "status": string(f"Default: {columns[0]}.", enum=list(columns)),
+                "priority": string(f"Default: {_DEFAULT_PRIORITY}.", enum=list(PRIORITIES)),
             },
             lambda values, _: _create(board, values, columns),
             required=["title"],
@@ -186,7 +180,7 @@ def kanban_tools(
         make(
             "kanban_list",
             "List the tickets of the board.",
-            {"status": _choice(columns, "List only these. Default: all.")},
+            {"status": string("List only these. Default: all.", enum=list(columns))},
             lambda values, _: _list(board, values, columns),
             required=[],
             idempotent=True,
@@ -195,17 +189,13 @@ def kanban_tools(
             "kanban_move",
             "Move a ticket of the board to another status.",
             {
-                "id": {"type": "string", "description": "Id of the ticket, such as `T-1`."},
-                "status": _choice(columns, "The new status."),
+                "id": string("Id of the ticket, such as `T-1`."),
+                "status": string("The new status.", enum=list(columns)),
             },
             lambda values, _: _move(board, values, columns),
             required=["id", "status"],
         ),
     ]
-
-
-def _choice(choices: Sequence[str], description: str) -> Mapping[str, Any]:
-    return {"type": "string", "enum": list(choices), "description": description}
 
 
 def _create(board: Board, values: Mapping[str, Any], columns: Sequence[str]) -> ToolResult:

@@ -7,7 +7,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from ethos_registry import _core
 from ethos_registry._persistence.sqlite_file import SqliteFile, sqlite_problem
@@ -18,6 +18,8 @@ from ethos_registry.tools._arguments import (
     optional_whole_number,
     quoted,
     required_text,
+    string,
+    whole_number,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
@@ -97,22 +99,6 @@ _SCHEMA = (
 )
 
 
-class Note(NamedTuple):
-    """A note without its content."""
-
-    name: str
-    chars: int
-    updated_at: str
-    """ISO 8601, UTC."""
-
-
-class FoundNote(NamedTuple):
-    """A note that a search found."""
-
-    name: str
-    snippet: str
-
-
 class Notes:
     """Notes of all scopes; every method raises `RefusalError` if it cannot be served."""
 
@@ -121,11 +107,10 @@ class Notes:
         self.max_notes = max_notes
         self.max_chars = max_chars
 
-    def all(self, scope: str) -> list[Note]:
-        """The notes of a scope, by name."""
+    def all(self, scope: str) -> list[tuple[str, int, str]]:
+        """Name, number of characters and last change (ISO 8601, UTC) of each note, by name."""
         query = "SELECT name, length(content), updated_at FROM notes WHERE scope=? ORDER BY name"
-        rows = self._read(lambda connection: connection.execute(query, (scope,)).fetchall())
-        return [Note(*row) for row in rows]
+        return self._read(lambda connection: connection.execute(query, (scope,)).fetchall())
 
     def content(self, scope: str, name: str) -> str | None:
         """The content of a note; `None` if there is none."""
@@ -170,18 +155,17 @@ class Notes:
 
         return self._write(work)
 
-    def search(self, scope: str, words: str, limit: int) -> list[FoundNote]:
-        """The notes that hold all of the words, the best first."""
+    def search(self, scope: str, words: str, limit: int) -> list[tuple[str, str]]:
+        """Name and snippet of the notes that hold all of the words, the best first."""
         phrases = " ".join('"' + word.replace('"', '""') + '"' for word in words.split())
         query = (
             "SELECT notes.name, snippet(note_search, 1, '', '', ' ... ', 40) FROM note_search "
             "JOIN notes ON notes.number = note_search.rowid "
             "WHERE note_search MATCH ? AND scope = ? ORDER BY rank, notes.name LIMIT ?"
         )
-        rows = self._read(
+        return self._read(
             lambda connection: connection.execute(query, (phrases, scope, limit)).fetchall()
         )
-        return [FoundNote(*row) for row in rows]
 
     def _read(self, work: Callable[[sqlite3.Connection], R]) -> R:
         try:
@@ -216,7 +200,6 @@ _MAX_NAME_CHARS = 100
 _DEFAULT_LIMIT = 10
 _MAX_LIMIT = 100
 _MODES = ("replace", "append", "delete")
-_NAME = {"type": "string", "maxLength": _MAX_NAME_CHARS}
 
 
 @_checks.checked_signature
@@ -244,11 +227,12 @@ def memory_tools(
     _checks.whole_count(max_chars, "max_chars")
     notes = Notes(_checks.path(database, "database"), max_notes=max_notes, max_chars=max_chars)
     make = functools.partial(argument_tool, toolset="memory")
+    name = functools.partial(string, maxLength=_MAX_NAME_CHARS)
     return [
         make(
             "memory_read",
             "Read a note of your memory, or list the names of all notes.",
-            {"name": {**_NAME, "description": "Name of the note. Default: list all names."}},
+            {"name": name("Name of the note. Default: list all names.")},
             lambda values, context: _read(notes, values, context),
             required=[],
             output_is_untrusted=True,
@@ -258,13 +242,10 @@ def memory_tools(
             "memory_search",
             "Find notes of your memory that hold all of some words.",
             {
-                "query": {"type": "string", "description": "Words, such as `release date`."},
-                "limit": {
-                    "type": "integer",
-                    "minimum": 1,
-                    "maximum": _MAX_LIMIT,
-                    "description": f"Most notes to return. Default: {_DEFAULT_LIMIT}.",
-                },
+                "query": string("Words, such as `release date`."),
+                "limit": whole_number(
+                    f"Most notes to return. Default: {_DEFAULT_LIMIT}.", maximum=_MAX_LIMIT
+                ),
             },
             lambda values, context: _search(notes, values, context),
             required=["query"],
@@ -275,13 +256,9 @@ def memory_tools(
             "memory_write",
             "Write a note that later sessions can read. Never store passwords or keys.",
             {
-                "name": {**_NAME, "description": "Name of the note, such as `user/preferences`."},
-                "content": {"type": "string", "description": "The text; not for `delete`."},
-                "mode": {
-                    "type": "string",
-                    "enum": list(_MODES),
-                    "description": "Default: replace.",
-                },
+                "name": name("Name of the note, such as `user/preferences`."),
+                "content": string("The text; not for `delete`."),
+                "mode": string("Default: replace.", enum=list(_MODES)),
             },
             lambda values, context: _write(notes, values, context),
             required=["name"],
@@ -295,7 +272,7 @@ def _read(notes: Notes, values: Mapping[str, Any], context: ToolContext) -> Tool
         found = notes.all(scope)
         if not found:
             return ok("Memory has no notes; memory_write adds one.", structured={"notes": 0})
-        lines = [f"{note.name} ({note.chars:,} characters, {note.updated_at})" for note in found]
+        lines = [f"{name} ({chars:,} characters, {time})" for name, chars, time in found]
         return ok("\n".join(lines), structured={"notes": len(found)})
     name = _name(values)
     content = notes.content(scope, name)
@@ -315,7 +292,7 @@ def _search(notes: Notes, values: Mapping[str, Any], context: ToolContext) -> To
             "a name to list all notes.",
             structured={"notes": 0},
         )
-    lines = [f"{note.name}: {' '.join(note.snippet.split())}" for note in found]
+    lines = [f"{name}: {' '.join(snippet.split())}" for name, snippet in found]
     return ok("\n".join(lines), structured={"notes": len(found)})
 
 
@@ -345,7 +322,6 @@ def _name(values: Mapping[str, Any]) -> str:
 
 
 def _no_note(notes: Notes, scope: str, name: str) -> str:
-    names = [note.name for note in notes.all(scope)]
-    near = nearest(name, names)
+    near = nearest(name, [known for known, _, _ in notes.all(scope)])
     hint = f"did you mean {quoted(near)}?" if near else "memory_read without a name lists all"
     return f"there is no note {quoted(name)}; {hint}"
