@@ -14,7 +14,7 @@ from ethos_registry.artifacts._artifact import SpooledArtifact
 from ethos_registry.artifacts._content import ArtifactGoneError
 from ethos_registry.artifacts._store import ArtifactTool, MemoryArtifactStore, is_artifact_id
 from ethos_registry.schema._validate import ArgumentValidator
-from ethos_registry.tools._arguments import RefusalError, quoted
+from ethos_registry.tools._arguments import RefusalError, quoted, string, whole_number
 from ethos_registry.types import _checks
 from ethos_registry.types._content import ContentBlock, Link
 from ethos_registry.types._context import ToolContext
@@ -108,11 +108,6 @@ _MAX_LINE_BYTES = 400
 _MIN_LINE_BYTES = 40
 
 
-def head(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
-    """The first `n` lines."""
-    return _from_start(artifact, 0, _lines(args), budget_chars)
-
-
 def cat(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
     """The lines from `start` up to `end`."""
     end = args.get("end")
@@ -158,21 +153,6 @@ def grep(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) 
     counts = f"{found.shown:,} of {found.matches:,} matching lines are shown"
     note = f"[{counts}; use a narrower pattern]"
     return f"{found.text}\n{note}" if found.text else note
-
-
-def byte_length(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
-    """The size in bytes."""
-    return str(artifact.byte_length())
-
-
-def line_count(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
-    """The number of lines."""
-    return str(artifact.line_count())
-
-
-def estimate_tokens(artifact: SpooledArtifact, args: Mapping[str, Any], budget_chars: int) -> str:
-    """About how many tokens the whole text would cost."""
-    return str(-(-artifact.byte_length() // BYTES_PER_TOKEN))
 
 
 def _lines(args: Mapping[str, Any]) -> int:
@@ -233,8 +213,8 @@ class Reader(NamedTuple):
     name: str
     description: str
     properties: dict[str, dict[str, Any]]
-    required: tuple[str, ...]
     read: Read
+    required: tuple[str, ...] = ()
 
 
 @_checks.checked_class
@@ -277,13 +257,18 @@ class ArtifactReaders:
         came into it.
         """
         self._bind(context)
-        self.store.announce_readers(reader.name for reader in _TEXT_READERS)
-        artifacts = self.store.artifacts()
-        is_live = _is_live(self.store, context)
-        tools = _tools(self.store, _TEXT_READERS, artifacts, is_live)
+        store = self.store
+        store.announce_readers(reader.name for reader in _TEXT_READERS)
+
+        def is_live() -> bool:
+            """Every registry that holds the tools asks before it shows them."""
+            return not store.is_closed and (context is None or not context.is_acked)
+
+        artifacts = store.artifacts()
+        tools = _tools(store, _TEXT_READERS, artifacts, is_live)
         with_content = [artifact for artifact in artifacts if artifact.content_count]
-        tools += _tools(self.store, _CONTENT_READERS, with_content, is_live)
-        return tools + _tools(self.store, _JSON_READERS, _json_only(artifacts), is_live)
+        tools += _tools(store, _CONTENT_READERS, with_content, is_live)
+        return tools + _tools(store, _JSON_READERS, _json_only(artifacts), is_live)
 
     def _bind(self, context: TurnScope | None) -> None:
         if context is not None and not callable(getattr(context, "on_ack", None)):
@@ -295,15 +280,6 @@ class ArtifactReaders:
         if context is not None and context is not bound_to:
             self._bound_to = weakref.ref(context)
             self.store.bind_context(context)
-
-
-def _is_live(store: MemoryArtifactStore, context: TurnScope | None) -> Callable[[], bool]:
-    """Whether the turn goes on: every registry that holds the tools asks before it shows them."""
-
-    def is_live() -> bool:
-        return not store.is_closed and (context is None or not context.is_acked)
-
-    return is_live
 
 
 def _json_only(artifacts: Sequence[SpooledArtifact]) -> list[SpooledArtifact]:
@@ -346,12 +322,13 @@ def _tools(
 
 
 def _schema(reader: Reader, ids: Sequence[str] | None) -> dict[str, Any]:
-    artifact_id: dict[str, Any] = {"type": "string", "description": "The artifact to read."}
-    if ids is not None:
-        artifact_id["enum"] = list(ids)
+    known = {} if ids is None else {"enum": list(ids)}
     return {
         "type": "object",
-        "properties": {"artifact_id": artifact_id} | reader.properties,
+        "properties": {
+            "artifact_id": string("The artifact to read.") | known,
+            **reader.properties,
+        },
         "required": ["artifact_id", *reader.required],
         "additionalProperties": False,
     }
@@ -420,27 +397,28 @@ def _gone(artifact_id: object) -> ToolError:
     )
 
 
-_COUNT = {"type": "integer", "minimum": 1}
-_PLACE = {"type": "integer", "minimum": 0}
-_N = {"n": _COUNT | {"description": f"How many lines. Default: {DEFAULT_LINES}."}}
-_POINTER = {
-    "type": "string",
-    "description": "JSON Pointer, as `/items/0/name`. Default: the whole value.",
-}
+_N = {"n": whole_number(f"How many lines. Default: {DEFAULT_LINES}.")}
+_POINTER = string("JSON Pointer, as `/items/0/name`. Default: the whole value.")
+
+
+def _range(what: str) -> dict[str, dict[str, Any]]:
+    return {
+        "start": whole_number(f"The first {what}. Default: 0.", minimum=0),
+        "end": whole_number(f"The {what} after the last one. Default: up to the end.", minimum=0),
+    }
+
 
 _TEXT_READERS = (
     Reader(
         "artifact_head",
         "The first lines of the full output of a shortened result.",
         _N,
-        (),
-        head,
+        lambda artifact, args, chars: _from_start(artifact, 0, _lines(args), chars),
     ),
     Reader(
         "artifact_tail",
         "The last lines of the full output of a shortened result.",
         _N,
-        (),
         tail,
     ),
     Reader(
@@ -448,60 +426,48 @@ _TEXT_READERS = (
         "The lines that match a regular expression in the full output of a shortened result, as "
         "`number:text`. Lines are counted from 0, as in artifact_cat.",
         {
-            "pattern": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": MAX_PATTERN_CHARS,
-                "description": "Regular expression, matched within each line; no look-around, no "
-                "back references.",
-            },
-            "flags": {
-                "type": "string",
-                "pattern": "^[imsu]*$",
-                "description": "`i` ignores case; m, s and u have no effect.",
-            },
-            "context_lines": _PLACE
-            | {
-                "maximum": MAX_CONTEXT_LINES,
-                "description": "Lines to show before and after each match. Default: 0.",
-            },
-            "max_matches": _COUNT
-            | {"description": f"Matching lines to show at most. Default: {DEFAULT_MATCHES}."},
+            "pattern": string(
+                "Regular expression, matched within each line; no look-around, no back references.",
+                minLength=1,
+                maxLength=MAX_PATTERN_CHARS,
+            ),
+            "flags": string("`i` ignores case; m, s and u have no effect.", pattern="^[imsu]*$"),
+            "context_lines": whole_number(
+                "Lines to show before and after each match. Default: 0.",
+                minimum=0,
+                maximum=MAX_CONTEXT_LINES,
+            ),
+            "max_matches": whole_number(
+                f"Matching lines to show at most. Default: {DEFAULT_MATCHES}."
+            ),
         },
-        ("pattern",),
         grep,
+        required=("pattern",),
     ),
     Reader(
         "artifact_cat",
         "A range of lines of the full output of a shortened result, counted from 0.",
-        {
-            "start": _PLACE | {"description": "The first line. Default: 0."},
-            "end": _PLACE | {"description": "The line after the last one. Default: up to the end."},
-        },
-        (),
+        _range("line"),
         cat,
     ),
     Reader(
         "artifact_line_count",
         "The number of lines of the full output of a shortened result.",
         {},
-        (),
-        line_count,
+        lambda artifact, args, chars: str(artifact.line_count()),
     ),
     Reader(
         "artifact_byte_length",
         "The number of bytes of the full output of a shortened result.",
         {},
-        (),
-        byte_length,
+        lambda artifact, args, chars: str(artifact.byte_length()),
     ),
     Reader(
         "artifact_estimate_tokens",
         "About how many tokens the full output of a shortened result would cost, at "
         f"{BYTES_PER_TOKEN} bytes a token.",
         {},
-        (),
-        estimate_tokens,
+        lambda artifact, args, chars: str(-(-artifact.byte_length() // BYTES_PER_TOKEN)),
     ),
 )
 
@@ -510,25 +476,18 @@ _JSON_READERS = (
         "artifact_json_keys",
         "The keys of an object in the JSON of a shortened result, each with the kind of its value.",
         {"path": _POINTER},
-        (),
         json_keys,
     ),
     Reader(
         "artifact_json_get",
         "One value of the JSON of a shortened result.",
         {"path": _POINTER},
-        (),
         json_get,
     ),
     Reader(
         "artifact_json_slice",
         "A range of items of an array in the JSON of a shortened result, counted from 0.",
-        {
-            "path": _POINTER,
-            "start": _PLACE | {"description": "The first item. Default: 0."},
-            "end": _PLACE | {"description": "The item after the last one. Default: up to the end."},
-        },
-        (),
+        {"path": _POINTER, **_range("item")},
         json_slice,
     ),
 )
@@ -537,8 +496,7 @@ _CONTENT_READERS = (
     Reader(
         "artifact_content",
         "The images, documents, audio and links of a shortened result.",
-        {"index": _PLACE | {"description": "One block, counted from 0. Default: all."}},
-        (),
+        {"index": whole_number("One block, counted from 0. Default: all.", minimum=0)},
         _content,
     ),
 )
