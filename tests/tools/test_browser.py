@@ -11,7 +11,8 @@ from ethos_registry import Personality, ToolContext, ToolRegistry, default_reduc
 from ethos_registry.capabilities import NetworkPolicy, standard_backends
 from ethos_registry.registry import DispatchContext
 from ethos_registry.tools import Browser
-from ethos_registry.tools._browser import find_chromium, has_playwright
+from ethos_registry.tools._browser import find_chromium
+from ethos_registry.types._extras import has_extra
 from loopback_http import response, serving
 from session_tools import until
 from usage_tools import missing
@@ -29,7 +30,7 @@ Change</button><form action="/found"><label>Where to <input name="q"></label>
 def browser():
     if find_chromium() is None:
         missing("chromium", "Chromium is not installed")
-    if not has_playwright():
+    if not has_extra("browser"):
         missing("chromium", "playwright is not installed")
     made = Browser()
     yield made

@@ -17,10 +17,13 @@ from ethos_registry.capabilities._address_guard import HostNotAllowedError, Host
 from ethos_registry.tools._arguments import (
     RefusalError,
     argument_tool,
+    flag,
     optional_flag,
     optional_whole_number,
     quoted,
     required_text,
+    string,
+    whole_number,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._content import Image
@@ -74,11 +77,6 @@ def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, _PROGRAMS)), None)
 
 
-def has_playwright() -> bool:
-    """Whether Playwright is installed."""
-    return has_extra("browser")
-
-
 class BrowserThread:
     """An event loop on a daemon thread, and one Chromium that is started when it is needed."""
 
@@ -92,7 +90,6 @@ class BrowserThread:
         atexit.register(_close_at_exit, weakref.ref(self))
 
     def submit(self, work: Coroutine[Any, Any, R]) -> Future[R]:
-        """Run a coroutine on the browser's loop."""
         with self._lock:
             if self._thread is None:
                 self._started = asyncio.Lock()
@@ -178,6 +175,9 @@ _DESCRIBED = """list => list.map(e => {
 class OpenPage:
     """A page in a browser context of its own, whose every connection a judging proxy makes."""
 
+    page: Page
+    """The page of Playwright, once it is started."""
+
     def __init__(self, turn: object, rules: HostRules, timeout_seconds: float) -> None:
         self.turn = turn
         self.rules = rules
@@ -187,7 +187,6 @@ class OpenPage:
         self._windows: list[str] = []
         self._proxy: ForwardProxy | None = None
         self._context: BrowserContext | None = None
-        self._page: Page | None = None
         self._elements: JSHandle | None = None
 
     async def start(self, browser: PlaywrightBrowser, resolve: Resolve) -> None:
@@ -202,11 +201,10 @@ class OpenPage:
             proxy={"server": f"http://127.0.0.1:{port}", "bypass": "<-loopback>"},
         )
         self._context.set_default_timeout(self._timeout_ms)
-        self._page = await self._context.new_page()
+        self.page = await self._context.new_page()
         self._context.on("page", self._close_window)
 
     async def aclose(self) -> None:
-        """Close the page and its connections."""
         if self._context is not None:
             with contextlib.suppress(Exception):  # the browser may be gone
                 await self._context.close()
@@ -220,12 +218,6 @@ class OpenPage:
         self._windows.append(page.url)
         with contextlib.suppress(Exception):
             await page.close()
-
-    @property
-    def page(self) -> Page:
-        """The page of Playwright."""
-        assert self._page is not None
-        return self._page
 
     async def open(self, url: str) -> str:
         """Go to an address; returns what is there."""
@@ -312,11 +304,7 @@ def _line(number: int, kind: str, name: str, value: str) -> str:
 
 Work = Callable[[OpenPage, Any], Awaitable[ToolResult]]
 
-_ELEMENT = {
-    "type": "integer",
-    "minimum": 1,
-    "description": "Number of the element, as browser_read shows it.",
-}
+_ELEMENT = whole_number("Number of the element, as browser_read shows it.")
 _MAX_TYPED_CHARS = 10_000
 
 
@@ -390,7 +378,7 @@ class Browser:
             self._thread.submit(page.aclose())
 
     def _is_available(self) -> bool:
-        return has_playwright() and (self._executable_path or find_chromium()) is not None
+        return has_extra("browser") and (self._executable_path or find_chromium()) is not None
 
     def _tools(self, key: object) -> list[Tool]:
         def make(
@@ -418,7 +406,7 @@ class Browser:
             make(
                 "browser_open",
                 "Open a web page in a browser. Returns its text and numbered elements.",
-                {"url": {"type": "string", "description": "The address, with https://."}},
+                {"url": string("The address, with https://.")},
                 ["url"],
                 _open,
             ),
@@ -441,11 +429,8 @@ class Browser:
                 "Replace the text of a field of the open page. Returns the page after it.",
                 {
                     "element": _ELEMENT,
-                    "text": {"type": "string", "description": "What to type."},
-                    "submit": {
-                        "type": "boolean",
-                        "description": "Press Enter afterwards. Default: false.",
-                    },
+                    "text": string("What to type."),
+                    "submit": flag("Press Enter afterwards. Default: false."),
                 },
                 ["element", "text"],
                 _type,
@@ -453,12 +438,7 @@ class Browser:
             make(
                 "browser_screenshot",
                 "See the open page as an image.",
-                {
-                    "fullPage": {
-                        "type": "boolean",
-                        "description": "The whole page, not only what is visible. Default: false.",
-                    }
-                },
+                {"fullPage": flag("The whole page, not only what is visible. Default: false.")},
                 [],
                 _screenshot,
             ),
@@ -518,17 +498,17 @@ class Browser:
 
 async def _open(page: OpenPage, values: Any) -> ToolResult:
     url = required_text(values, "url", "https://example.com/page").strip()
-    return await _shown(page, page.open(url))
+    return _shown(page, await page.open(url))
 
 
 async def _read(page: OpenPage, values: Any) -> ToolResult:
-    return await _shown(page, page.read())
+    return _shown(page, await page.read())
 
 
 async def _click(page: OpenPage, values: Any) -> ToolResult:
     element = await page.element(_number(values))
     await element.click()
-    return await _shown(page, page.read())
+    return _shown(page, await page.read())
 
 
 async def _type(page: OpenPage, values: Any) -> ToolResult:
@@ -540,7 +520,7 @@ async def _type(page: OpenPage, values: Any) -> ToolResult:
     await element.fill(text)
     if submits:
         await element.press("Enter")
-    return await _shown(page, page.read())
+    return _shown(page, await page.read())
 
 
 async def _screenshot(page: OpenPage, values: Any) -> ToolResult:
@@ -550,8 +530,7 @@ async def _screenshot(page: OpenPage, values: Any) -> ToolResult:
     return ok(f"{page.page.url}: {image.describe()}", content=[image])
 
 
-async def _shown(page: OpenPage, reading: Coroutine[Any, Any, str]) -> ToolResult:
-    text = await reading
+def _shown(page: OpenPage, text: str) -> ToolResult:
     return ok(text, structured={"url": page.page.url})
 
 

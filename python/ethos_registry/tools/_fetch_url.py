@@ -6,7 +6,6 @@ import codecs
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
@@ -16,9 +15,11 @@ from ethos_registry.capabilities._network import ResponseTooLargeError, decoded_
 from ethos_registry.tools._arguments import (
     RefusalError,
     argument_tool,
+    flag,
     optional_flag,
     quoted,
     required_text,
+    string,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._content import Audio, Document, Image
@@ -128,22 +129,8 @@ _MAX_LINKS = 200
 _NO_OUTPUT = logging.NullHandler()
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The content of an HTML page."""
-
-    title: str
-    markdown: str
-
-
-def check_web_extra() -> None:
-    """Raise `ConfigError` unless the extra `web` is installed."""
-    if not has_extra("web"):
-        raise missing_extra("fetch_url", "web")
-
-
-def page_of(html: str, url: str, *, is_whole: bool) -> Page:
-    """The main content of a page as Markdown; with `is_whole` all its text and its links.
+def page_of(html: str, url: str, *, is_whole: bool) -> tuple[str, str]:
+    """Title and main content of a page as Markdown; with `is_whole` all its text and its links.
 
     A page without a main part, such as a list of links, is returned whole; so is one that has more
     than 50,000 tags.
@@ -157,7 +144,7 @@ def page_of(html: str, url: str, *, is_whole: bool) -> Page:
         html = f"<!DOCTYPE html><html>{html}"  # else the library takes a fragment for text
     tree = trafilatura.load_html(html)
     if tree is None:
-        return Page("", html)
+        return "", html
     title = " ".join("".join(tree.xpath("//title[1]//text()")).split())
     main = None
     if not is_whole and html.count("<") <= _MAX_TAGS:
@@ -171,14 +158,14 @@ def page_of(html: str, url: str, *, is_whole: bool) -> Page:
             include_tables=True,
         )
     if main:
-        return Page(title, main)
+        return title, main
     base = "".join(tree.xpath("string(//base[1]/@href)"))
     lines = _links(tree, urljoin(url, base) if base else url)
     for hidden in tree.xpath("//script | //style | //noscript | //template"):
         hidden.drop_tree()
     blocks = (" ".join(text.split()) for text in tree.itertext())
     text = "\n".join(block for block in blocks if block)
-    return Page(title, text + (f"\n\nLinks:\n{lines}" if lines else ""))
+    return title, text + (f"\n\nLinks:\n{lines}" if lines else "")
 
 
 def _bounded_tag(found: re.Match[str]) -> str:
@@ -207,12 +194,10 @@ def _links(tree: object, base: str) -> str:
 
 
 _PROPERTIES = {
-    "url": {"type": "string", "description": "The address, with http:// or https://."},
-    "wholePage": {
-        "type": "boolean",
-        "description": "Return all text and links of the page, not only its main content. "
-        "Default: false.",
-    },
+    "url": string("The address, with http:// or https://."),
+    "wholePage": flag(
+        "Return all text and links of the page, not only its main content. Default: false."
+    ),
 }
 _HEADERS = {
     "Accept": "text/html,application/xhtml+xml,text/markdown,text/plain,application/json;q=0.9,"
@@ -256,8 +241,8 @@ def fetch_url_tool(*, allowed_hosts: Sequence[str] = ("*",)) -> Tool:
         ConfigError: The extra `web` is not installed.
 
     """
-    check_web_extra()
-
+    if not has_extra("web"):
+        raise missing_extra("fetch_url", "web")
     return argument_tool(
         "fetch_url",
         "Read a web page or file by its URL. Pages are returned as Markdown: the main content "
@@ -280,9 +265,9 @@ async def _fetched(values: Mapping[str, Any], context: ToolContext) -> ToolResul
     reply = await _reply(url, context)
     if not reply.ok:
         raise _status_refusal(reply)
-    if not reply.content:
-        return ok(f"{reply.url} is empty.", structured={"url": reply.url, "status": reply.status})
     facts: dict[str, Any] = {"url": reply.url, "status": reply.status}
+    if not reply.content:
+        return ok(f"{reply.url} is empty.", structured=facts)
     stated = reply.headers.get("content-type", "")
     charset = re.search(r"charset=\"?([\w.:-]+)", stated, re.IGNORECASE)
     media_type = sniffed_type(reply.content)
@@ -299,10 +284,10 @@ async def _fetched(values: Mapping[str, Any], context: ToolContext) -> ToolResul
         )
     html = _html_text(reply.content, charset[1] if charset else None)
     # On a thread of its own: a page may take long, and nothing else waits for it.
-    page = await on_own_thread(lambda: page_of(html, reply.url, is_whole=is_whole))
-    heading = f"# {page.title}\n" if page.title else ""
-    facts |= {"title": page.title, "mediaType": "text/html", "bytes": len(reply.content)}
-    return ok(f"{heading}{reply.url}\n\n{page.markdown}", structured=facts)
+    title, markdown = await on_own_thread(lambda: page_of(html, reply.url, is_whole=is_whole))
+    heading = f"# {title}\n" if title else ""
+    facts |= {"title": title, "mediaType": "text/html", "bytes": len(reply.content)}
+    return ok(f"{heading}{reply.url}\n\n{markdown}", structured=facts)
 
 
 async def _reply(url: str, context: ToolContext) -> ScopedResponse:
@@ -333,12 +318,9 @@ async def _reply(url: str, context: ToolContext) -> ScopedResponse:
 
 def _status_refusal(reply: ScopedResponse) -> RefusalError:
     status = reply.status
-    way_out = _STATUS_HELP.get(status)
-    if way_out is None:
-        if status >= 500:
-            way_out = "the server has a problem; try again later or use another source"
-        else:
-            way_out = "check the URL or use another source"
+    way_out = _STATUS_HELP.get(status, "check the URL or use another source")
+    if status >= 500:
+        way_out = "the server has a problem; try again later or use another source"
     wait = reply.headers.get("retry-after", "")
     if wait.isascii() and wait.isdigit():
         way_out += f" (the server asks to wait {int(wait):,} seconds)"
