@@ -19,10 +19,10 @@ import pytest
 from ethos_registry import ToolContext, ToolRegistry
 from ethos_registry._processes import supervisor
 from ethos_registry._processes.process_group import GroupProcess
-from ethos_registry.capabilities import SupervisedProcess, _run
+from ethos_registry.capabilities import CommandPolicy, SupervisedProcess, _run
 from ethos_registry.capabilities import start_supervised as start
 from ethos_registry.tools import run_tests_tool, terminal_tool
-from ethos_registry.tools._command import Ending
+from ethos_registry.tools._command import described_end
 from ethos_registry.types import AbortController
 from session_tools import in_own_process
 from started import PATIENCE_SECONDS, started, wait_for_file, wait_until
@@ -517,8 +517,8 @@ class TestWithoutASupervisor:
         monkeypatch.setattr(supervisor, "_is_unavailable", False)
         described = terminal_tool().schema["properties"]["timeout_seconds"]["description"]
         assert "everything that it started is ended" in described
-        ended = Ending(_run.ProcessEnd(None, timed_out=True), "", 0, 1.0, "")
-        assert "may still" not in ended.described()[0]
+        ended = _run.ProcessEnd(None, timed_out=True)
+        assert "may still" not in described_end(ended, 1.0, CommandPolicy())[0]
 
     def test_the_process_group_is_ended(self, folder: Path, unsupervised: None) -> None:
         process = start(["sh", "-c", "./sleeper 999 & wait"], directory=str(folder))

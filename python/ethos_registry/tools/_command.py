@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ethos_registry._processes.supervised_process import Containment
 from ethos_registry._processes.supervisor import containment
@@ -20,11 +20,12 @@ from ethos_registry.capabilities._resolver import personality_of
 from ethos_registry.capabilities._run import ProcessEnd, run_program, signal_name
 from ethos_registry.capabilities._sandbox import (
     SHARED_SANDBOX,
-    CommandSandboxPort,
+    CommandSandbox,
     PreparedCommand,
     SandboxPolicy,
     UnconfinedError,
 )
+from ethos_registry.capabilities._secrets import SecretByteStream
 from ethos_registry.capabilities._standard import sandbox_policy, why_unconfined
 from ethos_registry.tools._arguments import (
     RefusalError,
@@ -33,6 +34,7 @@ from ethos_registry.tools._arguments import (
     quoted,
     required_text,
     resolve_below,
+    string,
     working_directory,
 )
 from ethos_registry.types import _checks
@@ -57,16 +59,6 @@ _REPORT_CHARS = 2_000
 _REPORT_BYTES = 4 * _REPORT_CHARS
 _REPORTS_BEFORE_PARTIAL = 5
 """A line without its end is reported after this many silent intervals."""
-
-
-class ByteStream(Protocol):
-    """Changes output that comes in pieces."""
-
-    def add(self, piece: bytes) -> bytes:
-        """What can pass on."""
-
-    def flush(self) -> bytes:
-        """What was waiting; nothing follows it."""
 
 
 class BoundedOutput:
@@ -120,7 +112,9 @@ class OutputProgress:
     takes secrets out before anything is cut.
     """
 
-    def __init__(self, report: Callable[[str], None], stream: ByteStream | None = None) -> None:
+    def __init__(
+        self, report: Callable[[str], None], stream: SecretByteStream | None = None
+    ) -> None:
         self._report = report
         self._stream = stream
         self._pending = bytearray()
@@ -198,7 +192,7 @@ def _end_of_characters(data: bytearray) -> int:
 
 # Commands of ready tools under the policy of the personality that runs them.
 
-SandboxChoice: TypeAlias = CommandSandboxPort | Literal["policy", "required", "off"]
+SandboxChoice: TypeAlias = CommandSandbox | Literal["policy", "required", "off"]
 """`"policy"`: confined if the personality states a reach or a network policy. `"required"`: always,
 to the working directory if there is no policy. `"off"`: never, whatever the personality states."""
 
@@ -223,7 +217,7 @@ _NO_NETWORK = re.compile(
 class Confinement:
     """How the commands of one tool are confined."""
 
-    __slots__ = ("_commands", "_is_off", "_is_required", "_sandbox", "_tool_name")
+    __slots__ = ("_choice", "_commands", "sandbox", "tool_name")
 
     def __init__(
         self, choice: SandboxChoice, tool_name: str, commands: CommandPolicy | None = None
@@ -237,29 +231,25 @@ class Confinement:
                 f"got {choice!r}"
             )
         self._commands = CommandPolicy() if commands is None else commands
-        self._tool_name = tool_name
-        self._is_off = choice == "off"
-        self._is_required = choice == "required"
-        self._sandbox = SHARED_SANDBOX if isinstance(choice, str) else choice
+        self.tool_name = tool_name
+        self._choice = choice
+        self.sandbox = SHARED_SANDBOX if isinstance(choice, str) else choice
 
-    @property
-    def is_available(self) -> bool:
-        """Whether commands can run: `False` if they must be confined and cannot be."""
-        return not self._is_required or self._sandbox.probe().level != "none"
+    def is_possible(self) -> bool:
+        """Whether commands can be confined here."""
+        return self.sandbox.probe().level != "none"
 
     def why_refused(self, personality: Personality) -> str:
         """Why no command can run under a personality here; empty if commands can."""
-        if self._is_off:
-            return ""
-        return why_unconfined(self._tool_name, personality, self._sandbox)
+        return why_unconfined(self.tool_name, personality, self.sandbox)
 
     def policy(self, context: ToolContext) -> SandboxPolicy | None:
         """What the commands of this call may touch; `None` if nothing restricts them."""
-        if self._is_off:
+        if self._choice == "off":
             return None
         protection = getattr(context, "protection", DEFAULT_PROTECTION)
         policy = sandbox_policy(context, None, protection)
-        if policy is None and self._is_required:
+        if policy is None and self._choice == "required":
             return SandboxPolicy(write=[context.working_dir], protection=protection)
         return policy
 
@@ -272,30 +262,11 @@ class Confinement:
             unset.pop("processes", 0) and unset.pop("total_memory_bytes", 0)
         ):
             raise RefusalError(
-                f"{self._tool_name} cannot limit processes and memory on this system: leave "
+                f"{self.tool_name} cannot limit processes and memory on this system: leave "
                 "`processes` and `total_memory_bytes` out of `commands`",
                 "not_available",
             )
         return dataclasses.replace(stated, **unset)  # type: ignore[arg-type]
-
-    def prepared(
-        self,
-        argv: Sequence[str],
-        policy: SandboxPolicy,
-        *,
-        directory: str,
-        environment: Mapping[str, str],
-    ) -> PreparedCommand:
-        """The confined command line; a refusal if this machine cannot confine it."""
-        try:
-            return self._sandbox.wrap(argv, policy, directory=directory, environment=environment)
-        except UnconfinedError as error:
-            reason = str(error).partition(": ")[2]
-            raise RefusalError(
-                f"{self._tool_name} cannot be confined here, and this personality requires it: "
-                f"{reason}",
-                "not_available",
-            ) from None
 
 
 def _memory_of_machine() -> int:
@@ -322,14 +293,18 @@ def blocked_note(output: str, policy: SandboxPolicy) -> str:
     refused.sort(key=lambda match: match.start("path"))
     paths = list(dict.fromkeys(match["path"] for match in refused))
     if paths:
-        named, more = paths[:_NAMED_PATHS], len(paths) - _NAMED_PATHS
-        return f"The sandbox blocked {', '.join(named)}{f' and {more} more' if more > 0 else ''}."
+        return f"The sandbox blocked {_some_of(paths)}."
     if not policy.network and _NO_NETWORK.search(tail):
         return (
             "The sandbox gives commands of this personality no network: they get one only from a "
             "policy that allows every host, not from a list of hosts."
         )
     return ""
+
+
+def _some_of(paths: Sequence[str]) -> str:
+    more = len(paths) - _NAMED_PATHS
+    return ", ".join(paths[:_NAMED_PATHS]) + (f" and {more} more" if more > 0 else "")
 
 
 _ENVIRONMENT = {
@@ -352,48 +327,25 @@ MAY_RUN_ON: Mapping[Containment, str] = {
 _COLOUR_SWITCHES = ("CLICOLOR_FORCE", "COLORTERM", "FORCE_COLOR", "PY_COLORS")
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """How a program ended, and its output."""
-
-    end: ProcessEnd
-    output: str
-    dropped_bytes: int
-    timeout_seconds: float
-    limit: str
-    """The value of the limit that ended it."""
-    note: str = ""
-    """What a sandbox blocked, if it is known."""
-
-    def described(self) -> tuple[str, dict[str, Any]]:
-        """How it ended, for a program that did not succeed, and the extra fields of the error."""
-        end, status = self.end, self.end.status
-        if end.exceeded:
-            text = f"Command was ended: it exceeded the limit {end.exceeded} ({self.limit})."
-            return text, {"exit_code": None, "limit": end.exceeded}
-        if end.timed_out or status is None:
-            text = f"Command was killed after {self.timeout_seconds:g} s: time was up."
-            fields: dict[str, Any] = {"exit_code": None, "timed_out": True}
-            if not end.is_all_ended:
-                text, fields["may_still_run"] = f"{text} {MAY_RUN_ON[containment()]}", True
-            return text, fields
-        if status < 0:
-            text = f"Command was killed by signal {signal_name(-status, 'number')} ({-status})."
-            return text, {"exit_code": status}
-        return f"Command exited with code {status}.", {"exit_code": status}
-
-
-def ending_result(ending: Ending, first_line: str = "", **fields: Any) -> ToolResult:
-    """The result of a tool that ran one program; `first_line` ends with its line end."""
-    if ending.dropped_bytes:
-        fields["dropped_bytes"] = ending.dropped_bytes
-    if ending.end.restored:
-        fields["restored_files"] = [*ending.end.restored]
-    text, extra = ending.described()
-    if extra == {"exit_code": 0}:
-        return ok(f"{first_line}{ending.output}", structured=extra | fields)
-    sentence = f"{text} {ending.note}".rstrip()
-    return err(f"{first_line}{sentence}\n{ending.output}", structured=fields or None, **extra)
+def described_end(
+    end: ProcessEnd, timeout_seconds: float, limits: CommandPolicy
+) -> tuple[str, dict[str, Any]]:
+    """How a program ended, if it did not succeed, and the extra fields of the error."""
+    status = end.status
+    if end.exceeded:
+        limit = f"{end.exceeded} ({getattr(limits, end.exceeded):,})"
+        text = f"Command was ended: it exceeded the limit {limit}."
+        return text, {"exit_code": None, "limit": end.exceeded}
+    if end.timed_out or status is None:
+        text = f"Command was killed after {timeout_seconds:g} s: time was up."
+        fields: dict[str, Any] = {"exit_code": None, "timed_out": True}
+        if not end.is_all_ended:
+            text, fields["may_still_run"] = f"{text} {MAY_RUN_ON[containment()]}", True
+        return text, fields
+    if status < 0:
+        text = f"Command was killed by signal {signal_name(-status, 'number')} ({-status})."
+        return text, {"exit_code": status}
+    return f"Command exited with code {status}.", {"exit_code": status}
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,10 +406,7 @@ def command_tool(
                 "description": f"Seconds after which {what} {_ENDED[containment()]}. "
                 f"Default: {default_timeout_seconds:g}.",
             },
-            "cwd": {
-                "type": "string",
-                "description": f"{folder}, inside the working directory. Default: itself.",
-            },
+            "cwd": string(f"{folder}, inside the working directory. Default: itself."),
         },
         run,
         required=required,
@@ -466,7 +415,7 @@ def command_tool(
         max_result_chars=20_000,
         output_is_untrusted=True,
         timeout_seconds=max(MAX_TIMEOUT_SECONDS, default) + _REGISTRY_MARGIN_SECONDS,
-        is_available=(lambda: confinement.is_available) if sandbox == "required" else None,
+        is_available=confinement.is_possible if sandbox == "required" else None,
     )
 
 
@@ -486,14 +435,17 @@ async def run_command(
     *,
     max_output_bytes: int,
     variables: Mapping[str, str] | None = None,
-) -> Ending:
+    first_line: str = "",
+    **fields: Any,
+) -> ToolResult:
     """Run a program as `run_program` does, with this process's environment and `variables`.
 
     If the policy of the call's confinement restricts it, it runs confined, with the few variables
     that pass. A refusal is raised if it must be confined and cannot be.
 
     Pagers, prompts and colours are switched off. At most `max_output_bytes` of the output are
-    kept, from its start and its end; it is reported to the user while it is written.
+    kept, from its start and its end; it is reported to the user while it is written. The result
+    starts with `first_line`, which ends with its line end, and has the `fields`.
 
     Raises:
         RefusalError: The program cannot be started.
@@ -509,15 +461,24 @@ async def run_command(
 
     inherited = {name: value for name, value in os.environ.items() if name not in _COLOUR_SWITCHES}
     own = _ENVIRONMENT | dict(variables or {})
+    environment = inherited | own
     policy = confinement.policy(context)
     commands = confinement.limits(context)
 
     def prepare() -> PreparedCommand:
         if policy is None:
-            return PreparedCommand([*argv], inherited | own)
-        prepared = confinement.prepared(
-            argv, policy, directory=directory, environment=inherited | own
-        )
+            return PreparedCommand([*argv], environment)
+        try:
+            prepared = confinement.sandbox.wrap(
+                argv, policy, directory=directory, environment=environment
+            )
+        except UnconfinedError as error:
+            reason = str(error).partition(": ")[2]
+            raise RefusalError(
+                f"{confinement.tool_name} cannot be confined here, and this personality requires "
+                f"it: {reason}",
+                "not_available",
+            ) from None
         prepared.environment.update(own)
         return prepared
 
@@ -535,13 +496,17 @@ async def run_command(
     finally:
         progress.finish()
     text, dropped = output.text()
+    if dropped:
+        fields["dropped_bytes"] = dropped
     if end.restored:
-        text += f"\n[The sandbox put protected files back: {', '.join(end.restored[:_NAMED_PATHS])}"
-        more = len(end.restored) - _NAMED_PATHS
-        text += f" and {more} more]\n" if more > 0 else "]\n"
+        fields["restored_files"] = [*end.restored]
+        text += f"\n[The sandbox put protected files back: {_some_of(end.restored)}]\n"
+    sentence, extra = described_end(end, call.timeout_seconds, commands)
+    if extra == {"exit_code": 0}:
+        return ok(f"{first_line}{text}", structured=extra | fields)
     note = "" if policy is None or end.status == 0 else blocked_note(text, policy)
-    limit = f"{getattr(commands, end.exceeded):,}" if end.exceeded else ""
-    return Ending(end, text, dropped, call.timeout_seconds, limit, note)
+    sentence = f"{sentence} {note}".rstrip()
+    return err(f"{first_line}{sentence}\n{text}", structured=fields or None, **extra)
 
 
 def _not_started(error: OSError | ValueError, program: str, call: CommandCall) -> RefusalError:

@@ -15,14 +15,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
-from ethos_registry.tools._arguments import RefusalError, quoted
-from ethos_registry.tools._command import (
-    CommandCall,
-    SandboxChoice,
-    command_tool,
-    ending_result,
-    run_command,
-)
+from ethos_registry.tools._arguments import RefusalError, quoted, string
+from ethos_registry.tools._command import CommandCall, SandboxChoice, command_tool, run_command
 from ethos_registry.types import _checks
 from ethos_registry.types._policy import CommandPolicy
 from ethos_registry.types._result import ToolResult
@@ -39,7 +33,16 @@ _NODE_PROGRAMS = (
     ("bun.lockb", "bun"),
     ("package-lock.json", "npm"),
 )
+_NO_TEST_SCRIPT = "no test specified"
+"""In the script that `npm init` writes."""
 _ENVIRONMENTS = (".venv", "venv")
+
+
+_After: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
+
+
+def _as_given(arguments: Sequence[str]) -> Sequence[str]:
+    return arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +55,11 @@ class ProjectProgram:
     program: str
     before: Sequence[str] = ()
     """Arguments before those of the model."""
-    after: Callable[[Sequence[str]], Sequence[str]] = lambda arguments: arguments
+    after: _After = _as_given
     """Converts the model's arguments for this program."""
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def argv(self, arguments: Sequence[str]) -> list[str]:
-        """The command line with the model's arguments."""
         return [self.program, *self.before, *self.after(arguments)]
 
 
@@ -100,18 +102,17 @@ def package_json(folder: str) -> Mapping[str, Any]:
     return package if isinstance(package, dict) else {}
 
 
-def node_script(folder: str, name: str) -> ProjectProgram | None:
+def node_script(folder: str, names: set[str], name: str) -> ProjectProgram | None:
     """A script of package.json, run by the program whose lock file is there."""
     scripts = package_json(folder).get("scripts")
     script = scripts.get(name) if isinstance(scripts, dict) else None
-    if not isinstance(script, str) or not script.strip():
+    is_test = name == "test"
+    if not isinstance(script, str) or not script.strip() or (is_test and _NO_TEST_SCRIPT in script):
         return None
-    present = set(file_names(folder))
     lock, program = next(
-        ((lock, program) for lock, program in _NODE_PROGRAMS if lock in present), ("", "npm")
+        ((lock, program) for lock, program in _NODE_PROGRAMS if lock in names), ("", "npm")
     )
     reason = f"package.json has a {name} script{f' and {lock} is there' if lock else ''}"
-    is_test = name == "test"
     return ProjectProgram(
         f"{program} test" if is_test else f"{program} run {name}",
         reason,
@@ -120,15 +121,6 @@ def node_script(folder: str, name: str) -> ProjectProgram | None:
         lambda given: ["--", *given] if given and program == "npm" else given,
         {"CI": "true"},  # without it some programs watch for changes and never end
     )
-
-
-def make_target(folder: str, name: str) -> ProjectProgram | None:
-    """A target of a Makefile."""
-    target = re.compile(rf"^{re.escape(name)}[ \t]*:(?!=)", re.MULTILINE)
-    for file in ("GNUmakefile", "makefile", "Makefile"):
-        if target.search(file_text(folder, file) or ""):
-            return ProjectProgram(f"make {name}", f"{file} has a {name} target", "make", (name,))
-    return None
 
 
 def with_go_packages(arguments: Sequence[str]) -> Sequence[str]:
@@ -191,16 +183,14 @@ def project_tool(
     sandbox: SandboxChoice,
     commands: CommandPolicy | None,
 ) -> Tool:
-    """The tool that runs such a command."""
     return command_tool(
         command.tool_name,
         command.description,
         {
-            "arguments": {
-                "type": "string",
-                "description": "Arguments to add to the runner's command line, such as "
-                f"`{command.example}`. Default: none, so {command.default}.",
-            },
+            "arguments": string(
+                f"Arguments to add to the runner's command line, such as `{command.example}`. "
+                f"Default: none, so {command.default}."
+            ),
         },
         partial(_run, command),
         what="the run",
@@ -225,12 +215,16 @@ async def _run(command: ProjectCommand, call: CommandCall) -> ToolResult:
             "not_available",
         )
     argv = runner.argv(arguments)
-    ending = await run_command(
-        argv, call, max_output_bytes=_MAX_OUTPUT_BYTES, variables=runner.variables
-    )
     line = _shown_command(root, argv)
-    first_line = f"{_first_line(runner, others, line)}\n"
-    return ending_result(ending, first_line, runner=runner.name, command=line)
+    return await run_command(
+        argv,
+        call,
+        max_output_bytes=_MAX_OUTPUT_BYTES,
+        variables=runner.variables,
+        first_line=_first_line(runner, others, line),
+        runner=runner.name,
+        command=line,
+    )
 
 
 def _arguments(values: Mapping[str, Any]) -> list[str]:
@@ -261,7 +255,7 @@ def _first_line(runner: ProjectProgram, others: list[ProjectProgram], line: str)
     if others:
         names = ", ".join(other.name for other in others)
         also = f"; {names} would fit too: run it in the terminal if that is meant"
-    return f"Ran {quoted(line)} ({runner.reason}{also})."
+    return f"Ran {quoted(line)} ({runner.reason}{also}).\n"
 
 
 def _nothing_found(command: ProjectCommand, root: str, directory: str) -> str:
@@ -304,11 +298,6 @@ _SETTINGS = "has settings for it"
 
 _Find: TypeAlias = Callable[[str, set[str]], ProjectProgram | None]
 """The program of a folder with these names; `None` if the folder is not set up for it."""
-_After: TypeAlias = Callable[[Sequence[str]], Sequence[str]]
-
-
-def _as_given(arguments: Sequence[str]) -> Sequence[str]:
-    return arguments
 
 
 def _or_here(arguments: Sequence[str]) -> Sequence[str]:
@@ -317,7 +306,12 @@ def _or_here(arguments: Sequence[str]) -> Sequence[str]:
     return arguments if names_some else [*arguments, os.curdir]
 
 
-def _all_in(folder: str, finders: Sequence[_Find]) -> list[ProjectProgram]:
+def _all_in(finders: Sequence[_Find], folder: str) -> list[ProjectProgram]:
+    """All programs that the folder is set up for; the first is the one to use.
+
+    Only files of this folder are examined (and the names in its folder of tests). Files that
+    cannot be read or parsed are ignored.
+    """
     names = set(file_names(folder))
     return [found for find in finders if (found := find(folder, names)) is not None]
 
@@ -360,26 +354,24 @@ def _by_script(*scripts: str) -> _Find:
     """The first of these scripts of package.json."""
 
     def find(folder: str, names: set[str]) -> ProjectProgram | None:
-        return next(filter(None, (node_script(folder, script) for script in scripts)), None)
+        found = (node_script(folder, names, script) for script in scripts)
+        return next(filter(None, found), None)
 
     return find
 
 
 def _by_target(name: str) -> _Find:
-    return lambda folder, names: make_target(folder, name)
+    """A target of a Makefile."""
+    target = re.compile(rf"^{re.escape(name)}[ \t]*:(?!=)", re.MULTILINE)
 
+    def find(folder: str, names: set[str]) -> ProjectProgram | None:
+        for file in ("GNUmakefile", "makefile", "Makefile"):
+            if target.search(file_text(folder, file) or ""):
+                reason = f"{file} has a {name} target"
+                return ProjectProgram(f"make {name}", reason, "make", (name,))
+        return None
 
-def linters_in(folder: str) -> list[ProjectProgram]:
-    """All linters that the folder is set up for; the first is the one to use.
-
-    Only files of this folder are examined; those that cannot be read or parsed are ignored.
-    """
-    return _all_in(folder, _LINTERS)
-
-
-def type_checkers_in(folder: str) -> list[ProjectProgram]:
-    """All type checkers that the folder is set up for; the first is the one to use."""
-    return _all_in(folder, _TYPE_CHECKERS)
+    return find
 
 
 def _python_reason(folder: str, names: set[str], tool: str, files: Sequence[str]) -> str:
@@ -467,6 +459,8 @@ _TYPE_CHECKERS = (
     _GO_VET,
     _by_target("typecheck"),
 )
+linters_in = partial(_all_in, _LINTERS)
+type_checkers_in = partial(_all_in, _TYPE_CHECKERS)
 
 
 # Find the program that runs a project's tests, by the project's files.
@@ -487,16 +481,6 @@ _PYTEST_SETTINGS = (
     ("setup.cfg", "[tool:pytest]"),
 )
 _TEST_FOLDERS = ("tests", "test", os.curdir)
-_NO_TEST_SCRIPT = "no test specified"
-
-
-def runners_in(folder: str) -> list[ProjectProgram]:
-    """All runners that the folder is set up for; the first is the one to use.
-
-    Only files of this folder are examined (and the names in its folder of tests). Files that
-    cannot be read or parsed are ignored.
-    """
-    return _all_in(folder, _RUNNERS)
 
 
 def _pytest(folder: str, names: set[str]) -> ProjectProgram | None:
@@ -524,21 +508,14 @@ def _is_test_module(name: str) -> bool:
     return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
 
 
-def _node(folder: str, names: set[str]) -> ProjectProgram | None:
-    scripts = package_json(folder).get("scripts")
-    script = scripts.get("test") if isinstance(scripts, dict) else None
-    if isinstance(script, str) and _NO_TEST_SCRIPT in script:
-        return None
-    return node_script(folder, "test")
-
-
 _RUNNERS = (
     _pytest,
-    _node,
+    _by_script("test"),
     _by_file("cargo test", _CARGO, "cargo", "test"),
     _by_file("go test", _GO, "go", "test", after=with_go_packages),
     _by_target("test"),
 )
+runners_in = partial(_all_in, _RUNNERS)
 
 
 # The tools `lint` and `typecheck`: the project's own linter and type checker.

@@ -6,14 +6,8 @@ import os
 import shutil
 import sys
 
-from ethos_registry.tools._arguments import required_text
-from ethos_registry.tools._command import (
-    CommandCall,
-    SandboxChoice,
-    command_tool,
-    ending_result,
-    run_command,
-)
+from ethos_registry.tools._arguments import required_text, string
+from ethos_registry.tools._command import CommandCall, SandboxChoice, command_tool, run_command
 from ethos_registry.types import _checks
 from ethos_registry.types._policy import CommandPolicy
 from ethos_registry.types._result import ToolResult
@@ -62,20 +56,18 @@ def terminal_tool(
     shell. Where processes may have survived, the error has `may_still_run=True`. Background
     processes of a command that exits by itself run on until this process ends.
     """
-    limit = int(_checks.finite_number(max_output_bytes, "max_output_bytes", minimum=1, whole=True))
+    limit = _checks.whole_count(max_output_bytes, "max_output_bytes")
     shell = None if shell is None else _checks.path(shell, "shell")
 
     async def run(call: CommandCall) -> ToolResult:
         argv = _argv(shell, required_text(call.values, "command", "ls -la"))
-        return ending_result(await run_command(argv, call, max_output_bytes=limit))
+        return await run_command(argv, call, max_output_bytes=limit)
 
     return command_tool(
         "terminal",
         "Run a shell command in the working directory and return its output. There is no input "
         "and no screen: interactive programs do not work.",
-        {
-            "command": {"type": "string", "description": "The command line, as for `bash -c`."},
-        },
+        {"command": string("The command line, as for `bash -c`.")},
         run,
         what="the command",
         folder="Folder to run in",
