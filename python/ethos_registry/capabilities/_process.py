@@ -16,7 +16,7 @@ from ethos_registry._processes.supervised_process import (
     SupervisorUnavailableError,
 )
 from ethos_registry.capabilities._run import run_program, signal_name
-from ethos_registry.capabilities._sandbox import CommandSandboxPort, PreparedCommand, SandboxPolicy
+from ethos_registry.capabilities._sandbox import CommandSandbox, PreparedCommand, SandboxPolicy
 from ethos_registry.types import _checks
 from ethos_registry.types._abort import AbortSignal
 from ethos_registry.types._errors import ConfigError, EthosRegistryError
@@ -94,7 +94,7 @@ class ProgramRunner:
         allowed: Sequence[str],
         *,
         working_dir: str,
-        sandbox: CommandSandboxPort | None = None,
+        sandbox: CommandSandbox | None = None,
         policy: SandboxPolicy | None = None,
         abort_signal: AbortSignal | None = None,
         commands: CommandPolicy | None = None,

@@ -16,7 +16,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry._processes.supervised_process import (
@@ -519,23 +519,6 @@ class UnconfinedError(EthosRegistryError, RuntimeError):
     """A command must run confined, and this machine cannot confine it."""
 
     __module__ = "ethos_registry.capabilities"
-
-
-class CommandSandboxPort(Protocol):
-    """Runs commands confined; `CommandSandbox` implements it."""
-
-    def probe(self) -> Support:
-        """What this machine can enforce."""
-
-    def wrap(
-        self,
-        argv: Sequence[str],
-        policy: SandboxPolicy,
-        *,
-        directory: str,
-        environment: Mapping[str, str],
-    ) -> PreparedCommand:
-        """The command line that runs `argv` confined; raises `UnconfinedError` if it cannot."""
 
 
 _LEVELS: Mapping[

@@ -28,7 +28,6 @@ from ethos_registry.capabilities._resolver import (
 )
 from ethos_registry.capabilities._sandbox import (
     CommandSandbox,
-    CommandSandboxPort,
     SandboxPolicy,
     UnconfinedError,
     missing_level,
@@ -93,7 +92,7 @@ def standard_backends(
     key_values: KeyValueDatabase | str | os.PathLike[str] | None = None,
     policies: PolicySource | None = None,
     protection: Protection = DEFAULT_PROTECTION,
-    sandbox: CommandSandboxPort | None = None,
+    sandbox: CommandSandbox | None = None,
     pools: ConnectionPools | None = None,
     fetch_limits: FetchLimits | None = None,
 ) -> StandardBackends:
@@ -179,7 +178,7 @@ def sandbox_policy(
     )
 
 
-def why_unconfined(what: str, personality: Personality, sandbox: CommandSandboxPort) -> str:
+def why_unconfined(what: str, personality: Personality, sandbox: CommandSandbox) -> str:
     """Why no command of `what` can run under a personality here; empty if commands can."""
     level = required_level(personality)
     if personality.fs_reach is None and _is_open(personality.network) and level is None:
@@ -201,7 +200,7 @@ def _is_open(network: NetworkPolicy | None) -> bool:
 class _ProgramBackend:
     """Makes the runner of declared programs: confined under a policy, or refused."""
 
-    sandbox: CommandSandboxPort
+    sandbox: CommandSandbox
     policies: PolicySource | None
     protection: Protection
 

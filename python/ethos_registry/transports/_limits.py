@@ -13,7 +13,6 @@ from typing import Any
 
 from ethos_registry.capabilities._sandbox import (
     CommandSandbox,
-    CommandSandboxPort,
     PreparedCommand,
     SandboxPolicy,
 )
@@ -102,7 +101,7 @@ class PoolSettings:
     max_result_bytes: int = setting(_checks.whole_count, wire="max_result_bytes")
     limits: WorkerLimits = setting(instance_of(WorkerLimits, "WorkerLimits"), wire="limits")
     sandbox: SandboxPolicy | None = setting(optional(instance_of(SandboxPolicy, "a SandboxPolicy")))
-    command_sandbox: CommandSandboxPort | None = setting(lambda value, _: value)
+    command_sandbox: CommandSandbox | None = setting(lambda value, _: value)
     directory: str | None = setting(optional(lambda value, _: os.fspath(value)))
     environment: Mapping[str, str] | None = setting(lambda value, _: value)
 

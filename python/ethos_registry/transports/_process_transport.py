@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ethos_registry.capabilities._sandbox import CommandSandboxPort, SandboxPolicy
+from ethos_registry.capabilities._sandbox import CommandSandbox, SandboxPolicy
 from ethos_registry.transports._limits import PoolSettings, WorkerLimits
 from ethos_registry.transports._pool import WorkerPool
 from ethos_registry.transports._worker_link import PoolBatch
@@ -90,7 +90,7 @@ class ProcessTransport(Closing, AsyncClosing, ToolTransport):
         max_result_bytes: int = 16 << 20,
         limits: WorkerLimits = _NO_LIMITS,
         sandbox: SandboxPolicy | None = None,
-        command_sandbox: CommandSandboxPort | None = None,
+        command_sandbox: CommandSandbox | None = None,
         directory: str | os.PathLike[str] | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
