@@ -251,7 +251,7 @@ class _Child:
     def _resolve(self, future: asyncio.Future[None]) -> None:
         """Called on a thread of the process."""
         with contextlib.suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(_set_done, future)
+            self._loop.call_soon_threadsafe(future.set_result, None)
 
     async def end(
         self, timeout_seconds: float | None, abort_signal: AbortSignal | None
@@ -281,16 +281,11 @@ class _Child:
 
     async def _stop(self) -> None:
         """End everything that was started, at the latest with SIGKILL."""
-        try:
-            self._terminate()
-            await asyncio.wait(
-                {self._ended}, timeout=_TERMINATE_GRACE_SECONDS + _KILL_GRACE_SECONDS
-            )
-            if not self._ended.done():
-                self._process.destroy()
-                await asyncio.wait({self._ended}, timeout=_KILL_GRACE_SECONDS)
-        finally:
-            self._close(kill=True)
+        self._terminate()
+        await asyncio.wait({self._ended}, timeout=_TERMINATE_GRACE_SECONDS + _KILL_GRACE_SECONDS)
+        if not self._ended.done():
+            self._process.destroy()
+            await asyncio.wait({self._ended}, timeout=_KILL_GRACE_SECONDS)
 
     def _is_all_ended(self) -> bool:
         return (
@@ -309,11 +304,6 @@ class _Child:
         self._process.detach()
         for pipe in self._pipes:
             pipe.close()
-
-
-def _set_done(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
 
 
 def _feed(pipe: IO[bytes], data: bytes) -> None:
