@@ -10,7 +10,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from ethos_registry._processes.supervised_process import StartOptions, SupervisedProcess
+from ethos_registry._processes.supervised_process import (
+    DEFAULT_GRACE_SECONDS,
+    StartOptions,
+    SupervisedProcess,
+)
 
 UNKNOWN_STATUS = 255
 _POLL_SECONDS = 0.02
@@ -47,12 +51,10 @@ class GroupProcess(SupervisedProcess):
             self._process.send_signal(number)
 
     def stop(self, number: int, seconds: float) -> None:
-        """Pass on a signal, and kill what is left after `seconds`."""
         self.send_signal(number)
         self._thread(lambda: self._kill_after(seconds))
 
-    def terminate(self, grace_seconds: float = 0.5) -> None:
-        """End the process group: SIGTERM, then SIGKILL after `grace_seconds`."""
+    def terminate(self, grace_seconds: float = DEFAULT_GRACE_SECONDS) -> None:
         with self._lock:
             is_first, self._is_ending = not self._is_ending, True
         if grace_seconds <= 0:
@@ -63,7 +65,6 @@ class GroupProcess(SupervisedProcess):
             self._thread(lambda: self._kill_after(grace_seconds))
 
     def destroy(self) -> None:
-        """Send SIGKILL at once."""
         if self.containment == "group":
             self.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
         elif not self._exited.done():

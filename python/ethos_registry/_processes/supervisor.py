@@ -41,8 +41,8 @@ _START = (
     "d=b''\n"
     "while len(d)<n:d+=posix.read(m,n-len(d)) or sys.exit(1)\n"
     "posix.close(m)\n"
-    "codes,request=marshal.loads(d)\n"
-    "for code in codes:exec(code,globals())\n"
+    "code,request=marshal.loads(d)\n"
+    "exec(code,globals())\n"
     "main(c,s,h,request)\n"
 )
 """Compiling the program again would take as long as the start of the interpreter."""
@@ -216,7 +216,6 @@ class _SupervisedOnLinux(SupervisedProcess):
             raise
 
     def send_signal(self, number: int) -> None:
-        """Send a signal to every process of the program."""
         self._order(f"signal {int(number)}")
 
     def stop(self, number: int, seconds: float) -> None:
@@ -224,7 +223,6 @@ class _SupervisedOnLinux(SupervisedProcess):
         self._order(f"stop {int(number)} {seconds!r}")
 
     def terminate(self, grace_seconds: float = DEFAULT_GRACE_SECONDS) -> None:
-        """End every process: SIGTERM, then SIGKILL after `grace_seconds`."""
         self._order(f"end {float(grace_seconds)!r}")
 
     def destroy(self) -> None:
@@ -251,6 +249,7 @@ class _SupervisedOnLinux(SupervisedProcess):
 
     def _read_status(self) -> None:
         """On a thread of its own: not every event loop can watch pipes."""
+        global _is_unavailable
         _send(self._request, self._content)
         is_ready = False
         status = UNKNOWN_STATUS
@@ -274,7 +273,8 @@ class _SupervisedOnLinux(SupervisedProcess):
                     if left:  # the supervisor goes on trying
                         self._finish(left)
         if not is_ready and not self._is_destroyed:
-            self._report_unavailable()
+            _is_unavailable = True
+            self._fail(SupervisorUnavailableError("the supervisor process could not be started"))
         elif left is None and self._control >= 0 and not self._ended.done():
             left = self._after_lost_supervisor()
         if not self._exited.done():
@@ -314,11 +314,6 @@ class _SupervisedOnLinux(SupervisedProcess):
             self._process.returncode = os.waitstatus_to_exitcode(status)
         if self._process.returncode is None:
             self._process.returncode = 0
-
-    def _report_unavailable(self) -> None:
-        global _is_unavailable
-        _is_unavailable = True
-        self._fail(SupervisorUnavailableError("the supervisor process could not be started"))
 
     def _start_error(self, number: int, is_in_directory: bool) -> OSError:
         if number == 0:
@@ -362,11 +357,11 @@ def _check(request: Mapping[str, Any]) -> None:
 
 
 @functools.cache
-def _program_code() -> tuple[CodeType, ...]:
+def _program_code() -> CodeType:
     spec = importlib.util.find_spec(_PROGRAM)
     code = spec.loader.get_code(_PROGRAM) if spec is not None else None  # type: ignore[union-attr]
     assert isinstance(code, CodeType)
-    return (code,)
+    return code
 
 
 def _send(descriptor: int, content: bytes) -> None:

@@ -17,8 +17,7 @@ Lines written to STATUS: `ready`, then `failed ERRNO 1` (0: the directory) or
 could not be killed. Before them `limit NAME` if all were killed for a limit.
 """
 
-# ruff: noqa: SIM105, UP031 (contextlib takes as long to import as the rest,
-# and `supervisor_child` runs before in the same namespace)
+# ruff: noqa: SIM105, UP031 (contextlib takes as long to import as the rest)
 from __future__ import annotations
 
 import _ctypes
@@ -51,10 +50,9 @@ _CAPABILITY_VERSION = 0x20080522
 
 
 def _call(name: str, *arguments: int | bytes) -> None:
-    native = _ctypes
-    library = native.dlopen(None, 0)  # type: ignore[arg-type]
-    function = native.dlsym(library, name)
-    if native.call_function(function, arguments) != 0:
+    library = _ctypes.dlopen(None, 0)  # type: ignore[arg-type]
+    function = _ctypes.dlsym(library, name)
+    if _ctypes.call_function(function, arguments) != 0:
         raise OSError(name + " failed")
 
 
@@ -164,21 +162,19 @@ class Supervisor:
         self.restriction = None if restriction is None else Restriction(*restriction)
 
     def run(self) -> None:
-        native = _signal
-        self.old_mask = native.pthread_sigmask(
-            native.SIG_BLOCK, (native.SIGINT, native.SIGQUIT, native.SIGTERM, native.SIGHUP)
+        self.old_mask = _signal.pthread_sigmask(
+            _signal.SIG_BLOCK, (_signal.SIGINT, _signal.SIGQUIT, _signal.SIGTERM, _signal.SIGHUP)
         )
-        self.old_child_action = native.signal(native.SIGCHLD, lambda number, frame: None)
-        wake_up, waker = posix.pipe()
-        posix.set_blocking(wake_up, False)
+        self.old_child_action = _signal.signal(_signal.SIGCHLD, lambda number, frame: None)
+        self.wake_up, waker = posix.pipe()
+        posix.set_blocking(self.wake_up, False)
         posix.set_blocking(waker, False)
-        native.set_wakeup_fd(waker, warn_on_full_buffer=False)
+        _signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
         prctl(_PR_SET_CHILD_SUBREAPER, 1)
         # A command may have stopped this process when the host is killed.
-        prctl(_PR_SET_PDEATHSIG, native.SIGCONT)
-        self.wake_up = wake_up
+        prctl(_PR_SET_PDEATHSIG, _signal.SIGCONT)
         self.poll = select.poll()
-        self.poll.register(wake_up, select.POLLIN)
+        self.poll.register(self.wake_up, select.POLLIN)
         self.poll.register(self.control, select.POLLIN)
         host = self.host_descriptor()
         if host is not None:
@@ -192,7 +188,7 @@ class Supervisor:
             return
         if not self.start():
             return
-        self.let_go_of_descriptors({wake_up, waker, self.control, self.status, host})
+        self.let_go_of_descriptors({self.wake_up, waker, self.control, self.status, host})
         self.watch(host)
 
     def host_descriptor(self) -> int | None:
@@ -230,21 +226,20 @@ class Supervisor:
 
     def execute(self) -> None:
         """In the child: become the command."""
-        native = _signal
         request = self.request
-        prctl(_PR_SET_PDEATHSIG, native.SIGKILL)
+        prctl(_PR_SET_PDEATHSIG, _signal.SIGKILL)
         if request["new_session"]:
             posix.setsid()
         self.is_in_directory = False
         if request["directory"] is not None:
             posix.chdir(request["directory"])
         self.is_in_directory = True
-        native.set_wakeup_fd(-1)
-        native.signal(native.SIGPIPE, native.SIG_DFL)
-        native.signal(native.SIGXFSZ, native.SIG_DFL)
-        if self.old_child_action == native.SIG_IGN:
-            native.signal(native.SIGCHLD, native.SIG_IGN)
-        native.pthread_sigmask(native.SIG_SETMASK, self.old_mask)
+        _signal.set_wakeup_fd(-1)
+        _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
+        _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
+        if self.old_child_action == _signal.SIG_IGN:
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, self.old_mask)
         if request["limits"]:
             set_limits([limit for limit in request["limits"] if limit[0] not in COUNTED])
         if self.restriction is not None:
@@ -357,16 +352,14 @@ class Supervisor:
                 self.status = -1
 
     def end(self, grace_seconds: float, repeat: bool = False) -> None:
-        native = _signal
         if (repeat or not self.is_stopping) and grace_seconds > 0:
-            self.send(native.SIGTERM)
+            self.send(_signal.SIGTERM)
         self.is_stopping = self.is_ending = True
         self.shorten(grace_seconds)
 
     def stop(self, number: int, seconds: float) -> None:
-        native = _signal
-        received = native.sigtimedwait((number,), 0)
-        if received is None and number in (native.SIGINT, native.SIGQUIT):
+        received = _signal.sigtimedwait((number,), 0)
+        if received is None and number in (_signal.SIGINT, _signal.SIGQUIT):
             self.send(number)  # as the keys of a terminal do: a shell waits for its children
         elif received is None:
             kill(self.command, number)
@@ -406,7 +399,6 @@ class Supervisor:
 
     def kill_everything(self) -> None:
         """Until there are no children, for as long as that takes; reported after 3 s."""
-        native = _signal
         try:
             posix.setpriority(posix.PRIO_PROCESS, 0, -10)  # before what there is to kill
         except OSError:
@@ -417,7 +409,7 @@ class Supervisor:
         while self.reap():
             everything = descendants()
             for pid in everything:
-                kill(pid, native.SIGKILL)
+                kill(pid, _signal.SIGKILL)
             # An orphan becomes a child here: what forks faster than the whole table is read is
             # met in this list, which costs a hundredth of that.
             for _ in range(20):
@@ -425,7 +417,7 @@ class Supervisor:
                 if children is None:
                     break
                 for pid in children:
-                    kill(pid, native.SIGKILL)
+                    kill(pid, _signal.SIGKILL)
                 if not self.reap():
                     break
                 if children == before and is_readable(self.wake_up, 2):
