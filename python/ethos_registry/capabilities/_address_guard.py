@@ -10,6 +10,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TypeAlias
 from urllib.parse import quote, urljoin, urlsplit
 
+from ethos_registry.capabilities._resolver import host_matches
 from ethos_registry.types._errors import EthosRegistryError
 from ethos_registry.types._loop_thread import on_own_thread
 from ethos_registry.types._policy import NetworkPolicy
@@ -34,20 +35,6 @@ class HostNotAllowedError(EthosRegistryError, PermissionError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"HOST_NOT_ALLOWED: {reason}")
-
-
-def host_matches(pattern: str, host: str) -> bool:
-    """Whether `host` is `pattern`: exact, `*.x` for subdomains of `x` at any depth, or `*`.
-
-    >>> [host_matches("*.x.org", host) for host in ("a.b.x.org", "x.org", "notx.org")]
-    [True, False, False]
-    """
-    pattern, host = pattern.lower(), host.lower()
-    if pattern == "*":
-        return True
-    if pattern.startswith("*."):
-        return host.endswith(pattern[1:]) and len(host) > len(pattern) - 1
-    return pattern == host
 
 
 def canonical_host(host: str) -> str:

@@ -26,7 +26,21 @@ from ethos_registry.types._policy import (
     ToolCapabilities,
 )
 
-# Whether an allow list covers a declared host pattern.
+# Patterns of hosts.
+
+
+def host_matches(pattern: str, host: str) -> bool:
+    """Whether `host` is `pattern`: exact, `*.x` for subdomains of `x` at any depth, or `*`.
+
+    >>> [host_matches("*.x.org", host) for host in ("a.b.x.org", "x.org", "notx.org")]
+    [True, False, False]
+    """
+    pattern, host = pattern.lower(), host.lower()
+    if pattern == "*":
+        return True
+    if pattern.startswith("*."):
+        return host.endswith(pattern[1:]) and len(host) > len(pattern) - 1
+    return pattern == host
 
 
 def covers_host(allowed: Iterable[str], declared: str) -> bool:
@@ -35,18 +49,7 @@ def covers_host(allowed: Iterable[str], declared: str) -> bool:
     >>> covers_host(["*.github.com"], "api.github.com"), covers_host(["*.github.com"], "github.com")
     (True, False)
     """
-    declared = declared.lower()
-    if declared == "*":
-        return True
-    bare = declared.removeprefix("*.")
-    for pattern in (pattern.lower() for pattern in allowed):
-        if pattern in ("*", declared):
-            return True
-        if pattern.startswith("*.") and (f".{bare}").endswith(pattern[1:]):
-            is_apex = bare == pattern[2:]
-            if not is_apex or declared.startswith("*."):
-                return True
-    return False
+    return declared == "*" or any(host_matches(pattern, declared) for pattern in allowed)
 
 
 # The directories that a tool may use: those it declared, within its personality's reach.
