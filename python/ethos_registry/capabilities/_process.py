@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypedDict, Unpack, cast
 
 from ethos_registry._processes.supervised_process import (
@@ -142,13 +143,17 @@ class ProgramRunner:
             OSError: It cannot be started.
 
         """
-        output, errors = _Kept(output_limit_bytes), _Kept(output_limit_bytes)
+        output, errors = bytearray(), bytearray()
+
+        def keep(start: bytearray, piece: bytes) -> None:
+            start += piece[: output_limit_bytes + 1 - len(start)]
+
         end = await run_program(
             lambda: self._prepared(binary, args, cwd, env),
             directory=cwd or self._working_dir,
             timeout_seconds=timeout_seconds,
-            on_output=output.add,
-            on_error_output=errors.add,
+            on_output=partial(keep, output),
+            on_error_output=partial(keep, errors),
             stdin=stdin.encode() if isinstance(stdin, str) else stdin,
             when_ended="end",
             limits=lambda: joined_limits(self._commands, limits),
@@ -160,11 +165,11 @@ class ProgramRunner:
             ended_by = signal_name(-end.status, f"signal {-end.status}")
         return ProgramResult(
             None if ended_by or end.timed_out else end.status,
-            output.text(),
-            errors.text(),
+            output[:output_limit_bytes].decode("utf-8", "replace"),
+            errors[:output_limit_bytes].decode("utf-8", "replace"),
             ended_by,
             end.timed_out,
-            output.is_truncated or errors.is_truncated,
+            max(len(output), len(errors)) > output_limit_bytes,
             end.exceeded,
         )
 
@@ -238,23 +243,6 @@ class ProgramRunner:
     def __repr__(self) -> str:
         confined = "" if self._policy is None else ", confined"
         return f"ProgramRunner({list(self._allowed)}{confined})"
-
-
-class _Kept:
-    """The first bytes of a stream."""
-
-    def __init__(self, limit_bytes: int) -> None:
-        self._limit_bytes = limit_bytes
-        self._content = bytearray()
-        self.is_truncated = False
-
-    def add(self, piece: bytes) -> None:
-        room = self._limit_bytes - len(self._content)
-        self._content += piece[:room]
-        self.is_truncated = self.is_truncated or len(piece) > room
-
-    def text(self) -> str:
-        return self._content.decode("utf-8", "replace")
 
 
 def joined_limits(commands: CommandPolicy, limits: ResourceLimits | None) -> ResourceLimits:

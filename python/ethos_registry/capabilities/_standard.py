@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +35,7 @@ from ethos_registry.capabilities._secrets import SecretsBackend, SecretSource, i
 from ethos_registry.types import _checks
 from ethos_registry.types._context import ToolContext
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._extras import has_extra
 from ethos_registry.types._policy import (
     CAPABILITY_ALIASES,
     CapabilityName,
@@ -118,7 +118,7 @@ def standard_backends(
 
     """
     confines = CommandSandbox() if sandbox is None else sandbox
-    if pools is None and importlib.util.find_spec("httpcore") is not None:
+    if pools is None and has_extra("network"):
         pools = ConnectionPools()
 
     def requests(hosts: Sequence[str], context: ToolContext) -> ReachFetch:
