@@ -148,7 +148,6 @@ class Exchange:
         return target
 
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """The headers of the next request."""
         lines = [("Host", self.target.authority), ("Accept-Encoding", "gzip, deflate")]
         lines += self._headers
         if self.content is not None:

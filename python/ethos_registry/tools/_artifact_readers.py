@@ -208,8 +208,6 @@ MAX_CONTEXT_LINES = 100
 
 
 class Reader(NamedTuple):
-    """One way to read an artifact."""
-
     name: str
     description: str
     properties: dict[str, dict[str, Any]]

@@ -73,7 +73,6 @@ _CLOSE_SECONDS = 10.0
 
 
 def find_chromium() -> str | None:
-    """The path of an installed Chromium or Chrome."""
     return next(filter(None, map(shutil.which, _PROGRAMS)), None)
 
 

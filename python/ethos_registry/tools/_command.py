@@ -76,7 +76,6 @@ class BoundedOutput:
         self.total_bytes = 0
 
     def add(self, piece: bytes) -> None:
-        """Add the next bytes of the stream."""
         self.total_bytes += len(piece)
         self._newlines += piece.count(b"\n")
         if room := self._head_limit - len(self._head):

@@ -81,7 +81,6 @@ class Board:
             return _tickets(connection, "WHERE number = ?", number)[0]
 
     def move(self, number: int, status: str) -> Ticket | None:
-        """Change the status of a ticket; `None` if it does not exist."""
         with self._transaction() as connection:
             connection.execute(
                 "UPDATE ticket SET status = ?, updated_at = ? WHERE number = ?",

@@ -121,8 +121,6 @@ NOT_ENTERED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class FolderEntry:
-    """One entry of a folder."""
-
     real: str
     """Its absolute path; no folder above it was a link."""
     name: str

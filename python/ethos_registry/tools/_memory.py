@@ -113,7 +113,6 @@ class Notes:
         return self._read(lambda connection: connection.execute(query, (scope,)).fetchall())
 
     def content(self, scope: str, name: str) -> str | None:
-        """The content of a note; `None` if there is none."""
         return self._read(lambda connection: _content(connection, scope, name))
 
     def write(self, scope: str, name: str, content: str, *, appends: bool) -> int:
@@ -147,8 +146,6 @@ class Notes:
         return self._write(work)
 
     def delete(self, scope: str, name: str) -> bool:
-        """Delete a note; returns whether there was one."""
-
         def work(connection: sqlite3.Connection) -> bool:
             done = connection.execute("DELETE FROM notes WHERE scope=? AND name=?", (scope, name))
             return done.rowcount > 0

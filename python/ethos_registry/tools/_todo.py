@@ -76,9 +76,7 @@ async def _read(_: Mapping[str, Any], context: ToolContext) -> ToolResult:
         items = await _store(context).get(_KEY)
     except KeyValueError as error:
         return err(f"the todo list could not be read: {error}; tell the user")
-    if not items:
-        return ok("The todo list is empty; todo_write fills it.", structured={"items": []})
-    return _shown(items)
+    return _shown(items or [], "The todo list is empty; todo_write fills it.")
 
 
 async def _write(values: Mapping[str, Any], context: ToolContext) -> ToolResult:
@@ -87,9 +85,7 @@ async def _write(values: Mapping[str, Any], context: ToolContext) -> ToolResult:
         await _store(context).set(_KEY, items)
     except KeyValueError as error:
         return err(f"the todo list could not be stored: {error}; tell the user")
-    if not items:
-        return ok("The todo list is empty.", structured={"items": []})
-    return _shown(items)
+    return _shown(items, "The todo list is empty.")
 
 
 def _store(context: ToolContext) -> KeyValueStore:
@@ -133,11 +129,11 @@ def _item(item: object, position: int) -> dict[str, str]:
     return {"content": content, "status": status}
 
 
-def _shown(items: list[dict[str, str]]) -> ToolResult:
+def _shown(items: list[dict[str, str]], empty: str) -> ToolResult:
     counts = Counter(item["status"] for item in items)
     summary = ", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status])
     lines = [
         f"{number}. {_BOXES[item['status']]} {item['content']}"
         for number, item in enumerate(items, 1)
     ]
-    return ok("\n".join([summary, *lines]), structured={"items": items})
+    return ok("\n".join([summary, *lines]) if items else empty, structured={"items": items})

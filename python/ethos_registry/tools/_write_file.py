@@ -34,8 +34,6 @@ from ethos_registry.types._tool import Tool
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A written file."""
-
     resolved: str
     """Its real absolute path."""
     content: bytes
