@@ -10,16 +10,23 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ethos_registry._persistence.files import make_private_file, make_private_folder
-from ethos_registry.recording._rows import COLUMNS, RecordingError, call_of, row_of
+from ethos_registry.recording._rows import (
+    COLUMNS,
+    SCHEMA,
+    RecordingError,
+    RecordingStore,
+    call_of,
+    row_of,
+)
 from ethos_registry.types._extras import missing_extra
 from ethos_registry.types._observer import RecordedCall
 
-_DICTIONARIES = ("tool", "agent", "code", "reason")
+_DICTIONARIES = [each.name for each in SCHEMA if each.parquet == "dictionary"]
 _BATCH_ROWS = 1_000
 _MAX_GROUP_CHARS = 8 * 1024 * 1024
 
 
-class ParquetFolderStore:
+class ParquetFolderStore(RecordingStore):
     """Writes each group of calls as a file of its own in a folder, whole or not at all."""
 
     def __init__(self, folder: str) -> None:
@@ -29,21 +36,15 @@ class ParquetFolderStore:
     def write(self, calls: Sequence[RecordedCall]) -> None:
         """Store all of the calls, or none."""
         name = f"{datetime.now(UTC):%Y%m%dT%H%M%S.%f}-{os.getpid()}-{secrets.token_hex(4)}"
-        with _failures(self.place):
+        problem = f"the recording {self.place} cannot be written"
+        with _failures(problem):
             make_private_folder(self.place)
-        file = _NewFile(os.path.join(self.place, f"{name}.parquet"), self.place)
+        file = _NewFile(os.path.join(self.place, f"{name}.parquet"), problem)
         file.write(calls)
         file.complete()
 
-    def close(self) -> None:
-        """Nothing: every file is complete."""
 
-    def after_fork_in_child(self) -> object:
-        """Nothing: a child writes files of its own."""
-        return None
-
-
-class ParquetFileStore:
+class ParquetFileStore(RecordingStore):
     """Writes one file, which gets its name when it is complete: at `close`.
 
     A child made by `fork` writes a file of its own, with its process id in the name.
@@ -59,7 +60,8 @@ class ParquetFileStore:
         """Store all of the calls, or none."""
         if self._is_complete:
             raise RecordingError(f"the recording {self.place} is complete; it was closed")
-        file, self._file = self._file or _NewFile(self.place, self.place), None
+        problem = f"the recording {self.place} cannot be written"
+        file, self._file = self._file or _NewFile(self.place, problem), None
         try:
             file.write(calls)
         except RecordingError as error:
@@ -87,9 +89,10 @@ class ParquetFileStore:
 class _NewFile:
     """A file beside its place, which it takes when it is complete; readable by its owner only."""
 
-    def __init__(self, target: str, place: str) -> None:
+    def __init__(self, target: str, problem: str) -> None:
         self._target = target
-        self._place = place
+        self._problem = problem
+        """What a failure means, for its message."""
         folder, name = os.path.split(target)
         self._part = os.path.join(folder, f".{name}.{secrets.token_hex(4)}.part")
         self._writer: Any = None
@@ -104,7 +107,7 @@ class _NewFile:
             if self._writer is None:
                 make_private_file(self._part, is_new=True)
                 self._writer = parquet.ParquetWriter(
-                    self._part, schema, compression="zstd", use_dictionary=list(_DICTIONARIES)
+                    self._part, schema, compression="zstd", use_dictionary=_DICTIONARIES
                 )
             for part in _groups(table, calls):
                 self._writer.write_table(part)
@@ -118,7 +121,7 @@ class _NewFile:
     @contextlib.contextmanager
     def _removed_on_failure(self) -> Iterator[None]:
         try:
-            with _failures(self._place):
+            with _failures(self._problem):
                 yield
         except BaseException:
             with contextlib.suppress(Exception):
@@ -152,21 +155,18 @@ class ParquetRecording:
         return next((call for call in self._all() if call.number == number), None)
 
     def _all(self) -> Iterator[RecordedCall]:
-        pa, parquet = _pyarrow()
+        _, parquet = _pyarrow()
         number = 0
         for path in parquet_files(self.place):
-            try:
-                with parquet.ParquetFile(path) as file:
-                    if missing := set(COLUMNS) - set(file.schema_arrow.names):
-                        raise RecordingError(
-                            f"{path} is not a recording: it has no column `{min(missing)}`"
-                        )
-                    for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=list(COLUMNS)):
-                        for row in batch.select(list(COLUMNS)).to_pylist():
-                            number += 1
-                            yield call_of([row[name] for name in COLUMNS], number)
-            except (OSError, pa.ArrowException) as error:
-                raise RecordingError(f"{path} cannot be read: {_reason(error)}") from error
+            with _failures(f"{path} cannot be read"), parquet.ParquetFile(path) as file:
+                if missing := set(COLUMNS) - set(file.schema_arrow.names):
+                    raise RecordingError(
+                        f"{path} is not a recording: it has no column `{min(missing)}`"
+                    )
+                for batch in file.iter_batches(batch_size=_BATCH_ROWS, columns=list(COLUMNS)):
+                    for row in batch.select(list(COLUMNS)).to_pylist():
+                        number += 1
+                        yield call_of([row[name] for name in COLUMNS], number)
 
 
 def parquet_files(place: str) -> list[str]:
@@ -180,30 +180,16 @@ def parquet_files(place: str) -> list[str]:
 
 
 def _schema(pa: Any) -> Any:
-    names = pa.dictionary(pa.int32(), pa.string())
-    types = {
-        "ts": pa.timestamp("us", tz="UTC"),
-        "session": pa.string(),
-        "turn": pa.int32(),
-        "batch": pa.string(),
-        "call_id": pa.string(),
-        "tool": names,
-        "agent": names,
-        "args": pa.string(),
-        "ok": pa.bool_(),
-        "code": names,
-        "reason": names,
-        "raw": pa.string(),
-        "value": pa.large_string(),
-        "raw_chars": pa.int64(),
-        "reduced_chars": pa.int64(),
-        "sent_chars": pa.int64(),
-        "exit_code": pa.int32(),
-        "duration_s": pa.float64(),
-        "schema_version": pa.int16(),
-        "cost_usd": pa.float64(),
+    special = {
+        "timestamp": pa.timestamp("us", tz="UTC"),
+        "dictionary": pa.dictionary(pa.int32(), pa.string()),
     }
-    return pa.schema([(name, types[name]) for name in COLUMNS])
+    return pa.schema(
+        [
+            (name, special[kind] if kind in special else pa.type_for_alias(kind))
+            for name, _, kind in SCHEMA
+        ]
+    )
 
 
 def _groups(table: Any, calls: Sequence[RecordedCall]) -> Iterator[Any]:
@@ -232,16 +218,10 @@ def _pyarrow() -> tuple[Any, Any]:
 
 
 @contextlib.contextmanager
-def _failures(place: str) -> Iterator[None]:
+def _failures(problem: str) -> Iterator[None]:
     pa, _ = _pyarrow()
     try:
         yield
     except (OSError, pa.ArrowException) as error:
-        raise RecordingError(
-            f"the recording {place} cannot be written: {_reason(error)}"
-        ) from error
-
-
-def _reason(error: Exception) -> str:
-    strerror = getattr(error, "strerror", None)
-    return strerror or " ".join(str(error).split())
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise RecordingError(f"{problem}: {reason}") from error

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from ethos_registry._persistence.background_writer import BackgroundWriter
 from ethos_registry.recording._parquet import ParquetFileStore, ParquetFolderStore, ParquetRecording
-from ethos_registry.recording._rows import RecordingError
+from ethos_registry.recording._rows import RecordingError, RecordingStore
 from ethos_registry.recording._sqlite import SqliteRecording, SqliteRecordingStore
 from ethos_registry.types import _checks
 from ethos_registry.types._closing import Closing
@@ -26,21 +26,6 @@ MAX_UNSAVED_CHARS: Final = 64 * 1024 * 1024
 _HURRY_CHARS = 8 * 1024 * 1024
 _SQLITE_FLUSH_SECONDS = 1.0
 _PARQUET_FLUSH_SECONDS = 60.0
-
-
-class RecordingStore(Protocol):
-    """Where calls are written; every failure is a `RecordingError`."""
-
-    place: str
-
-    def write(self, calls: list[RecordedCall]) -> None:
-        """Store all of the calls, or none."""
-
-    def close(self) -> None:
-        """Let go of files."""
-
-    def after_fork_in_child(self) -> object:
-        """In a child after `fork`: what only the parent may use."""
 
 
 class TurnRecorder(Closing, Observer):

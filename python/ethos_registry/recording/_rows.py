@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, NamedTuple
 
 from ethos_registry.types._errors import EthosRegistryError
 from ethos_registry.types._observer import RecordedCall
@@ -20,31 +20,59 @@ class RecordingError(EthosRegistryError):
     code: ClassVar[str] = "E_RECORDING"
 
 
+class RecordingStore:
+    """Where calls are written; every failure is a `RecordingError`."""
+
+    place: str
+
+    def write(self, calls: Sequence[RecordedCall]) -> None:
+        """Store all of the calls, or none."""
+
+    def close(self) -> None:
+        """Let go of files; nothing if each of them is complete."""
+
+    def after_fork_in_child(self) -> object:
+        """In a child after `fork`: what only the parent may use; nothing if files care for it."""
+        return None
+
+
 SCHEMA_VERSION: Final = 1
 
-COLUMNS: Final = (
-    "ts",
-    "session",
-    "turn",
-    "batch",
-    "call_id",
-    "tool",
-    "agent",
-    "args",
-    "ok",
-    "code",
-    "reason",
-    "raw",
-    "value",
-    "raw_chars",
-    "reduced_chars",
-    "sent_chars",
-    "exit_code",
-    "duration_s",
-    "schema_version",
-    "cost_usd",
+
+class Column(NamedTuple):
+    """A column of a recording."""
+
+    name: str
+    sqlite: str
+    """How SQLite declares it."""
+    parquet: str
+    """The name of its type in Parquet; `dictionary` for text that recurs."""
+
+
+SCHEMA: Final = (
+    Column("ts", "TIMESTAMP NOT NULL", "timestamp"),
+    Column("session", "TEXT NOT NULL", "string"),
+    Column("turn", "INTEGER NOT NULL", "int32"),
+    Column("batch", "TEXT NOT NULL", "string"),
+    Column("call_id", "TEXT NOT NULL", "string"),
+    Column("tool", "TEXT NOT NULL", "dictionary"),
+    Column("agent", "TEXT NOT NULL", "dictionary"),
+    Column("args", "TEXT NOT NULL", "string"),
+    Column("ok", "BOOLEAN NOT NULL", "bool"),
+    Column("code", "TEXT", "dictionary"),
+    Column("reason", "TEXT", "dictionary"),
+    Column("raw", "TEXT", "string"),
+    Column("value", "TEXT NOT NULL", "large_string"),
+    Column("raw_chars", "INTEGER NOT NULL", "int64"),
+    Column("reduced_chars", "INTEGER NOT NULL", "int64"),
+    Column("sent_chars", "INTEGER NOT NULL", "int64"),
+    Column("exit_code", "INTEGER", "int32"),
+    Column("duration_s", "REAL NOT NULL", "float64"),
+    Column("schema_version", "INTEGER NOT NULL", "int16"),
+    Column("cost_usd", "REAL", "float64"),
 )
 """The same in SQLite and Parquet, in this order; docs/concepts/recordings.md explains them."""
+COLUMNS: Final = tuple(each.name for each in SCHEMA)
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MAX_INT32 = 2**31 - 1

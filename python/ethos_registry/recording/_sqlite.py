@@ -9,7 +9,14 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ethos_registry._persistence.sqlite_file import SqliteFile, sqlite_problem
-from ethos_registry.recording._rows import COLUMNS, RecordingError, call_of, row_of
+from ethos_registry.recording._rows import (
+    COLUMNS,
+    SCHEMA,
+    RecordingError,
+    RecordingStore,
+    call_of,
+    row_of,
+)
 from ethos_registry.types import _checks
 from ethos_registry.types._observer import RecordedCall
 
@@ -18,30 +25,12 @@ _APPLICATION_ID = 0x45746852
 _NAMES = ", ".join(COLUMNS)
 _INDEXED_CHARS = 200_000
 _INDEXED_COLUMNS = "number, tool, args, output"
+_DECLARED = ",\n        ".join(f"{each.name} {each.sqlite}" for each in SCHEMA)
 _SCHEMA = (
-    """
+    f"""
     CREATE TABLE recorded_calls (
         number INTEGER PRIMARY KEY,
-        ts TIMESTAMP NOT NULL,
-        session TEXT NOT NULL,
-        turn INTEGER NOT NULL,
-        batch TEXT NOT NULL,
-        call_id TEXT NOT NULL,
-        tool TEXT NOT NULL,
-        agent TEXT NOT NULL,
-        args TEXT NOT NULL,
-        ok BOOLEAN NOT NULL,
-        code TEXT,
-        reason TEXT,
-        raw TEXT,
-        value TEXT NOT NULL,
-        raw_chars INTEGER NOT NULL,
-        reduced_chars INTEGER NOT NULL,
-        sent_chars INTEGER NOT NULL,
-        exit_code INTEGER,
-        duration_s REAL NOT NULL,
-        schema_version INTEGER NOT NULL,
-        cost_usd REAL
+        {_DECLARED}
     )
     """,
     "CREATE INDEX recorded_calls_turn ON recorded_calls (session, turn)",
@@ -71,7 +60,7 @@ def _file(path: str) -> SqliteFile:
     return SqliteFile(path, _SCHEMA, application_id=_APPLICATION_ID, synchronous="NORMAL")
 
 
-class SqliteRecordingStore:
+class SqliteRecordingStore(RecordingStore):
     """Appends calls to a SQLite file that several processes may share."""
 
     def __init__(self, path: str) -> None:
@@ -93,10 +82,6 @@ class SqliteRecordingStore:
         """Close the file."""
         with contextlib.suppress(sqlite3.Error):
             self._file.close()
-
-    def after_fork_in_child(self) -> object:
-        """Nothing: a SQLite file takes care of forks itself."""
-        return None
 
 
 class FoundCall(NamedTuple):
