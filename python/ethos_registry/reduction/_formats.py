@@ -198,27 +198,10 @@ def load_formats(
     fail = _raise if on_error is None else on_error
     loaded: list[OutputFormat] = []
     if project is not None:
-        folder = _project_folder(project)
-        try:
-            files = _files(folder)
-            if files and _trusted().get(str(folder)) != _digest(files):
-                raise FormatsNotTrustedError(
-                    f"{folder}: these formats are not trusted, or have changed since: read them, "
-                    f"then run: ethos-registry formats trust "
-                    f"{shlex.quote(str(folder.parent.parent))}"
-                )
-        except FormatError as error:
-            fail(error)
-        else:
-            _register(files, fail, loaded, is_user=False)
+        _load(_trusted_files, _project_folder(project), fail, loaded, is_user=False)
     config = _config_folder() if user else None
     if config is not None:
-        try:
-            files = _files(config / "formats")
-        except FormatError as error:
-            fail(error)
-        else:
-            _register(files, fail, loaded, is_user=True)
+        _load(_files, config / "formats", fail, loaded, is_user=True)
     return loaded
 
 
@@ -239,13 +222,29 @@ def trust_formats(project: str | os.PathLike[str]) -> list[Path]:
     trusted = _trusted()
     trusted[str(folder)] = _digest(files)
     document = {"version": _VERSION, "projects": dict(sorted(trusted.items()))}
-    _write(config / _TRUST_FILE, json.dumps(document, indent=1) + "\n")
+    path = config / _TRUST_FILE
+    try:
+        make_private_folder(config)
+        write_whole_file(path, json.dumps(document, indent=1) + "\n")
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
     return list(files)
 
 
-def _register(
-    files: dict[Path, str], fail: OnError, loaded: list[OutputFormat], *, is_user: bool
+def _load(
+    read: Callable[[Path], dict[Path, str]],
+    folder: Path,
+    fail: OnError,
+    loaded: list[OutputFormat],
+    *,
+    is_user: bool,
 ) -> None:
+    """Register the formats of a folder; `fail` is called with what is wrong with each."""
+    try:
+        files = read(folder)
+    except FormatError as error:
+        fail(error)
+        return
     for path, text in files.items():
 
         def replaces(known: OutputFormat | None, path: Path = path) -> bool:
@@ -286,6 +285,17 @@ def _files(folder: Path) -> dict[Path, str]:
     return {path: read_format(path) for path in paths}
 
 
+def _trusted_files(folder: Path) -> dict[Path, str]:
+    """The same for the folder of a project; `FormatsNotTrustedError` unless it is trusted."""
+    files = _files(folder)
+    if files and _trusted().get(str(folder)) != _digest(files):
+        raise FormatsNotTrustedError(
+            f"{folder}: these formats are not trusted, or have changed since: read them, then run: "
+            f"ethos-registry formats trust {shlex.quote(str(folder.parent.parent))}"
+        )
+    return files
+
+
 def _digest(files: dict[Path, str]) -> str:
     named = sorted((path.parent.name, text) for path, text in files.items())
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()
@@ -309,12 +319,3 @@ def _trusted() -> dict[str, str]:
             f"{path}: is not a list of trusted formats; remove it and trust them again"
         )
     return {str(folder): str(digest) for folder, digest in projects.items()}
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file that only its owner reads, as a whole or not at all."""
-    try:
-        make_private_folder(path.parent)
-        write_whole_file(path, text)
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from ethos_registry import _core
 from ethos_registry.types import _checks
-from ethos_registry.types._checks import check_takes
+from ethos_registry.types._checks import check_takes, guarded
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._reducer import (
     DefaultPolicy,
@@ -69,15 +69,6 @@ class ReducerAlreadyRegisteredError(ConfigError):
         self.tool_name = tool_name
 
 
-class _Entry:
-    """One registration; registering the same reducer again makes another one."""
-
-    __slots__ = ("reducer",)
-
-    def __init__(self, reducer: ToolResultReducer) -> None:
-        self.reducer = reducer
-
-
 class DefaultToolResultReducerRegistry:
     """At most one reducer per tool; any string is a name, and names are exact.
 
@@ -90,7 +81,8 @@ class DefaultToolResultReducerRegistry:
     __slots__ = ("__weakref__", "_entries")
 
     def __init__(self, reducers: Iterable[ToolResultReducer] = ()) -> None:
-        self._entries: dict[str, _Entry] = {}
+        # A tuple for each registration: registering the same reducer again makes another one.
+        self._entries: dict[str, tuple[ToolResultReducer]] = {}
         for reducer in reducers:
             self.register(reducer)
 
@@ -102,7 +94,7 @@ class DefaultToolResultReducerRegistry:
         not a reducer.
         """
         tool_name = _tool_name(reducer)
-        entry = _Entry(reducer)
+        entry = (reducer,)
         if self._entries.setdefault(tool_name, entry) is not entry:
             raise ReducerAlreadyRegisteredError(tool_name)
 
@@ -124,7 +116,7 @@ class DefaultToolResultReducerRegistry:
     def get(self, tool_name: str) -> ToolResultReducer | None:
         """The reducer of a tool, or `None`."""
         entry = self._entries.get(tool_name)
-        return None if entry is None else entry.reducer
+        return None if entry is None else entry[0]
 
     def __repr__(self) -> str:
         return f"DefaultToolResultReducerRegistry({', '.join(map(repr, self._entries))})"
@@ -141,50 +133,6 @@ def _tool_name(reducer: object) -> str:
         )
     check_takes(reduce, "reduce", "result", "context")
     return tool_name
-
-
-# The reducer of tools that run a program of the project: tests, linters, type checkers.
-
-PROJECT_COMMAND_TOOLS = ("lint", "run_tests", "typecheck")
-
-
-class ProjectCommandReducer:
-    """Reduces the output as that of the command that ran, and leaves the first line.
-
-    The model did not choose the command: `structured["command"]` has it.
-    """
-
-    __slots__ = ("__weakref__", "_native", "policy", "tool_name")
-
-    def __init__(self, tool_name: str, policy: ReductionPolicy | None = None) -> None:
-        self.tool_name = tool_name
-        """The exact name of the tool."""
-        self.policy = policy
-        """How much is kept where the batch, the tool and the registry state nothing."""
-        self._native = _core.NativeReducer("terminal")
-
-    def reduce(self, result: ToolResult, context: ToolReducerContext, /) -> ToolResult:
-        """The result with a shorter text; the same object if there is nothing to do."""
-        command = result.structured.get("command") if result.structured else None
-        if not isinstance(command, str):
-            return result
-        first_line, line_end, output = result.text.partition("\n")
-        policy = context.policy or self.policy
-        target_chars, level = length_of(policy, len(first_line) + len(line_end))
-        reduced = self._native.reduce(
-            output,
-            {"command": command},
-            result.ok,
-            exit_code=exit_code_of(result),
-            target_chars=target_chars,
-            level=level,
-        )
-        if reduced is output:
-            return result
-        return with_text(result, f"{first_line}{line_end}{reduced}")
-
-    def __repr__(self) -> str:
-        return f"ProjectCommandReducer({self.tool_name!r})"
 
 
 # The reducers of the package, implemented in the native core.
@@ -228,19 +176,58 @@ class BuiltInReducer:
 
         Never raises. `structured`, `cost_usd` and extra fields are unchanged.
         """
-        target_chars, level = length_of(context.policy or self.policy)
-        text = self.native.reduce(
-            result.text,
-            context.args,
+        text = self._reduced(result.text, context.args, result, context)
+        return result if text is result.text else with_text(result, text)
+
+    def _reduced(
+        self,
+        text: str,
+        args: Any,
+        result: ToolResult,
+        context: ToolReducerContext,
+        used_chars: int = 0,
+    ) -> str:
+        """The text of a result, or a part of it, when `used_chars` of the target are spent."""
+        target_chars, level = length_of(context.policy or self.policy, used_chars)
+        return self.native.reduce(
+            text,
+            args,
             result.ok,
             exit_code=exit_code_of(result),
             target_chars=target_chars,
             level=level,
         )
-        return result if text is result.text else with_text(result, text)
 
     def __repr__(self) -> str:
-        return f"BuiltInReducer({self.tool_name!r})"
+        return f"{type(self).__name__}({self.tool_name!r})"
+
+
+PROJECT_COMMAND_TOOLS = ("lint", "run_tests", "typecheck")
+"""Tools that run a program of the project: tests, linters, type checkers."""
+
+
+class ProjectCommandReducer(BuiltInReducer):
+    """Reduces the output as that of the command that ran, and leaves the first line.
+
+    The model did not choose the command: `structured["command"]` has it.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, tool_name: str, policy: ReductionPolicy | None = None) -> None:
+        super().__init__(tool_name, "terminal", policy)
+
+    def reduce(self, result: ToolResult, context: ToolReducerContext, /) -> ToolResult:
+        """The result with a shorter text; the same object if there is nothing to do."""
+        command = result.structured.get("command") if result.structured else None
+        if not isinstance(command, str):
+            return result
+        first_line, line_end, output = result.text.partition("\n")
+        used_chars = len(first_line) + len(line_end)
+        reduced = self._reduced(output, {"command": command}, result, context, used_chars)
+        if reduced is output:
+            return result
+        return with_text(result, f"{first_line}{line_end}{reduced}")
 
 
 BUILT_IN_REDUCER_NAMES: Final = frozenset((*_TOOLS, *PROJECT_COMMAND_TOOLS))
@@ -300,14 +287,11 @@ def reducer_identity(reducer: ToolResultReducer | None) -> str | None:
     is_built_in = kind is BuiltInReducer or kind is ProjectCommandReducer
     if is_built_in and _core.registered_formats():
         return None
-    if isinstance(reducer, BuiltInReducer) and kind is BuiltInReducer:
-        return f"{reducer.kind}/{_core.__version__}"
-    if kind is ProjectCommandReducer:
-        return f"project_command/{_core.__version__}"
-    try:
-        version = getattr(reducer, "version", None)
-    except Exception:  # a property of the host's own
-        return None
+    if isinstance(reducer, BuiltInReducer) and is_built_in:
+        name = "project_command" if kind is ProjectCommandReducer else reducer.kind
+        return f"{name}/{_core.__version__}"
+    # It may be a property of the host's own.
+    version = guarded(lambda _: None, getattr, reducer, "version", None)
     if type(version) is not str or not version:
         return None
     return f"{kind.__module__}.{kind.__qualname__}/{version}"
