@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from ethos_registry import ToolError, ToolOk, ToolResult, err, ok
 from ethos_registry.reduction import ToolReducerContext, built_in_reducers
 from ethos_registry.reduction._finish import finish_result
-from ethos_registry.reduction._python_reducer import MAX_STRUCTURED_BYTES, isolated
 from ethos_registry.reduction._reducers import BuiltInReducer
+from ethos_registry.types._json_values import MAX_JSON_BYTES
 
 TERMINAL, READ_FILE, _ = built_in_reducers()
 HEAD_TAIL = BuiltInReducer("any", "head_tail")
@@ -268,9 +268,9 @@ def test_a_lone_surrogate_in_the_text_alone_is_replaced() -> None:
 
 def test_structured_of_1_mib_stays_and_one_byte_more_is_dropped_with_a_note() -> None:
     frame = len('{"k":""}')
-    fits = {"k": "x" * (MAX_STRUCTURED_BYTES - frame)}
+    fits = {"k": "x" * (MAX_JSON_BYTES - frame)}
     assert finish_result(ok("t", structured=fits), 9).result.structured is fits
-    large = {"k": "x" * (MAX_STRUCTURED_BYTES - frame + 1)}
+    large = {"k": "x" * (MAX_JSON_BYTES - frame + 1)}
     finished = finish_result(ok("t", structured=large, cost_usd=1), 9).result
     assert finished == ToolOk(
         "t", {"dropped": "structured is larger than 1,048,576 bytes as JSON, which is the limit"}, 1
@@ -278,7 +278,7 @@ def test_structured_of_1_mib_stays_and_one_byte_more_is_dropped_with_a_note() ->
 
 
 def test_the_size_of_structured_counts_bytes() -> None:
-    wide = {"k": "é" * (MAX_STRUCTURED_BYTES // 2)}
+    wide = {"k": "é" * (MAX_JSON_BYTES // 2)}
     broken = {"k": "\ud800" * 349_523 + "xxxx" + "é" * 3}  # a replaced surrogate takes three bytes
     for value in (wide, broken):
         finished = finish_result(ok("t", structured=value), 9).result
@@ -339,18 +339,24 @@ def test_a_circular_extra_field_is_cut_where_it_contains_itself() -> None:
     }
 
 
-def test_isolated_copies_containers_and_shares_the_rest() -> None:
-    leaf = object()
-    value = {"a": [1, {"b": leaf}], "t": (1, [2]), "m": MappingProxyType({"x": []})}
-    copied = isolated(value)
-    assert copied == value
-    assert copied["a"] is not value["a"]
-    assert copied["a"][1] is not value["a"][1]  # type: ignore[index]
-    assert copied["a"][1]["b"] is leaf
-    copied["t"][1].append(3)
-    copied["m"]["x"].append(3)
-    assert value["t"] == (1, [2])
-    assert value["m"] == {"x": []}
+def test_a_reducer_that_raises_changed_its_own_copy_of_every_container() -> None:
+    def change_and_raise(result: Any, _: ToolReducerContext) -> Any:
+        result.structured["a"][1]["b"] = 2
+        result.structured["t"][1].append(3)
+        result.structured["m"]["x"].append(3)
+        result.extra["rows"].append(3)
+        raise ValueError("no")
+
+    value = {"a": [1, {"b": 1}], "t": (1, [2]), "m": MappingProxyType({"x": []})}
+    rows = [1]
+    finished = finish_result(ok("t", structured=value, rows=rows), 9, Reducer(change_and_raise))
+    assert value == {"a": [1, {"b": 1}], "t": (1, [2]), "m": {"x": []}}
+    plain = {"a": [1, {"b": 1}], "t": (1, [2])}
+    again = finish_result(ok("t", structured=plain), 9, Reducer(change_and_raise)).result
+    assert again.structured is plain
+    assert plain == {"a": [1, {"b": 1}], "t": (1, [2])}
+    assert finished.result.structured == {"a": [1, {"b": 1}], "t": [1, [2]], "m": {"x": []}}
+    assert (rows, finished.result.extra) == ([1], {"rows": [1]})
 
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=60)

@@ -135,14 +135,15 @@ MAX_INTEGER_BITS = 2_048
 """Python refuses to convert much longer integers to text."""
 
 _PLAIN_TYPES = (float, complex, bytes, date, datetime, Decimal, UUID)
+"""The text of such a value cannot contain other values."""
 
 
 def dry_run_answer(
-    entry: Entry, args: Any, context: ToolContext, redact: Redact | None = _core.redact
+    entry: Entry, args: Any, context: ToolContext, redact: Redact | None
 ) -> ToolResult:
     """What would be called; or the refusal if the function's arguments do not fit.
 
-    `redact` takes credentials out of the arguments; `None` leaves them.
+    `[dry-run] {name} would be called with: {compact JSON}`, secrets redacted.
     """
     if entry.binding is not None:
         bound = guarded(
@@ -150,26 +151,17 @@ def dry_run_answer(
         )
         if isinstance(bound, ToolError):
             return bound
-    return dry_run_result(entry.name, args, redact)
+    arguments = redacted_arguments(args, str if redact is None else redact)
+    text = _core.replace_surrogates(f"[dry-run] {entry.name} would be called with: {arguments}")
+    if len(text) > MAX_DRY_RUN_CHARS:
+        text = _core.trim(text, MAX_DRY_RUN_CHARS - _MARKER_CHARS)[0]
+    return ToolOk(text)
 
 
 def _binding_raised(error: BaseException) -> ToolError:
     """Validators are code of the tool's author."""
     message = _core.replace_surrogates(_refusals.exception_text(error)[:MAX_STRING_CHARS])
     return ToolError(message, "execution_failed", "raised")
-
-
-def dry_run_result(name: str, args: Any, redact: Redact | None = _core.redact) -> ToolOk:
-    """`[dry-run] {name} would be called with: {compact JSON}`, secrets redacted."""
-    arguments = redacted_arguments(args, _unchanged if redact is None else redact)
-    text = _core.replace_surrogates(f"[dry-run] {name} would be called with: {arguments}")
-    if len(text) > MAX_DRY_RUN_CHARS:
-        text = _core.trim(text, MAX_DRY_RUN_CHARS - _MARKER_CHARS)[0]
-    return ToolOk(text)
-
-
-def _unchanged(text: str) -> str:
-    return text
 
 
 def redacted_arguments(
@@ -208,10 +200,6 @@ class BoundedArguments:
         """A string, redacted and shortened."""
         return _shortened(self._redact(text), self._max_string_chars)
 
-    def name(self, name: str) -> str:
-        """A key, redacted."""
-        return self._redact(name)
-
     def hide(self, value: Any) -> None:
         """A value under a secret-looking key, which is not shown."""
 
@@ -243,10 +231,10 @@ class BoundedArguments:
             name = str.__str__(key) if isinstance(key, str) else str(_scalar(key))
             if is_secret_name(name):
                 self.hide(value[key])
-                shown[self.name(name)] = "[redacted]"
+                shown[self._redact(name)] = "[redacted]"
                 self.chars_left -= 1
             else:
-                shown[self.name(name)] = self.value(value[key], depth - 1)
+                shown[self._redact(name)] = self.value(value[key], depth - 1)
         return shown
 
 
@@ -258,14 +246,9 @@ def _scalar(value: Any) -> Any:
         return float.__float__(value)
     if isinstance(value, int) and int.bit_length(value) <= MAX_INTEGER_BITS:
         return int.__index__(value)
-    if isinstance(value, int) or not _is_plain(value):
+    if isinstance(value, int) or type(value) not in _PLAIN_TYPES:
         return f"[{_refusals.class_name(value)}]"
     return _shortened(str(value), MAX_STRING_CHARS)
-
-
-def _is_plain(value: object) -> bool:
-    """Whether the text of a value cannot contain other values."""
-    return type(value) in _PLAIN_TYPES
 
 
 def _shortened(text: str, max_chars: int) -> str:

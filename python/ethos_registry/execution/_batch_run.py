@@ -9,8 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Coroutine, Generator, Sequence
 from time import monotonic
 from types import CoroutineType, coroutine
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 from ethos_registry import _core
 from ethos_registry.execution import _refusals, _threads
 from ethos_registry.execution._approvals import PendingResult
-from ethos_registry.execution._call import Batch, BatchRequest, BatchTimer, Call, CallPlan
+from ethos_registry.execution._call import Batch, BatchRequest, Call, CallPlan
 from ethos_registry.execution._finish import fence_of, finish_failure, source_of_call
 from ethos_registry.execution._refusals import ReadCall, StopReason, read_call
 from ethos_registry.execution._report import BatchReport
@@ -28,85 +27,71 @@ from ethos_registry.execution._results import (
     repair_line,
     trim_together,
 )
-from ethos_registry.execution._runtime import HELD, SharedSlots
+from ethos_registry.execution._runtime import HELD, Slots
 from ethos_registry.execution._steps import STEPS, call_plan, kept_plans, verdict_answer
 from ethos_registry.execution._threads import task_starter
-from ethos_registry.providers._wire_format import EchoingId
-from ethos_registry.reduction._finish import Finished
+from ethos_registry.reduction._finish import Finished, add_line
 from ethos_registry.reduction._redaction import redacted_text
-from ethos_registry.reduction._reducers import with_text
 from ethos_registry.types._blocking import BLOCKING_SECONDS, watched, watched_rest
 from ethos_registry.types._call import CallResult, Repair, ToolCall
-from ethos_registry.types._checks import guarded
 from ethos_registry.types._content import NO_CONTENT
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._loop_thread import is_stack_deep
 from ethos_registry.types._result import NO_EXTRA, ToolOk, ToolResult
 
-# How many calls of a batch run at once; the others wait, in order.
-
-
-class Slots:
-    """The slots of one batch with `max_concurrency`.
-
-    `start` is passed to each method, not stored: it belongs to the batch, which owns the slots.
-    """
-
-    __slots__ = ("_free", "_is_starting", "_waiting")
-
-    def __init__(self, count: int) -> None:
-        self._free = count
-        self._is_starting = False
-        self._waiting: deque[Call] = deque()
-
-    def run(self, call: Call, start: Callable[[Call], None]) -> None:
-        """Start a call now, or when a slot is free."""
-        if self._free == 0:
-            self._waiting.append(call)
-            return
-        self._free -= 1
-        call.has_slot = True
-        start(call)
-
-    def call_ended(self, call: Call, start: Callable[[Call], None]) -> None:
-        """Give the slot of a call to the next one."""
-        if call.has_slot:
-            self._free += 1
-        if self._is_starting:  # a task ended in its first step; the loop below continues
-            return
-        self._is_starting = True
-        try:
-            while self._waiting and self._free:
-                waiting = self._waiting.popleft()
-                if not waiting.has_ended:
-                    self.run(waiting, start)
-        finally:
-            self._is_starting = False
-
-    def waiting(self) -> list[Call]:
-        """The calls that have no slot yet."""
-        return list(self._waiting)
-
-
 # Stopping calls: at their timeout, at the deadline, on abort, and when no thread is free.
 
 TICK_SECONDS = 0.01
 """The timer never fires more often: the cost of many different timeouts stays linear."""
+LATE_SECONDS = 0.05
+"""A timer that fires later than that was kept from it by code that blocked the loop."""
+TURNS = 3
+"""A task may need several turns to get from its event to its end."""
 
 
 class Timeouts:
     """The calls of a batch that outlived a turn of the loop, under one timer."""
 
-    __slots__ = ("_batch", "_deadline", "_timer", "running")
+    __slots__ = ("_batch", "_deadline", "_is_closed", "_timer", "_wakes_at", "running")
 
     def __init__(self, batch: BatchRun, deadline: float | None) -> None:
         self.running: dict[int, Call] = {}
         self._batch = batch
         self._deadline = deadline
         """When the whole batch must have ended (monotonic seconds)."""
-        self._timer = batch.timer = BatchTimer(batch.loop, self._sweep)
-        if deadline is not None:
-            self._timer.wake_at(deadline)
+        self._is_closed = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._wakes_at = 0.0
+        self.wake_at(deadline)
+
+    def wake_at(self, moment: float | None) -> None:
+        """Look at the calls no later than at `moment` (monotonic seconds), if it is one."""
+        if moment is None or self._is_closed:
+            return
+        if self._timer is not None:
+            if self._wakes_at <= moment:
+                return
+            self._timer.cancel()
+        self._wakes_at = moment
+        delay = max(moment - monotonic(), 0.0)
+        self._timer = self._batch.loop.call_later(delay, self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        self._after_turns(TURNS if monotonic() - self._wakes_at > LATE_SECONDS else 0)
+
+    def _after_turns(self, turns: int) -> None:
+        """Let what became ready while the loop was blocked go first."""
+        if turns:
+            self._batch.loop.call_soon(self._after_turns, turns - 1)
+        elif not self._is_closed:
+            self._sweep()
+
+    def close(self) -> None:
+        """Look at no call any more."""
+        self._is_closed = True
+        if self._timer is not None:
+            self._timer.cancel()
 
     def add(self, call: Call) -> None:
         """Watch a call that runs, or waits to run."""
@@ -116,9 +101,7 @@ class Timeouts:
                 self._task_ended(call)
                 return
             call.task.add_done_callback(lambda _: self._task_ended(call))
-        moment = self._next_look(call, monotonic())
-        if moment is not None:
-            self._timer.wake_at(moment)
+        self.wake_at(self._next_look(call, monotonic()))
 
     def stop_all(self, reason: StopReason) -> None:
         """Stop every call; those that do not end are abandoned later."""
@@ -156,7 +139,7 @@ class Timeouts:
             task.cancel()
         if not call.has_ended:
             call.abandon_at = monotonic() + self._batch.runtime.abandon_after_seconds
-            self._timer.wake_at(call.abandon_at)
+            self.wake_at(call.abandon_at)
 
     def abandon(self, call: Call) -> None:
         """Answer a call whose tool does not end, and leave the tool to itself."""
@@ -192,7 +175,7 @@ class Timeouts:
             if moment is not None and (soonest is None or moment < soonest):
                 soonest = moment
         if soonest is not None and self.running:
-            self._timer.wake_at(max(soonest, now + TICK_SECONDS))
+            self.wake_at(max(soonest, now + TICK_SECONDS))
 
     def _check(self, call: Call, now: float) -> None:
         """Stop or abandon a call whose time is over."""
@@ -259,7 +242,6 @@ class BatchRun(Batch):
         "_held",
         "_interrupt",
         "_plans",
-        "_remove_abort_listener",
         "_report",
         "_shared",
         "_slots",
@@ -299,11 +281,10 @@ class BatchRun(Batch):
         self._interrupt: KeyboardInterrupt | None = None
         self._waiter: asyncio.Future[None] | None = None
         """Resolved when no call is pending."""
-        self._remove_abort_listener: Callable[[], None] | None = None
         observers, most = self.observers, options.max_concurrency
         self._report = None if observers is None else BatchReport(self, observers)
-        self._slots = None if most is None else Slots(most)
-        self._shared: SharedSlots | None = None
+        self._slots = None if most is None else Slots(most, lambda call: call.batch._enter(call))
+        self._shared: Slots | None = None
         if self.runtime.max_concurrency is not None:
             shared = self.runtime.slots_on(self.loop)
             self._shared = None if shared in HELD.get() else shared
@@ -377,7 +358,7 @@ class BatchRun(Batch):
             ):  # the usual call
                 one: ReadCall = tool_call_id, name, given["args"], None
             else:
-                one = _read(given, positions[index])
+                one = read_call(given, positions[index])
             if admission.redirects:
                 one = self._redirected(positions[index], one)
             read.append(one)
@@ -466,14 +447,14 @@ class BatchRun(Batch):
             if self._slots is None:
                 self._enter(call)
             else:
-                self._slots.run(call, self._enter)
+                self._slots.run(call)
 
     def _enter(self, call: Call) -> None:
         """Start a call that may run as far as its batch goes."""
         if self._shared is None:
             self.begin(call)
         else:
-            self._shared.run(call, self)
+            self._shared.run(call)
 
     def begin(self, call: Call) -> None:
         """Start the task of a call."""
@@ -575,7 +556,7 @@ class BatchRun(Batch):
                 self._interrupt = interrupt
             return
         except PendingResult as answer:
-            self._settle_unstarted(call, answer.result)
+            self.settle_stopped(call, answer.result)
             return
         except BaseException as error:  # SystemExit, CancelledError and others end one call
             self._settle(call, finish_failure(call, error))
@@ -624,21 +605,14 @@ class BatchRun(Batch):
                 finished.truncated_from,
             )
 
-    def _settle_unstarted(self, call: Call, result: ToolResult) -> None:
-        """Answer a call whose tool was not started, by what a filter decided."""
-        if call.stop_reason is not None:
-            self.settle_stopped(call)
-        elif not call.has_ended:
-            chars = len(result.text)
-            self._settled(call, result, chars, chars, chars, None, False)
-
-    def settle_stopped(self, call: Call) -> None:
-        """Answer a call that was stopped, whatever its tool still returns."""
+    def settle_stopped(self, call: Call, refusal: ToolResult | None = None) -> None:
+        """Answer a call that was stopped, whatever its tool still returns; else with a refusal."""
         if call.has_ended:
             return
-        result = self._stopped_answer(call, call.stop_reason)
-        chars = len(result.text)
-        self._settled(call, result, chars, chars, chars, None, False)
+        if refusal is None or call.stop_reason is not None:
+            refusal = self._stopped_answer(call, call.stop_reason)
+        chars = len(refusal.text)
+        self._settled(call, refusal, chars, chars, chars, None, False)
 
     def settle_ended(self, call: Call) -> None:
         """Answer a call whose task ended without a result.
@@ -689,7 +663,7 @@ class BatchRun(Batch):
     ) -> None:
         """Answer a call; `is_output` for what its tool produced."""
         if call.progress_redaction is not None:
-            self.deliver_redacted(call.index, call.plan.name, call.progress_redaction)
+            call.flush_progress()
         call.has_ended = True
         plan, index, started = call.plan, call.index, call.started
         answer: CallResult = _new_result(CallResult)
@@ -746,10 +720,9 @@ class BatchRun(Batch):
             self._report.add((call.index, answer, plan.entry, call.started))
         if self.timeouts is not None:
             self.timeouts.running.pop(call.index, None)
-        if self._slots is not None:
-            self._slots.call_ended(call, self._enter)
-        if self._shared is not None:
-            self._shared.call_ended(call)
+        for slots in (self._slots, self._shared):
+            if slots is not None:
+                slots.call_ended(call)
 
     def _put(self, position: int, answer: CallResult, *, was_started: bool) -> None:
         """Answer a call with a result that needs no trim."""
@@ -768,9 +741,7 @@ class BatchRun(Batch):
     def _note_repairs(self, answer: CallResult) -> None:
         """Tell the model what was repaired; a worker leaves that to the registry of its caller."""
         if answer.repairs and self.runtime.repair_note and self.options.sink is None:
-            line = repair_line(answer.repairs)
-            answer.result = with_text(answer.result, answer.result.text + line)
-            answer.sent_chars += len(line)
+            add_line(answer, repair_line(answer.repairs))
 
     def _report_result(self, answer: CallResult) -> None:
         if self.options.on_result is not None:
@@ -843,15 +814,14 @@ class BatchRun(Batch):
         timeouts = self.timeouts
         if timeouts is None:
             timeouts = self.timeouts = Timeouts(self, self._deadline)
+            self.link(self._abort)
         starting, self._starting = self._starting, []
-        waiting = [] if self._slots is None else self._slots.waiting()
-        if self._shared is not None:
-            waiting += self._shared.waiting_of(self)
-        for call in (*starting, *waiting):
+        for slots in (self._slots, self._shared):
+            if slots is not None:
+                starting += slots.waiting_of(self)
+        for call in starting:
             if not call.has_ended:
                 timeouts.add(call)
-        if self._remove_abort_listener is None:
-            self._remove_abort_listener = self.abort_signal.add_listener(self._abort)
 
     def _abort(self) -> None:
         """From any thread."""
@@ -893,30 +863,14 @@ class BatchRun(Batch):
 
     def close(self) -> None:
         """Release the timer, the listeners and the slots."""
-        if self.timer is not None:
-            self.timer.stop()
+        if self.timeouts is not None:
+            self.timeouts.close()
         for remove in self._links:
             remove()
         self._links.clear()
         if self.options.control is not None:
             self.options.control.attach(None)
-        if self._remove_abort_listener is not None:
-            self._remove_abort_listener()
-            self._remove_abort_listener = None
         self.timeouts = None
         self._starting.clear()
         if self._shared is not None:
             self._shared.forget(self)
-
-
-def _read(call: Any, position: int) -> ReadCall:
-    """The call, or why it cannot be read; its name may be a string of a class of its own."""
-
-    def unreadable(error: BaseException) -> ReadCall:
-        return str(position), "", None, f"malformed call: {_refusals.exception_text(error)}"
-
-    # A call may be an object with code of its own.
-    tool_call_id, name, args, problem = guarded(unreadable, read_call, call, position)
-    if type(tool_call_id) is not str and type(tool_call_id) is not EchoingId:
-        tool_call_id = str.__str__(tool_call_id)
-    return tool_call_id, name, args, problem

@@ -103,84 +103,12 @@ class ProgressRedaction:
             yield dataclasses.replace(self._last[audience], message=stream.flush())
 
 
-# The one timer of a batch.
-
-LATE_SECONDS = 0.05
-"""A timer that fires later than that was kept from it by code that blocked the loop."""
-TURNS = 3
-"""A task may need several turns to get from its event to its end."""
-
-
-class BatchTimer:
-    """Calls one function when one of many moments has come; never a timer object per call."""
-
-    __slots__ = ("_callback", "_handle", "_loop", "_moment")
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, callback: Callable[[], object]) -> None:
-        self._loop = loop
-        self._callback: Callable[[], object] | None = callback
-        self._handle: asyncio.TimerHandle | None = None
-        self._moment = 0.0
-
-    def wake_at(self, moment: float) -> None:
-        """Call the function no later than at `moment` (monotonic seconds)."""
-        if self._callback is None:
-            return
-        if self._handle is not None:
-            if self._moment <= moment:
-                return
-            self._handle.cancel()
-        self._moment = moment
-        self._handle = self._loop.call_later(max(moment - monotonic(), 0.0), self._fire)
-
-    def _fire(self) -> None:
-        self._handle = None
-        self._after_turns(TURNS if monotonic() - self._moment > LATE_SECONDS else 0)
-
-    def _after_turns(self, turns: int) -> None:
-        """Let what became ready while the loop was blocked go first."""
-        if turns:
-            self._loop.call_soon(self._after_turns, turns - 1)
-        elif self._callback is not None:
-            self._callback()
-
-    def stop(self) -> None:
-        """Call nothing any more."""
-        self._callback = None
-        if self._handle is not None:
-            self._handle.cancel()
-            self._handle = None
-
-
 # What the calls of one tool share in a batch.
 
 
+@dataclasses.dataclass(slots=True, init=False, eq=False, repr=False)
 class CallPlan:
     """Computed once per tool and batch, so that a call costs only what differs between calls."""
-
-    __slots__ = (
-        "binds_early",
-        "cap",
-        "checks",
-        "entry",
-        "execute",
-        "fast_path_chars",
-        "filters",
-        "finish",
-        "finish_order",
-        "has_fast_call",
-        "has_fast_finish",
-        "name",
-        "parsed_checks",
-        "redact",
-        "reducer",
-        "reduction",
-        "repair_level",
-        "run",
-        "run_tool",
-        "timeout_seconds",
-        "trim_cap",
-    )
 
     entry: Entry
     name: str
@@ -270,11 +198,13 @@ class Batch:
         "share_chars",
         "started_at_monotonic",
         "started_at_seconds",
-        "timer",
         "trims_at_end",
         "turn",
         "was_cancelled",
     )
+
+    timeouts: Any
+    """Of a batch that runs: made for the first call that outlives a turn of the loop."""
 
     def __init__(self, request: BatchRequest) -> None:
         self.request = request
@@ -316,8 +246,6 @@ class Batch:
         caller."""
         self._names_left = MAX_NAMES_COMPARED
         self.blocks_caller_loop = caller_loop_is_blocked.get()
-        self.timer: BatchTimer | None = None
-        """Made for the first call that outlives a turn of the loop."""
         self._links: list[Callable[[], None]] = []
         self.abort_signal: AbortSignal = context.abort_signal
         if turn is not None:
@@ -406,13 +334,13 @@ class Batch:
         """Call `listener` when the batch is aborted, until the batch is closed."""
         self._links.append(self.abort_signal.add_listener(listener))
 
-    def wake_at(self, moment: float) -> None:
-        """Look at the calls no later than at `moment` (monotonic seconds).
+    def wake_at(self, moment: float | None) -> None:
+        """Look at the calls no later than at `moment` (monotonic seconds), if it is one.
 
         Before the timer is made no call can be over; it looks at all of them when it is.
         """
-        if self.timer is not None:
-            self.timer.wake_at(moment)
+        if self.timeouts is not None:
+            self.timeouts.wake_at(moment)
 
     def call_soon(self, callback: Callable[..., object], *arguments: Any) -> None:
         """Run a callback on the loop's thread; does nothing if the loop is closed."""
@@ -423,49 +351,6 @@ class Batch:
     def is_on_loop_thread(self) -> bool:
         """Whether this is the thread of the batch's loop."""
         return asyncio._get_running_loop() is self.loop
-
-    def deliver(
-        self,
-        index: int,
-        tool_name: str,
-        tool_call_id: str,
-        event: Any,
-        held: ProgressRedaction | None,
-    ) -> None:
-        """Pass one event to the caller's `emit`, under the name and the id of its call.
-
-        `held` keeps what may be the start of a secret, for the next event of the call.
-        """
-        self.runtime.guard("`emit`", self._emit, index, tool_name, tool_call_id, event, held)
-
-    def deliver_redacted(self, index: int, tool_name: str, held: ProgressRedaction) -> None:
-        """Pass on what was kept, at the end of its call."""
-        redact = self.runtime.redact_of(tool_name)
-        for event in held.flush():
-            self.runtime.guard("`emit`", self._pass_on, index, event, redact)
-
-    def _emit(
-        self,
-        index: int,
-        tool_name: str,
-        tool_call_id: str,
-        event: Any,
-        held: ProgressRedaction | None,
-    ) -> None:
-        shown = event_of(tool_name, tool_call_id, event)
-        redact = self.runtime.redact_of(tool_name)
-        parts = (shown,) if redact is None or held is None else held.passed(shown)
-        for part in parts:
-            self._pass_on(index, part, redact)
-
-    def _pass_on(self, index: int, event: ToolProgressEvent, redact: Redact | None) -> None:
-        if redact is not None and (message := redact(event.message)) is not event.message:
-            event = dataclasses.replace(event, message=message)
-        sink = self.options.sink
-        if sink is None:
-            self.context.emit(event)
-        else:
-            sink.on_event(index, event)
 
 
 class Call(ToolContext):
@@ -491,7 +376,6 @@ class Call(ToolContext):
     """When the tool's timeout began to count, if not with `started`."""
     has_ended: bool
     """Whether the call has its result."""
-    has_slot = False
     stop_reason: StopReason | None
     abandon_at: float | None = None
     """When a call that was stopped is abandoned (monotonic seconds)."""
@@ -622,18 +506,35 @@ class Call(ToolContext):
             self.batch.call_soon(self._deliver, event, is_searched)
 
     def _deliver(self, event: Any, is_searched: bool) -> None:
-        if self.has_ended:
-            return
-        held, issued_secrets = self.progress_redaction, self.batch.runtime.issued_secrets
-        if held is None and issued_secrets:
-            held = self.progress_redaction = ProgressRedaction(issued_secrets)
-        self.batch.deliver(
-            self.index,
-            self.plan.name,
-            self._tool_call_id,
-            event,
-            None if is_searched else held,
-        )
+        if not self.has_ended:
+            self.batch.runtime.guard("`emit`", self._redacted_event, event, is_searched)
+
+    def _redacted_event(self, given: Any, is_searched: bool) -> None:
+        """Pass on an event under the name and the id of the call; what may start a secret waits."""
+        runtime = self.batch.runtime
+        if self.progress_redaction is None and runtime.issued_secrets:
+            self.progress_redaction = ProgressRedaction(runtime.issued_secrets)
+        event, held = event_of(self.plan.name, self._tool_call_id, given), self.progress_redaction
+        redact = runtime.redact_of(self.plan.name)
+        parts = (event,) if redact is None or held is None or is_searched else held.passed(event)
+        for part in parts:
+            self._pass_on(part, redact)
+
+    def flush_progress(self) -> None:
+        """Pass on the text that waits, at the end of the call."""
+        if self.progress_redaction is not None:
+            redact = self.batch.runtime.redact_of(self.plan.name)
+            for event in self.progress_redaction.flush():
+                self.batch.runtime.guard("`emit`", self._pass_on, event, redact)
+
+    def _pass_on(self, event: ToolProgressEvent, redact: Redact | None) -> None:
+        if redact is not None and (message := redact(event.message)) is not event.message:
+            event = dataclasses.replace(event, message=message)
+        sink = self.batch.options.sink
+        if sink is None:
+            self.batch.context.emit(event)
+        else:
+            sink.on_event(self.index, event)
 
     def set_scoped(self, scoped: Mapping[str, Any]) -> None:
         """Give the tool the objects that it declared."""
@@ -694,15 +595,6 @@ class Call(ToolContext):
             return None
         return job.submitted_at + wait_seconds
 
-    def watch_thread_wait(self) -> None:
-        """Wake the timer when the function has waited too long for a thread.
-
-        Before the function a filter or an attempt may have run: the timer sleeps longer then.
-        """
-        deadline = self.thread_deadline()
-        if deadline is not None:
-            self.batch.wake_at(deadline)
-
     def pause_clock(self) -> None:
         """Stop counting the tool's time: a person is asked."""
         if self._paused_at is None:
@@ -717,9 +609,7 @@ class Call(ToolContext):
     def leave_out(self, seconds: float) -> None:
         """Do not count some seconds that have passed."""
         self._uncounted_seconds += seconds
-        deadline = self.deadline()
-        if deadline is not None:  # no one knew it while the seconds passed
-            self.batch.wake_at(deadline)
+        self.batch.wake_at(self.deadline())  # no one knew it while the seconds passed
 
     def stop_clock(self) -> None:
         """The tool has ended: what follows does not count as its time."""

@@ -14,9 +14,16 @@ from ethos_registry.execution._call import Call
 from ethos_registry.execution._full_text import FENCED_SOURCE_CHARS, ArtifactWriter, FullText
 from ethos_registry.execution._options import ResultSink
 from ethos_registry.execution._refusals import BadResultError, checked_result
-from ethos_registry.execution._remote_batch import finished_locally, needs_full_text, shortened
+from ethos_registry.execution._remote_batch import finished_locally, needs_full_text
 from ethos_registry.execution._threads import NoThreadError, finish_threads
-from ethos_registry.reduction._finish import Fence, Finished, is_large_result, sanitized
+from ethos_registry.reduction._finish import (
+    Fence,
+    Finished,
+    add_line,
+    finish_result,
+    is_large_result,
+    sanitized,
+)
 from ethos_registry.reduction._python_reducer import report_failed
 from ethos_registry.reduction._redaction import redacted_parts, redacted_text
 from ethos_registry.reduction._reducers import reducer_identity
@@ -77,9 +84,10 @@ def finish_failure(call: Call, error: BaseException) -> Finished:
 
 
 def _bad_result(call: Call, problem: str) -> Finished:
-    text = _refusals.returned_no_result(call.plan.name, problem)
+    text = f"Tool {call.plan.name} returned no result: {problem}"
     redact = call.plan.redact
-    call.batch.runtime.log_mistake(text if redact is None else redact(text))
+    shown = text if redact is None else redact(text)
+    call.batch.runtime.log_message(shown, is_mistake=True)
     return _finish(call, ToolError(text, "execution_failed", "bad_result"), None)
 
 
@@ -93,17 +101,18 @@ def _finish(call: Call, result: ToolResult, reducer: ToolResultReducer | None) -
     if call.worker_raw_chars is not None or call.has_registry_error:
         reducer = None  # it was reduced where its tool ran, or is not what a tool returned
     is_recorded = batch.observers is not None and bool(batch.observers.batch_recorded)
-    finished, text = shortened(
+    finished = finish_result(
         result,
         plan.trim_cap,
         reducer,
         call.args,
         batch.context.current_turn,
         fence if trims_now else None,
-        plan.redact,
         plan.reduction,
+        redact=plan.redact,
         keeps_text=is_recorded or batch.artifacts is not None,
     )
+    text = finished.raw_text
     if is_recorded and call.worker_raw_chars in (None, len(text)):
         call.raw_text = text
     if call.worker_raw_chars is not None:
@@ -138,9 +147,7 @@ def _finish_for_caller(
             sink.on_finished(call.index, finished.result, facts)
             return finished
     if known is not None:
-        result = redacted_text(result, known)
-        if result.structured is not None or result.extra:
-            result = redacted_parts(result, known)
+        result = redacted_parts(redacted_text(result, known), known)
     finished = Finished()
     finished.result, finished.truncated_from = result, None
     finished.raw_chars = finished.reduced_chars = finished.sent_chars = len(result.text)
@@ -181,7 +188,7 @@ def _store_full_text(
     """
     origin = ArtifactOrigin(call.plan.name, call.tool_call_id, source_of_call(call))
     content, trims = finished.result.content, not call.batch.trims_at_end
-    full_text = FullText(artifacts, text, origin, content, is_reduced=is_reduced, file=file)
+    full_text = FullText(artifacts, text, origin, content, is_reduced, file)
     is_needed = file is not None or needs_full_text(
         finished, call.plan.cap, is_reduced=is_reduced, trims=trims
     )
@@ -190,7 +197,7 @@ def _store_full_text(
         if is_needed:
             full_text.store()
     elif is_needed:
-        finished.add_line(full_text.artifact_line(finished.truncated_from, fence_of(call)))
+        add_line(finished, full_text.artifact_line(finished.truncated_from, fence_of(call)))
 
 
 def fence_of(call: Call) -> Fence | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -32,23 +33,15 @@ LOST = "\n[the rest of this output is lost: it could not be stored]"
 """What follows a shortened text that could not be stored; the longest frame has room for it."""
 
 
+@dataclass(slots=True, eq=False)
 class ArtifactWriter:
     """The artifact store of one batch, and the readers that the model can call."""
 
-    __slots__ = ("_admission", "_reader_names", "_runtime", "_store", "_turn")
-
-    def __init__(
-        self,
-        store: ArtifactStore,
-        admission: Admission,
-        runtime: Runtime,
-        turn: DispatchContext | None = None,
-    ) -> None:
-        self._store = store
-        self._admission = admission
-        self._runtime = runtime
-        self._turn = turn
-        self._reader_names: list[str] | None = None
+    _store: ArtifactStore
+    _admission: Admission
+    _runtime: Runtime
+    _turn: DispatchContext | None
+    _reader_names: list[str] | None = None
 
     def shared_folder(self) -> SharedFolder | None:
         """Where workers may store full text; `None` if the store has no such folder."""
@@ -130,43 +123,21 @@ class ArtifactWriter:
         return is_reader and is_available(entry)
 
 
+@dataclass(slots=True, eq=False)
 class FullText:
     """An output that the model may receive only in part."""
 
-    __slots__ = (
-        "_artifact_id",
-        "_content",
-        "_file",
-        "_is_spooled",
-        "_line_count",
-        "_origin",
-        "_text",
-        "_writer",
-        "is_reduced",
-    )
-
+    _writer: ArtifactWriter
+    _text: str
+    _origin: ArtifactOrigin
+    _content: tuple[ContentBlock, ...]
     is_reduced: bool
     """Whether a reducer removed something."""
-
-    def __init__(
-        self,
-        writer: ArtifactWriter,
-        text: str,
-        origin: ArtifactOrigin,
-        content: tuple[ContentBlock, ...],
-        *,
-        is_reduced: bool,
-        file: str | None = None,
-    ) -> None:
-        self.is_reduced = is_reduced
-        self._file = file
-        self._writer = writer
-        self._text = text
-        self._origin = origin
-        self._content = content
-        self._is_spooled = False
-        self._artifact_id: str | None = None
-        self._line_count = 0
+    _file: str | None
+    """The file of the shared folder that has the text; `None` for `_text` itself."""
+    _is_spooled: bool = False
+    _artifact_id: str | None = None
+    _line_count: int = 0
 
     def store(self) -> None:
         """Write the text to the artifact store, once."""

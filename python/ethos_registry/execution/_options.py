@@ -72,36 +72,26 @@ Before: TypeAlias = Callable[["Invocation"], AnswerBefore | Awaitable[AnswerBefo
 After: TypeAlias = Callable[["Invocation", ToolResult], Answer | Awaitable[Answer]]
 
 
-class PausableClock(Protocol):
-    """A clock that can be stopped for a while."""
-
-    def pause_clock(self) -> None:
-        """Stop counting the tool's time."""
-
-    def resume_clock(self) -> None:
-        """Continue counting."""
-
-
 class Invocation:
     """One call as a filter sees it, before and after the tool runs."""
 
-    __slots__ = ("_clock", "args", "context", "is_approved", "tool_name", "toolset")
+    __slots__ = ("_call", "args", "context", "is_approved", "tool_name", "toolset")
 
-    def __init__(self, entry: Entry, args: Any, context: ToolContext, clock: PausableClock) -> None:
-        self.tool_name: str = entry.name
-        self.toolset: str | None = entry.toolset
-        self.args: Any = args
+    def __init__(self, call: Any) -> None:
+        self.tool_name: str = call.plan.name
+        self.toolset: str | None = call.plan.entry.toolset
+        self.args: Any = call.tool_args
         """The arguments that the tool receives; a `before` may change or replace them."""
-        self.context = context
+        self.context: ToolContext = call
         """The call's own context."""
         self.is_approved = False
         """Whether this filter answered `Pending` before, and the call was approved since."""
-        self._clock = clock
+        self._call = call
 
     @property
     def repairs(self) -> tuple[Repair, ...]:
         """What was repaired in the arguments, because the model sent others."""
-        found: tuple[Repair, ...] = getattr(self._clock, "repairs", ())
+        found: tuple[Repair, ...] = self._call.repairs
         return found
 
     def __repr__(self) -> str:
@@ -113,11 +103,11 @@ class Invocation:
 
         The `deadline_seconds` of the batch still applies.
         """
-        self._clock.pause_clock()
+        self._call.pause_clock()
         try:
             yield
         finally:
-            self._clock.resume_clock()
+            self._call.resume_clock()
 
 
 @_checks.checked_class
@@ -177,13 +167,9 @@ class InvocationFilter:
         return names is None or entry.name in names or f"toolset:{entry.toolset}" in names
 
 
-def checked_filters(filters: object, name: str = "filters") -> tuple[InvocationFilter, ...]:
+def checked_filters(filters: Any, name: str = "filters") -> tuple[InvocationFilter, ...]:
     """The filters of a batch; `ConfigError` for anything but a list of them."""
-    if isinstance(filters, InvocationFilter) or not isinstance(filters, Sequence):
-        raise ConfigError(
-            f"`{name}` must be a list of filters, got {type(filters).__name__}; "
-            "put a single filter in a list"
-        )
+    _checks.instance(filters, Sequence, name, "a list of filters", "put a single filter in a list")
     for item in filters:
         if not isinstance(item, InvocationFilter):
             raise ConfigError(
@@ -340,11 +326,7 @@ def checked_options(
 def _checked_attachments(turn_attachments: Any) -> tuple[Attachment, ...]:
     if turn_attachments is None:
         return ()
-    if not isinstance(turn_attachments, Iterable):
-        raise ConfigError(
-            "`turn_attachments` must be a list of Attachment values, "
-            f"got {type(turn_attachments).__name__}"
-        )
+    _checks.instance(turn_attachments, Iterable, "turn_attachments", "a list of Attachment values")
     attachments = tuple(turn_attachments)
     for item in attachments:
         if not isinstance(item, Attachment):

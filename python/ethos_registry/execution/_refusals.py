@@ -6,7 +6,6 @@ read why it was refused.
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import re
@@ -18,6 +17,7 @@ from typing import Any, Literal, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry._suggest import did_you_mean, nearest
+from ethos_registry.providers._wire_format import EchoingId
 from ethos_registry.reduction._redaction import Redact
 from ethos_registry.types._call import (
     MalformedCall,
@@ -51,21 +51,24 @@ def log_line(level: int, message: str) -> None:
 
 
 def log_exception(
-    logger: logging.Logger, level: int, message: str, error: BaseException, redact: Redact | None
+    message: str, error: BaseException, redact: Redact | None, without_text: str | None = None
 ) -> None:
-    """Log an exception with its traceback; as redacted text if that holds a credential.
+    """Log a warning with a traceback; as redacted text if that holds a credential.
 
-    What the exception's own `__str__` raises propagates.
+    The text of an exception is foreign code. If it raises, `without_text` is logged, by default
+    the message alone.
     """
-    if not logger.isEnabledFor(level):
-        return
-    if redact is not None:
-        whole = "".join(traceback.format_exception(error))
-        shown = redact(whole)
-        if shown is not whole:
-            logger.log(level, "%s\n%s", message, shown.rstrip("\n"))
-            return
-    logger.log(level, "%s", message, exc_info=error)
+
+    def log() -> None:
+        if redact is not None and _logger.isEnabledFor(logging.WARNING):
+            whole = "".join(traceback.format_exception(error))
+            shown = redact(whole)
+            if shown is not whole:
+                _logger.warning("%s\n%s", message, shown.rstrip("\n"))
+                return
+        _logger.warning("%s", message, exc_info=error)
+
+    guarded(lambda _: log_line(logging.WARNING, without_text or message), log)
 
 
 # Checking what a tool or a filter returned.
@@ -172,25 +175,17 @@ def unavailable(name: str, reason: str = "") -> ToolError:
     return _not_available(f"{text}: {reason}" if reason else text, "unavailable")
 
 
-def no_backends(name: str) -> ToolError:
-    """The tool declares capabilities, and the registry has no backends."""
-    return _not_available(
-        f"Tool {name} declares capabilities but no capability backends are configured",
-        "no_backends",
-    )
+def no_backend(name: str, capability: str | None = None) -> ToolError:
+    """The tool declares a capability without a backend, or the registry has no backends at all."""
+    problem = "capabilities but no capability backends are configured"
+    if capability is not None:
+        problem = f"the capability {capability} but no backend for it is configured"
+    return _not_available(f"Tool {name} declares {problem}", "no_backends")
 
 
-def no_backend(name: str, capability: str) -> ToolError:
-    """The tool declares a capability for which there is no backend."""
-    return _not_available(
-        f"Tool {name} declares the capability {capability} but no backend for it is configured",
-        "no_backends",
-    )
-
-
-def backend_failed(name: str, problem: str) -> ToolError:
+def backend_failed(name: str, error: BaseException) -> ToolError:
     """A backend raised: the tool must not run without what it declared."""
-    text = f"Tool {name} could not get its capabilities: {problem}"
+    text = f"Tool {name} could not get its capabilities: {exception_text(error)}"
     return _not_available(_bounded(text), "no_backends")
 
 
@@ -199,34 +194,24 @@ def bad_arguments(problem: str) -> ToolError:
     return ToolError(_bounded(problem), "input_invalid", "invalid_args")
 
 
-def arguments_failed(problem: str) -> ToolError:
-    """The arguments are an object whose own code raised."""
-    return bad_arguments(f"arguments cannot be read: {problem}")
-
-
 def _bounded(text: str) -> str:
     return _core.replace_surrogates(text[:_MAX_PROBLEM_CHARS])
 
 
+def not_started(name: str, problem: str, reason: ErrorReason) -> ToolError:
+    """Something kept the tool from being started: it certainly did not run."""
+    return _not_available(_bounded(f"Tool {name} was not started: {problem}"), reason)
+
+
 def aborted_before_start(name: str) -> ToolError:
-    """The turn was aborted before the tool started: it certainly did not run."""
-    return _not_available(f"Tool {name} was not started: the turn was aborted", "cancelled")
-
-
-def no_thread(name: str, problem: str) -> ToolError:
-    """A plain function for which no thread can be started: it certainly did not run."""
-    return _not_available(_bounded(f"Tool {name} was not started: {problem}"), "unavailable")
+    """The turn was aborted before the tool started."""
+    return not_started(name, "the turn was aborted", "cancelled")
 
 
 def pending(name: str, reason: str, waiting: PendingApproval) -> ToolError:
     """A filter wants the call to be approved first; it may run later."""
     text = _bounded(f"Tool {name} has not run yet: it waits for approval: {reason}")
     return ToolError(text, "not_available", extra={"pending": waiting})
-
-
-def limit_reached(name: str, problem: str) -> ToolError:
-    """A limit of the view is reached, or nothing can count it."""
-    return _not_available(f"Tool {name} was not started: {problem}", "limit")
 
 
 def not_approved(name: str, problem: str) -> ToolError:
@@ -247,34 +232,21 @@ def stopped(
 
     `limit_seconds` is the limit that ended it, `note` what may have kept it from ending.
     """
+    kind: ErrorReason = "timeout"
     if reason is None or reason == "cancelled":
-        if not was_started:
-            return aborted_before_start(name)
-        return ToolError(
-            f"Tool {name} was cancelled: the turn was aborted; it may have run",
-            "execution_failed",
-            "cancelled",
-        )
-    if reason == "no_thread":
+        kind, problem = "cancelled", "the turn was aborted"
+        end = f"was cancelled: {problem}; it may have run"
+    elif reason == "no_thread":
         problem = f"no thread was free for {limit_seconds:g} s (max_threads={max_threads})"
-        if not was_started:
-            return _not_available(f"Tool {name} was not started: {problem}", "timeout")
-        return ToolError(
-            f"Tool {name} was not started again: {problem}; it ran before",
-            "execution_failed",
-            "timeout",
-        )
-    if was_started:
-        return ToolError(
-            f"Tool {name} timed out after {limit_seconds:g} s{note}; it may have run",
-            "execution_failed",
-            "timeout",
-        )
-    if reason == "deadline":
-        problem = "the turn's time was up"
+        end = f"was not started again: {problem}; it ran before"
     else:
         problem = f"its filters took longer than its timeout of {limit_seconds:g} s"
-    return _not_available(f"Tool {name} was not started: {problem}", "timeout")
+        if reason == "deadline":
+            problem = "the turn's time was up"
+        end = f"timed out after {limit_seconds:g} s{note}; it may have run"
+    if was_started:
+        return ToolError(f"Tool {name} {end}", "execution_failed", kind)
+    return not_started(name, problem, kind)
 
 
 _type_name: Any = type.__dict__["__name__"].__get__
@@ -314,11 +286,7 @@ def log_raised(name: str, error: BaseException, redact: Redact | None) -> None:
     if issubclass(type(error), KeyboardInterrupt):  # `isinstance` asks the tool's `__class__`
         return
     message = f"a call of tool `{name}` raised"
-    guarded(  # a handler asks the exception for its text, which is the tool's code
-        lambda _: log_line(logging.WARNING, f"{message} {class_name(error)}"),
-        log_exception,
-        *(_logger, logging.WARNING, message, error, redact),
-    )
+    log_exception(message, error, redact, f"{message} {class_name(error)}")
 
 
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
@@ -342,11 +310,6 @@ def _is_ours(file: str) -> bool:
     return file.startswith(_PACKAGE) and not file.startswith(_TOOLS)
 
 
-def returned_no_result(name: str, problem: str) -> str:
-    """The error text for a return value that is not a result."""
-    return f"Tool {name} returned no result: {problem}"
-
-
 # Reading one call, in whatever shape it comes: it is answered even if it cannot be read.
 
 ReadCall: TypeAlias = tuple[str, str, Any, str | None]
@@ -355,20 +318,26 @@ ReadCall: TypeAlias = tuple[str, str, Any, str | None]
 
 def read_call(call: Any, index: int) -> ReadCall:
     """The call, or why it cannot be read, under its id or its position."""
-    if type(call) is dict and "args" in call and "input" not in call:
-        tool_call_id, name = call.get("id"), call.get("name")
-        if type(tool_call_id) is str and type(name) is str:  # the usual call takes the short way
-            return tool_call_id, name, call["args"], None
-    if isinstance(call, MalformedCall):
-        return call.tool_call_id, call.name, None, call.problem
-    try:
+
+    def parts() -> ReadCall:
+        if isinstance(call, MalformedCall):
+            return call.tool_call_id, call.name, None, call.problem
         if not isinstance(call, ToolCall):
             return *call_parts(call, index), None
         if not isinstance(call.tool_call_id, str) or not isinstance(call.name, str):
             raise ConfigError("its id and its name must be strings")
         return call.tool_call_id, call.name, call.args, None
-    except Exception as problem:  # a mapping's own `get` may raise anything
-        tool_call_id, name = None, ""
-        with contextlib.suppress(Exception):
-            tool_call_id, name = call_identity(call)
-        return tool_call_id or str(index), name, None, f"malformed call: {exception_text(problem)}"
+
+    def identity() -> tuple[str, str]:
+        tool_call_id, name = call_identity(call)
+        return tool_call_id or str(index), name
+
+    def unreadable(error: BaseException) -> ReadCall:
+        named = guarded(lambda _: (str(index), ""), identity)
+        return *named, None, f"malformed call: {exception_text(error)}"
+
+    # A call may be an object with code of its own, and its id a string of such a class.
+    tool_call_id, name, args, problem = guarded(unreadable, parts)
+    if type(tool_call_id) is not str and type(tool_call_id) is not EchoingId:
+        tool_call_id = str.__str__(tool_call_id)
+    return tool_call_id, name, args, problem

@@ -6,9 +6,9 @@ import asyncio
 import hashlib
 import json
 import weakref
-from collections.abc import Callable
 from contextlib import aclosing
-from contextvars import copy_context
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
@@ -18,23 +18,11 @@ from ethos_registry.artifacts._spooled_store import write_shared
 from ethos_registry.execution._call import Batch, Call, CallPlan
 from ethos_registry.execution._full_text import FRAME_CHARS
 from ethos_registry.execution._refusals import exception_text
-from ethos_registry.reduction._finish import (
-    Fence,
-    Finished,
-    finish_result,
-    may_have_frames,
-    sanitized,
-)
-from ethos_registry.reduction._redaction import (
-    Redact,
-    Redactor,
-    redacted_parts,
-    redacted_start,
-    redacted_text,
-)
-from ethos_registry.reduction._reducers import reducer_identity, with_text
+from ethos_registry.reduction._finish import Fence, Finished, finish_result, sanitized
+from ethos_registry.reduction._redaction import Redact, Redactor
+from ethos_registry.reduction._reducers import reducer_identity
 from ethos_registry.types._blocking import watched
-from ethos_registry.types._reducer import ReductionPolicy, ToolResultReducer
+from ethos_registry.types._reducer import ToolResultReducer
 from ethos_registry.types._remote_finish import FinishFacts, FinishOrder
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._tool import Tool
@@ -54,6 +42,8 @@ from ethos_registry.types._transport import (
 
 STORED_FROM_CHARS = 64 * 1024
 """Shorter text is not written to a shared folder: it travels, and the caller stores it."""
+NO_TRIM = 2**63 - 1
+"""The cap of a result that is trimmed elsewhere, or with others."""
 
 
 def finish_order(batch: Batch, plan: CallPlan, traits: TransportTraits) -> FinishOrder | None:
@@ -94,50 +84,6 @@ def _is_standard(redact: Redact | None, batch: Batch) -> bool:
     return type(redact) is Redactor and redact.own is None and redact.known is None
 
 
-def shortened(
-    result: ToolResult,
-    cap: int,
-    reducer: ToolResultReducer | None,
-    args: Any,
-    turn_count: int,
-    fence: Fence | None,
-    redact: Redact | None,
-    policy: ReductionPolicy | None = None,
-    *,
-    keeps_text: bool = True,
-) -> tuple[Finished, str]:
-    """A result without credentials, reduced, trimmed and fenced; and its text before that.
-
-    The text before has no credentials either: it may be stored. Unless the caller `keeps_text`,
-    only the part is searched that a trim leaves, and the text before is that part.
-    """
-    raw_chars, is_start = len(result.text), False
-    if redact is not None:
-        start = None
-        is_cut_only = not keeps_text and reducer is None and fence is None
-        if is_cut_only and not may_have_frames(result.text):  # each would count in the marker
-            start = redacted_start(result.text, cap, redact)
-        if start is None:
-            result = redacted_text(result, redact)
-        else:
-            result, is_start = with_text(result, start), True
-    finished = finish_result(
-        result,
-        cap,
-        reducer,
-        args,
-        turn_count,
-        fence,
-        policy,
-        redact=redact,
-        raw_chars=raw_chars,
-        is_start=is_start,
-    )
-    if redact is not None and (result.structured is not None or result.extra):
-        finished.result = redacted_parts(finished.result, redact)
-    return finished, result.text
-
-
 def needs_full_text(finished: Finished, cap: int, *, is_reduced: bool, trims: bool) -> bool:
     """Whether the model does not receive the whole text."""
     if is_reduced:
@@ -163,10 +109,13 @@ def finished_locally(
     is_stored = order.folder is not None
     if is_stored and len(result.text) < STORED_FROM_CHARS:
         return None
-    redact = _joined(known_secrets) if order.redacts else known_secrets
-    cap = order.cap if order.trims else _NO_TRIM
+    redact = known_secrets
+    if order.redacts:
+        redact = _core.redact if known_secrets is None else Redactor(own=known_secrets)
+    cap = order.cap if order.trims else NO_TRIM
     now = fence if order.trims else None
-    finished, text = shortened(result, cap, reducer, args, turn_count, now, redact)
+    finished = finish_result(result, cap, reducer, args, turn_count, now, redact=redact)
+    text = finished.raw_text
     file = None
     if order.folder is not None:
         is_reduced = reducer is not None and finished.reduced_chars < len(text)
@@ -186,13 +135,6 @@ def is_within_order(order: FinishOrder | None, result: ToolResult) -> bool:
     if order is None:
         return False
     return not order.trims or len(result.text) <= order.cap + 2 * FRAME_CHARS
-
-
-def _joined(known_secrets: Callable[[str], str] | None) -> Redact:
-    return _core.redact if known_secrets is None else Redactor(own=known_secrets)
-
-
-_NO_TRIM = 2**63 - 1
 
 
 # The identity of a tool, by which two processes see that they mean the same one.
@@ -216,31 +158,19 @@ _MAX_HELD_SECONDS = 10.0
 """A worker that is blocked for longer is judged like any other that does not answer."""
 
 
+@dataclass(slots=True, eq=False)
 class _Sent:
     """A call that was given to the transport, and who waits for its reply."""
 
-    __slots__ = (
-        "_held_at",
-        "_held_seconds",
-        "_release",
-        "call",
-        "caller",
-        "reply",
-        "request",
-        "submitted_at",
-        "waiter",
-    )
-
-    def __init__(self, call: Call, request: ToolExecuteRequest) -> None:
-        self.call = call
-        self.caller = copy_context()
-        self.request = request
-        self.submitted_at = monotonic()
-        self.reply: TransportReply | None = None
-        self.waiter: asyncio.Future[None] | None = None
-        self._held_at: float | None = None
-        self._held_seconds = 0.0
-        self._release: asyncio.TimerHandle | None = None
+    call: Call
+    request: ToolExecuteRequest
+    caller: Context = field(default_factory=copy_context)
+    submitted_at: float = field(default_factory=monotonic)
+    reply: TransportReply | None = None
+    waiter: asyncio.Future[None] | None = None
+    _held_at: float | None = None
+    _held_seconds: float = 0.0
+    _release: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
         """The tool is about to run, or goes on."""
@@ -307,10 +237,10 @@ class RemoteBatch:
         """What the tool returned where it ran, or why it did not run."""
         request = self._request(call)
         traits = self._transport.traits
-        if traits.remote and (field := request.obstacle) is not None:
+        if traits.remote and (obstacle := request.obstacle) is not None:
             return not_started(
                 request.name,
-                f"the context has `{field}`, an object of this process that cannot be sent",
+                f"the context has `{obstacle}`, an object of this process that cannot be sent",
             )
         sent = _Sent(call, request)
         if traits.reports_start:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 from uuid import uuid4
 
@@ -17,8 +18,9 @@ from ethos_registry.execution._arguments import (
 from ethos_registry.execution._call import Batch
 from ethos_registry.execution._refusals import class_name
 from ethos_registry.execution._runtime import Observers
-from ethos_registry.reduction._redaction import Redact
+from ethos_registry.reduction._redaction import Redact, redacted_json
 from ethos_registry.reduction._reducers import exit_code_of
+from ethos_registry.types._checks import guarded
 from ethos_registry.types._json_values import MAX_DEPTH
 from ethos_registry.types._observer import FinishedCalls, FinishedRow, RecordedCall
 
@@ -64,7 +66,8 @@ class RecordedBatch:
         session_id = _clean(finished.context.session_id, self._redact)
         caller_id = _clean(finished.caller_id, self._redact)
         return [
-            self._call(row, session_id, caller_id) for row in sorted(finished.rows, key=_position)
+            self._call(row, session_id, caller_id)
+            for row in sorted(finished.rows, key=itemgetter(0))
         ]
 
     def _call(self, row: Any, session_id: str, caller_id: str) -> RecordedCall:
@@ -99,18 +102,9 @@ class RecordedBatch:
         )
 
 
-def _position(row: Any) -> int:
-    index: int = row[0]
-    return index
-
-
 def _clean(text: str, redact: Redact) -> str:
     """Text that any store takes, without credentials."""
     return redact(_core.replace_surrogates(text))
-
-
-def _unchanged(text: str) -> str:
-    return text
 
 
 def _snapshot(args: Any) -> tuple[Any, int]:
@@ -125,12 +119,8 @@ def _snapshot(args: Any) -> tuple[Any, int]:
     if args is None:
         return None, 4
     # A mapping of the host's own class may change, or belong to this thread.
-    try:
-        return _Plain(_unchanged, MAX_ARGUMENT_CHARS, MAX_ARGUMENT_CHARS).value(
-            args, MAX_DEPTH
-        ), _CALL_CHARS
-    except Exception:
-        return f'"[{class_name(args)}]"', _CALL_CHARS
+    plain = _Plain(str, MAX_ARGUMENT_CHARS, MAX_ARGUMENT_CHARS).value
+    return guarded(lambda _: f'"[{class_name(args)}]"', plain, args, MAX_DEPTH), _CALL_CHARS
 
 
 def _recorded_arguments(args: Any, redact: Redact) -> tuple[str, Callable[[str], str]]:
@@ -142,25 +132,12 @@ def _recorded_arguments(args: Any, redact: Redact) -> tuple[str, Callable[[str],
             # Without its structure it is not known what in it is a secret.
             return json.dumps(f"[not JSON, {len(args)} characters]"), _hiding((), redact)
     shown = _RecordedArguments(redact)
-    try:
-        value = shown.value(args, MAX_DEPTH)
-    except Exception:  # a mapping or sequence of the host's own class
-        value = f"[{class_name(args)}]"
+    # A mapping or sequence may be of the host's own class.
+    value = guarded(lambda _: f"[{class_name(args)}]", shown.value, args, MAX_DEPTH)
     hide = _hiding(shown.hidden, redact)
     if shown.hidden:
-        value = _each_string(value, hide)
+        value = redacted_json(value, hide)
     return _core.replace_surrogates(_to_json(value)), hide
-
-
-def _each_string(value: Any, hide: Callable[[str], str]) -> Any:
-    """Plain JSON with `hide` applied to its strings; its depth is bounded."""
-    if isinstance(value, str):
-        return hide(value)
-    if isinstance(value, list):
-        return [_each_string(item, hide) for item in value]
-    if isinstance(value, dict):
-        return {hide(name): _each_string(item, hide) for name, item in value.items()}
-    return value
 
 
 def _hiding(hidden: Sequence[str], redact: Redact) -> Callable[[str], str]:
@@ -215,10 +192,6 @@ class _RecordedArguments(BoundedArguments):
             text = f"{text[: max(self.chars_left, 0)]}...[truncated, {len(text)} chars]"
         self.chars_left -= len(text)
         return text
-
-    def name(self, name: str) -> str:
-        """A key, redacted."""
-        return self._redact(name)
 
     def hide(self, value: Any) -> None:
         """A value that is not shown; its strings are searched for in the output of the call."""

@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, overload
 
 from ethos_registry import _core
@@ -20,7 +21,7 @@ from ethos_registry.providers._wire_types import (
     OpenAIChatMessage,
     OpenAIResponsesItem,
 )
-from ethos_registry.reduction._finish import Fence, trimmed_result
+from ethos_registry.reduction._finish import Fence, add_line, trimmed_result
 from ethos_registry.reduction._reducers import with_text
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult, Repair, RepairKind, results_table
@@ -142,7 +143,7 @@ def trim_together(
     They share it max-min fairly, or evenly with all `even_count` calls. What is cut is stored in
     the context variables of its caller.
     """
-    held.sort(key=_position)
+    held.sort(key=attrgetter("position"))
     wanted = [min(output.answer.sent_chars, output.cap) for output in held]
     if even_count is None:
         shares = fill_shares(budget_chars, wanted)
@@ -173,9 +174,7 @@ def _trim(output: HeldOutput, chars: int) -> None:
         )
         answer.sent_chars = len(answer.result.text)
     if full_text is not None and (is_cut or full_text.is_reduced):
-        line = full_text.artifact_line(answer.truncated_from, fence)
-        answer.result = with_text(answer.result, answer.result.text + line)
-        answer.sent_chars += len(line)
+        add_line(answer, full_text.artifact_line(answer.truncated_from, fence))
 
 
 _READINGS: Mapping[RepairKind, str] = {
@@ -206,7 +205,3 @@ def repair_line(repairs: Sequence[Repair]) -> str:
         if len(line) <= _MAX_NOTE_CHARS:
             break
     return _core.replace_surrogates(line)
-
-
-def _position(output: HeldOutput) -> int:
-    return output.position

@@ -42,7 +42,7 @@ async def run_filtered(
 
     The exception of a `before` that raises passes; then neither the tool nor any `after` runs.
     """
-    invocation = Invocation(call.plan.entry, call.tool_args, call, call)
+    invocation = Invocation(call)
     value = await _answer_before(filters, invocation, call)
     if value is None:
         call.tool_args = invocation.args
@@ -125,7 +125,8 @@ async def _after(
     except KeyboardInterrupt:
         raise
     except BadResultError as problem:
-        call.batch.runtime.log_mistake(f"tool {invocation.tool_name}: {problem}")
+        message = f"tool {invocation.tool_name}: {problem}"
+        call.batch.runtime.log_message(message, is_mistake=True)
         return result
     except BaseException as error:
         if task is not None and task.cancelling() > cancellations:
@@ -282,8 +283,10 @@ async def _run_on_thread(call: Call, run: Callable[[], Any], *, is_first: bool) 
     except NoThreadError as problem:
         if not is_first:
             raise
-        raise PendingResult(_refusals.no_thread(call.plan.name, str(problem))) from None
-    call.watch_thread_wait()
+        refusal = _refusals.not_started(call.plan.name, str(problem), "unavailable")
+        raise PendingResult(refusal) from None
+    # A filter or an attempt may have run before: the timer sleeps longer then.
+    call.batch.wake_at(call.thread_deadline())
     try:
         value, error = await threads.outcome(job)
     finally:
@@ -361,7 +364,8 @@ async def run_with_retry(call: Call) -> Any:
         except Exception as error:
             failure = error
         failed += 1
-        if failure is not None and failed < rule.attempts and _may_go_on(call):
+        is_ended = call.stop_reason is not None or call.has_ended
+        if failure is not None and failed < rule.attempts and not is_ended:
             delay = _delay(rule, failure, failed, call)
             if delay is not None:
                 ended = monotonic()
@@ -371,10 +375,6 @@ async def run_with_retry(call: Call) -> Any:
         if isinstance(failure, Exception):
             raise failure
         return value
-
-
-def _may_go_on(call: Call) -> bool:
-    return call.stop_reason is None and not call.has_ended
 
 
 def _returned_error(rule: RetryRule, value: Any) -> ToolError | None:

@@ -8,7 +8,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from time import monotonic
 from typing import Any, NamedTuple, Protocol
@@ -41,14 +41,13 @@ from ethos_registry.types._transport import ToolTransport, TransportTraits
 
 # The observers of a registry, sorted by what they want to know.
 
-_ASKED = "batch_started"
 _METHODS = (
     "batch_finished",
     "call_started",
     "call_finished",
     "call_refused",
     "batch_recorded",
-    _ASKED,
+    "batch_started",
 )
 _PARAMETERS = {"batch_finished": "calls", "batch_recorded": "calls", "batch_started": "batch"}
 Guard = Callable[..., None]
@@ -88,17 +87,8 @@ class Observers(NamedTuple):
         if not given and self.is_asked_only:
             return None
         own = _sorted(given)
-        return Observers(
-            self.given,
-            self.batch_finished + own.batch_finished,
-            self.call_started + own.call_started,
-            self.call_finished + own.call_finished,
-            self.call_refused + own.call_refused,
-            self.batch_recorded + own.batch_recorded,
-            (),
-            False,
-            (),
-        )
+        both = {name: getattr(self, name) + getattr(own, name) for name in _METHODS}
+        return self._replace(**both | {"batch_started": ()}, is_asked_only=False, idle=())
 
 
 def checked_observers(observers: Iterable[object]) -> Observers | None:
@@ -149,61 +139,53 @@ def _own(observer: object, name: str) -> Any:
 
 
 def _sorted(given: Iterable[object]) -> Observers:
-    callbacks: dict[str, list[Callable[[Any], Any]]] = {name: [] for name in _METHODS}
-    for observer in given:
-        for name, method in _methods_of(observer).items():
-            callbacks[name].append(method)
-    sorted_callbacks = {name: tuple(methods) for name, methods in callbacks.items()}
-    is_asked_only = not any(methods for name, methods in callbacks.items() if name != _ASKED)
+    methods = [_methods_of(observer) for observer in given]
+    callbacks = {name: tuple(each[name] for each in methods if name in each) for name in _METHODS}
+    is_asked_only = all(each.keys() == {"batch_started"} for each in methods)
     idle: list[Any] = [_own(observer, "is_idle") for observer in given]
     return Observers(
         given=tuple(given),
         is_asked_only=is_asked_only,
         idle=tuple(idle) if is_asked_only and all(map(callable, idle)) else (),
-        **sorted_callbacks,
+        **callbacks,
     )
 
 
-# How many calls of a registry run at once on one loop, over all its batches.
+# How many calls run at once: those of one batch, and on one loop those of a registry.
 
 
-class Waiting(Protocol):
-    """A call, which may have its answer before it gets a slot."""
+class SlotCall(Protocol):
+    """A call of a batch; it may have its answer before it gets a slot."""
 
+    batch: Any
     has_ended: bool
 
 
-class Starter(Protocol):
-    """What starts the calls of one batch."""
+class Slots:
+    """The slots of some calls, which `start` starts; calls that find none wait, in order."""
 
-    def begin(self, call: Any) -> None:
-        """Start the task of a call."""
+    __slots__ = ("_free", "_held", "_is_starting", "_start", "_waiting")
 
-
-class SharedSlots:
-    """The slots of one registry on one loop; calls that find none wait, in order."""
-
-    __slots__ = ("_free", "_held", "_is_starting", "_waiting")
-
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, start: Callable[[Any], object]) -> None:
         self._free = count
+        self._start = start
         self._is_starting = False
-        self._waiting: deque[tuple[Waiting, Starter]] = deque()
-        self._held: dict[int, tuple[Waiting, Starter]] = {}
+        self._waiting: deque[SlotCall] = deque()
+        self._held: dict[int, SlotCall] = {}
 
-    def run(self, call: Waiting, starter: Starter) -> None:
+    def run(self, call: SlotCall) -> None:
         """Start a call now, or when a slot is free."""
         if self._free == 0 or self._is_starting:
-            self._waiting.append((call, starter))
-            return
-        self._start(call, starter)
+            self._waiting.append(call)
+        else:
+            self._take(call)
 
-    def _start(self, call: Waiting, starter: Starter) -> None:
+    def _take(self, call: SlotCall) -> None:
         self._free -= 1
-        self._held[id(call)] = call, starter
-        starter.begin(call)
+        self._held[id(call)] = call
+        self._start(call)
 
-    def call_ended(self, call: Waiting) -> None:
+    def call_ended(self, call: SlotCall) -> None:
         """Give the slot of a call to the one that waits longest."""
         if self._held.pop(id(call), None) is None:
             return
@@ -213,26 +195,26 @@ class SharedSlots:
         self._is_starting = True
         try:
             while self._waiting and self._free:
-                waiting, starter = self._waiting.popleft()
+                waiting = self._waiting.popleft()
                 if not waiting.has_ended:
-                    self._start(waiting, starter)
+                    self._take(waiting)
         finally:
             self._is_starting = False
 
-    def waiting_of(self, starter: Starter) -> list[Any]:
+    def waiting_of(self, batch: object) -> list[Any]:
         """The calls of one batch that have no slot yet."""
-        return [call for call, its in self._waiting if its is starter]
+        return [call for call in self._waiting if call.batch is batch]
 
-    def forget(self, starter: Starter) -> None:
+    def forget(self, batch: object) -> None:
         """A batch has ended: no call of it waits or holds a slot any more."""
-        if any(its is starter for _, its in self._waiting):
-            self._waiting = deque(each for each in self._waiting if each[1] is not starter)
-        for call, its in list(self._held.values()):
-            if its is starter:
+        if self.waiting_of(batch):
+            self._waiting = deque(each for each in self._waiting if each.batch is not batch)
+        for call in list(self._held.values()):
+            if call.batch is batch:
                 self.call_ended(call)
 
 
-HELD: ContextVar[tuple[SharedSlots, ...]] = ContextVar("HELD", default=())
+HELD: ContextVar[tuple[Slots, ...]] = ContextVar("HELD", default=())
 """The slots that the running call holds: what it calls itself runs inside them, else calls that
 wait for each other could never end."""
 
@@ -245,12 +227,10 @@ _TOOL, _TOOLSET, _ALL = "tool:", "toolset:", "*"
 class Transports:
     """The transports of a registry by tool, by toolset and for the rest."""
 
-    __slots__ = ("_all", "_tools", "_toolsets")
+    __slots__ = ("_given",)
 
     def __init__(self, given: Mapping[str, ToolTransport]) -> None:
-        self._tools = _below(given, _TOOL)
-        self._toolsets = _below(given, _TOOLSET)
-        self._all = given.get(_ALL)
+        self._given = dict(given)
 
     def of(self, entry: Entry) -> ToolTransport | None:
         """The transport that runs a tool; `None` if the registry calls its function itself.
@@ -259,29 +239,19 @@ class Transports:
         """
         if isinstance(entry.tool, ArtifactTool):
             return None
-        found = self._tools.get(entry.name)
-        if found is None and entry.toolset is not None:
-            found = self._toolsets.get(entry.toolset)
-        if found is None:
-            found = self._all
-        return None if found is None or found.traits.in_place else found
+        for key in (f"{_TOOL}{entry.name}", f"{_TOOLSET}{entry.toolset or ''}", _ALL):
+            if (found := self._given.get(key)) is not None:
+                return None if found.traits.in_place else found
+        return None
 
     def idle_keys(self, snapshot: Snapshot) -> Iterator[str]:
         """The keys that name no registered tool or toolset: those tools would run here."""
-        for name in self._tools:
-            if snapshot.get(name) is None:
-                yield _TOOL + name
-        for name in self._toolsets:
-            if not snapshot.group(name):
-                yield _TOOLSET + name
-
-
-def _below(given: Mapping[str, ToolTransport], prefix: str) -> dict[str, ToolTransport]:
-    return {
-        key.removeprefix(prefix): transport
-        for key, transport in given.items()
-        if key.startswith(prefix)
-    }
+        for key in self._given:
+            kind, _, name = key.partition(":")
+            if kind == "tool" and snapshot.get(name) is None:
+                yield key
+            if kind == "toolset" and not snapshot.group(name):
+                yield key
 
 
 def checked_transports(given: Any) -> Transports | None:
@@ -314,31 +284,21 @@ DEFAULT_ABANDON_AFTER_SECONDS = 2.0
 
 _MAX_LOGGED = 10_000
 
-_logger = logging.getLogger("ethos_registry")
 
-
+@dataclass(slots=True, eq=False, repr=False)
 class Counters:
     """What changes while a registry runs calls; nothing of a single batch is stored here."""
 
-    __slots__ = (
-        "abandoned_calls",
-        "abandoned_tasks",
-        "has_checked_reducers",
-        "lock",
-        "logged",
-        "slots",
-        "unmatched_policies",
+    abandoned_calls: int = 0
+    unmatched_policies: set[tuple[str, str]] = field(default_factory=set)
+    """What allow lists and filters named that no tool had: the list, and the name."""
+    has_checked_reducers: bool = False
+    abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = field(
+        default_factory=dict
     )
-
-    def __init__(self) -> None:
-        self.abandoned_calls = 0
-        self.unmatched_policies: set[tuple[str, str]] = set()
-        """What allow lists and filters named that no tool had: the list, and the name."""
-        self.has_checked_reducers = False
-        self.abandoned_tasks: dict[asyncio.AbstractEventLoop, set[asyncio.Task[Any]]] = {}
-        self.lock = threading.Lock()
-        self.slots: dict[asyncio.AbstractEventLoop, SharedSlots] = {}
-        self.logged: set[str] = set()
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    slots: dict[asyncio.AbstractEventLoop, Slots] = field(default_factory=dict)
+    logged: set[str] = field(default_factory=set)
 
 
 def _reduction(value: object, name: str) -> ReductionPolicy | None:
@@ -397,7 +357,7 @@ class Runtime:
         """What another `Runtime` takes after its counters."""
         return tuple([getattr(self, name) for name in _SETTINGS])
 
-    def slots_on(self, loop: asyncio.AbstractEventLoop) -> SharedSlots:
+    def slots_on(self, loop: asyncio.AbstractEventLoop) -> Slots:
         """The slots of the calls that run on a loop."""
         counters = self.counters
         slots = counters.slots.get(loop)
@@ -406,7 +366,8 @@ class Runtime:
             with counters.lock:
                 for closed in [each for each in counters.slots if each.is_closed()]:
                     del counters.slots[closed]
-                slots = counters.slots[loop] = SharedSlots(self.max_concurrency)
+                slots = Slots(self.max_concurrency, lambda call: call.batch.begin(call))
+                counters.slots[loop] = slots
         return slots
 
     def abandon(self, task: asyncio.Task[Any] | None) -> None:
@@ -459,29 +420,18 @@ class Runtime:
         """Log once for each code that it blocked the event loop."""
         report_blocking(what, seconds, way_out, named=self.counters.logged)
 
-    def warn_once(self, message: str) -> None:
-        """Log a warning once for each message."""
-        if message not in self.counters.logged:
-            self.counters.logged.add(message)
-            log_line(logging.WARNING, message)
-
-    def log_mistake(self, message: str) -> None:
-        """Log a mistake of the program as an error, once for each message."""
+    def log_message(self, message: str, *, is_mistake: bool = False) -> None:
+        """Log each message once: as a warning, or as an error for a mistake of the program."""
         if message not in self.counters.logged and len(self.counters.logged) < _MAX_LOGGED:
             self.counters.logged.add(message)
-            log_line(logging.ERROR, message)
+            log_line(logging.ERROR if is_mistake else logging.WARNING, message)
 
     def log_once(self, what: str, error: BaseException) -> None:
         """Log one warning for each kind of failure, with its traceback."""
-        if what in self.counters.logged:
-            return
-        self.counters.logged.add(what)
-        message = f"{what} raised; later exceptions are not logged"
-        guarded(  # a handler asks the exception for its text, which is foreign code
-            lambda _: log_line(logging.WARNING, message),
-            log_exception,
-            *(_logger, logging.WARNING, message, error, self.redact),
-        )
+        if what not in self.counters.logged:
+            self.counters.logged.add(what)
+            message = f"{what} raised; later exceptions are not logged"
+            log_exception(message, error, self.redact)
 
 
 _SETTINGS = tuple(each.name for each in fields(Runtime) if each.name != "counters")

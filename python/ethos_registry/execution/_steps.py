@@ -24,7 +24,7 @@ from ethos_registry.execution._arguments import (
 from ethos_registry.execution._call import BackendContext, Batch, Call, CallPlan
 from ethos_registry.execution._finish import finish
 from ethos_registry.execution._options import DEFAULT_OPTIONS, matching
-from ethos_registry.execution._remote_batch import RemoteBatch, finish_order
+from ethos_registry.execution._remote_batch import NO_TRIM, RemoteBatch, finish_order
 from ethos_registry.execution._results import even_share
 from ethos_registry.execution._run_tool import (
     async_execute_in_turn,
@@ -87,11 +87,12 @@ def _unavailability(entry: Entry, personality: Personality | None) -> ToolError 
 
 def arguments(call: Call) -> ToolResult | None:
     """JSON text becomes a value, and none `{}`; a strict tool's must match its schema."""
-    return guarded(  # they may be of a class of the host
-        lambda error: _refusals.arguments_failed(_refusals.exception_text(error)),
-        _validated_arguments,
-        call,
-    )
+    return guarded(_unreadable, _validated_arguments, call)  # they may be of a class of the host
+
+
+def _unreadable(error: BaseException) -> ToolError:
+    problem = _refusals.exception_text(error)
+    return _refusals.bad_arguments(f"arguments cannot be read: {problem}")
 
 
 def _validated_arguments(call: Call) -> ToolError | None:
@@ -141,13 +142,9 @@ def _validated_arguments(call: Call) -> ToolError | None:
 
 def _binds(call: Call, binding: Binding) -> bool:
     """Bind the arguments, repaired if they have to be, and keep what they were bound to."""
-    try:
-        bound = binding.bind(_core.isolated_arguments(call.args), call)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # validators of the tool's author, mappings of the host's own classes
-        return False
-    if isinstance(bound, ToolError):
+    # Validators of the tool's author run, and mappings of the host's own classes are read.
+    bound = guarded(lambda _: None, binding.bind, _core.isolated_arguments(call.args), call)
+    if bound is None or isinstance(bound, ToolError):
         return False
     call._bound = bound
     return True
@@ -179,15 +176,11 @@ def backends(call: Call) -> ToolResult | None:
     """A tool must not run without the capabilities that it declares."""
     entry, given = call.plan.entry, call.batch.runtime.backends
     if given is None:
-        return _refusals.no_backends(entry.name)
-    missing = guarded(  # a mapping of the host's own class
-        partial(_backend_failed, entry), _resolver.first_missing_backend, entry.capabilities, given
-    )
+        return _refusals.no_backend(entry.name)
+    failed = partial(_refusals.backend_failed, entry.name)
+    # They may be a mapping of the host's own class.
+    missing = guarded(failed, _resolver.first_missing_backend, entry.capabilities, given)
     return _refusals.no_backend(entry.name, missing) if isinstance(missing, str) else missing
-
-
-def _backend_failed(entry: Entry, error: BaseException) -> ToolError:
-    return _refusals.backend_failed(entry.name, _refusals.exception_text(error))
 
 
 def dry_run(call: Call) -> ToolResult | None:
@@ -206,19 +199,16 @@ def not_aborted(call: Call) -> ToolResult | None:
 
 def capabilities(call: Call) -> ToolResult | None:
     """The backends make the scoped objects that the tool declares."""
-    entry, given = call.plan.entry, call.batch.runtime.backends
-    assert given is not None
-    try:
-        what = f"a capability backend of tool `{entry.name}`"
-        with measured(partial(call.batch.runtime.report_blocking, what)):
-            scoped = _resolver.resolve_capabilities(
-                entry.name, entry.capabilities, given, BackendContext(call)
-            )
-        call.set_scoped(scoped)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        return _refusals.backend_failed(entry.name, _refusals.exception_text(error))
+    entry, runtime = call.plan.entry, call.batch.runtime
+    assert runtime.backends is not None
+    what = f"a capability backend of tool `{entry.name}`"
+    make = partial(_resolver.resolve_capabilities, entry.name, entry.capabilities)
+    failed, context = partial(_refusals.backend_failed, entry.name), BackendContext(call)
+    with measured(partial(runtime.report_blocking, what)):
+        scoped = guarded(failed, make, runtime.backends, context)
+    if isinstance(scoped, ToolError):
+        return scoped
+    call.set_scoped(scoped)
     return None
 
 
@@ -407,7 +397,7 @@ def _new_plan(batch: Batch, entry: Entry, reducer: ToolResultReducer | None) -> 
     plan.entry, plan.name, plan.execute = entry, entry.name, entry.execute
     plan.cap = STEPS.cap(batch, entry)
     plan.run, plan.finish = STEPS.execute, STEPS.finish
-    plan.trim_cap = _NO_TRIM if batch.trims_at_end else plan.cap
+    plan.trim_cap = NO_TRIM if batch.trims_at_end else plan.cap
     timeout = entry.timeout_seconds
     plan.timeout_seconds = (
         runtime.default_timeout_seconds if timeout is REGISTRY_DEFAULT else timeout
@@ -475,11 +465,8 @@ def _leave_rest_to_caller(
         plan.redact = issued_secrets if callable(issued_secrets) else None
     plan.timeout_seconds = None
     plan.fast_path_chars = min(fast_path_chars, untouched_chars(plan.reducer))
-    plan.trim_cap = _NO_TRIM
+    plan.trim_cap = NO_TRIM
     plan.has_fast_finish = plan.has_fast_call = False
-
-
-_NO_TRIM = 2**63 - 1
 
 
 def _checks(batch: Batch, entry: Entry) -> tuple[tuple[Check, ...], tuple[Check, ...]]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from ethos_registry.execution._approvals import PendingResult
 from ethos_registry.execution._call import Call
-from ethos_registry.execution._refusals import checked_result, limit_reached
+from ethos_registry.execution._refusals import checked_result, not_started
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.execution._threads import DaemonThreads, Job
 from ethos_registry.types import _checks
@@ -84,12 +84,10 @@ class BatchLimits:
 
     async def run(self, run_tool: Callable[[Call], Awaitable[Any]], call: Call) -> Any:
         """What the tool returns if the limits let it start. Counting is not its time."""
-        is_counted = call.clock_started is not None  # a filter ran before
-        if is_counted:
+        if call.clock_started is not None:  # a filter ran before
             call.pause_clock()
         refusal = await self._admitted(call)
-        if is_counted:
-            call.resume_clock()
+        call.resume_clock()
         if refusal is not None:
             raise PendingResult(refusal)
         try:
@@ -145,12 +143,12 @@ class BatchLimits:
                 if problem is None and position < admitted:
                     self._give_back()
             elif problem is not None:
-                refusal.set_result(limit_reached(name, "its limits could not be counted"))
+                refusal.set_result(not_started(name, "its limits could not be counted", "limit"))
             elif position < admitted:
                 refusal.set_result(None)
             else:
                 assert reached is not None
-                refusal.set_result(limit_reached(name, reached))
+                refusal.set_result(not_started(name, reached, "limit"))
         if problem is not None:
             self._runtime.log_once("the ledger of `limits`, which refuses all calls,", problem)
 
@@ -205,29 +203,23 @@ def _used(amounts: UsageAmounts, limit: CheckedLimit) -> float:
 
 
 _SCOPE_TEXTS = {
-    "run": "for each run",
-    "day": "for each day",
-    "tenant": "for each tenant",
-    "tenant_day": "for each tenant and day",
+    "run": ("for each run", "with the next run"),
+    "day": ("for each day", "at {tomorrow} 00:00 UTC"),
+    "tenant": ("for each tenant", "when the limit is raised"),
+    "tenant_day": ("for each tenant and day", "at {tomorrow} 00:00 UTC"),
 }
+"""What a limit is for, and when it frees."""
 
 
 def _described(limit: CheckedLimit, amounts: UsageAmounts, admitted: int) -> str:
     unit = "USD" if limit.amount == "cost_usd" else limit.amount
     used = _used(amounts, limit) + (admitted if limit.amount == "calls" else 0)
-    return (
-        f"the limit of {_number(limit.most)} {unit} {_SCOPE_TEXTS[limit.scope]} is reached "
-        f"({_number(used)} used); {_frees(limit)}"
-    )
-
-
-def _frees(limit: CheckedLimit) -> str:
-    if limit.scope == "run":
-        return "it frees with the next run"
-    if limit.scope == "tenant":
-        return "it frees when the limit is raised"
+    scope, frees = _SCOPE_TEXTS[limit.scope]
     tomorrow = datetime.now(UTC).date() + timedelta(days=1)
-    return f"it frees at {tomorrow} 00:00 UTC"
+    return (
+        f"the limit of {_number(limit.most)} {unit} {scope} is reached "
+        f"({_number(used)} used); it frees {frees.format(tomorrow=tomorrow)}"
+    )
 
 
 def _number(value: float) -> str:

@@ -10,15 +10,16 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ethos_registry import _core
-from ethos_registry.reduction._python_reducer import (
-    clean_extra,
-    clean_structured,
-    is_large,
-    is_plain,
-    reduce_safely,
+from ethos_registry.reduction._python_reducer import is_large, is_plain, reduce_safely
+from ethos_registry.reduction._redaction import (
+    Redact,
+    known_secrets,
+    redacted_parts,
+    redacted_start,
+    redacted_text,
 )
-from ethos_registry.reduction._redaction import Redact, known_secrets
 from ethos_registry.reduction._reducers import BuiltInReducer, exit_code_of, rebuilt, with_text
+from ethos_registry.types._call import CallResult
 from ethos_registry.types._content import (
     MAX_CONTENT_BYTES,
     Audio,
@@ -30,6 +31,7 @@ from ethos_registry.types._content import (
     is_text,
 )
 from ethos_registry.types._errors import ConfigError
+from ethos_registry.types._json_values import json_fields, json_object
 from ethos_registry.types._reducer import ReductionPolicy, ToolResultReducer
 from ethos_registry.types._result import ToolResult
 
@@ -191,9 +193,12 @@ class Finished:
     """A finished result and the lengths of its text, in characters."""
 
     # No `__init__`: filling the slots from outside halves the price of one (0.11, not 0.26 us).
-    __slots__ = ("raw_chars", "reduced_chars", "result", "sent_chars", "truncated_from")
+    __slots__ = ("raw_chars", "raw_text", "reduced_chars", "result", "sent_chars", "truncated_from")
 
     result: ToolResult
+    raw_text: str
+    """The text that the tool returned, without credentials: it may be stored. Only as much of it as
+    a trim leaves, unless the caller keeps it."""
     raw_chars: int
     """The length of the text that the tool returned."""
     reduced_chars: int
@@ -203,11 +208,12 @@ class Finished:
     truncated_from: int | None
     """The length before the trim if it cut the text, else `None`."""
 
-    def add_line(self, line: str) -> None:
-        """Append a line of the registry to the text for the model."""
-        if line:
-            self.result = with_text(self.result, self.result.text + line)
-            self.sent_chars += len(line)
+
+def add_line(finished: Finished | CallResult, line: str) -> None:
+    """Append a line of the registry to the text for the model."""
+    if line:
+        finished.result = with_text(finished.result, finished.result.text + line)
+        finished.sent_chars += len(line)
 
 
 def finish_result(
@@ -220,8 +226,7 @@ def finish_result(
     policy: ReductionPolicy | None = None,
     *,
     redact: Redact | None = None,
-    raw_chars: int | None = None,
-    is_start: bool = False,
+    keeps_text: bool = True,
 ) -> Finished:
     """Reduce a result that a tool returned, replace lone surrogates, trim its text to `cap`.
 
@@ -230,40 +235,33 @@ def finish_result(
     a Python reducer before it. With a `fence` the text is sanitised before the trim and fenced
     after it, in the same crossing. Lines of the text that look like notes of the registry are
     marked first (see `frames`). A `policy` states how much a reducer keeps. `redact` takes
-    credentials out of content blocks, and out of what a reducer makes visible; those of the text
-    are gone already: it had `raw_chars` characters with them. With `is_start` the text is only the
-    start of such an output. If there is nothing to do, the same object is returned.
+    credentials out of the text before all that, out of content blocks, `structured` and extra
+    fields, and out of what a reducer makes visible; unless the caller `keeps_text`, only the part
+    of the text is searched that a trim leaves. If there is nothing to do, the same object is
+    returned.
     """
-    text: str = result.value if result.ok else result.error
     finished = Finished()
-    stated_chars = len(text) if raw_chars is None else raw_chars
-    finished.raw_chars = stated_chars
+    finished.raw_chars = stated_chars = len(result.text)
+    is_start = False
+    if redact is not None:
+        start = None
+        is_cut_only = not keeps_text and reducer is None and fence is None
+        if is_cut_only and not may_have_frames(result.text):  # each would count in the marker
+            start = redacted_start(result.text, cap, redact)
+        is_start = start is not None
+        result = redacted_text(result, redact) if start is None else with_text(result, start)
+    text = finished.raw_text = result.text
     if may_have_frames(text):
         marked = mark_frames(text, is_displayed=_reads_displayed(reducer))
         if marked is not text:
             stated_chars += len(marked) - len(text)
             result, text = with_text(result, marked), marked
     entering_chars = len(text)
-    if (
-        reducer is None
-        and fence is None
-        and entering_chars <= cap
-        and result.structured is None
-        and not result.extra
-        and not result.content
-        and text.isascii()
-    ):
-        finished.result = result
-        finished.reduced_chars = stated_chars
-        finished.sent_chars = entering_chars
-        finished.truncated_from = None
-        return finished
     note = ""
     if result.content:
         result, note = bounded_content(result, is_fenced=fence is not None, redact=redact)
         stated_chars += len(result.text) - len(text)
         text = result.text
-    exit_code = exit_code_of(result)
     structured, extra = _clean_parts(result)
     native: _core.NativeReducer | None = None
     if reducer is not None:
@@ -285,7 +283,7 @@ def finish_result(
             native,
             args,
             result.ok,
-            exit_code=exit_code,
+            exit_code=exit_code_of(result),
             fence=fence,
             target_chars=None if native is None or policy is None else policy.target_chars,
             level=None if native is None or policy is None else policy.level,
@@ -304,9 +302,12 @@ def finish_result(
             finished.truncated_from = finished.raw_chars
     if sent is not text or structured is not result.structured or extra is not result.extra:
         result = rebuilt(result, sent, structured, result.cost_usd, extra)
+    if redact is not None and (structured is not None or extra):
+        result = redacted_parts(result, redact)
     finished.result = result
     finished.sent_chars = len(sent)
-    finished.add_line(note)
+    if note:
+        add_line(finished, note)
     return finished
 
 
@@ -326,9 +327,9 @@ def _clean_parts(result: ToolResult) -> tuple[Mapping[str, Any] | None, Mapping[
     """`structured` and `extra` as bounded JSON; the same objects where they are that already."""
     structured, extra = result.structured, result.extra
     if structured is not None and not is_plain(structured):
-        structured = clean_structured(structured)
+        structured = json_object(structured)
     if extra and not is_plain(extra):
-        extra = clean_extra(extra)
+        extra = json_fields(extra)
     return structured, extra
 
 

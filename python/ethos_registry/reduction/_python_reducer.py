@@ -6,6 +6,7 @@ import inspect
 import logging
 import weakref
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,7 +16,6 @@ from ethos_registry._suggest import did_you_mean
 from ethos_registry.reduction._reducers import rebuilt
 from ethos_registry.types._checks import guarded
 from ethos_registry.types._errors import ConfigError
-from ethos_registry.types._json_values import MAX_DEPTH, MAX_JSON_BYTES, json_fields, json_object
 from ethos_registry.types._reducer import ReductionPolicy, ToolReducerContext, ToolResultReducer
 from ethos_registry.types._result import (
     ERROR_CODES,
@@ -26,9 +26,6 @@ from ethos_registry.types._result import (
 )
 
 # The JSON parts of a result: bounded, and safe to send.
-
-MAX_STRUCTURED_BYTES = MAX_JSON_BYTES
-"""The largest `structured`, as compact JSON in UTF-8."""
 
 LARGE_JSON_BYTES = 64 * 1024
 """A larger value is converted on a thread: up to this size it takes about a tenth of a second."""
@@ -63,44 +60,6 @@ def is_large(value: Mapping[str, Any] | None) -> bool:
     return size > LARGE_JSON_BYTES
 
 
-clean_structured = json_object
-"""`structured` as JSON; the same object if it is: see `json_object`."""
-
-clean_extra = json_fields
-"""Extra fields as JSON; the same mapping if they are: see `json_fields`."""
-
-
-def isolated(value: Any) -> Any:
-    """A copy of the containers in `value`, so that changes to it stay in it.
-
-    Mappings become dicts; other values are shared, and so is what is nested deeper than 128 levels.
-    """
-    return _copied(value, {}, MAX_DEPTH)
-
-
-def _copied(value: Any, seen: dict[int, tuple[Any, Any]], depth: int) -> Any:
-    """A copy of the containers.
-
-    `seen` maps the identity of a container to it and its copy: one that holds itself is copied
-    once, and stays alive so that its identity is not given to another.
-    """
-    if depth == 0 or not isinstance(value, Mapping | list | tuple):
-        return value
-    known = seen.get(id(value))
-    if known is not None:
-        return known[1]
-    if isinstance(value, Mapping):
-        mapping: dict[Any, Any] = {}
-        seen[id(value)] = value, mapping
-        for key, item in value.items():
-            mapping[key] = _copied(item, seen, depth - 1)
-        return mapping
-    items: list[Any] = []
-    seen[id(value)] = value, items
-    items.extend(_copied(item, seen, depth - 1) for item in value)
-    return tuple(items) if isinstance(value, tuple) else items
-
-
 _log = logging.getLogger("ethos_registry")
 _reported: dict[int, weakref.ref[Any] | None] = {}
 
@@ -114,18 +73,14 @@ def reduce_safely(
 ) -> ToolResult:
     """The reduced result, or the same object if the reducer fails.
 
-    The reducer works on a copy, so its changes to `structured` before an exception have no effect.
-    An exception, an awaitable and any other return value that is not a result count as failures,
-    which are logged once per reducer. `structured`, `cost_usd` and extra fields that it omits are
-    kept.
+    `structured` and the extra fields are plain JSON. The reducer works on a copy, so its changes
+    to them before an exception have no effect. An exception, an awaitable and any other return
+    value that is not a result count as failures, which are logged once per reducer. `structured`,
+    `cost_usd` and extra fields that it omits are kept.
     """
-    given = rebuilt(
-        result,
-        result.text,
-        isolated(result.structured),
-        result.cost_usd,
-        isolated(result.extra),
-    )
+    structured = None if result.structured is None else deepcopy(dict(result.structured))
+    extra = deepcopy(dict(result.extra))
+    given = rebuilt(result, result.text, structured, result.cost_usd, extra)
 
     def reduced() -> ToolResult:
         answer: object = reducer.reduce(given, ToolReducerContext(args, turn_count, policy))

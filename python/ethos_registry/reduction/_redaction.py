@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.reduction._reducers import rebuilt, with_text
+from ethos_registry.types._json_values import MAX_DEPTH
 from ethos_registry.types._result import ToolResult
 
 # Credentials out of any text: the rule that results of tools pass.
@@ -87,9 +88,6 @@ def redacted_start(text: str, chars: int, redact: Redact) -> str | None:
     return None
 
 
-_MAX_DEPTH = 128
-
-
 def redacted_text(result: ToolResult, redact: Redact) -> ToolResult:
     """The result with credentials replaced in its text."""
     text = redact(result.text)
@@ -99,25 +97,26 @@ def redacted_text(result: ToolResult, redact: Redact) -> ToolResult:
 def redacted_parts(result: ToolResult, redact: Redact) -> ToolResult:
     """The result with credentials replaced in `structured` and the extra fields.
 
-    They are plain JSON of bounded size here. Keys are redacted too.
+    They are plain JSON of bounded size here.
     """
-    structured, extra = result.structured, result.extra
-    clean_structured = None if structured is None else _redacted(structured, redact, _MAX_DEPTH)
-    clean_extra = _redacted(extra, redact, _MAX_DEPTH) if extra else extra
-    if clean_structured is structured and clean_extra is extra:
+    if result.structured is None and not result.extra:
         return result
-    return rebuilt(result, result.text, clean_structured, result.cost_usd, clean_extra)
+    structured = redacted_json(result.structured, redact)
+    extra = redacted_json(result.extra, redact) if result.extra else result.extra
+    if structured is result.structured and extra is result.extra:
+        return result
+    return rebuilt(result, result.text, structured, result.cost_usd, extra)
 
 
-def _redacted(value: Any, redact: Redact, depth: int) -> Any:
-    """The value, or a copy of the containers around what changed."""
+def redacted_json(value: Any, redact: Redact, depth: int = MAX_DEPTH) -> Any:
+    """The JSON value, or a copy of the containers around what changed; keys are redacted too."""
     if isinstance(value, str):
         return redact(value)
     if depth == 0:
         return value
     if isinstance(value, Mapping):
         items = {
-            redact(key) if isinstance(key, str) else key: _redacted(item, redact, depth - 1)
+            redact(key) if isinstance(key, str) else key: redacted_json(item, redact, depth - 1)
             for key, item in value.items()
         }
         is_same = len(items) == len(value) and all(
@@ -126,7 +125,7 @@ def _redacted(value: Any, redact: Redact, depth: int) -> Any:
         )
         return value if is_same else items
     if isinstance(value, list | tuple):
-        changed = [_redacted(item, redact, depth - 1) for item in value]
+        changed = [redacted_json(item, redact, depth - 1) for item in value]
         is_same = all(new is old for new, old in zip(changed, value, strict=True))
         return value if is_same else changed
     return value

@@ -47,7 +47,7 @@ def read_reply(reply: object, runtime: Runtime) -> list[Any]:
     """The calls of what a view is given to execute; an unknown element is logged once."""
     return reply_calls(
         reply,
-        lambda kind: runtime.warn_once(f"a reply holds an element of unknown type {kind!r}"),
+        lambda kind: runtime.log_message(f"a reply holds an element of unknown type {kind!r}"),
     )
 
 
@@ -87,7 +87,7 @@ def checked_request(
         report_unmatched_reducers(admission.snapshot, runtime)
     if runtime.transports is not None:
         for key in runtime.transports.idle_keys(admission.snapshot):
-            runtime.warn_once(f"`transports` names {key!r}, which no registered tool has")
+            runtime.log_message(f"`transports` names {key!r}, which no registered tool has")
     return BatchRequest(calls, checked_in, checked, admission, runtime, personality, turn)
 
 

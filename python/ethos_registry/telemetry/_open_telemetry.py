@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 import secrets
 import time
 from collections import Counter
@@ -321,8 +320,6 @@ def _known_facts(facts: dict[str, str | None]) -> Facts:
     return {name: _conventions.gist(fact) for name, fact in facts.items() if fact is not None}
 
 
-_logger = logging.getLogger("ethos_registry")
-
 _API_MODULES = ("opentelemetry.trace", "opentelemetry.metrics")
 """Providers of the API itself do nothing; those of an SDK are in other modules."""
 
@@ -461,7 +458,7 @@ class OpenTelemetry(Observer):
             if what not in self._logged:
                 self._logged.add(what)
                 message = f"{what} raised; later exceptions are not logged"
-                log_exception(_logger, logging.WARNING, message, error, _core.redact)
+                log_exception(message, error, _core.redact)
 
         return functools.partial(guarded, log, function)
 
