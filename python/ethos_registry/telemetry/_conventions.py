@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry.execution._arguments import redacted_arguments
-from ethos_registry.types._call import CallResult
 from ethos_registry.types._json_values import thaw
-from ethos_registry.types._observer import FinishedCall
+from ethos_registry.types._observer import FinishedCall, FinishedCalls, FinishedRow
 from ethos_registry.types._tool import Tool
 
 if TYPE_CHECKING:
@@ -31,11 +30,6 @@ _ON_SPANS = frozenset({"span_only", "span_and_event", "true", "1"})
 def captures_content() -> bool:
     """Whether the environment turns on content in spans."""
     return os.environ.get(CAPTURE_VARIABLE, "").strip().lower() in _ON_SPANS
-
-
-def redactor(known: Callable[[str], str] | None) -> Callable[[str], str]:
-    """What takes credentials out, also for a registry that keeps them in results."""
-    return _core.redact if known is None else known
 
 
 def content_of_arguments(args: Any, redact: Callable[[str], str]) -> str:
@@ -111,40 +105,38 @@ def gist(text: str, max_chars: int = MAX_CHARS) -> str:
     return text if text.isascii() else _core.replace_surrogates(text)
 
 
-def tool_name_of(answer: CallResult, *, is_registered: bool) -> str:
+class Outcome(NamedTuple):
+    """How one call ended, in the words of telemetry."""
+
+    tool_name: str
     """The name of the tool that was called, `_unknown` if no tool has it."""
-    result = answer.result
-    if is_registered or (not result.ok and result.reason in _NAMED_REFUSALS):
-        return answer.name
-    return UNKNOWN_TOOL
-
-
-def reason_of(answer: CallResult, *, is_started: bool, is_dry_run: bool) -> str | None:
+    is_started: bool
+    reason: str | None = None
     """Why a tool did not run, or ended otherwise than with a result of its own."""
-    result = answer.result
-    if answer.pending is not None:
-        return "pending"
-    if not result.ok and result.reason is not None:
-        return result.reason
-    if is_started:
-        return None
-    if result.ok:
-        return "dry_run" if is_dry_run else "answered"
-    return "denied"  # by a filter, in place of the tool
-
-
-def error_type_of(
-    answer: CallResult, *, is_started: bool, exception_type: str | None
-) -> str | None:
+    error_type: str | None = None
     """The kind of a failure, one of few values: never its message, which may hold secrets."""
-    result = answer.result
-    if result.ok or answer.pending is not None:
-        return None
+
+
+def outcome_of(
+    calls: FinishedCalls, row: FinishedRow, exception_type: str | None = None
+) -> Outcome:
+    """The outcome of a call, or of an attempt that another one followed."""
+    _, answer, tool, started = row
+    result, is_started = answer.result, started is not None
+    is_named = tool is not None or (not result.ok and result.reason in _NAMED_REFUSALS)
+    name = answer.name if is_named else UNKNOWN_TOOL
+    if answer.pending is not None:
+        return Outcome(name, is_started, "pending")
+    if result.ok:
+        in_its_place = "dry_run" if calls.context.dry_run else "answered"
+        return Outcome(name, is_started, None if is_started else in_its_place)
     if result.reason == "raised" and exception_type is not None:
-        return gist(exception_type)
+        return Outcome(name, is_started, "raised", gist(exception_type))
     if result.reason is not None:
-        return result.reason
-    return "tool_error" if is_started else "denied"
+        return Outcome(name, is_started, result.reason, result.reason)
+    if is_started:
+        return Outcome(name, is_started, error_type="tool_error")
+    return Outcome(name, is_started, "denied", "denied")  # by a filter, in place of the tool
 
 
 # What a source of further attributes receives of a call.
@@ -192,25 +184,21 @@ class Instruments:
             description="Calls that were answered without starting their tool.",
         )
 
-    def executed(
-        self,
-        seconds: float,
-        tool_name: str,
-        agent_name: str | None,
-        error_type: str | None,
-        context: Context | None,
+    def measure(
+        self, outcome: Outcome, seconds: float, agent_name: str | None, context: Context | None
     ) -> None:
-        """Count a tool that was started."""
-        attributes = {TOOL_NAME: tool_name, TOOL_TYPE: FUNCTION}
-        if agent_name is not None:
-            attributes[AGENT_NAME] = agent_name
-        if error_type is not None:
-            attributes[ERROR_TYPE] = error_type
-        self._duration.record(seconds, attributes, context)
-
-    def refused(self, tool_name: str, reason: str, context: Context | None) -> None:
-        """Count a call whose tool was not started."""
-        self._refusals.add(1, {TOOL_NAME: tool_name, REASON: reason}, context)
+        """Count a call: how long its tool ran, or that it was refused."""
+        attributes = {TOOL_NAME: outcome.tool_name}
+        if outcome.is_started:
+            attributes[TOOL_TYPE] = FUNCTION
+            if agent_name is not None:
+                attributes[AGENT_NAME] = agent_name
+            if outcome.error_type is not None:
+                attributes[ERROR_TYPE] = outcome.error_type
+            self._duration.record(seconds, attributes, context)
+        elif outcome.error_type is not None:
+            attributes[REASON] = outcome.reason or outcome.error_type
+            self._refusals.add(1, attributes, context)
 
 
 # Attributes that backends read beside those of the semantic conventions.

@@ -7,6 +7,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ethos_registry import _core
@@ -17,11 +18,12 @@ from ethos_registry.telemetry._conventions import (
     AttributeSource,
     AttributeValue,
     Instruments,
+    Outcome,
     TracedCall,
     captures_content,
     content_of_arguments,
     content_of_text,
-    redactor,
+    outcome_of,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._checks import check_callback, guarded
@@ -45,79 +47,41 @@ if TYPE_CHECKING:
 # The spans and metrics of one batch.
 
 _NANOSECONDS = 1_000_000_000
-Guard = Callable[[str, Callable[..., None]], Callable[..., None]]
+Guard = Callable[..., None]
 Facts: TypeAlias = dict[str, AttributeValue]
-
-
-class _Outcome:
-    """How one call ended, in the words of telemetry."""
-
-    __slots__ = ("error_type", "is_started", "reason", "tool_name")
-
-    def __init__(self, calls: FinishedCalls, row: FinishedRow, exception_type: str | None) -> None:
-        _, answer, tool, started = row
-        self.is_started = started is not None
-        if tool is not None and started is not None and answer.result.ok and answer.pending is None:
-            self.tool_name, self.reason, self.error_type = answer.name, None, None
-            return
-        self.tool_name = _conventions.tool_name_of(answer, is_registered=tool is not None)
-        self.reason = _conventions.reason_of(
-            answer, is_started=self.is_started, is_dry_run=calls.context.dry_run
-        )
-        self.error_type = _conventions.error_type_of(
-            answer,
-            is_started=self.is_started,
-            exception_type=exception_type,
-        )
-
-
-def _position(row: FinishedRow) -> int:
-    return row[0]
 
 
 class MeasuredBatch(Observer):
     """Metrics without spans: there is no tracer."""
 
-    __slots__ = ("_failed_attempts", "_guard", "_instruments")
-
     def __init__(self, instruments: Instruments | None, guard: Guard) -> None:
         self._instruments = instruments
         self._guard = guard
+        self._failed_attempts: Counter[int] = Counter()
 
     def batch_finished(self, calls: Sequence[FinishedCall]) -> None:
         """Record every call of the batch."""
         rows = cast("FinishedCalls", calls)
-        self._failed_attempts = Counter(map(_position, rows.attempts))
-        finish = self._guard("telemetry", self._finish)
-        for row in sorted(rows.rows, key=_position):
-            finish(rows, row)
+        self._failed_attempts.update(map(itemgetter(0), rows.attempts))
+        for row in sorted(rows.rows, key=itemgetter(0)):
+            self._guard("telemetry", self._finish, rows, row)
         for row in rows.attempts:
-            self._guard("telemetry", self._measure_attempt)(rows, row)
+            self._guard("telemetry", self._finish_attempt, rows, row)
 
-    def _measure_attempt(self, calls: FinishedCalls, row: FinishedRow) -> None:
-        outcome = _Outcome(calls, row, row[1].result.extra.get("exception_type"))
-        self._measure(outcome, calls, row, None)
+    def _finish_attempt(self, calls: FinishedCalls, row: FinishedRow) -> None:
+        exception_type = row[1].result.extra.get("exception_type")
+        self._measure(outcome_of(calls, row, exception_type), calls, row, None)
 
     def _finish(self, calls: FinishedCalls, row: FinishedRow) -> None:
-        outcome = _Outcome(calls, row, calls.exception_types.get(row[0]))
-        self._measure(outcome, calls, row, None)
+        exception_type = calls.exception_types.get(row[0])
+        self._measure(outcome_of(calls, row, exception_type), calls, row, None)
 
     def _measure(
-        self, outcome: _Outcome, calls: FinishedCalls, row: FinishedRow, context: Context | None
+        self, outcome: Outcome, calls: FinishedCalls, row: FinishedRow, context: Context | None
     ) -> None:
-        instruments = self._instruments
-        if instruments is None:
-            return
-        if outcome.is_started:
-            instruments.executed(
-                row[1].duration_seconds,
-                outcome.tool_name,
-                calls.context.agent_id,
-                outcome.error_type,
-                context,
-            )
-        elif outcome.error_type is not None:
-            instruments.refused(outcome.tool_name, outcome.reason or outcome.error_type, context)
+        if self._instruments is not None:
+            seconds, agent_name = row[1].duration_seconds, calls.context.agent_id
+            self._instruments.measure(outcome, seconds, agent_name, context)
 
 
 class TracedBatch(MeasuredBatch):
@@ -125,21 +89,6 @@ class TracedBatch(MeasuredBatch):
 
     If each call has a caller of its own, it is the span that is current in the caller's context.
     """
-
-    __slots__ = (
-        "_args",
-        "_batch_facts",
-        "_captures_content",
-        "_contexts",
-        "_extra_attributes",
-        "_parent",
-        "_redact",
-        "_refused_at",
-        "_spans",
-        "_tool_facts",
-        "_trace",
-        "_tracer",
-    )
 
     def __init__(
         self,
@@ -164,7 +113,7 @@ class TracedBatch(MeasuredBatch):
         self._batch_facts: Facts = {}
         """What the spans of all calls say, made when the first one is described."""
         self._tool_facts: dict[str, Facts] = {}
-        self._redact = redactor(batch.redact)
+        self._redact = _core.redact if batch.redact is None else batch.redact
         self._captures_content = captures_content
         self._extra_attributes = extra_attributes
         self._spans: dict[int, tuple[Span, Context]] = {}
@@ -206,7 +155,7 @@ class TracedBatch(MeasuredBatch):
         if self._instruments is None and span is not None and not span.is_recording():
             span.end()
             return
-        outcome = _Outcome(calls, row, calls.exception_types.get(position))
+        outcome = outcome_of(calls, row, calls.exception_types.get(position))
         end, parent = self._refused_at.get(position) or (time.time_ns(), self._parent)
         if started is not None:
             seconds = started + calls.clock_offset_seconds + answer.duration_seconds
@@ -224,7 +173,7 @@ class TracedBatch(MeasuredBatch):
             self._measure(outcome, calls, row, context)
 
     def _describe(
-        self, span: Span, outcome: _Outcome, calls: FinishedCalls, row: FinishedRow
+        self, span: Span, outcome: Outcome, calls: FinishedCalls, row: FinishedRow
     ) -> None:
         position, answer, tool, _ = row
         if outcome.error_type is not None:
@@ -252,13 +201,13 @@ class TracedBatch(MeasuredBatch):
             text,
         )
         for source in self._extra_attributes:
-            self._guard("`extra_attributes`", self._add)(span, source, traced)
+            self._guard("`extra_attributes`", self._add, span, source, traced)
 
     @staticmethod
     def _add(span: Span, source: AttributeSource, traced: TracedCall) -> None:
         span.set_attributes(source(traced))
 
-    def _facts(self, outcome: _Outcome, calls: FinishedCalls, row: FinishedRow) -> Facts:
+    def _facts(self, outcome: Outcome, calls: FinishedCalls, row: FinishedRow) -> Facts:
         position, answer, tool, _ = row
         result = answer.result
         if not self._batch_facts:
@@ -398,7 +347,12 @@ class OpenTelemetry(Observer):
                 "OpenTelemetry with providers of its own belongs to its process; set the global "
                 "providers in the other process and use `OpenTelemetry()`"
             )
-        return _unpickled, (self._capture_content, self._extra_attributes)
+        make = functools.partial(
+            OpenTelemetry,
+            capture_content=self._capture_content,
+            extra_attributes=self._extra_attributes,
+        )
+        return make, ()
 
     def batch_started(self, batch: StartedBatch) -> TracedBatch | MeasuredBatch | None:
         """What observes this batch; `None` if neither spans nor metrics go anywhere."""
@@ -429,48 +383,34 @@ class OpenTelemetry(Observer):
 
     def _tracer(self) -> Tracer | None:
         provider = self._tracer_provider or self._trace.get_tracer_provider()
-        known, tracer = self._tracers
-        if provider is not known:
-            tracer = None
-            if _reports(provider):
-                made = provider.get_tracer("ethos_registry", __version__)
-                tracer = None if isinstance(made, self._trace.NoOpTracer) else made
-            self._tracers = provider, tracer
-        return tracer
+        if provider is not self._tracers[0]:
+            self._tracers = provider, _made(provider, "get_tracer", self._trace.NoOpTracer)
+        return self._tracers[1]
 
     def _meters(self) -> Instruments | None:
         provider = self._meter_provider or self._metrics.get_meter_provider()
-        known, instruments = self._instruments
-        if provider is not known:
-            instruments = None
-            if _reports(provider):
-                meter = provider.get_meter("ethos_registry", __version__)
-                instruments = (
-                    None if isinstance(meter, self._metrics.NoOpMeter) else Instruments(meter)
-                )
-            self._instruments = provider, instruments
-        return instruments
+        if provider is not self._instruments[0]:
+            meter = _made(provider, "get_meter", self._metrics.NoOpMeter)
+            self._instruments = provider, None if meter is None else Instruments(meter)
+        return self._instruments[1]
 
-    def _guarded(self, what: str, function: Callable[..., None]) -> Callable[..., None]:
-        """The function; what it raises, as a processor or an exporter may, is logged once."""
+    def _guarded(self, what: str, function: Callable[..., None], *arguments: Any) -> None:
+        """Call a function; what it raises, as a processor or an exporter may, is logged once."""
+        guarded(functools.partial(self._log_once, what), function, *arguments)
 
-        def log(error: BaseException) -> None:
-            if what not in self._logged:
-                self._logged.add(what)
-                message = f"{what} raised; later exceptions are not logged"
-                log_exception(message, error, _core.redact)
-
-        return functools.partial(guarded, log, function)
+    def _log_once(self, what: str, error: BaseException) -> None:
+        if what not in self._logged:
+            self._logged.add(what)
+            message = f"{what} raised; later exceptions are not logged"
+            log_exception(message, error, _core.redact)
 
 
-def _unpickled(
-    capture_content: bool | None, extra_attributes: tuple[AttributeSource, ...]
-) -> OpenTelemetry:
-    return OpenTelemetry(capture_content=capture_content, extra_attributes=extra_attributes)
-
-
-def _reports(provider: object) -> bool:
-    return not type(provider).__module__.startswith(_API_MODULES)
+def _made(provider: Any, method: str, idle: type) -> Any:
+    """The tracer or the meter of a provider; `None` if what it receives goes nowhere."""
+    if type(provider).__module__.startswith(_API_MODULES):
+        return None
+    made = getattr(provider, method)("ethos_registry", __version__)
+    return None if isinstance(made, idle) else made
 
 
 def _check_provider(provider: object, name: str, method: str) -> None:
