@@ -22,10 +22,7 @@ from ethos_registry.reduction._reducers import BuiltInReducer, exit_code_of, reb
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._content import (
     MAX_CONTENT_BYTES,
-    Audio,
     ContentBlock,
-    Document,
-    Image,
     Link,
     content_blocks,
     is_text,
@@ -53,11 +50,11 @@ def bounded_content(
         blocks = content_blocks(result.content)
     except ConfigError as error:
         return replace(result, content=()), f"\n[content left out: {error}]"[:MAX_NOTE_CHARS]
-    given, blocks = blocks, blocks if redact is None else _redacted(blocks, redact)
     sendable: list[ContentBlock] = []
     links: list[str] = []
     too_large: list[str] = []
-    for block in blocks:
+    for given in blocks:
+        block = given if redact is None else _redacted_block(given, redact)
         if isinstance(block, Link):
             if is_fenced:
                 links.append(block.line())
@@ -66,8 +63,8 @@ def bounded_content(
         elif len(block.data_bytes) > MAX_CONTENT_BYTES:
             too_large.append(block.describe())
         else:
-            sendable.append(_without_name(block) if is_fenced else block)
-    if len(sendable) != len(blocks) or is_fenced or blocks is not given:
+            sendable.append(replace(block, name=None) if is_fenced and block.name else block)
+    if len(sendable) != len(blocks) or not all(map(operator.is_, sendable, blocks)):
         result = replace(result, content=tuple(sendable))
     if links:
         result = with_text(result, "\n".join([result.text, *links]))
@@ -75,12 +72,6 @@ def bounded_content(
         return result, ""
     limit = f"over the limit of {MAX_CONTENT_BYTES:,} bytes"
     return result, f"\n[left out, {limit}: {', '.join(too_large)}"[:MAX_NOTE_CHARS] + "]"
-
-
-def _redacted(blocks: tuple[ContentBlock, ...], redact: Redact) -> tuple[ContentBlock, ...]:
-    """The blocks without credentials; the same tuple if they have none."""
-    clean = tuple(_redacted_block(block, redact) for block in blocks)
-    return blocks if all(map(operator.is_, clean, blocks)) else clean
 
 
 def _redacted_block(block: ContentBlock, redact: Redact) -> ContentBlock:
@@ -102,10 +93,6 @@ def _redacted_block(block: ContentBlock, redact: Redact) -> ContentBlock:
 
 
 _ENCODINGS = ("utf-8", "utf-16", "latin-1")
-
-
-def _without_name(block: Image | Document | Audio) -> ContentBlock:
-    return block if block.name is None else replace(block, name=None)
 
 
 # Marks lines of a tool's output that look like notes of the registry.
