@@ -39,18 +39,6 @@ from ethos_registry.types._remote_finish import FinishFacts, FinishOrder
 from ethos_registry.types._result import ToolError, ToolResult
 from ethos_registry.types._turn import DispatchContext, ToolExecution
 
-# What tools emit, as progress events.
-
-
-def event_of(tool_name: str, tool_call_id: str, emitted: Any) -> ToolProgressEvent:
-    """The event under the name and id of the call that runs; `ConfigError` for any other value."""
-    if isinstance(emitted, Mapping):
-        emitted = ToolProgressEvent.from_wire({"message": ""} | dict(emitted))
-    if not isinstance(emitted, ToolProgressEvent):
-        raise ConfigError(f"`emit` takes a ToolProgressEvent, got {type(emitted).__name__}")
-    return dataclasses.replace(emitted, tool_name=tool_name, tool_call_id=tool_call_id)
-
-
 # Progress text that waits, because it may be the start of a secret that was handed out.
 
 
@@ -284,7 +272,6 @@ class Batch:
         """Keep what the observers of this batch will read."""
         if observers.are_idle():
             return
-        wanted: Observers | None = observers
         if observers.batch_started:
             named = self.context.personality_id
             batch = StartedBatch(
@@ -296,7 +283,8 @@ class Batch:
             wanted = observers.of_batch(batch, self.runtime.guard)
             if wanted is None:
                 return
-        self.observers = wanted
+            observers = wanted
+        self.observers = observers
         self.started_at_seconds = time.time()
         self.started_at_monotonic = time.monotonic()
         self.exception_types: dict[int, str] = {}
@@ -509,13 +497,17 @@ class Call(ToolContext):
         if not self.has_ended:
             self.batch.runtime.guard("`emit`", self._redacted_event, event, is_searched)
 
-    def _redacted_event(self, given: Any, is_searched: bool) -> None:
+    def _redacted_event(self, event: Any, is_searched: bool) -> None:
         """Pass on an event under the name and the id of the call; what may start a secret waits."""
-        runtime = self.batch.runtime
+        runtime, name = self.batch.runtime, self.plan.name
         if self.progress_redaction is None and runtime.issued_secrets:
             self.progress_redaction = ProgressRedaction(runtime.issued_secrets)
-        event, held = event_of(self.plan.name, self._tool_call_id, given), self.progress_redaction
-        redact = runtime.redact_of(self.plan.name)
+        if isinstance(event, Mapping):
+            event = ToolProgressEvent.from_wire({"message": ""} | dict(event))
+        if not isinstance(event, ToolProgressEvent):
+            raise ConfigError(f"`emit` takes a ToolProgressEvent, got {type(event).__name__}")
+        event = dataclasses.replace(event, tool_name=name, tool_call_id=self._tool_call_id)
+        held, redact = self.progress_redaction, runtime.redact_of(name)
         parts = (event,) if redact is None or held is None or is_searched else held.passed(event)
         for part in parts:
             self._pass_on(part, redact)

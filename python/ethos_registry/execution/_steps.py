@@ -243,10 +243,6 @@ class Step(NamedTuple):
     """Whether the step can answer calls of this tool in this batch; `None` for always."""
 
 
-def _can_be_stopped(batch: Batch, entry: Entry) -> bool:
-    return batch.can_be_stopped
-
-
 def _may_be_unavailable(batch: Batch, entry: Entry) -> bool:
     return entry.is_available is not None or (
         entry.why_refused is not None and batch.personality is not None
@@ -291,14 +287,6 @@ def transport_of(batch: Batch, entry: Entry) -> ToolTransport | None:
     return None if transports is None else transports.of(entry)
 
 
-def remote_batch_of(batch: Batch, transport: ToolTransport) -> RemoteBatch:
-    """What this batch gives to a transport."""
-    remote_batch: RemoteBatch | None = batch.remote_batches.get(id(transport))
-    if remote_batch is None:
-        remote_batch = batch.remote_batches[id(transport)] = RemoteBatch(batch, transport)
-    return remote_batch
-
-
 class StepTable:
     """The rows in their order, and the steps of each scope."""
 
@@ -324,7 +312,7 @@ STEPS = StepTable(
     Step("arguments", "call", arguments, _checks_arguments),
     Step("backends", "call", backends, _declares),
     Step("dry run", "call", dry_run, lambda batch, entry: batch.is_dry_run),
-    Step("aborted", "call", not_aborted, _can_be_stopped),
+    Step("aborted", "call", not_aborted, lambda batch, entry: batch.can_be_stopped),
     Step("cap", "tool", cap),
     Step("capabilities", "call", capabilities, _declares),
     Step("execute", "run", execute),
@@ -363,12 +351,7 @@ def kept_plans(batch: Batch) -> dict[int, CallPlan] | None:
         or (observers is not None and observers.call_started)
     ):
         return None
-    key = (
-        batch.runtime,
-        batch.share_chars,
-        batch.personality is None,
-        batch.can_abort or batch.was_cancelled,
-    )
+    key = (batch.runtime, batch.share_chars, batch.personality is None, batch.can_be_stopped)
     known: dict[int, CallPlan] | None = kinds.get(key)
     if known is None:
         if len(kinds) >= _KEPT_KINDS:
@@ -425,7 +408,8 @@ def _new_plan(batch: Batch, entry: Entry, reducer: ToolResultReducer | None) -> 
     loses_text, plan.finish_order = False, None
     transport = transport_of(batch, entry)
     if transport is not None:
-        remote_batch = remote_batch_of(batch, transport)
+        remote_batches: dict[int, RemoteBatch] = batch.remote_batches
+        remote_batch = remote_batches.setdefault(id(transport), RemoteBatch(batch, transport))
         # Attempts are repeated where the tool runs: what it raises is known there.
         plan.run_tool, plan.has_fast_call = partial(run_remotely, remote_batch.run), False
         loses_text = remote_batch.loses_text
