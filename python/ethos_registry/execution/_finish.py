@@ -130,18 +130,16 @@ def _finish_for_caller(
 
     Without the secrets that were handed out here in either case.
     """
-    plan, order = call.plan, sink.finish_order(call.index)
-    known = plan.redact
+    known, order = call.plan.redact, sink.finish_order(call.index)
     if order is not None and (reducer is None or reducer_identity(reducer) == order.reducer):
         fence = _fence_of_order(call, order)
-        turn_count = call.batch.context.current_turn
         try:
-            done = finished_locally(order, result, reducer, call.args, turn_count, fence, known)
+            done = finished_locally(order, call, result, reducer, fence)
         except KeyboardInterrupt as interrupt:
             if reducer is None or not call.batch.answers_interrupts:
                 raise
             report_failed(reducer, interrupt)  # as whatever else a reducer raises
-            done = finished_locally(order, result, None, call.args, turn_count, fence, known)
+            done = finished_locally(order, call, result, None, fence)
         if done is not None:
             finished, facts = done
             sink.on_finished(call.index, finished.result, facts)

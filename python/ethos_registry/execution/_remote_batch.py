@@ -95,28 +95,24 @@ def needs_full_text(finished: Finished, cap: int, *, is_reduced: bool, trims: bo
 
 def finished_locally(
     order: FinishOrder,
+    call: Call,
     result: ToolResult,
     reducer: ToolResultReducer | None,
-    args: Any,
-    turn_count: int,
     fence: Fence | None,
-    known_secrets: Redact | None,
 ) -> tuple[Finished, FinishFacts] | None:
     """A result as the registry of the caller would finish it; `None` if it has to travel whole.
 
     `reducer` is that of this registry; `None` for a result that no reducer may change.
     """
-    is_stored = order.folder is not None
-    if is_stored and len(result.text) < STORED_FROM_CHARS:
+    if order.folder is not None and len(result.text) < STORED_FROM_CHARS:
         return None
-    redact = known_secrets
+    redact = call.plan.redact
     if order.redacts:
-        redact = _core.redact if known_secrets is None else Redactor(own=known_secrets)
-    cap = order.cap if order.trims else NO_TRIM
-    now = fence if order.trims else None
-    finished = finish_result(result, cap, reducer, args, turn_count, now, redact=redact)
-    text = finished.raw_text
-    file = None
+        redact = _core.redact if redact is None else Redactor(own=redact)
+    cap, now = (order.cap, fence) if order.trims else (NO_TRIM, None)
+    turn_count = call.batch.context.current_turn
+    finished = finish_result(result, cap, reducer, call.args, turn_count, now, redact=redact)
+    text, file = finished.raw_text, None
     if order.folder is not None:
         is_reduced = reducer is not None and finished.reduced_chars < len(text)
         is_cut = needs_full_text(finished, order.cap, is_reduced=is_reduced, trims=order.trims)
