@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 from ethos_registry.execution import _refusals
 from ethos_registry.execution._options import BatchControl, StreamOptions, checked_options
 from ethos_registry.providers._wire_format import EchoingId
-from ethos_registry.registry._batch_request import checked_tool_context
+from ethos_registry.registry._caller import checked_tool_context
 from ethos_registry.types import _checks
 from ethos_registry.types._blocking import called
 from ethos_registry.types._call import CallResult, ToolCall

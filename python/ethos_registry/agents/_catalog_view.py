@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from contextvars import Context, ContextVar, copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, NamedTuple
 
+from ethos_registry.execution._call import BatchRequest
 from ethos_registry.execution._results import CallResults
-from ethos_registry.registry._batch_request import ApprovalAnswer, checked_tool_context
-from ethos_registry.registry._caller import Caller
+from ethos_registry.registry._caller import Caller, checked_tool_context
 from ethos_registry.registry._definitions import ViewDefinitions
-from ethos_registry.registry._stream import BrokenStreamPolicy, StreamCallbacks, StreamDispatcher
 from ethos_registry.registry._view import View
-from ethos_registry.types._call import CallResult
 from ethos_registry.types._context import CONTEXT_FIELDS, ToolContext
 
 # Who is acting for whom: the chain of agents through which a call came.
@@ -39,19 +36,13 @@ class DelegatedContext(ToolContext):
 
     __slots__ = ("scope",)
 
-    scope: CallScope
-
-    @classmethod
-    def made(cls, context: ToolContext, scope: CallScope, **changes: Any) -> DelegatedContext:
-        """A copy of a context, for the last agent of the scope."""
-        fields = {name: getattr(context, name) for name in CONTEXT_FIELDS}
-        made = cls(**fields | {"agent_id": scope.path[-1]} | changes)
-        made.scope = scope
-        return made
+    def __init__(self, context: ToolContext, scope: CallScope, **changes: Any) -> None:
+        super().__init__(**{name: getattr(context, name) for name in CONTEXT_FIELDS} | changes)
+        self.scope = scope
 
     def replace(self, **changes: Any) -> DelegatedContext:
         """A context with some fields changed, in the same scope."""
-        return DelegatedContext.made(self, self.scope, **{"agent_id": self.agent_id} | changes)
+        return DelegatedContext(self, self.scope, **changes)
 
 
 def scope_of(context: ToolContext, agent_id: str) -> CallScope:
@@ -68,7 +59,7 @@ def scope_of(context: ToolContext, agent_id: str) -> CallScope:
     return scope._replace(path=(*scope.path, agent_id))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class AgentCaller(Caller):
     """Makes the batches of an agent.
 
@@ -77,81 +68,47 @@ class AgentCaller(Caller):
 
     agent_id: str
 
-    async def execute(
+    def request(
         self,
-        reply: object,
+        calls: list[Any] | None,
         context: object,
         turn_attachments: Sequence[Any] | None,
         options: Mapping[str, Any],
-    ) -> CallResults:
-        """Run the calls of the agent; one result a call, in order."""
-        own = self._own(context)
-        scope = self._scope(own, options)
-        callers = options.get("callers")
+    ) -> BatchRequest:
+        """A batch under the name of this agent, whatever agent the context names."""
+        own = checked_tool_context(context)
+        if own.agent_id != self.agent_id:
+            own = own.replace(agent_id=self.agent_id)
+        return Caller.request(self, calls, own, turn_attachments, options)
+
+    async def run(self, request: BatchRequest) -> CallResults:
+        """Run a batch in its scope."""
+        scope, callers = self._scope(request), request.options.callers
         if callers is not None:
-            options = {**options, "callers": [_in_scope(each, scope) for each in callers]}
-        with _entered(scope):
-            return await Caller.execute(self, reply, own, turn_attachments, options)
+            own = tuple(_in_scope(each, scope) for each in callers)
+            request.options = replace(request.options, callers=own)
+        token = current_scope.set(scope)
+        try:
+            return await Caller.run(self, request)
+        finally:
+            current_scope.reset(token)
 
-    async def resume(
-        self,
-        answer: ApprovalAnswer,
-        context: object,
-        turn_attachments: Sequence[Any] | None,
-        options: Mapping[str, Any],
-    ) -> CallResult:
-        """Continue a call of this agent that waits for approval."""
-        own = self._own(context)
-        with _entered(self._scope(own, options)):
-            return await Caller.resume(self, answer, own, turn_attachments, options)
+    def task_context(self, request: BatchRequest) -> Context:
+        """The context variables of the starter, in the scope of the batch."""
+        return _in_scope(copy_context(), self._scope(request))
 
-    def dispatcher(
-        self,
-        context: object,
-        turn_attachments: Sequence[Any] | None,
-        options: Mapping[str, Any],
-        provider: str,
-        callbacks: StreamCallbacks,
-        on_broken_stream: BrokenStreamPolicy,
-        task_context: Context | None = None,
-    ) -> StreamDispatcher:
-        """The batch of a streamed reply."""
-        own = self._own(context)
-        in_scope = _in_scope(task_context or copy_context(), self._scope(own, options))
-        return Caller.dispatcher(
-            self, own, turn_attachments, options, provider, callbacks, on_broken_stream, in_scope
-        )
-
-    def _scope(self, context: ToolContext, options: Mapping[str, Any]) -> CallScope:
+    def _scope(self, request: BatchRequest) -> CallScope:
         """What agents that are delegated to share with these calls."""
-        scope = scope_of(context, self.agent_id)
-        max_concurrency = options.get("max_concurrency")
-        if max_concurrency is not None:
-            scope = scope._replace(max_concurrency=max_concurrency)
-        deadline_seconds = options.get("deadline_seconds")
-        if isinstance(deadline_seconds, int | float):
-            end = monotonic() + deadline_seconds
+        options = request.options
+        scope = scope_of(request.context, self.agent_id)
+        if options.max_concurrency is not None:
+            scope = scope._replace(max_concurrency=options.max_concurrency)
+        if options.deadline_seconds is not None:
+            end = monotonic() + options.deadline_seconds
             if scope.deadline is not None:
                 end = min(end, scope.deadline)
             scope = scope._replace(deadline=end)
         return scope
-
-    def _own(self, context: object) -> ToolContext:
-        """The context under the name of this agent, whatever agent it names."""
-        checked = checked_tool_context(context)
-        if checked.agent_id == self.agent_id:
-            return checked
-        return checked.replace(agent_id=self.agent_id)
-
-
-@contextmanager
-def _entered(scope: CallScope) -> Iterator[None]:
-    """Run the block's calls in a scope."""
-    token = current_scope.set(scope)
-    try:
-        yield
-    finally:
-        current_scope.reset(token)
 
 
 class CatalogView(View):

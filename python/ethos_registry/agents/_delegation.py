@@ -354,16 +354,14 @@ class Delegation:
 
         def started(context: ToolContext) -> Any:
             current_scope.set(inner)  # of this task or thread, whose context is its own
-            tool_context = DelegatedContext.made(context, inner, personality_id=None)
-            return run(item.task, item.context, tool_context)
+            own = DelegatedContext(context, inner, agent_id=item.agent, personality_id=None)
+            return run(item.task, item.context, own)
 
         return Tool(name, item.agent, {"type": "object"}, _execute(run, started))
 
 
 def _execute(run: Callable[..., Any], started: Callable[[ToolContext], Any]) -> Any:
-    if inspect.iscoroutinefunction(run) or inspect.iscoroutinefunction(
-        getattr(run, "__call__", None)  # noqa: B004 - the method itself is wanted
-    ):
+    if _checks.is_async_callable(run):
 
         async def execute(args: Any, context: ToolContext) -> ToolResult:
             return result_from_value(await started(context))

@@ -15,18 +15,10 @@ from ethos_registry._table.admission import (
 )
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.capabilities._resolver import CapabilityBackends
-from ethos_registry.execution._batch_run import BatchRun
-from ethos_registry.execution._call import BatchRequest
 from ethos_registry.execution._options import BatchOptions
 from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._runtime import Runtime
 from ethos_registry.execution._usage_limits import checked_view_limits
-from ethos_registry.registry._batch_request import (
-    ApprovalAnswer,
-    checked_calls,
-    checked_request,
-    checked_resume,
-)
 from ethos_registry.registry._caller import Caller
 from ethos_registry.registry._definitions import ViewDefinitions, plain_definitions, tools_table
 from ethos_registry.registry._explain import (
@@ -47,6 +39,7 @@ from ethos_registry.registry._view import View
 from ethos_registry.types import _checks
 from ethos_registry.types._call import CallResult
 from ethos_registry.types._context import ToolContext
+from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._loop_thread import run_sync
 from ethos_registry.types._policy import Personality, ToolFilterOpts
 from ethos_registry.types._tool import Registration, Tool
@@ -241,12 +234,12 @@ class RegistryReader:
         lists them too, deferred: the provider keeps them out of the prompt until its own search
         loads them. Without, a warning is logged once if it lists more than 128 tools.
         """
-        admission = self._personality_admission(personality)
+        admission, runtime = self._personality_admission(personality), self._settings()
         if not _checks.boolean(allow_unmatched, "allow_unmatched"):
             refuse_unmatched(personality, admission)
-        refuse_unmatched_filters(self._settings().filters, admission.snapshot)
-        limited = checked_view_limits(limits, self._settings())
-        caller = Caller(admission, self._settings(), personality, self._turn(), limited)
+        refuse_unmatched_filters(runtime.filters, admission.snapshot)
+        limited = checked_view_limits(limits, runtime)
+        caller = Caller(admission, runtime, personality, self._turn(), limited)
         searching = checked_search(search)
         if searching is not None:
             return searching_view(caller, searching)
@@ -304,20 +297,11 @@ class RegistryReader:
 
     # Execution
 
-    def _request(
-        self,
-        calls: Any,
-        context: ToolContext | None,
-        turn_attachments: Sequence[Any] | None,
-        options: Mapping[str, Any],
-        allowed_tools: Iterable[str] | None,
-        filter_opts: ToolFilterOpts | None,
-    ) -> BatchRequest:
+    def _caller(
+        self, allowed_tools: Iterable[str] | None, filter_opts: ToolFilterOpts | None
+    ) -> Caller:
         admission = self._admission(allowed_tools, filter_opts)
-        runtime, turn = self._settings(), self._turn()
-        return checked_request(
-            calls, context, turn_attachments, options, admission, runtime, None, turn
-        )
+        return Caller(admission, self._settings(), None, self._turn())
 
     async def execute_parallel(
         self,
@@ -360,10 +344,9 @@ class RegistryReader:
             TypeError: An option is unknown; no tool was started.
 
         """
-        request = self._request(
-            checked_calls(calls), context, turn_attachments, options, allowed_tools, filter_opts
-        )
-        return await BatchRun(request).run()
+        checked = _checked_calls(calls)
+        caller = self._caller(allowed_tools, filter_opts)
+        return await caller.run(caller.request(checked, context, turn_attachments, options))
 
     async def resume(
         self,
@@ -379,9 +362,11 @@ class RegistryReader:
         **options: Unpack[BatchOptions],
     ) -> CallResult:
         """Continue a call of `execute_parallel` that waits for approval; see `View.resume`."""
-        given = (context, turn_attachments, options, allowed_tools, filter_opts)
-        answer = ApprovalAnswer(token, approved, edited_args, reason)
-        return await checked_resume(self._request(None, *given), answer)
+        caller = self._caller(allowed_tools, filter_opts)
+        request = caller.request(None, context, turn_attachments, options)
+        return await caller.resume(
+            request, token, approved=approved, edited_args=edited_args, reason=reason
+        )
 
     def execute_parallel_sync(
         self,
@@ -402,3 +387,15 @@ class RegistryReader:
                 calls, context, allowed_tools, filter_opts, turn_attachments, **options
             )
         )
+
+
+def _checked_calls(calls: object) -> list[Any]:
+    """The calls of a batch, as they are now; `ConfigError` for anything but a list of them."""
+    if type(calls) is not list and (
+        isinstance(calls, str | bytes | Mapping) or not isinstance(calls, Sequence)
+    ):
+        raise ConfigError(
+            f"`calls` must be a list of calls, got {type(calls).__name__}; put one call in a list, "
+            "and give a whole reply to `view.execute(reply)`"
+        )
+    return list(calls)  # a sequence may change, and lie about its length

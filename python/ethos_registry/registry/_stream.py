@@ -7,7 +7,7 @@ import json
 import logging
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from contextvars import Context
-from dataclasses import dataclass
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar, get_args
 
@@ -18,6 +18,7 @@ from ethos_registry.execution._call import BatchRequest
 from ethos_registry.execution._options import BatchOptions, OnStart
 from ethos_registry.execution._results import CallResults
 from ethos_registry.providers._by_name import provider as provider_named
+from ethos_registry.providers._by_name import reply_parser
 from ethos_registry.providers._sse import EventDecoder
 from ethos_registry.providers._stream_parser import (
     ArgumentsGrew,
@@ -26,7 +27,6 @@ from ethos_registry.providers._stream_parser import (
     CallProven,
     Fact,
     ReplyBroken,
-    ReplyParser,
     StreamedCall,
 )
 from ethos_registry.types import _checks
@@ -56,25 +56,6 @@ _DONE = "[DONE]"
 _NOT_EVENTS = (int, float, complex, list, tuple, set, frozenset, type(None))
 
 
-@dataclass(frozen=True, slots=True)
-class StreamCallbacks:
-    """What a user interface receives while a reply is streamed; all on the loop's thread."""
-
-    on_start: OnStart | None = None
-    """Called with each call when its tool starts."""
-    on_arguments: OnArguments | None = None
-    """Called with the id of a call and the longest valid partial value of its arguments."""
-
-    @classmethod
-    def checked(cls, on_start: Any, on_arguments: Any) -> StreamCallbacks:
-        """The callbacks; `ConfigError` for one that cannot be called so."""
-        if on_start is not None:
-            check_callback(on_start, "on_start", "call")
-        if on_arguments is not None:
-            check_callback(on_arguments, "on_arguments", "call_id", "partial")
-        return cls(on_start, on_arguments)
-
-
 class StreamDispatcher:
     """One streamed reply: feed it events, and its calls run while the rest arrives.
 
@@ -91,24 +72,30 @@ class StreamDispatcher:
 
     def __init__(
         self,
-        parser: ReplyParser,
+        provider: str,
         request: BatchRequest,
-        callbacks: StreamCallbacks,
+        on_start: OnStart | None,
+        on_arguments: OnArguments | None,
         on_broken_stream: BrokenStreamPolicy,
-        task_context: Context | None = None,
+        task_context: Context | None,
     ) -> None:
+        if on_start is not None:
+            check_callback(on_start, "on_start", "call")
+            request.options = replace(request.options, on_start=on_start)
+        if on_arguments is not None:
+            check_callback(on_arguments, "on_arguments", "call_id", "partial")
+        self._parser = parser = reply_parser(provider)
         _checks.one_of(on_broken_stream, get_args(BrokenStreamPolicy), "on_broken_stream")
-        self._parser = parser
         self._request = request
         self._snapshot = snapshot = request.admission.snapshot
-        self._callbacks = callbacks
+        self._on_arguments = on_arguments
         self._on_broken_stream = on_broken_stream
         self._decoder = EventDecoder()
         self._batch: BatchRun | None = None
         self._collecting = asyncio.Lock()
         self._results: CallResults | None = None
         self._in_context: Callable[..., Any] = _call if task_context is None else task_context.run
-        parser.reports_arguments = callbacks.on_arguments is not None
+        parser.reports_arguments = on_arguments is not None
         parser.is_tool = lambda name: snapshot.get(name) is not None
 
     def __repr__(self) -> str:
@@ -258,12 +245,12 @@ class StreamDispatcher:
         if not isinstance(value, dict | str):
             problem = f"the arguments must be a JSON object, got {_json_kind(value)}"
             return MalformedCall(call.tool_call_id, call.name, problem)
-        if self._callbacks.on_arguments is not None and isinstance(value, dict):
+        if self._on_arguments is not None and isinstance(value, dict):
             self._show_arguments(call, is_end=True)
         return ToolCall(call.tool_call_id, call.name, value)
 
     def _show_arguments(self, call: StreamedCall, *, is_end: bool = False) -> None:
-        callback = self._callbacks.on_arguments
+        callback = self._on_arguments
         if callback is None:
             return
         partial = call.arguments.partial(is_end=is_end)

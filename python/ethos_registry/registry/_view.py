@@ -12,6 +12,7 @@ from ethos_registry.execution._results import CallResults
 from ethos_registry.execution._usage_limits import reported_usage
 from ethos_registry.providers._by_name import ChatName
 from ethos_registry.providers._prefix import Prefix
+from ethos_registry.providers._reply import reply_calls
 from ethos_registry.providers._wire_format import DefinitionOrder, SchemaNote
 from ethos_registry.providers._wire_types import (
     AnthropicTool,
@@ -22,12 +23,7 @@ from ethos_registry.providers._wire_types import (
     OpenAIResponsesTool,
     PlainDefinition,
 )
-from ethos_registry.registry._batch_request import (
-    ApprovalAnswer,
-    ResumeOptions,
-    checked_tool_context,
-)
-from ethos_registry.registry._caller import Caller
+from ethos_registry.registry._caller import Caller, checked_tool_context
 from ethos_registry.registry._definitions import ViewDefinitions, tools_table
 from ethos_registry.registry._search import FoundTools
 from ethos_registry.registry._stream import (
@@ -35,7 +31,6 @@ from ethos_registry.registry._stream import (
     DispatchedStream,
     DispatchOptions,
     OnArguments,
-    StreamCallbacks,
     StreamDispatcher,
     SyncStreamDispatcher,
 )
@@ -67,6 +62,15 @@ async def stream_results(
             batch.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await batch
+
+
+class ResumeOptions(BatchOptions, total=False):
+    """The options of `View.resume`."""
+
+    edited_args: Any
+    reason: str | None
+    context: ToolContext | None
+    turn_attachments: Sequence[Any] | None
 
 
 Event = TypeVar("Event")
@@ -252,7 +256,13 @@ class View:
                 was started.
 
         """
-        return await self._caller.execute(reply, context, turn_attachments, options)
+        caller = self._caller
+
+        def on_unknown(kind: str) -> None:
+            caller.runtime.log_message(f"a reply holds an element of unknown type {kind!r}")
+
+        calls = reply_calls(reply, on_unknown)
+        return await caller.run(caller.request(calls, context, turn_attachments, options))
 
     def execute_sync(
         self,
@@ -301,8 +311,11 @@ class View:
             ConfigError: An argument is of the wrong kind, or the registry has no `approvals`.
 
         """
-        answer = ApprovalAnswer(token, approved, edited_args, reason)
-        return await self._caller.resume(answer, context, turn_attachments, options)
+        caller = self._caller
+        request = caller.request(None, context, turn_attachments, options)
+        return await caller.resume(
+            request, token, approved=approved, edited_args=edited_args, reason=reason
+        )
 
     def resume_sync(
         self,
@@ -375,13 +388,14 @@ class View:
         ...     return turn.messages()
 
         """
-        return self._caller.dispatcher(
-            context,
-            turn_attachments,
-            options,
+        request = self._caller.request(None, context, turn_attachments, options)
+        return StreamDispatcher(
             provider,
-            StreamCallbacks.checked(on_start, on_arguments),
+            request,
+            on_start,
+            on_arguments,
             on_broken_stream,
+            self._caller.task_context(request),
         )
 
     @_checks.checked_signature
