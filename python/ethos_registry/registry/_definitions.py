@@ -12,13 +12,11 @@ import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import attrgetter
-from types import NoneType
 from typing import Any, Final, TypeVar
 
 from ethos_registry import _core
 from ethos_registry._table.admission import Admission, without
 from ethos_registry._table.entry import Entry
-from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.providers._by_name import PROVIDERS
 from ethos_registry.providers._by_name import provider as provider_named
 from ethos_registry.providers._prefix import Prefix, PrefixTool
@@ -76,42 +74,6 @@ def unmatched_names(admission: Admission) -> dict[str, list[str]]:
     if gate is None:
         return {}
     return _kept(admission, ("unmatched",), lambda: admission.snapshot.unmatched(gate))
-
-
-class RecentList:
-    """The last policy that a registry was asked for, and what it shows."""
-
-    __slots__ = ("_admission", "_allowed", "_copied", "_definitions", "_filters")
-
-    def __init__(self, allowed: Any, filters: Any, admission: Admission) -> None:
-        self._allowed = allowed
-        self._copied = allowed[:] if type(allowed) is list else allowed
-        self._filters = filters
-        self._admission = admission
-        # What availability decides is asked for at each call.
-        is_steady = not admission.selection().probed
-        self._definitions = plain_definitions(admission, ()) if is_steady else None
-
-    @property
-    def is_cacheable(self) -> bool:
-        """Whether the policy can be recognised: iterators and sets cannot, and turns keep none."""
-        is_known = type(self._allowed) in (list, tuple, NoneType)
-        return is_known and self._admission.snapshot.shown is not None
-
-    def is_for(self, allowed: Any, filters: Any, snapshot: Snapshot) -> bool:
-        """Whether this is the policy; a list is compared with what it was."""
-        return (
-            self._allowed is allowed
-            and self._filters is filters
-            and self._admission.snapshot is snapshot
-            and self._copied == allowed
-        )
-
-    def definitions(self) -> list[Any]:
-        """A fresh list of what it shows now."""
-        if self._definitions is not None:
-            return self._definitions[:]
-        return plain_definitions(self._admission, self._admission.unavailable())[:]
 
 
 def search_index(admission: Admission) -> _core.ToolSearchIndex:
@@ -294,10 +256,6 @@ class ViewDefinitions:
     def text(self, provider: str, order: DefinitionOrder, breakpoints: int) -> bytes:
         """The `tools` of a request as compact JSON."""
         return self._made("bytes", self.missing(), provider, order, breakpoints, self.layout.text)
-
-    def bytes_digest(self, provider: str, order: DefinitionOrder, breakpoints: int) -> str:
-        """SHA-256 hex over the same."""
-        return hashlib.sha256(self.text(provider, order, breakpoints)).hexdigest()
 
     def prefix(self, provider: str, order: DefinitionOrder, breakpoints: int) -> Prefix:
         """What a request to a provider begins with, as a value that can be kept and compared."""

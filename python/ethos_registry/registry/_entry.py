@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
 from ethos_registry._table.entry import Entry, SealedDefinition, make_entry
@@ -97,6 +98,18 @@ def checked_entry(
     if not entry.declares_capabilities:
         return entry
     return entry._replace(capabilities=immutable_capabilities(entry.capabilities))
+
+
+def checked_entries(
+    tools: Any, *, plugin_id: str | None = None, validates_arguments: bool = False
+) -> list[Entry]:
+    """The entries of several tools; `ConfigError` for anything but a list of them."""
+    if isinstance(tools, Tool | Mapping) or not isinstance(tools, Iterable):
+        raise ConfigError(f"`tools` must be a list of tools, got {type(tools).__name__}")
+    return [
+        checked_entry(tool, plugin_id=plugin_id, validates_arguments=validates_arguments)
+        for tool in tools
+    ]
 
 
 _REPAIR = ArgumentRepair(parse_json_arguments)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Mapping
-from types import NoneType
+from collections.abc import Iterable
 from typing import Any, Final, NamedTuple, NoReturn, Self, Unpack, cast
 
 from ethos_registry import _core
@@ -13,22 +12,19 @@ from ethos_registry._table.snapshot import Declared, EntriesBySlot, ListedName, 
 from ethos_registry.capabilities._resolver import CapabilityBackends
 from ethos_registry.execution._runtime import Counters, Runtime
 from ethos_registry.execution._threads import tool_threads
-from ethos_registry.registry._definitions import plain_definitions
-from ethos_registry.registry._entry import checked_entry, immutable_entry
+from ethos_registry.registry._entry import checked_entries, checked_entry, immutable_entry
 from ethos_registry.registry._merging import RegisteredEntry, entries_of
-from ethos_registry.registry._reader import WAYS_OUT, Definitions, RegistryReader
+from ethos_registry.registry._reader import WAYS_OUT, RegistryReader
 from ethos_registry.registry._settings import (
     DEFAULT_TIMEOUT_SECONDS,
     RunOptions,
-    check_option_names,
     checked_runtime,
 )
 from ethos_registry.types import _checks
 from ethos_registry.types._errors import ConfigError, ToolAlreadyRegisteredError
-from ethos_registry.types._policy import ToolFilterOpts
 from ethos_registry.types._reducer import ToolResultReducerRegistry
 from ethos_registry.types._settings import setting_names
-from ethos_registry.types._tool import Tool
+from ethos_registry.types._tool import Registration, Tool
 from ethos_registry.types._turn import DispatchContext
 
 
@@ -46,10 +42,6 @@ class Sealed(NamedTuple):
 _shown: weakref.WeakKeyDictionary[_core.SealedTable, dict[Any, Any]] = weakref.WeakKeyDictionary()
 """What was made of the definitions of each registry: values and bytes, which hold no tool. Not even
 force reaches it from a registry."""
-
-
-_RECENT = "recent"
-"""The key of the last policy, what its list held, and what it showed."""
 
 
 class SealedSnapshot(Snapshot):
@@ -110,14 +102,13 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
     ) -> Self:
         """A registry of these tools; the settings are those of `ToolRegistry`."""
         validates = _checks.boolean(validate_arguments, "validate_arguments")
-        check_option_names(options)
         runtime = checked_runtime(
             capability_backends, reducer_registry, default_timeout_seconds, **options
         )
-        if isinstance(tools, Tool | Mapping) or not isinstance(tools, Iterable):
-            raise ConfigError(f"`tools` must be a list of tools, got {type(tools).__name__}")
-        entries = [checked_entry(tool, validates_arguments=validates) for tool in tools]
-        registered = [RegisteredEntry(entry, is_hidden=False) for entry in entries]
+        registered = [
+            RegisteredEntry(entry, is_hidden=False)
+            for entry in checked_entries(tools, validates_arguments=validates)
+        ]
         return cast("Self", _frozen(registered, runtime, validates, None, Declared()))
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -153,29 +144,8 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
     def _turn(self) -> DispatchContext | None:
         return self._parts()[1].turn
 
-    def to_definitions(
-        self,
-        allowed_tools: Iterable[str] | None = None,
-        filter_opts: ToolFilterOpts | None = None,
-    ) -> Definitions:
-        """See `RegistryReader.to_definitions`; the last policy is recognised at once."""
-        cache = _shown.setdefault(self, {})
-        recent = cache.get(_RECENT)
-        if (
-            recent is not None
-            and recent[0] is allowed_tools
-            and recent[1] is filter_opts
-            and recent[2] == allowed_tools
-        ):
-            cached: Definitions = recent[3]
-            return cached[:]
-        admission = self._admission(allowed_tools, filter_opts)
-        definitions = plain_definitions(admission, admission.unavailable())
-        kind = type(allowed_tools)
-        if not admission.selection().probed and kind in (list, tuple, NoneType):
-            copied = allowed_tools[:] if isinstance(allowed_tools, list) else allowed_tools
-            cache[_RECENT] = (allowed_tools, filter_opts, copied, definitions)
-        return definitions[:]
+    def _made(self) -> dict[Any, Any]:
+        return _shown.setdefault(self, {})
 
     def __copy__(self) -> FrozenToolRegistry:
         return self
@@ -190,9 +160,12 @@ class FrozenToolRegistry(RegistryReader, _core.SealedTable):
                 "a frozen copy of a turn's registry cannot be pickled: its turn belongs to this "
                 "process; freeze the registry that the turn was made from"
             )
+        runtime = self._settings()
         return _unpickled, (
-            tuple(_sent(registered) for registered in entries_of(self)),
-            _sent_settings(self._settings()),
+            tuple(map(_sent, entries_of(self))),
+            runtime.backends,
+            runtime.reducers,
+            _sent_options(runtime),
             sealed.validates_arguments,
             sealed.declared.all(),
         )
@@ -256,18 +229,7 @@ def _frozen(
     return cast("FrozenToolRegistry", _make(FrozenToolRegistry, native, sealed))
 
 
-class Sent(NamedTuple):
-    """A registration as it is pickled."""
-
-    tool: Tool
-    owner: str | None
-    plugin_id: str | None
-    mcp_server: str | None
-    registered_at_seconds: float
-    is_hidden: bool
-
-
-def _sent(registered: RegisteredEntry) -> Sent:
+def _sent(registered: RegisteredEntry) -> Registration:
     """A registration as values; raises `TypeError` if its tool is not what was registered."""
     entry, tool = registered.entry, registered.entry.tool
     if (
@@ -278,41 +240,36 @@ def _sent(registered: RegisteredEntry) -> Sent:
         raise TypeError(
             f"tool `{entry.name}` belongs to a turn or was changed by force; it cannot be sent"
         )
-    return Sent(
-        tool,
-        entry.owner,
-        entry.plugin_id,
-        entry.mcp_server,
-        entry.registered_at_seconds,
-        registered.is_hidden,
-    )
+    return entry.registration(hidden=registered.is_hidden)
 
 
 def _unpickled(
-    rows: tuple[Sent, ...],
-    settings: dict[str, Any],
+    sent: tuple[Registration, ...],
+    backends: CapabilityBackends | None,
+    reducers: ToolResultReducerRegistry | None,
+    options: dict[str, Any],
     validates: bool,
-    declared: tuple[ListedName, ...] = (),
+    declared: tuple[ListedName, ...],
 ) -> FrozenToolRegistry:
     registered = [
         RegisteredEntry(
             checked_entry(
-                row.tool,
-                owner=row.owner,
-                plugin_id=row.plugin_id,
-                mcp_server=row.mcp_server,
+                each.tool,
+                owner=each.owner,
+                plugin_id=each.plugin_id,
+                mcp_server=each.mcp_server,
                 validates_arguments=validates,
-            )._replace(registered_at_seconds=row.registered_at_seconds),
-            row.is_hidden,
+            )._replace(registered_at_seconds=each.registered_at_seconds),
+            each.hidden,
         )
-        for row in rows
+        for each in sent
     ]
-    runtime = checked_runtime(**settings)
+    runtime = checked_runtime(backends, reducers, options.pop("default_timeout_seconds"), **options)
     return _frozen(registered, runtime, validates, None, Declared(names=declared))
 
 
-def _sent_settings(runtime: Runtime) -> dict[str, Any]:
-    """The settings of a registry on their way to another process."""
+def _sent_options(runtime: Runtime) -> dict[str, Any]:
+    """The options of a registry on their way to another process."""
     if runtime.transports is not None:
         raise TypeError(
             "a registry with `transports` cannot be pickled: their workers belong to this process; "
@@ -320,8 +277,6 @@ def _sent_settings(runtime: Runtime) -> dict[str, Any]:
         )
     threads, observers = runtime.threads, runtime.observers
     return {name: getattr(runtime, name) for name in setting_names(Runtime)} | {
-        "backends": runtime.backends,
-        "reducers": runtime.reducers,
         "observers": () if observers is None else observers.given,
         "transports": {},
         "max_threads": None if threads is tool_threads else threads.max_threads,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from types import NoneType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, Unpack
 
 from ethos_registry._table.admission import (
@@ -65,6 +66,10 @@ WAYS_OUT = {
 """What other packages call it."""
 
 
+_RECENT = "recent"
+"""The key of the last policy: allow list, filters, what the list held, and what they show."""
+
+
 class RegistryReader:
     """The read-only methods of a registry; each works on a snapshot of its entries."""
 
@@ -92,6 +97,10 @@ class RegistryReader:
     def _turn(self) -> DispatchContext | None:
         """The turn that calls belong to, if any."""
         return None
+
+    def _made(self) -> dict[Any, Any] | None:
+        """What was made of the current definitions; `None` if nothing is kept."""
+        return self._snapshot().shown
 
     # Lookup
 
@@ -192,7 +201,6 @@ class RegistryReader:
     def _personality_admission(self, personality: Personality) -> Admission:
         return Admission(self._snapshot(), personality_gate(personality))
 
-    @_checks.checked_signature
     def to_definitions(
         self,
         allowed_tools: Iterable[str] | None = None,
@@ -205,8 +213,21 @@ class RegistryReader:
         tools are gated by `filter_opts` alone. A new list of read-only values, which other lists
         may share, in registration order.
         """
+        made = self._made()
+        if made is not None and (recent := made.get(_RECENT)) is not None:
+            allowed, filters, held, definitions = recent
+            if allowed is allowed_tools and filters is filter_opts and held == allowed_tools:
+                found: Definitions = definitions[:]
+                return found
         admission = self._admission(allowed_tools, filter_opts)
-        return plain_definitions(admission, admission.unavailable())[:]
+        definitions = plain_definitions(admission, admission.unavailable())
+        made = admission.snapshot.shown  # of these entries: others may have come meanwhile
+        # Iterators and sets are not recognised, and availability is asked at each call.
+        is_known = type(allowed_tools) in (list, tuple, NoneType)
+        if made is not None and is_known and not admission.selection().probed:
+            held = allowed_tools[:] if isinstance(allowed_tools, list) else allowed_tools
+            made[_RECENT] = (allowed_tools, filter_opts, held, definitions)
+        return definitions[:]
 
     @_checks.checked_signature
     def view(

@@ -76,23 +76,23 @@ _NAMED_OPTIONS = (
 )
 
 
-def check_option_names(options: Mapping[str, object]) -> None:
-    """`SignatureError` for an option that a registry does not have."""
-    if unknown := options.keys() - RunOptions.__annotations__.keys():
-        known = (*_NAMED_OPTIONS, *RunOptions.__annotations__)
-        raise _checks.unknown_option("ToolRegistry", min(unknown), known)
-
-
 def checked_runtime(
     backends: CapabilityBackends | None,
     reducers: ToolResultReducerRegistry | None,
     default_timeout_seconds: float | None,
+    /,
     *,
     max_threads: int | None = None,
     redact: bool = True,
     **settings: Any,
 ) -> Runtime:
-    """The settings of a registry; `ConfigError` for one of the wrong kind."""
+    """The settings of a registry.
+
+    `ConfigError` for one of the wrong kind, `SignatureError` for one that a registry does not have.
+    """
+    if unknown := settings.keys() - RunOptions.__annotations__.keys():
+        known = (*_NAMED_OPTIONS, *RunOptions.__annotations__)
+        raise _checks.unknown_option("ToolRegistry", min(unknown), known)
     if reducers is not None and not callable(getattr(reducers, "get", None)):
         raise ConfigError(
             f"`reducer_registry` must have `get(tool_name)`, got {type(reducers).__name__}; "

@@ -14,8 +14,7 @@ from ethos_registry._table.entry_table import EntryTable
 from ethos_registry._table.snapshot import Snapshot
 from ethos_registry.capabilities._resolver import CapabilityBackends
 from ethos_registry.execution._runtime import Counters, Runtime
-from ethos_registry.registry._definitions import RecentList
-from ethos_registry.registry._entry import checked_entry, validated_entry
+from ethos_registry.registry._entry import checked_entries, checked_entry, validated_entry
 from ethos_registry.registry._explain import checked_policy
 from ethos_registry.registry._frozen import FrozenToolRegistry, frozen_copy
 from ethos_registry.registry._merging import (
@@ -34,7 +33,6 @@ from ethos_registry.registry._reader import RegistryReader
 from ethos_registry.registry._settings import (
     DEFAULT_TIMEOUT_SECONDS,
     RunOptions,
-    check_option_names,
     checked_runtime,
 )
 from ethos_registry.schema._function_tool import FunctionTool, lists_options
@@ -105,13 +103,11 @@ class ToolRegistry(RegistryReader):
         **options: Unpack[RunOptions],
     ) -> None:
         self._validates_arguments = _checks.boolean(validate_arguments, "validate_arguments")
-        check_option_names(options)
         self._table = EntryTable()
         self._runtime = checked_runtime(
             capability_backends, reducer_registry, default_timeout_seconds, **options
         )
         self._gates: dict[PolicyKey, _core.Gate | None] = {}
-        self._recent: RecentList | None = None
         self._dispatch: DispatchContext | None = None
         self.register_all(tools)
 
@@ -134,31 +130,22 @@ class ToolRegistry(RegistryReader):
         too). `mcp_server` names its MCP server, which is derived from a name such as `mcp__a__b` if
         there is only one way to split it.
         """
-        entry = self._entry(tool, plugin_id=plugin_id, owner=owner, mcp_server=mcp_server)
-        self._table.put([entry], overwrite=_checks.boolean(overwrite, "overwrite"))
-
-    @_checks.checked_signature
-    def register_all(self, tools: Iterable[Tool], *, plugin_id: str | None = None) -> None:
-        """Register all tools, or none if one of them cannot be registered."""
-        self._table.put(self._entries(tools, plugin_id=plugin_id), overwrite=False)
-
-    def _entries(self, tools: Iterable[Tool], *, plugin_id: str | None = None) -> Entries:
-        if isinstance(tools, Tool | Mapping) or not isinstance(tools, Iterable):
-            raise ConfigError(f"`tools` must be a list of tools, got {type(tools).__name__}")
-        return [
-            self._entry(tool, plugin_id=plugin_id, owner=None, mcp_server=None) for tool in tools
-        ]
-
-    def _entry(
-        self, tool: Tool, *, plugin_id: str | None, owner: str | None, mcp_server: str | None
-    ) -> Entry:
-        return checked_entry(
+        entry = checked_entry(
             tool,
             plugin_id=plugin_id,
             owner=owner,
             mcp_server=mcp_server,
             validates_arguments=self._validates_arguments,
         )
+        self._table.put([entry], overwrite=_checks.boolean(overwrite, "overwrite"))
+
+    @_checks.checked_signature
+    def register_all(self, tools: Iterable[Tool], *, plugin_id: str | None = None) -> None:
+        """Register all tools, or none if one of them cannot be registered."""
+        entries = checked_entries(
+            tools, plugin_id=plugin_id, validates_arguments=self._validates_arguments
+        )
+        self._table.put(entries, overwrite=False)
 
     @overload
     def tool(
@@ -278,7 +265,13 @@ class ToolRegistry(RegistryReader):
         >>> turn.list(), registry.list()
         (['now'], [])
         """
-        return self._over(self._table.branch())
+        registry = ToolRegistry.__new__(ToolRegistry)
+        registry._table = self._table.branch()
+        registry._runtime = self._runtime
+        registry._validates_arguments = self._validates_arguments
+        registry._gates = self._gates
+        registry._dispatch = self._dispatch
+        return registry
 
     @_checks.checked_signature
     def turn(self, context: DispatchContext, forge: ForgeSource = ()) -> Turn:
@@ -324,9 +317,8 @@ class ToolRegistry(RegistryReader):
                 "`DispatchContext()` makes one"
             )
         registry = ToolRegistry()
-        registry._table.put(
-            [entry.forged_for(context) for entry in registry._entries(tools)], overwrite=False
-        )
+        forged = [entry.forged_for(context) for entry in checked_entries(tools)]
+        registry._table.put(forged, overwrite=False)
         return registry
 
     @staticmethod
@@ -373,17 +365,6 @@ class ToolRegistry(RegistryReader):
                 self._table.set_hidden(name, hidden=True)
         return put
 
-    def _over(self, table: EntryTable) -> ToolRegistry:
-        """A registry over another table, with the settings and the turn of this one."""
-        registry = ToolRegistry.__new__(ToolRegistry)
-        registry._table = table
-        registry._runtime = self._runtime
-        registry._validates_arguments = self._validates_arguments
-        registry._gates = self._gates
-        registry._recent = None
-        registry._dispatch = self._dispatch
-        return registry
-
     def __copy__(self) -> ToolRegistry:
         """An independent copy, as `for_turn` makes it."""
         return self.for_turn()  # the default copy would share the table
@@ -410,6 +391,9 @@ class ToolRegistry(RegistryReader):
     def _snapshot(self) -> Snapshot:
         return self._table.snapshot()
 
+    def _made(self) -> dict[Any, Any] | None:
+        return self._table.snapshot().shown
+
     def _settings(self) -> Runtime:
         return self._runtime
 
@@ -433,17 +417,6 @@ class ToolRegistry(RegistryReader):
             gates[key] = compile_gate(key)
         gate = gates.get(key) or compile_gate(key)
         return checked_policy(Admission(self._table.snapshot(), gate, key), self._runtime)
-
-    def to_definitions(
-        self, allowed_tools: Iterable[str] | None = None, filter_opts: ToolFilterOpts | None = None
-    ) -> list[Mapping[str, Any]]:
-        """See `RegistryReader.to_definitions`; the last policy is recognised at once."""
-        recent = self._recent
-        if recent is None or not recent.is_for(allowed_tools, filter_opts, self._table.snapshot()):
-            admission = self._admission(allowed_tools, filter_opts)
-            recent = RecentList(allowed_tools, filter_opts, admission)
-            self._recent = recent if recent.is_cacheable else None
-        return recent.definitions()
 
 
 class Turn:

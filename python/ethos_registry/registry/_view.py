@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn, TypeVar, Unpack, overload
 
@@ -212,7 +213,7 @@ class View:
         breakpoints: int = _ONE,
     ) -> str:
         """SHA-256 hex over `definitions_bytes`: equal if a provider's prompt cache can hold."""
-        return self._definitions.bytes_digest(provider, order, breakpoints)
+        return hashlib.sha256(self._definitions.text(provider, order, breakpoints)).hexdigest()
 
     def prefix(
         self,
