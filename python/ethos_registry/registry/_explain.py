@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from ethos_registry import _core
 from ethos_registry._suggest import did_you_mean
@@ -23,7 +23,6 @@ from ethos_registry.types._checks import brief
 from ethos_registry.types._errors import ConfigError
 from ethos_registry.types._policy import (
     Personality,
-    ToolCapabilities,
     WhyRefused,
     is_unbound,
     policy_note,
@@ -55,19 +54,7 @@ def capability_findings(
 
     Then those of the personality itself, which name no tool.
     """
-    found: list[CapabilityFinding] = []
-    for entry in entries:
-        capabilities = entry.capabilities
-        is_declared = bool(capabilities.declared)
-        note = policy_note(entry.execute, is_declared=is_declared, personality=personality)
-        if note:
-            message = f"`{entry.name}` {note}"
-            found.append(CapabilityFinding(entry.name, "undeclared", "", message))
-        reason = refusal_under(entry, personality)
-        if reason:
-            message = f"`{entry.name}` is refused: {reason}"
-            found.append(CapabilityFinding(entry.name, "not_bindable", "", message))
-        found += _of_tool(entry.name, capabilities, personality, backends)
+    found = [each for entry in entries for each in _of_tool(entry, personality, backends)]
     from ethos_registry.capabilities._files import places_that_run_later
 
     for path in places_that_run_later(personality.fs_reach):
@@ -77,11 +64,15 @@ def capability_findings(
 
 
 def _of_tool(
-    name: str,
-    capabilities: ToolCapabilities,
-    personality: Personality,
-    backends: CapabilityBackends | None,
-) -> Iterable[CapabilityFinding]:
+    entry: Entry, personality: Personality, backends: CapabilityBackends | None
+) -> Iterator[CapabilityFinding]:
+    name, capabilities = entry.name, entry.capabilities
+    is_declared = bool(capabilities.declared)
+    note = policy_note(entry.execute, is_declared=is_declared, personality=personality)
+    if note:
+        yield CapabilityFinding(name, "undeclared", "", f"`{name}` {note}")
+    if reason := refusal_under(entry, personality):
+        yield CapabilityFinding(name, "not_bindable", "", f"`{name}` is refused: {reason}")
     for capability in capabilities.declared:
         if backends is None or capability not in backends:
             yield CapabilityFinding(
@@ -89,8 +80,7 @@ def _of_tool(
             )
             continue
         refused: WhyRefused | None = getattr(backends[capability], "why_refused", None)
-        reason = "" if refused is None else refused(personality)
-        if reason:
+        if refused is not None and (reason := refused(personality)):
             message = f"`{name}` is refused: {reason}"
             yield CapabilityFinding(name, "not_bindable", capability, message)
     if capabilities.fs_reach is not None:
@@ -312,8 +302,7 @@ def _never_applies(item: InvocationFilter, snapshot: Snapshot) -> str:
 
 def checked_policy(admission: Admission, runtime: Runtime) -> Admission:
     """The admission of an allow list and filters; their unmatched entries are logged once."""
-    found = _unmatched(admission) if unmatched_names(admission) else None
-    if found:
+    if found := _unmatched(admission):
         reported = runtime.counters.unmatched_policies
         new = {
             listed: [name for name in names if (listed, name) not in reported]
@@ -350,12 +339,8 @@ def unmatched_of_registry(given: Admission, runtime: Runtime) -> dict[str, list[
     """What matches nothing of a policy, of earlier ones, of the filters and of the reducers."""
     snapshot = given.snapshot
     report = {listed: list(names) for listed, names in _unmatched(given).items()}
-    for listed in _KINDS:
-        names = [name for each, name in runtime.counters.unmatched_policies if each == listed]
-        if names:
-            report[listed] = sorted(
-                {*report.get(listed, ()), *_still_unmatched(listed, names, given)}
-            )
+    for listed, names in _still_unmatched(runtime, snapshot).items():
+        report[listed] = sorted({*report.get(listed, ()), *names})
     filters = [
         name
         for item in runtime.filters
@@ -367,15 +352,18 @@ def unmatched_of_registry(given: Admission, runtime: Runtime) -> dict[str, list[
     return {field: names for field, names in report.items() if names}
 
 
-def _still_unmatched(listed: str, names: list[str], given: Admission) -> list[str]:
-    lists: dict[str, Any] = {listed: names}
-    if listed == "allowed_mcp_tools":
-        tools: dict[str, list[str]] = {}
-        for name in names:
+def _still_unmatched(runtime: Runtime, snapshot: Snapshot) -> dict[str, list[str]]:
+    """What earlier policies named and still nothing has."""
+    lists: dict[str, list[str]] = {}
+    tools: dict[str, list[str]] = {}
+    for listed, name in runtime.counters.unmatched_policies:
+        if listed == "allowed_mcp_tools":
             server, _, tool = name.partition("/")
             tools.setdefault(server, []).extend([tool] if tool else [])
-        lists[listed] = tools
-    return _unmatched(Admission(given.snapshot, _core.Gate(**lists))).get(listed, [])
+        else:
+            lists.setdefault(listed, []).append(name)
+    gate = _core.Gate(allowed_mcp_tools=tools or None, **lists)
+    return _unmatched(Admission(snapshot, gate))
 
 
 def _problems(found: dict[str, list[str]], snapshot: Snapshot, *, by_list: bool = False) -> str:
@@ -406,10 +394,8 @@ def _problem(listed: str, name: str, snapshot: Snapshot, *, by_list: bool) -> st
     return f"{unknown}{did_you_mean(name, _known(listed, snapshot))}"
 
 
-def _known(listed: str, snapshot: Snapshot) -> Sequence[str]:
+def _known(listed: str, snapshot: Snapshot) -> Iterable[str]:
     """What an entry of a gate's list may name."""
-    lists: set[str] = {listed}
-    known = dict.fromkeys(
-        name for entry in snapshot.all() for each, name in entry.listed_names() if each in lists
+    return dict.fromkeys(
+        name for entry in snapshot.all() for each, name in entry.listed_names() if each == listed
     )
-    return list(known)
