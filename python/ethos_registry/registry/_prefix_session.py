@@ -110,7 +110,7 @@ class PrefixSession:
         self._offered: dict[str, Entry] = {}
         self._stale: set[str] = set()
         self._uses_value = self._uses_reference = False
-        shown = self._sent.fitting(self._in_order(entries))
+        shown = self._sent.fitting(in_order(entries, order))
         self._positions = breakpoint_positions([entry.segment for entry in shown], breakpoints)
         for entry in shown:
             self._list(entry)
@@ -160,7 +160,7 @@ class PrefixSession:
         returned: list[str] = []
         added: list[Entry] = []
         self._stale.clear()
-        for entry in self._in_order(list(present.values())):
+        for entry in in_order(list(present.values()), self._order):
             name = entry.name
             declared = self._declared.get(name)
             if declared is None:
@@ -262,9 +262,6 @@ class PrefixSession:
         definitions = view._definitions
         return without(definitions.admission.selection().entries, definitions.missing())
 
-    def _in_order(self, entries: list[Entry]) -> list[Entry]:
-        return in_order(entries, self._order)
-
     def _list(self, entry: Entry) -> None:
         """Put a tool at the end of the list."""
         text = self._sent.text(entry)
@@ -290,11 +287,12 @@ class PrefixSession:
             if not definitions:
                 return []
             return [{"type": "additional_tools", "role": "developer", "tools": definitions}]
-        blocks: list[dict[str, Any]] = [
-            *(_change("tool_removal", _reference(name)) for name in removed),
-            *(_change("tool_addition", _reference(name)) for name in returned),
-            *(_change("tool_addition", _definition(value)) for value in definitions),
+        changes: list[tuple[str, dict[str, Any]]] = [
+            *(("tool_removal", {"type": "tool_reference", "name": name}) for name in removed),
+            *(("tool_addition", {"type": "tool_reference", "name": name}) for name in returned),
+            *(("tool_addition", {"type": "tool_definition", "definition": v}) for v in definitions),
         ]
+        blocks = [{"type": kind, "tool": tool} for kind, tool in changes]
         self._uses_value = self._uses_value or bool(definitions)
         self._uses_reference = self._uses_reference or bool(removed or returned)
         return [{"role": "system", "content": blocks}] if blocks else []
@@ -306,24 +304,10 @@ class PrefixSession:
         return View(ViewDefinitions(offered), replace(view._caller, admission=offered))
 
 
-def _change(kind: str, tool: dict[str, Any]) -> dict[str, Any]:
-    return {"type": kind, "tool": tool}
-
-
-def _reference(name: str) -> dict[str, Any]:
-    return {"type": "tool_reference", "name": name}
-
-
-def _definition(value: Any) -> dict[str, Any]:
-    return {"type": "tool_definition", "definition": value}
-
-
 class _Offered(ResolvedAdmission):
     """Admits what the model was offered, and refuses as unavailable what it was not."""
 
     __slots__ = ("_declared", "_offered", "_source", "redirects")
-
-    is_dynamic = True
 
     def __init__(
         self,
@@ -341,20 +325,12 @@ class _Offered(ResolvedAdmission):
         """What was offered."""
         return tuple(self._offered.values())
 
-    def admit(self, names: list[Any]) -> list[Entry | int]:
-        """For each name its entry, or the native verdict (< 0) that refuses it."""
-        verdicts = super().admit(names)
-        return [
-            self._admitted(name, verdict) for name, verdict in zip(names, verdicts, strict=True)
-        ]
-
     def redirect(self, name: str, args: Any) -> tuple[str, Any] | None:
         """What the view's own admission finds."""
         return self._source.redirect(name, args)
 
-    def _admitted(self, name: Any, verdict: Entry | int) -> Entry | int:
-        if not isinstance(name, str):
-            return verdict
+    def admitted(self, name: str, verdict: Entry | int) -> Entry | int:
+        """What was offered; what was not is refused as unavailable, unless it is hidden."""
         if (offered := self._offered.get(name)) is not None:
             return offered
         if isinstance(self._source, SearchingAdmission) and name in self._source.tools.loaded:

@@ -70,16 +70,6 @@ def checked_search(search: Any) -> ToolSearch | None:
     return cast("ToolSearch", search)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSearchResult:
-    """What one search found."""
-
-    loaded: tuple[Entry, ...]
-    """Callable now, the best match first."""
-    left_out: tuple[Entry, ...]
-    """Matches whose definitions do not fit into the budget."""
-
-
 class FoundTools:
     """What a conversation has found: `view.search` of a view made with `search=True`.
 
@@ -150,8 +140,8 @@ class FoundTools:
         if self._index is None and len(self._all) > _MANY:
             self._index = await asyncio.to_thread(search_index, self.base)
 
-    def search(self, query: str, limit: int) -> ToolSearchResult:
-        """Find tools and load them, as far as the budget of definitions allows."""
+    def search(self, query: str, limit: int) -> tuple[list[Entry], list[Entry]]:
+        """Find tools and load them, the best match first, and those that the budget leaves out."""
         if self._index is None:
             self._index = search_index(self.base)
         limit = min(limit, self.options.limit)
@@ -165,7 +155,7 @@ class FoundTools:
                 continue
             is_loaded = self.callable_entry(entry.name) is not None or self._load(entry)
             (loaded if is_loaded else left_out).append(entry)
-        return ToolSearchResult(tuple(loaded), tuple(left_out))
+        return loaded, left_out
 
     def can_run(self, entry: Entry) -> bool:
         """Whether calls of a tool can run under the personality on this machine."""
@@ -208,17 +198,16 @@ def search_entry(tools: FoundTools, *, shows_parameters: bool) -> Entry:
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             return err("limit: a whole number from 1", "input_invalid")
         await tools.prepare()
-        result = tools.search(query, limit)
-        lines = [_shown(entry, shows_parameters=shows_parameters) for entry in result.loaded]
-        if result.left_out:
-            names = ", ".join(entry.name for entry in result.left_out)
+        loaded, left_out = tools.search(query, limit)
+        lines = [_shown(entry, shows_parameters=shows_parameters) for entry in loaded]
+        if left_out:
+            names = ", ".join(entry.name for entry in left_out)
             lines.append(f"Not loaded, because the budget of definitions is used up: {names}")
         if not lines:
             return ok("No tool matches. Try other words.", structured={"tools": []})
-        if shows_parameters and result.loaded:
+        if shows_parameters and loaded:
             lines.append(f"Call these with {CALL_FOUND_TOOL}.")
-        names_found = [entry.name for entry in result.loaded]
-        return ok("\n".join(lines), structured={"tools": names_found})
+        return ok("\n".join(lines), structured={"tools": [entry.name for entry in loaded]})
 
     tool = Tool(
         SEARCH_TOOLS,

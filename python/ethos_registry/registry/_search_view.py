@@ -35,10 +35,6 @@ _SEARCH: Final = {
     "anthropic": ReadOnlyDict(type="tool_search_tool_bm25_20251119", name="tool_search_tool_bm25"),
     "openai_responses": ReadOnlyDict(type="tool_search"),
 }
-_SEARCH_TEXT: Final = {
-    "anthropic": b'{"type":"tool_search_tool_bm25_20251119","name":"tool_search_tool_bm25"}',
-    "openai_responses": b'{"type":"tool_search"}',
-}
 _DEFERRED_TEXT: Final = b',"defer_loading":true}'
 
 
@@ -75,7 +71,7 @@ class DeferredLayout(ListedLayout):
         listed, deferred = _split(entries)
         head = super().text(sent, listed, breakpoints)[1:-1]
         items = [
-            _SEARCH_TEXT[sent.wire_format.name],
+            _core.json_bytes(_SEARCH[sent.wire_format.name]),
             *([head] if head else []),
             *(sent.text(entry)[:-1] + _DEFERRED_TEXT for entry in deferred),
         ]
@@ -101,10 +97,12 @@ def _split(entries: list[Entry]) -> tuple[list[Entry], list[Entry]]:
 class ResolvedAdmission(Admission):
     """Gives entries that are not in the table, or changed ones, slots of its own.
 
-    Subclasses override `admit`.
+    Subclasses override `admitted`.
     """
 
     __slots__ = ("_entries",)
+
+    is_dynamic = True
 
     def __init__(self, snapshot: Snapshot, gate: _core.Gate | None) -> None:
         super().__init__(snapshot, gate)
@@ -113,6 +111,17 @@ class ResolvedAdmission(Admission):
     def under(self, personality: Personality | None) -> Admission:
         """The same; the step before a call refuses what cannot run under the personality."""
         return self
+
+    def admit(self, names: list[Any]) -> list[Entry | int]:
+        """For each name its entry, or the native verdict (< 0) that refuses it."""
+        return [
+            self.admitted(name, verdict) if isinstance(name, str) else verdict
+            for name, verdict in zip(names, super().admit(names), strict=True)
+        ]
+
+    def admitted(self, name: str, verdict: Entry | int) -> Entry | int:
+        """What stands for a name, of which the table has this verdict."""
+        raise NotImplementedError
 
     def verdicts(self, names: list[Any]) -> list[int]:
         """For each name the slot of its entry, or the native verdict (< 0) that refuses it."""
@@ -148,8 +157,6 @@ class SearchingAdmission(ResolvedAdmission):
 
     __slots__ = ("_own", "redirects", "tools")
 
-    is_dynamic = True
-
     def __init__(self, tools: FoundTools, *, calls_by_name: bool) -> None:
         super().__init__(tools.base.snapshot, tools.base.gate)
         self.tools = tools
@@ -172,16 +179,8 @@ class SearchingAdmission(ResolvedAdmission):
                 probed.append((partial(self.tools.can_run, entry), position))
         return Selection(entries, tuple(probed))
 
-    def admit(self, names: list[Any]) -> list[Entry | int]:
-        """For each name its entry, or the native verdict (< 0) that refuses it."""
-        verdicts = super().admit(names)
-        return [
-            self._admitted(name, verdict) for name, verdict in zip(names, verdicts, strict=True)
-        ]
-
-    def _admitted(self, name: Any, verdict: Entry | int) -> Entry | int:
-        if not isinstance(name, str):
-            return verdict
+    def admitted(self, name: str, verdict: Entry | int) -> Entry | int:
+        """What is listed or found, and what the search itself offers."""
         if (own := self._own.get(name)) is not None:
             return own
         if isinstance(verdict, int) or self.snapshot.is_hidden(name):
