@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextvars import Context
@@ -81,13 +82,15 @@ class LocalTransport(ToolTransport):
         live: LiveContext | None = None,
     ) -> AsyncIterator[TransportItem]:
         """Run the requests; see `ToolTransport.execute_many`."""
-        items = _Items(len(requests))
+        items = _Items()
         run = items.run = LocalRun(self._registry, requests, items)
-        live = live or LiveContext()
-        run.start(signal, live.signals, live.callers)
+        run.start(signal, live)
+        missing = len(requests)
         try:
-            while items.is_open:
-                yield await items.get()
+            while missing:
+                item = await items.queue.get()
+                missing -= isinstance(item, TransportReply)
+                yield item
         finally:
             await run.aclose()
 
@@ -141,30 +144,19 @@ class LocalRun:
         """Whether this process runs the calls of another one."""
         self.blocked_seconds: dict[int, float] = {}
         """By request, how long its tool kept the loop from running anything else."""
-        self._finished: dict[int, tuple[ToolResult, FinishFacts]] = {}
+        self.finished: dict[int, tuple[ToolResult, FinishFacts]] = {}
+        """By request, a result that was finished, from any thread, before its reply."""
 
-    def finish_order(self, index: int) -> FinishOrder | None:
-        """What is to be done with the result of a request."""
-        return self._requests[index].finish if self.is_worker else None
-
-    def on_finished(self, index: int, result: ToolResult, facts: FinishFacts) -> None:
-        """From any thread, before the reply."""
-        self._finished[index] = (result, facts)
-
-    def start(
-        self,
-        signal: AbortSignal = NEVER_ABORTED,
-        signals: Sequence[AbortSignal] = (),
-        callers: Sequence[Context] = (),
-    ) -> None:
+    def start(self, signal: AbortSignal = NEVER_ABORTED, live: LiveContext | None = None) -> None:
         """Start every request, or answer it."""
-        self._callers = callers
+        live = live or LiveContext()
+        self._callers = live.callers
         self._unlinks.append(signal.add_listener(self._controller.abort))
         for indexes in _grouped(self._requests).values():
             self._start_group(indexes)
-        for index, one in enumerate(signals):
+        for index, one in enumerate(live.signals):
             if one is not NEVER_ABORTED:
-                self._unlinks.append(one.add_listener(partial(self._soon, self.stop, index)))
+                self._unlinks.append(one.add_listener(partial(self._stop_soon, index)))
 
     def stop(self, index: int) -> None:
         """Stop one call; the others go on."""
@@ -188,11 +180,9 @@ class LocalRun:
                 group.task.cancel()
         await asyncio.gather(*(group.task for group in self._groups), return_exceptions=True)
 
-    def _soon(self, callback: Callable[..., object], *arguments: Any) -> None:
-        try:
-            self._loop.call_soon_threadsafe(callback, *arguments)
-        except RuntimeError:  # the loop is closed: nothing runs any more
-            return
+    def _stop_soon(self, index: int) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing runs any more
+            self._loop.call_soon_threadsafe(self.stop, index)
 
     def _refuse(self, index: int, problem: str) -> None:
         result = not_started(self._requests[index].name, problem)
@@ -202,7 +192,7 @@ class LocalRun:
         """Pass on the first reply of a call."""
         if index in self._missing:
             self._missing.discard(index)
-            done = self._finished.pop(index, None)
+            done = self.finished.pop(index, None)
             if done is not None and done[0] is result:
                 cast("FinishingItems", self._items).finished(index, done[1])
             self._items.reply(index, result, was_started)
@@ -218,15 +208,15 @@ class LocalRun:
             return
         requests = [self._requests[index] for index in known]
         calls = [ToolCall(each.tool_call_id, each.name, each.args) for each in requests]
-        request = requests[0]
+        request, group = requests[0], _Group(self, self._items, known, requests)
         try:
-            batch = BatchRun(
+            group.batch = BatchRun(
                 BatchRequest(
                     calls,
                     context_for_call(request.context, "", self._controller.signal),
                     CheckedOptions(
                         turn_attachments=request.attachments,
-                        sink=_Sink(self, self._items, known),
+                        sink=group,
                         callers=tuple(self._callers[index] for index in known)
                         if self._callers
                         else None,
@@ -242,9 +232,8 @@ class LocalRun:
             for index in known:
                 self._refuse(index, exception_text(error))
             return
-        group = _Group(known, batch)
         self._groups.append(group)
-        batch.start(calls)
+        group.batch.start(calls)
         group.task = self._loop.create_task(self._finish(group))
 
     def _is_same_tool(self, registry: RegistryReader, index: int) -> bool:
@@ -268,81 +257,66 @@ class LocalRun:
 
 
 class _Group:
-    """The requests that share a context and a policy."""
+    """Requests that share a context and a policy: the sink of their batch.
 
+    It gets the positions of the batch, and passes on those of the requests.
+    """
+
+    batch: BatchRun
     task: asyncio.Task[None]
 
-    def __init__(self, indexes: list[int], batch: BatchRun) -> None:
+    def __init__(
+        self,
+        run: LocalRun,
+        items: RunItems,
+        indexes: list[int],
+        requests: Sequence[ToolExecuteRequest],
+    ) -> None:
+        self._run = run
+        self._items = items
         self.indexes = indexes
-        self.batch = batch
+        self._orders = [each.finish if run.is_worker else None for each in requests]
+        self.answers_interrupts = run.is_worker
+        self.fast_path_chars = min(map(_plain_chars, self._orders), default=sys.maxsize)
+
+    def on_started(self, index: int) -> None:
+        self._items.started(self.indexes[index])
+
+    def on_blocked(self, index: int, seconds: float) -> None:
+        self._run.blocked_seconds[self.indexes[index]] = seconds
+
+    def on_event(self, index: int, event: ToolProgressEvent) -> None:
+        self._items.event(self.indexes[index], event)
+
+    def on_result(self, index: int, result: ToolResult, *, was_started: bool) -> None:
+        self._run.reply(self.indexes[index], result, was_started=was_started)
+
+    def finish_order(self, index: int) -> FinishOrder | None:
+        return self._orders[index]
+
+    def on_finished(self, index: int, result: ToolResult, facts: FinishFacts) -> None:
+        self._run.finished[self.indexes[index]] = (result, facts)
 
 
 class _Items:
-    """What happened and was not yielded yet; open until every reply was taken."""
+    """What happened and was not yielded yet."""
 
     run: LocalRun
 
-    def __init__(self, count: int) -> None:
-        self._untaken = count
-        self._queue: asyncio.Queue[TransportItem] = asyncio.Queue()
-
-    @property
-    def is_open(self) -> bool:
-        return self._untaken > 0
+    def __init__(self) -> None:
+        self.queue: asyncio.Queue[TransportItem] = asyncio.Queue()
 
     def started(self, index: int) -> None:
-        self._queue.put_nowait(TransportStarted(index))
+        self.queue.put_nowait(TransportStarted(index))
 
     def event(self, index: int, event: ToolProgressEvent) -> None:
-        self._queue.put_nowait(TransportProgress(index, event))
+        self.queue.put_nowait(TransportProgress(index, event))
 
     def reply(self, index: int, result: ToolResult, was_started: bool) -> None:
         blocked_seconds = self.run.blocked_seconds.get(index, 0.0)
-        self._queue.put_nowait(
+        self.queue.put_nowait(
             TransportReply(index, result, was_started, blocked_seconds=blocked_seconds)
         )
-
-    async def get(self) -> TransportItem:
-        item = await self._queue.get()
-        if type(item) is TransportReply:
-            self._untaken -= 1
-        return item
-
-
-class _Sink:
-    """From the positions of a batch to the positions of requests."""
-
-    def __init__(self, run: LocalRun, items: RunItems, indexes: list[int]) -> None:
-        self._run = run
-        self._items = items
-        self._indexes = indexes
-
-    def on_started(self, index: int) -> None:
-        self._items.started(self._indexes[index])
-
-    def on_blocked(self, index: int, seconds: float) -> None:
-        self._run.blocked_seconds[self._indexes[index]] = seconds
-
-    @property
-    def answers_interrupts(self) -> bool:
-        return self._run.is_worker
-
-    def on_event(self, index: int, event: ToolProgressEvent) -> None:
-        self._items.event(self._indexes[index], event)
-
-    def on_result(self, index: int, result: ToolResult, *, was_started: bool) -> None:
-        self._run.reply(self._indexes[index], result, was_started=was_started)
-
-    def finish_order(self, index: int) -> FinishOrder | None:
-        return self._run.finish_order(self._indexes[index])
-
-    def on_finished(self, index: int, result: ToolResult, facts: FinishFacts) -> None:
-        self._run.on_finished(self._indexes[index], result, facts)
-
-    @property
-    def fast_path_chars(self) -> int:
-        orders = map(self._run.finish_order, self._indexes)
-        return min(map(_plain_chars, orders), default=sys.maxsize)
 
 
 def _plain_chars(order: FinishOrder | None) -> int:
