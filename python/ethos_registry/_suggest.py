@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 _COMPARED_CHARS = 64
@@ -59,8 +60,5 @@ def _words(name: str) -> set[str]:
 def _shares_start(given: str, known: str) -> bool:
     """Whether at least three quarters of the shorter name start both."""
     shorter = min(len(given), len(known))
-    shared = next(
-        (at for at in range(shorter) if given[at] != known[at]),
-        shorter,
-    )
-    return shared >= max(_SHARED_CHARS, shorter * _CLOSE)
+    needed = max(_SHARED_CHARS, math.ceil(shorter * _CLOSE))
+    return needed <= shorter and given[:needed] == known[:needed]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from ethos_registry._suggest import did_you_mean
@@ -93,18 +93,19 @@ class Grant(NamedTuple):
 
 
 class KnownNames:
-    """The names that grants may use, and the tools behind each."""
+    """The names that grants may use, and the tools that each opens."""
 
-    def __init__(self, entries: Iterable[Entry], agents: Collection[str]) -> None:
-        self._agents = set(agents)
-        self._tools: dict[str, None] = {}
-        self._groups: dict[tuple[str, str], list[str]] = {}
+    def __init__(self, entries: Iterable[Entry], agents: Iterable[str]) -> None:
+        self._opened: dict[Grant, list[str]] = {}
         for entry in entries:
-            self._tools[entry.name] = None
+            self._opened[Grant("tool", entry.name)] = [entry.name]
             if entry.owner is not None:
-                self._groups.setdefault(("owner", entry.owner), []).append(entry.name)
+                self._opened.setdefault(Grant("owner", entry.owner), []).append(entry.name)
             if entry.toolset is not None:
-                self._groups.setdefault(("toolset", entry.toolset), []).append(entry.name)
+                self._opened.setdefault(Grant("toolset", entry.toolset), []).append(entry.name)
+        for name in agents:  # an agent without tools may still be delegated to
+            self._opened.setdefault(Grant("owner", name), [])
+            self._opened[Grant("agent", name)] = []
 
     def read(self, what: object, *, allow_unmatched: bool = False) -> Grant:
         """The grant that `what` names: `tool:x`, `owner:x`, `toolset:x`, `agent:x`, or a bare name.
@@ -116,68 +117,31 @@ class KnownNames:
         kind, colon, name = text.partition(":")
         if colon and kind in _PREFIXES:
             grant = Grant(kind, name)
-            if not allow_unmatched and not self._has(grant):
+            if not allow_unmatched and grant not in self._opened:
                 raise ConfigError(
                     f"cannot grant {_checks.brief(text)}: unknown {kind}{self._meant(text)}"
                 )
             return grant
-        found = [Grant(kind, text) for kind in ("tool", "owner") if self._has(Grant(kind, text))]
-        if not found and text in self._agents:
-            return Grant("owner", text)  # an agent without tools: it may still be delegated to
-        if len(found) == 1:
-            return found[0]
-        if found:
+        tool, owner = Grant("tool", text), Grant("owner", text)
+        if owner not in self._opened:
+            if tool in self._opened or allow_unmatched:
+                return tool
+            raise ConfigError(
+                f"cannot grant {_checks.brief(text)}: no tool and no owner has this name"
+                f"{self._meant(text)}; a group of tools is written 'toolset:<group>'"
+            )
+        if tool in self._opened:
             raise ConfigError(
                 f"cannot grant {_checks.brief(text)}: a tool and an owner have this name; "
                 f"write 'tool:{text}' or 'owner:{text}'"
             )
-        if allow_unmatched:
-            return Grant("tool", text)
-        raise ConfigError(
-            f"cannot grant {_checks.brief(text)}: no tool and no owner has this name"
-            f"{self._meant(text)}; a group of tools is written 'toolset:<group>'"
-        )
+        return owner
 
     def _meant(self, text: str) -> str:
         """The nearest thing that can be granted, for a message."""
-        groups = [str(Grant(kind, name)) for kind, name in self._groups]  # type: ignore[arg-type]
-        agents = [f"agent:{name}" for name in self._agents]
-        tools = [f"tool:{name}" for name in self._tools] if ":" in text else list(self._tools)
-        return did_you_mean(text, [*tools, *self._agents, *groups, *agents])
-
-    def _has(self, grant: Grant) -> bool:
-        if grant.kind == "tool":
-            return grant.name in self._tools
-        if grant.name in self._agents and grant.kind in ("owner", "agent"):
-            return True
-        return (grant.kind, grant.name) in self._groups
+        bare = [name for kind, name in self._opened if kind in ("tool", "agent")]
+        return did_you_mean(text, [*bare, *map(str, self._opened)])
 
     def tools(self, grant: Grant) -> list[str]:
         """The tools that a grant opens."""
-        if grant.kind == "tool":
-            return [grant.name]
-        return self._groups.get((grant.kind, grant.name), [])
-
-    def owned_by(self, agent_id: str) -> list[str]:
-        """The tools of an owner."""
-        return self._groups.get(("owner", agent_id), [])
-
-
-class Grants:
-    """The grants of each agent."""
-
-    def __init__(self) -> None:
-        self._by_agent: dict[str, dict[Grant, None]] = {}
-
-    def add(self, agent_id: str, grant: Grant) -> None:
-        """Grant something; twice is once."""
-        self._by_agent.setdefault(agent_id, {})[grant] = None
-
-    def of(self, agent_id: str) -> list[Grant]:
-        """The grants of an agent, in the order in which they were given."""
-        return list(self._by_agent.get(agent_id, {}))
-
-    def may_delegate(self, agent_id: str, target: str) -> bool:
-        """Whether the agent may hand tasks to `target`."""
-        grants = self._by_agent.get(agent_id, {})
-        return Grant("agent", target) in grants or Grant("owner", target) in grants
+        return self._opened.get(grant, [])

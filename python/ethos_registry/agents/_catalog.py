@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, NoReturn, ParamSpec, TypeVar, overloa
 from ethos_registry import _core
 from ethos_registry._table.admission import Admission, personality_gate
 from ethos_registry._table.entry import Entry
-from ethos_registry.agents._agent import Agent, Grants, KnownNames, agent_id_of, checked_agent
+from ethos_registry.agents._agent import Agent, Grant, KnownNames, agent_id_of, checked_agent
 from ethos_registry.agents._catalog_view import AgentCaller, CatalogView
 from ethos_registry.agents._delegation import delegation_tools
 from ethos_registry.execution._usage_limits import checked_view_limits
@@ -43,9 +43,6 @@ class _Delegation(NamedTuple):
 _SEGMENTS: Final[tuple[Segment, ...]] = ("built-in", "plugin", "mcp")
 _KEPT_VIEWS = 256
 """Cached selections, one for each agent and personality."""
-
-_default: AgentCatalog | None = None
-_default_lock = threading.Lock()
 
 
 @_checks.checked_class
@@ -92,7 +89,8 @@ class AgentCatalog:
         """What was registered before `start`; what `start` itself registers goes into a copy."""
         self._sealed: FrozenToolRegistry | None = None
         self._agents: dict[str, Agent] = {}
-        self._grants = Grants()
+        self._grants: dict[str, dict[Grant, None]] = {}
+        """By agent, in the order in which they were given."""
         self._wanted_grants: list[tuple[str, str, bool]] = []
         """Given before the start, when the tools are not known yet."""
         self._known = KnownNames((), ())
@@ -107,11 +105,7 @@ class AgentCatalog:
     @classmethod
     def default(cls) -> AgentCatalog:
         """The catalogue of this process: always the same object."""
-        global _default
-        with _default_lock:
-            if _default is None:
-                _default = AgentCatalog()
-            return _default
+        return _DEFAULT
 
     def __repr__(self) -> str:
         state = "started" if self.is_sealed else "not started"
@@ -171,9 +165,6 @@ class AgentCatalog:
                     existing_owner=error.existing_owner,
                     way_out="names are unique among all agents: rename one of the two",
                 ) from None
-
-    @overload
-    def tool(self, function: Callable[P, R], /) -> FunctionTool[P, R]: ...
 
     @overload
     def tool(
@@ -257,9 +248,13 @@ class AgentCatalog:
             if self._sealed is None:
                 self._wanted_grants.append((agent_id, _checks.text(what, "what"), allow_unmatched))
                 return
-            self._check_agent(agent_id)
-            self._grants.add(agent_id, self._known.read(what, allow_unmatched=allow_unmatched))
+            self._grant(agent_id, what, allow_unmatched)
             self._views.clear()
+
+    def _grant(self, agent_id: str, what: str, allow_unmatched: bool) -> None:
+        self._check_agent(agent_id)
+        grant = self._known.read(what, allow_unmatched=allow_unmatched)
+        self._grants.setdefault(agent_id, {})[grant] = None
 
     def _check_open(self, what: str) -> None:
         if self._sealed is not None:
@@ -363,7 +358,7 @@ class AgentCatalog:
             agents_before, observers_before = dict(self._agents), list(self._observers)
             delegation_before = self._delegation
             try:
-                self._staged = self._copy_of(entries_of(before))
+                self._staged = before.for_turn()
                 done = 0
                 while done < len(self._agents):  # an agent may add others
                     agent_id, agent = list(self._agents.items())[done]
@@ -374,7 +369,7 @@ class AgentCatalog:
                 self._staged, self._wanted_grants = before, grants_before
                 self._agents, self._observers = agents_before, observers_before
                 self._delegation = delegation_before
-                self._grants, self._known = Grants(), KnownNames((), ())
+                self._grants, self._known = {}, KnownNames((), ())
                 raise
         self._announce()
 
@@ -400,14 +395,14 @@ class AgentCatalog:
 
     def _seal(self) -> None:
         held = sorted(entries_of(self._staged), key=_stable_place)
-        sealed = self._copy_of(held).freeze()
+        registry = ToolRegistry(**self._settings, observers=self._observers)
+        registry._exchange({}, {each.entry.name: each for each in held})
         entries = [each.entry for each in held]
         self._known = KnownNames(entries, self._agents)
-        self._grants = Grants()
-        for agent_id, what, allow_unmatched in self._wanted_grants:
-            self._check_agent(agent_id)
-            self._grants.add(agent_id, self._known.read(what, allow_unmatched=allow_unmatched))
-        self._sealed = sealed
+        self._grants = {}
+        for wanted in self._wanted_grants:
+            self._grant(*wanted)
+        self._sealed = registry.freeze()
 
     def _announce(self) -> None:
         """Tell observers that list tools which ones there are."""
@@ -444,13 +439,13 @@ class AgentCatalog:
 
     def registrations(self) -> list[Registration]:
         """All tools with their owners and tags, in stable order."""
-        registry = self.registry
-        found = (registry.registration(tool.name) for tool in registry.all())
-        return [each for each in found if each is not None]
+        return [
+            each.entry.registration(hidden=each.is_hidden) for each in entries_of(self.registry)
+        ]
 
     def grants_of(self, agent: Agent | str) -> list[str]:
         """What an agent was granted, as `tool:...`, `owner:...`, `toolset:...`, `agent:...`."""
-        return [str(grant) for grant in self._grants.of(agent_id_of(agent, "agent"))]
+        return list(map(str, tuple(self._grants.get(agent_id_of(agent, "agent"), ()))))
 
     def view(
         self,
@@ -493,13 +488,16 @@ class AgentCatalog:
 
     def may_delegate(self, agent: Agent | str, target: str) -> bool:
         """Whether an agent may hand tasks to another."""
-        return self._open_calls or self._grants.may_delegate(agent_id_of(agent, "agent"), target)
+        if self._open_calls:
+            return True
+        granted = self._grants.get(agent_id_of(agent, "agent"), {})
+        return Grant("agent", target) in granted or Grant("owner", target) in granted
 
     def _admissions(
         self, agent_id: str, personality: Personality | None, registry: FrozenToolRegistry
     ) -> tuple[Admission, Admission]:
         """What the agent sees, and what it may call."""
-        key = (agent_id, None if personality is None else personality)
+        key = (agent_id, personality)
         try:
             found = self._views.get(key)
         except TypeError:  # a personality that holds something that cannot be a key
@@ -514,11 +512,9 @@ class AgentCatalog:
     def _compiled(
         self, agent_id: str, personality: Personality | None, registry: FrozenToolRegistry
     ) -> tuple[Admission, Admission]:
-        names = dict.fromkeys(self._known.owned_by(agent_id))
-        for grant in self._grants.of(agent_id):
-            names.update(dict.fromkeys(self._known.tools(grant)))
-        snapshot = registry._snapshot()
-        granted = tuple(names)
+        grants = (Grant("owner", agent_id), *self._grants.get(agent_id, ()))
+        opened = [name for grant in grants for name in self._known.tools(grant)]
+        snapshot, granted = registry._snapshot(), tuple(dict.fromkeys(opened))
         if personality is None:
             gate = _core.Gate(granted_tools=granted)
         else:
@@ -529,13 +525,8 @@ class AgentCatalog:
         excluded = () if personality is None else personality.exclude
         return visible, Admission(snapshot, _core.Gate(exclude_tools=excluded))
 
-    def _copy_of(self, held: Iterable[RegisteredEntry]) -> ToolRegistry:
-        settings = dict(self._settings)
-        if self._observers:
-            settings["observers"] = tuple(self._observers)
-        registry = ToolRegistry(**settings)
-        registry._exchange({}, {each.entry.name: each for each in held})
-        return registry
+
+_DEFAULT: Final = AgentCatalog()
 
 
 def _stable_place(held: RegisteredEntry) -> tuple[int, str]:

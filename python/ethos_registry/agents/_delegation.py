@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import sys
+from bisect import bisect_right
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from time import monotonic
@@ -74,14 +75,12 @@ def fit_json(rows: Sequence[Mapping[str, Any]], budget_chars: float) -> str:
     """
     short = [{"agent": row["agent"], "ok": row["ok"]} for row in rows if "agent" in row]
     total = len(short) + sum(row.get("left_out", 0) for row in rows)
-    least, most = 0, len(short)
-    while least < most:
-        middle = (least + most + 1) // 2
-        if len(_json(_first(short, middle, total))) <= budget_chars:
-            least = middle
-        else:
-            most = middle - 1
-    text = _json(_first(short, least, total))
+    count = bisect_right(
+        range(1, len(short) + 1),
+        budget_chars,
+        key=lambda count: len(_json(_first(short, count, total))),
+    )
+    text = _json(_first(short, count, total))
     return text if len(text) <= budget_chars else "[]"
 
 
@@ -107,15 +106,9 @@ def _cut(text: str, chars: int, total: int | None) -> str:
     if _length(text) <= chars:
         return text
     body, tail = _without_tail(text, total)
-    room = _length(tail) if tail else _MARKER_CHARS
-    least, most = 0, max(chars - room, 0)
-    while least < most:
-        middle = (least + most + 1) // 2
-        if _length(body[:middle]) <= chars - room:
-            least = middle
-        else:
-            most = middle - 1
-    cut = _core.trim(body, least)[0]
+    left = chars - (_length(tail) if tail else _MARKER_CHARS)
+    count = bisect_right(range(1, left + 1), left, key=lambda count: _length(body[:count]))
+    cut = _core.trim(body, count)[0]
     return _without_tail(cut, len(body))[0] + tail if tail else cut
 
 
@@ -258,20 +251,19 @@ class Delegation:
         caller = context.agent_id or ""
         scope = scope_of(context, caller)
         share = even_share(context.result_budget_chars, len(tasks))
-        results: dict[int, ItemResult] = {}
-        items: dict[int, DelegatedTask] = {}
-        for place, task in enumerate(tasks):
+        read: list[DelegatedTask | ItemResult] = []
+        for task in tasks:
             item = _read_item(task)
-            if isinstance(item, ItemResult):
-                results[place] = item
-            elif (refusal := self._refusal(item.agent, scope)) is not None:
-                results[place] = ItemResult(item.agent, refusal)
-            else:
-                items[place] = item
-        if items:
-            answers = await self._run_items(items, scope, share, context)
-            results |= answers
-        return [results[place] for place in range(len(tasks))]
+            if isinstance(item, DelegatedTask):
+                refusal = self._refusal(item.agent, scope)
+                item = item if refusal is None else ItemResult(item.agent, refusal)
+            read.append(item)
+        items = {place: item for place, item in enumerate(read) if isinstance(item, DelegatedTask)}
+        answers = await self._run_items(items, scope, share, context) if items else {}
+        return [
+            answers[place] if isinstance(item, DelegatedTask) else item
+            for place, item in enumerate(read)
+        ]
 
     def _refusal(self, target: str, scope: CallScope) -> ToolError | None:
         """Why nothing is delegated to this agent."""
@@ -299,40 +291,31 @@ class Delegation:
         self, items: Mapping[int, DelegatedTask], scope: CallScope, share: int, context: ToolContext
     ) -> dict[int, ItemResult]:
         """Run the items as one batch: its rules for time, threads, abort and failures hold."""
-        names = {f"item_{place}": item.agent for place, item in items.items()}
+        named = {f"item_{place}": item for place, item in items.items()}
         grace_seconds, deadline_seconds = self._time(scope)
         if deadline_seconds is not None:
             scope = scope._replace(deadline=monotonic() + deadline_seconds)
         registry = ToolRegistry(
-            [
-                self._tool(name, items[place], scope)
-                for place, name in zip(items, names, strict=True)
-            ],
+            [self._tool(name, item, scope) for name, item in named.items()],
             default_timeout_seconds=None,
             abandon_after_seconds=grace_seconds,
         )
 
         def forward(event: ToolProgressEvent) -> None:
-            agent = names[event.tool_name]
-            context.emit(
-                ToolProgressEvent(
-                    f"{agent}: {event.message}", percent=event.percent, audience=event.audience
-                )
-            )
+            message = f"{named[event.tool_name].agent}: {event.message}"
+            context.emit(ToolProgressEvent(message, percent=event.percent, audience=event.audience))
 
         results = await registry.execute_parallel(
-            [{"id": name, "name": name} for name in names],
+            [{"id": name, "name": name} for name in named],
             context.replace(result_budget_chars=share * len(items), emit=forward, dry_run=False),
             max_concurrency=scope.max_concurrency,
             deadline_seconds=deadline_seconds,
         )
         return {
             place: ItemResult(
-                items[place].agent,
-                _named(answer.result, answer.name, items[place]),
-                answer.truncated_from,
+                item.agent, _named(answer.result, answer.name, item), answer.truncated_from
             )
-            for place, answer in zip(items, results, strict=True)
+            for (place, item), answer in zip(items.items(), results, strict=True)
         }
 
     def _time(self, scope: CallScope) -> tuple[float, float | None]:
