@@ -256,7 +256,8 @@ class Delegation:
             item = _read_item(task)
             if isinstance(item, DelegatedTask):
                 refusal = self._refusal(item.agent, scope)
-                item = item if refusal is None else ItemResult(item.agent, refusal)
+                if refusal is not None:
+                    item = ItemResult(item.agent, err(refusal, "not_available"))
             read.append(item)
         items = {place: item for place, item in enumerate(read) if isinstance(item, DelegatedTask)}
         answers = await self._run_items(items, scope, share, context) if items else {}
@@ -265,26 +266,22 @@ class Delegation:
             for place, item in enumerate(read)
         ]
 
-    def _refusal(self, target: str, scope: CallScope) -> ToolError | None:
+    def _refusal(self, target: str, scope: CallScope) -> str | None:
         """Why nothing is delegated to this agent."""
         caller = scope.path[-1]
-        shown = _checks.brief(target)
         agent = self._catalog.agents.get(target)
         if agent is None:
-            return err(f"Unknown agent: {shown}", "not_available")
+            return f"Unknown agent: {_checks.brief(target)}"
         if target in scope.path:
             chain = " -> ".join((*scope.path, target))
-            return err(f"Agent {target} is waiting for this task itself: {chain}", "not_available")
+            return f"Agent {target} is waiting for this task itself: {chain}"
         if not self._catalog.may_delegate(caller, target):
-            return err(f"Agent {target} may not be given tasks by {caller}", "not_available")
+            return f"Agent {target} may not be given tasks by {caller}"
         if run_of(agent) is None:
-            return err(f"Agent {target} takes no tasks", "not_available")
+            return f"Agent {target} takes no tasks"
         if len(scope.path) > self._max_depth:
-            return err(
-                f"Agent {target} was not asked: tasks are handed on at most "
-                f"{self._max_depth} times",
-                "not_available",
-            )
+            depth = self._max_depth
+            return f"Agent {target} was not asked: tasks are handed on at most {depth} times"
         return None
 
     async def _run_items(
